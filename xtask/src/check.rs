@@ -1,0 +1,64 @@
+//! `cargo xtask check`: what a change must pass before anyone reads it.
+
+use anyhow::{Result, bail};
+
+use crate::checkout::Checkout;
+use crate::job::Job;
+use crate::ledger::Part;
+use crate::setup;
+use crate::tally::Tally;
+use crate::tidy;
+
+const PARTS: [Part; 4] = [
+    Part { name: "fmt", about: "formatting", run: fmt },
+    Part { name: "clippy", about: "lints, as errors", run: clippy },
+    Part { name: "tidy", about: "our own rules", run: our_rules },
+    Part { name: "deny", about: "licences, banned and duplicate crates, sources", run: deny },
+];
+
+const ADVISORIES: Part =
+    Part { name: "advisories", about: "known holes in what we use", run: advisories };
+
+pub(crate) fn parts(words: &[String]) -> Result<Vec<Part>> {
+    let mut parts = PARTS.to_vec();
+    for word in words {
+        match word.as_str() {
+            "--advisories" => parts.push(ADVISORIES),
+            other => bail!("`check` takes no `{other}`; see `cargo xtask check --help`"),
+        }
+    }
+    Ok(parts)
+}
+
+fn fmt(here: &Checkout) -> Result<Tally> {
+    setup::component("fmt", "rustfmt")?;
+    step(Job::cargo().args(["fmt", "--all", "--check"]).within(&here.root))
+}
+
+fn clippy(here: &Checkout) -> Result<Tally> {
+    setup::component("clippy", "clippy")?;
+    let words = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+    step(Job::cargo().args(words).within(&here.root).limit_minutes(30))
+}
+
+fn our_rules(here: &Checkout) -> Result<Tally> {
+    Ok(found(tidy::run(here)?))
+}
+
+fn deny(here: &Checkout) -> Result<Tally> {
+    let words = ["--log-level", "warn", "check", "bans", "licenses", "sources"];
+    step(Job::new(setup::cargo_deny(here)?).args(words).within(&here.root))
+}
+
+fn advisories(here: &Checkout) -> Result<Tally> {
+    step(Job::new(setup::cargo_deny(here)?).args(["check", "advisories"]).within(&here.root))
+}
+
+fn step(job: Job) -> Result<Tally> {
+    Ok(found(job.run()?.success))
+}
+
+/// A clean check adds nothing to the tests that passed; one that found something is a failure.
+fn found(clean: bool) -> Tally {
+    Tally { passed: 0, failed: u64::from(!clean) }
+}

@@ -1,0 +1,110 @@
+//! What `--help` says, with an example for each command.
+
+use anyhow::{Result, bail};
+
+pub(crate) const OVERVIEW: &str = "\
+cargo xtask <command>: checks, set-up and tests of this repository
+
+  test   install what the tests need, run them part by part, count
+  check  formatting, lints, our own rules, dependencies
+  ci     check, then test: what .ci/run runs
+  tidy   our own rules only (a second or two)
+  web    build the web page and refresh web/dist
+  bench  the benchmark, in release
+
+`cargo xtask <command> --help` says more and shows examples.";
+
+const TEST: &str = "\
+cargo xtask test [--only PART…] [--list]
+
+Installs what the tests need and the machine lacks, runs the parts one after another, and goes on
+after one that fails. Prints minutes per part; the last line is `N passed, M failed`. A part that
+cannot run counts as one failed. Exits with 1 when anything failed.
+
+Examples:
+  cargo xtask test                      everything
+  cargo xtask test --list               the parts, and what each does
+  cargo xtask test --only rust doc      two parts
+  CHROMIUM=/opt/chrome/chrome cargo xtask test --only browser";
+
+const CHECK: &str = "\
+cargo xtask check [--advisories]
+
+cargo fmt --check, clippy with warnings as errors, `tidy`, and cargo-deny (licences, banned and
+duplicate crates, sources), which is installed into .tools when it is missing (about a minute).
+Prints minutes per part.
+
+  --advisories  ask the RustSec database too; it is fetched from GitHub, so that a machine
+                without the open network can do all the rest
+
+Examples:
+  cargo xtask check
+  cargo xtask check --advisories";
+
+const CI: &str = "\
+cargo xtask ci
+
+`check`, then `test`, in one table. A check that fails counts as one failed in the last line.
+
+Example:
+  cargo xtask ci";
+
+const TIDY: &str = "\
+cargo xtask tidy
+
+Our own rules on every file that git tracks or would track: no machine paths, no unfinished code,
+no silenced lints, no file that outgrew its reader, a map that matches the crates, dependencies
+that point inwards, no registry in a lock file.
+
+Example:
+  cargo xtask tidy";
+
+const WEB: &str = "\
+cargo xtask web
+
+Installs the pinned packages of web/ when they are missing, checks the types, builds, and replaces
+web/dist, which is committed so that building the server needs no Node.
+
+Example:
+  cargo xtask web && git status --short web/dist";
+
+const BENCH: &str = "\
+cargo xtask bench [ARGS…]
+
+Builds the benchmark in release and hands it the arguments as they are.
+
+Examples:
+  cargo xtask bench
+  cargo xtask bench --help              the benchmark's own options";
+
+pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
+    Ok(match verb {
+        None => OVERVIEW,
+        Some("test") => TEST,
+        Some("check") => CHECK,
+        Some("ci") => CI,
+        Some("tidy") => TIDY,
+        Some("web") => WEB,
+        Some("bench") => BENCH,
+        Some(other) => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_command_has_help_with_an_example() {
+        let listed: Vec<&str> = OVERVIEW
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(listed, ["test", "check", "ci", "tidy", "web", "bench"]);
+        for verb in listed {
+            let text = about(Some(verb)).expect("help exists");
+            assert!(text.contains(&format!("  cargo xtask {verb}")), "{verb}: no example");
+        }
+    }
+}

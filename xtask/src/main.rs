@@ -1,0 +1,98 @@
+//! One command for checks, set-up and tests: `cargo xtask --help`.
+//!
+//! It depends on nothing but `anyhow`, so that a newcomer waits seconds for it and not minutes.
+//! It deliberately knows nothing of the product: it starts cargo, npm and node, counts what they
+//! report, and reads our own files (`tidy`).
+#![expect(clippy::print_stdout, reason = "a command line tool reports on standard output")]
+
+mod bench;
+mod check;
+mod checkout;
+mod guard;
+mod help;
+mod job;
+mod ledger;
+mod setup;
+mod stopwatch;
+mod tally;
+mod test;
+mod tidy;
+mod web;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use checkout::Checkout;
+use ledger::Ledger;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match obey(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Does what the words say; `false` means that it was done and that something failed.
+fn obey(words: &[String]) -> Result<bool> {
+    let Some((verb, rest)) = words.split_first() else {
+        println!("{}", help::OVERVIEW);
+        return Ok(true);
+    };
+    if verb == "help" || verb == "--help" || verb == "-h" {
+        println!("{}", help::about(rest.first().map(String::as_str))?);
+        return Ok(true);
+    }
+    // `bench` hands its words on, `--help` included: the benchmark describes its own options best.
+    if verb != "bench" && rest.iter().any(|word| word == "--help" || word == "-h") {
+        println!("{}", help::about(Some(verb))?);
+        return Ok(true);
+    }
+    let here = Checkout::find()?;
+    match verb.as_str() {
+        "test" => {
+            let wish = test::Wish::parse(rest)?;
+            if wish.list {
+                print!("{}", test::listing());
+                return Ok(true);
+            }
+            let ledger = Ledger::keep(&here, &wish.parts);
+            ledger.print_tests();
+            Ok(ledger.is_clean())
+        }
+        "check" => {
+            let ledger = Ledger::keep(&here, &check::parts(rest)?);
+            ledger.print_checks();
+            Ok(ledger.is_clean())
+        }
+        "ci" => {
+            no_more(verb, rest)?;
+            let mut parts = check::parts(&[])?;
+            parts.extend(test::PARTS);
+            let ledger = Ledger::keep(&here, &parts);
+            ledger.print_tests();
+            Ok(ledger.is_clean())
+        }
+        "tidy" => {
+            no_more(verb, rest)?;
+            tidy::run(&here)
+        }
+        "web" => {
+            no_more(verb, rest)?;
+            web::refresh(&here)
+        }
+        "bench" => bench::run(&here, rest),
+        other => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
+    }
+}
+
+fn no_more(verb: &str, rest: &[String]) -> Result<()> {
+    match rest.first() {
+        Some(word) => bail!("`{verb}` takes no `{word}`; see `cargo xtask {verb} --help`"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,124 @@
+//! Finds what a part needs, and installs it when the machine lacks it.
+//!
+//! Versions are pinned where the source lets us: cargo tools here, npm packages by the lock file. A
+//! system package has the version of the system's release.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::checkout::Checkout;
+use crate::job::Job;
+
+const CARGO_DENY: &str = "0.20.2";
+
+pub(crate) fn has_nextest() -> bool {
+    Job::cargo().args(["nextest", "--version"]).quiet().run().is_ok_and(|finished| finished.success)
+}
+
+/// Rustfmt and clippy, which a minimal toolchain comes without.
+pub(crate) fn component(command: &str, component: &str) -> Result<()> {
+    let there = Job::cargo().args([command, "--version"]).quiet().run()?.success;
+    if !there {
+        let added = Job::new("rustup").args(["component", "add", component]).run();
+        ensure!(
+            added.is_ok_and(|finished| finished.success),
+            "`cargo {command}` is missing; install the toolchain's component `{component}`"
+        );
+    }
+    Ok(())
+}
+
+/// Built without optimization: that takes a minute where the release build takes many, and our graph
+/// is read in two seconds all the same.
+pub(crate) fn cargo_deny(here: &Checkout) -> Result<PathBuf> {
+    let program = here.tools().join("bin/cargo-deny");
+    let version = format!("cargo-deny {CARGO_DENY}");
+    let right = program.is_file() && {
+        let asked = Job::new(&program).args(["--version"]).keep(|_| true).quiet().run()?;
+        asked.kept.contains(&version)
+    };
+    if !right {
+        let installed = Job::cargo()
+            .args(["install", "cargo-deny", "--locked", "--debug", "--force"])
+            .args(["--version", CARGO_DENY, "--root"])
+            .args([here.tools()])
+            .limit_minutes(20)
+            .run()?;
+        ensure!(installed.success, "{version} cannot be installed; see above");
+    }
+    Ok(program)
+}
+
+/// The packages of `web/`, exactly as locked.
+pub(crate) fn web_packages(here: &Checkout) -> Result<()> {
+    let web = here.join("web");
+    let lock = fs::read(web.join("package-lock.json")).context("web/package-lock.json")?;
+    // npm's own record inside node_modules is written in another form than the lock file, so we
+    // leave a copy of the lock file that was installed.
+    let record = web.join("node_modules/.installed-lock.json");
+    if fs::read(&record).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    let installed = Job::new("npm")
+        .args(["ci", "--no-audit", "--no-fund"])
+        .within(&web)
+        .run()
+        .context("the web page needs Node 20.19 or newer, with npm")?;
+    ensure!(installed.success, "npm could not install the packages of web/; see above");
+    fs::write(&record, lock).context("web/node_modules")
+}
+
+/// A browser for the page tests: the one that `CHROMIUM` names, one on the path, or the system's
+/// package.
+pub(crate) fn chromium() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("CHROMIUM") {
+        let named = PathBuf::from(named);
+        ensure!(named.is_file(), "CHROMIUM names {}, which is not there", named.display());
+        return Ok(named);
+    }
+    if let Some(found) = browser_on_path() {
+        return Ok(found);
+    }
+    let Some(apt) = on_path("apt-get") else {
+        bail!("no Chromium here; install one, or name one with CHROMIUM=<program>");
+    };
+    let get = |words: &[&str]| {
+        Job::new(&apt).args(words).env("DEBIAN_FRONTEND", "noninteractive").limit_minutes(15).run()
+    };
+    // A machine with an old or empty list of packages learns of them first; if it cannot, the
+    // installation says why.
+    get(&["update", "--quiet=2"])?;
+    let installed = get(&["install", "--yes", "--quiet=2", "--no-install-recommends", "chromium"])?;
+    match browser_on_path() {
+        Some(found) if installed.success => Ok(found),
+        _ => bail!("Chromium cannot be installed; try `sudo apt-get install chromium`"),
+    }
+}
+
+fn browser_on_path() -> Option<PathBuf> {
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(on_path)
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_on_the_path_and_directories_are_not() {
+        assert!(on_path("sh").is_some_and(|file| file.ends_with("sh")));
+        assert_eq!(on_path("no-such-program-here"), None);
+        assert!(!is_program(Path::new("/")));
+    }
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask test`: the parts, and which of them the user wants.
+
+mod browser;
+mod rust;
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, bail, ensure};
+
+use crate::ledger::Part;
+use crate::web;
+
+pub(crate) const PARTS: [Part; 5] = [
+    Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
+    Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
+    Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
+    Part { name: "browser", about: "the page in Chromium, on the real binary", run: browser::run },
+    Part { name: "crash", about: "kills of the real binary at random moments", run: rust::crash },
+];
+
+pub(crate) struct Wish {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) list: bool,
+}
+
+impl Wish {
+    /// `--only` takes names up to the next option, and may be repeated. The parts keep our order.
+    pub(crate) fn parse(words: &[String]) -> Result<Self> {
+        let mut only: Vec<&str> = Vec::new();
+        let mut list = false;
+        let mut words = words.iter().map(String::as_str).peekable();
+        while let Some(word) = words.next() {
+            match word {
+                "--list" => list = true,
+                "--only" => {
+                    let before = only.len();
+                    while let Some(name) = words.next_if(|word| !word.starts_with('-')) {
+                        ensure!(
+                            PARTS.iter().any(|part| part.name == name),
+                            "there is no part `{name}`; `cargo xtask test --list` names them"
+                        );
+                        only.push(name);
+                    }
+                    ensure!(only.len() > before, "`--only` needs the name of a part");
+                }
+                other => bail!("`test` takes no `{other}`; see `cargo xtask test --help`"),
+            }
+        }
+        let wanted = |part: &&Part| only.is_empty() || only.contains(&part.name);
+        Ok(Wish { parts: PARTS.iter().filter(wanted).copied().collect(), list })
+    }
+}
+
+pub(crate) fn listing() -> String {
+    PARTS.iter().fold(String::new(), |mut text, part| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:<10}{}", part.name, part.about);
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, wanted: &str) {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let told = match Wish::parse(&words) {
+            Ok(wish) => wish.parts.iter().map(|part| part.name).collect::<Vec<_>>().join(" "),
+            Err(refusal) => refusal.to_string(),
+        };
+        assert_eq!(told, wanted, "{line}");
+    }
+
+    #[test]
+    fn parts_are_chosen_by_name_and_keep_their_order() {
+        check("", "rust doc web browser crash");
+        check("--only web", "web");
+        check("--only crash rust", "rust crash");
+        check("--only doc --list --only web", "doc web");
+        check("--only rusty", "there is no part `rusty`; `cargo xtask test --list` names them");
+        check("--only", "`--only` needs the name of a part");
+        check("--fast", "`test` takes no `--fast`; see `cargo xtask test --help`");
+    }
+}

@@ -1,0 +1,187 @@
+//! Which crate may depend on which: the plan of the house, kept by a check, because a wrong arrow
+//! compiles.
+//!
+//! Dev-dependencies are free. A test may need a store or a model, and ships nothing.
+
+use super::{Files, Finding, crates};
+
+/// Inwards only: hands never see the engine or one another, doors never see hands.
+const MAY_USE: [(&str, &[&str]); 12] = [
+    ("domain", &[]),
+    ("audit", &[]),
+    ("ports", &["domain"]),
+    ("agent", &["domain", "ports"]),
+    ("stores", &["domain", "ports", "audit"]),
+    ("models", &["domain", "ports"]),
+    ("tools", &["domain", "ports"]),
+    ("engine", &["domain", "ports", "agent"]),
+    ("server", &["domain", "ports", "engine"]),
+    ("holdpoint", EVERY_PART),
+    (
+        "testkit",
+        &[
+            "domain",
+            "ports",
+            "audit",
+            "agent",
+            "engine",
+            "stores",
+            "models",
+            "tools",
+            "server",
+            "holdpoint",
+        ],
+    ),
+    // Knows nothing of the product, so that it builds in seconds.
+    ("xtask", &[]),
+];
+
+/// Only the binary wires the adapters, and so names them all.
+const EVERY_PART: &[&str] =
+    &["domain", "ports", "audit", "agent", "engine", "stores", "models", "tools", "server"];
+
+pub(super) fn check(files: &Files) -> Vec<Finding> {
+    let ours = crates(files);
+    let mut findings = Vec::new();
+    for name in ours.iter().copied().chain(["xtask"]) {
+        let path = match name {
+            "xtask" => "xtask/Cargo.toml".to_owned(),
+            name => format!("crates/{name}/Cargo.toml"),
+        };
+        let Some(manifest) = files.get(&path) else { continue };
+        let Some((_, may_use)) = MAY_USE.iter().find(|(known, _)| *known == name) else {
+            let remedy = "a new crate: say in xtask/src/tidy/arrows.rs what it may depend on";
+            findings.push(Finding::in_file(&path, remedy));
+            continue;
+        };
+        for used in dependencies(manifest) {
+            if (ours.contains(used) || used == "xtask") && !may_use.contains(&used) {
+                let may = match may_use {
+                    [] => "nothing".to_owned(),
+                    some => format!("`{}`", some.join("`, `")),
+                };
+                let remedy = format!("`{name}` may not depend on `{used}`; it may on {may}");
+                findings.push(Finding::in_file(&path, remedy));
+            }
+        }
+    }
+    findings
+}
+
+/// The packages that a manifest depends on. It reads the few forms that our manifests have, rather
+/// than all of TOML: this tool must build in seconds.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            let (table, name) = dependency_table(section);
+            inside = table && name.is_none();
+            found.extend(name);
+        } else if inside && !line.starts_with('#') {
+            let key = line.split(['.', '=', ' ']).next().unwrap_or_default().trim_matches('"');
+            if !key.is_empty() {
+                found.push(renamed(line).unwrap_or(key));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a section holds dependencies that we ship, and the one that `[dependencies.NAME]` names.
+fn dependency_table(section: &str) -> (bool, Option<&str>) {
+    let section = match section.strip_prefix("target.") {
+        // The quoted condition may itself have dots.
+        Some(rest) if rest.starts_with(['\'', '"']) => {
+            rest[1..].rsplit_once(['\'', '"']).map_or("", |(_, rest)| rest.trim_start_matches('.'))
+        }
+        Some(rest) => rest.split_once('.').map_or("", |(_, rest)| rest),
+        None => section,
+    };
+    let (kind, name) = match section.split_once('.') {
+        Some((kind, name)) => (kind, Some(name)),
+        None => (section, None),
+    };
+    let ships = kind == "dependencies" || kind == "build-dependencies";
+    (ships, name.filter(|_| ships))
+}
+
+fn renamed(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("package = \"")?;
+    rest.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{told, tree};
+    use super::*;
+
+    #[track_caller]
+    fn check_manifest(name: &str, manifest: &str, wanted: &str) {
+        let all = ["domain", "ports", "audit", "agent", "engine", "stores", "models", "server"];
+        let mut files = tree(&[]);
+        for other in all {
+            files.insert(format!("crates/{other}/Cargo.toml"), String::new());
+        }
+        let path = if name == "xtask" { "xtask".to_owned() } else { format!("crates/{name}") };
+        files.insert(format!("{path}/Cargo.toml"), manifest.to_owned());
+        assert_eq!(told(&check(&files)), wanted, "{name}: {manifest}");
+    }
+
+    #[test]
+    fn arrows_that_point_inwards_are_fine() {
+        let manifest = "[dependencies]\ndomain.workspace = true\nports = { path = \"../ports\" }\n\
+                        tokio = { version = \"1\", features = [\"rt\"] }\n";
+        check_manifest("models", manifest, "");
+        check_manifest("holdpoint", "[dependencies]\nstores.workspace = true\n", "");
+        check_manifest("testkit", "[dependencies]\nholdpoint.workspace = true\n", "");
+    }
+
+    #[test]
+    fn arrows_that_point_outwards_are_found_in_every_form() {
+        let wrong = "crates/server/Cargo.toml: `server` may not depend on `stores`; it may on \
+                     `domain`, `ports`, `engine`";
+        for manifest in [
+            "[dependencies]\nstores.workspace = true",
+            "[dependencies]\n\"stores\" = { path = \"../stores\" }",
+            "[dependencies]\nrows = { package = \"stores\", path = \"../stores\" }",
+            "[dependencies.stores]\npath = \"../stores\"",
+            "[build-dependencies]\nstores.workspace = true",
+            "[target.'cfg(feature = \"a.b\")'.dependencies]\nstores.workspace = true",
+            "[target.x86_64-unknown-linux-gnu.dependencies.stores]\nworkspace = true",
+        ] {
+            check_manifest("server", manifest, wrong);
+        }
+    }
+
+    #[test]
+    fn audit_is_for_the_store_and_the_binary() {
+        check_manifest("stores", "[dependencies]\naudit.workspace = true\n", "");
+        let wrong = "crates/agent/Cargo.toml: `agent` may not depend on `audit`; it may on \
+                     `domain`, `ports`";
+        check_manifest("agent", "[dependencies]\naudit.workspace = true\n", wrong);
+    }
+
+    #[test]
+    fn tests_may_use_what_they_need() {
+        check_manifest("engine", "[dev-dependencies]\nstores.workspace = true\n", "");
+        check_manifest("engine", "[dependencies]\n# stores.workspace = true\n[lints]\n", "");
+    }
+
+    #[test]
+    fn the_tools_know_nothing_of_the_product() {
+        let wrong = "xtask/Cargo.toml: `xtask` may not depend on `domain`; it may on nothing";
+        check_manifest(
+            "xtask",
+            "[dependencies]\nanyhow.workspace = true\ndomain.workspace = true",
+            wrong,
+        );
+    }
+
+    #[test]
+    fn a_new_crate_must_be_put_on_the_plan() {
+        let told = "crates/mcp/Cargo.toml: a new crate: say in xtask/src/tidy/arrows.rs what it may \
+                    depend on";
+        check_manifest("mcp", "[dependencies]\ndomain.workspace = true\n", told);
+    }
+}
