@@ -1,0 +1,241 @@
+//! A tool call that somebody proposed, fixed to the byte.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::digest::{Digest, Framed};
+use crate::grant::ClearedBy;
+use crate::id::{CallId, SessionId};
+use crate::json::Arguments;
+use crate::time::Timestamp;
+use crate::tool::{Confirm, Effects, Place, Tool};
+
+/// Where and how a tool host will run a call, as the host itself states it before anybody is
+/// asked. It is part of what is approved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecutionContext {
+    /// What distinguishes this execution: environment, target, credential reference, time limit.
+    pub detail: String,
+    pub working_directory: Option<String>,
+}
+
+/// One call: tool, exact argument bytes, and the digest that binds every approval to them.
+#[derive(Clone, PartialEq)]
+pub struct Call {
+    pub id: CallId,
+    /// The model's own name for the call; the compatibility doors speak it.
+    pub tool_use_id: String,
+    pub agent: Arc<str>,
+    pub session: Option<SessionId>,
+    pub tool: Arc<str>,
+    pub effects: Effects,
+    pub place: Place,
+    pub confirm: Confirm,
+    pub definition: Digest,
+    pub arguments: Arguments,
+    /// JSON pointers of argument values that no surface, log or model may show.
+    pub secrets: Vec<String>,
+    pub context: ExecutionContext,
+    pub policy: Digest,
+    /// Rises with every edit: an approval of one revision says nothing about the next.
+    pub revision: u32,
+    digest: Digest,
+    match_key: Digest,
+}
+
+/// What a call is made of, before its digest exists.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    pub id: CallId,
+    pub tool_use_id: String,
+    pub agent: Arc<str>,
+    pub session: Option<SessionId>,
+    pub arguments: Arguments,
+    pub context: ExecutionContext,
+    pub policy: Digest,
+}
+
+impl Call {
+    pub fn propose(proposal: Proposal, tool: &Tool) -> Call {
+        Call::fixed(CallParts {
+            id: proposal.id,
+            tool_use_id: proposal.tool_use_id,
+            agent: proposal.agent,
+            session: proposal.session,
+            tool: tool.name.clone(),
+            effects: tool.effects,
+            place: tool.place,
+            confirm: tool.confirm,
+            definition: tool.definition(),
+            arguments: proposal.arguments,
+            secrets: crate::schema::write_only_pointers(&tool.input_schema),
+            context: proposal.context,
+            policy: proposal.policy,
+            revision: 1,
+        })
+    }
+
+    /// Computes digest and match key. The only way to a `Call`, also for one read from disk, so
+    /// that no stored digest is ever believed.
+    pub fn fixed(parts: CallParts) -> Call {
+        let digest = digest(&parts);
+        let match_key = match_key(&parts);
+        Call {
+            id: parts.id,
+            tool_use_id: parts.tool_use_id,
+            agent: parts.agent,
+            session: parts.session,
+            tool: parts.tool,
+            effects: parts.effects,
+            place: parts.place,
+            confirm: parts.confirm,
+            definition: parts.definition,
+            arguments: parts.arguments,
+            secrets: parts.secrets,
+            context: parts.context,
+            policy: parts.policy,
+            revision: parts.revision,
+            digest,
+            match_key,
+        }
+    }
+
+    pub fn parts(&self) -> CallParts {
+        CallParts {
+            id: self.id,
+            tool_use_id: self.tool_use_id.clone(),
+            agent: self.agent.clone(),
+            session: self.session,
+            tool: self.tool.clone(),
+            effects: self.effects,
+            place: self.place,
+            confirm: self.confirm,
+            definition: self.definition,
+            arguments: self.arguments.clone(),
+            secrets: self.secrets.clone(),
+            context: self.context.clone(),
+            policy: self.policy,
+            revision: self.revision,
+        }
+    }
+
+    /// The same call with other arguments (or for another definition of its tool): a new revision,
+    /// which nobody has approved yet.
+    pub fn revised(
+        &self,
+        arguments: Arguments,
+        context: ExecutionContext,
+        definition: Digest,
+        policy: Digest,
+    ) -> Call {
+        let mut parts = self.parts();
+        parts.arguments = arguments;
+        parts.context = context;
+        parts.definition = definition;
+        parts.policy = policy;
+        parts.revision += 1;
+        Call::fixed(parts)
+    }
+
+    /// Binds an approval to exactly this call.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Finds an earlier decision about the same thing; never binds one.
+    pub fn match_key(&self) -> Digest {
+        self.match_key
+    }
+
+    /// One key for every attempt at this call, another for any other call.
+    pub fn idempotency_key(&self) -> String {
+        format!("{}-{}", self.id, self.revision)
+    }
+}
+
+impl fmt::Debug for Call {
+    // Arguments may hold secrets, and debug output ends up in logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Call({} {} {})", self.id, self.tool, self.digest)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct CallParts {
+    pub id: CallId,
+    pub tool_use_id: String,
+    pub agent: Arc<str>,
+    pub session: Option<SessionId>,
+    pub tool: Arc<str>,
+    pub effects: Effects,
+    pub place: Place,
+    pub confirm: Confirm,
+    pub definition: Digest,
+    pub arguments: Arguments,
+    pub secrets: Vec<String>,
+    pub context: ExecutionContext,
+    pub policy: Digest,
+    pub revision: u32,
+}
+
+fn digest(parts: &CallParts) -> Digest {
+    let session = parts.session.map(|id| id.to_string()).unwrap_or_default();
+    Framed::new("holdpoint.call.v1")
+        .field("agent", parts.agent.as_bytes())
+        .field("session", session.as_bytes())
+        .field("tool_use_id", parts.tool_use_id.as_bytes())
+        .field("tool", parts.tool.as_bytes())
+        .field("definition", parts.definition.as_bytes())
+        .field("arguments", parts.arguments.bytes())
+        .field("context", parts.context.detail.as_bytes())
+        .field("working_directory", parts.context.working_directory.as_deref().unwrap_or_default().as_bytes())
+        .field("policy", parts.policy.as_bytes())
+        .field("revision", &parts.revision.to_le_bytes())
+        .finish()
+}
+
+fn match_key(parts: &CallParts) -> Digest {
+    Framed::new("holdpoint.match.v1")
+        .field("source", parts.agent.as_bytes())
+        .field("tool", parts.tool.as_bytes())
+        .field("arguments", &crate::json::canonical(parts.arguments.value()))
+        .field("working_directory", parts.context.working_directory.as_deref().unwrap_or_default().as_bytes())
+        .finish()
+}
+
+/// Why a call may run, and until when it may start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clearance {
+    pub by: ClearedBy,
+    pub at: Timestamp,
+    pub execute_by: Timestamp,
+}
+
+/// A call that somebody had the right to allow and whose start is on disk. Only
+/// [`crate::session::Session::cleared`] builds one, so a tool host, which takes nothing else,
+/// cannot run an unapproved call.
+///
+/// ```compile_fail
+/// fn forge(call: std::sync::Arc<domain::call::Call>) -> domain::call::ClearedCall {
+///     domain::call::ClearedCall { call, attempt: 1 }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ClearedCall {
+    call: Arc<Call>,
+    attempt: u32,
+}
+
+impl ClearedCall {
+    pub(crate) fn new(call: Arc<Call>, attempt: u32) -> ClearedCall {
+        ClearedCall { call, attempt }
+    }
+
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+}

@@ -1,0 +1,62 @@
+//! What a decision needs to know about the world, passed in by whoever asks for it.
+
+use crate::digest::Digest;
+use crate::id::{GrantId, HoldId, MessageId, NodeId};
+use crate::person::People;
+use crate::policy::Policy;
+use crate::time::Timestamp;
+
+pub struct Context<'a> {
+    pub now: Timestamp,
+    /// The process that will carry out what is decided.
+    pub node: NodeId,
+    /// Why nothing may start at present, if so.
+    pub frozen: Option<&'a str>,
+    pub people: &'a People,
+    pub policy: &'a Policy,
+    /// The definition of a tool as it is now; `None` if it is no longer configured.
+    pub definition_of: &'a dyn Fn(&str) -> Option<Digest>,
+    pub run_as_decided: bool,
+    pub while_pending: WhilePending,
+    /// Fresh random bits for ids.
+    pub chance: &'a dyn Fn() -> u128,
+}
+
+impl Context<'_> {
+    pub fn hold_id(&self) -> HoldId {
+        HoldId::new(self.now.as_ms(), (self.chance)())
+    }
+
+    pub fn message_id(&self) -> MessageId {
+        MessageId::new(self.now.as_ms(), (self.chance)())
+    }
+
+    pub fn grant_id(&self) -> GrantId {
+        GrantId::new(self.now.as_ms(), (self.chance)())
+    }
+}
+
+/// What a message does that arrives while holds are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhilePending {
+    /// It waits its turn.
+    #[default]
+    Queue,
+    /// Open holds are cancelled, and it goes on at once.
+    Supersede,
+    Refuse,
+    /// It goes on at once if every open hold is two-phase; otherwise it waits.
+    Deliver,
+}
+
+impl WhilePending {
+    pub fn parse(text: &str) -> Option<WhilePending> {
+        match text {
+            "queue" => Some(WhilePending::Queue),
+            "supersede" => Some(WhilePending::Supersede),
+            "refuse" => Some(WhilePending::Refuse),
+            "deliver" => Some(WhilePending::Deliver),
+            _ => None,
+        }
+    }
+}

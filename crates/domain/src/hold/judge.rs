@@ -1,0 +1,199 @@
+//! Whether an answer counts, and what it does to the hold. Who answers first wins; the same
+//! person's same answer again changes nothing; any other later one is told what stands.
+
+use std::sync::Arc;
+
+use super::{Decision, Hold, HoldChange, HoldState, Preview, Risk, Vote};
+use crate::answer::{Answer, Scope};
+use crate::call::Call;
+use crate::digest::Digest;
+use crate::person::{Audience, AuthenticatedPerson, People};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+/// What an answer does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// The same person said the same before.
+    Repeat,
+    /// It counts, but more must agree (or, after an edit, somebody else must look).
+    Counts(HoldChange),
+    /// The edit is approved by the one who made it.
+    Edits { revised: HoldChange, state: HoldState },
+    Decides(HoldState),
+}
+
+/// An edited call, ruled on anew before the edit is judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edited {
+    pub call: Arc<Call>,
+    pub audience: Audience,
+    pub rule: Option<String>,
+    pub risk: Risk,
+    pub preview: Preview,
+}
+
+impl Hold {
+    /// Expiry must have been applied before: an overdue hold is not judged, it is expired.
+    pub fn judge(
+        &self,
+        answer: &Answer,
+        digest: Option<Digest>,
+        by: &AuthenticatedPerson,
+        edited: Option<&Edited>,
+        people: &People,
+        now: Timestamp,
+    ) -> Result<Judgement, Refusal> {
+        let mine = self.votes.iter().find(|vote| vote.by == *by.id());
+        if let Some(vote) = mine
+            && vote.answer == *answer
+            && digest.is_none_or(|digest| digest == vote.digest || digest == self.digest())
+        {
+            return Ok(Judgement::Repeat);
+        }
+        match &self.state {
+            HoldState::Pending => {}
+            HoldState::Expired { .. } => return Err(Refusal::Expired { hold: Box::new(self.clone()) }),
+            _ => return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) }),
+        }
+        if !self.admits(by.id(), people) {
+            return Err(Refusal::NotEntitled { why: self.why_not(by, people) });
+        }
+        self.question.fits(answer).map_err(|refused| Refusal::AnswerInvalid {
+            field: refused.field,
+            why: refused.why,
+        })?;
+        if matches!(answer, Answer::Approve { .. }) && digest.is_none() {
+            return Err(Refusal::AnswerInvalid {
+                field: "digest".into(),
+                why: "an approval must name the digest of the call that was shown".into(),
+            });
+        }
+        if digest.is_some_and(|digest| digest != self.digest()) {
+            return Err(Refusal::VersionConflict { hold: Box::new(self.clone()) });
+        }
+        if mine.is_some() && !matches!(answer, Answer::Deny { .. }) {
+            return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
+        }
+        if let (Answer::Approve { scope: Scope::Session(_), .. }, true) =
+            (answer, self.audience.quorum > 1 || self.session.is_none())
+        {
+            return Err(Refusal::AnswerInvalid {
+                field: "scope".into(),
+                why: "a standing grant needs a session, and a rule that one person satisfies".into(),
+            });
+        }
+        let vote = self.vote(answer, by, now, self.digest());
+        match (answer, edited) {
+            (Answer::Approve { arguments: Some(_), .. }, Some(edited)) => {
+                Ok(self.edit(answer, by, edited, people, now))
+            }
+            (Answer::Approve { arguments: Some(_), .. }, None) => Err(Refusal::Overtaken),
+            _ => Ok(self.count(vote, people)),
+        }
+    }
+
+    fn vote(&self, answer: &Answer, by: &AuthenticatedPerson, at: Timestamp, digest: Digest) -> Vote {
+        Vote {
+            answer: answer.clone(),
+            by: by.id().clone(),
+            at,
+            via: by.via().to_owned(),
+            proof: by.proof().clone(),
+            digest,
+            view: crate::view::digest(self),
+        }
+    }
+
+    /// Whoever refuses or answers in the call's place decides alone: nothing runs by it. To let
+    /// something run, as many different people as the rule asks for must say the same.
+    fn count(&self, vote: Vote, people: &People) -> Judgement {
+        match &vote.answer {
+            Answer::Deny { .. } => {
+                let voters = vec![vote.by.clone()];
+                return Judgement::Decides(HoldState::Denied(Decision::People { vote, voters }));
+            }
+            Answer::Respond { .. } => {
+                let voters = vec![vote.by.clone()];
+                return Judgement::Decides(HoldState::Answered(Decision::People { vote, voters }));
+            }
+            _ => {}
+        }
+        // Only those who are entitled now count, whenever they voted.
+        let mut voters: Vec<_> = self
+            .votes
+            .iter()
+            .filter(|earlier| agrees(earlier, &vote) && self.admits(&earlier.by, people))
+            .map(|earlier| earlier.by.clone())
+            .collect();
+        voters.push(vote.by.clone());
+        voters.sort();
+        voters.dedup();
+        if voters.len() < self.audience.quorum as usize {
+            return Judgement::Counts(HoldChange::Voted(vote));
+        }
+        let approves = matches!(vote.answer, Answer::Approve { .. });
+        let decision = Decision::People { vote, voters };
+        Judgement::Decides(if approves {
+            HoldState::Approved(decision)
+        } else {
+            HoldState::Answered(decision)
+        })
+    }
+
+    fn edit(
+        &self,
+        answer: &Answer,
+        by: &AuthenticatedPerson,
+        edited: &Edited,
+        people: &People,
+        now: Timestamp,
+    ) -> Judgement {
+        let mut revised = self.clone();
+        let change = |votes| HoldChange::Revised {
+            call: edited.call.clone(),
+            audience: edited.audience.clone(),
+            rule: edited.rule.clone(),
+            risk: edited.risk,
+            preview: edited.preview.clone(),
+            votes,
+        };
+        revised.changed(&change(Vec::new()));
+        if !revised.admits(by.id(), people) {
+            // The editor may not approve what they made of it: it waits for those who may.
+            return Judgement::Counts(change(Vec::new()));
+        }
+        // The view is the one that the editor was shown, before the edit that they wrote themselves.
+        let vote = self.vote(answer, by, now, edited.call.digest());
+        if revised.audience.quorum > 1 {
+            return Judgement::Counts(change(vec![vote]));
+        }
+        let voters = vec![vote.by.clone()];
+        Judgement::Edits {
+            revised: change(Vec::new()),
+            state: HoldState::Approved(Decision::People { vote, voters }),
+        }
+    }
+
+    fn why_not(&self, by: &AuthenticatedPerson, people: &People) -> String {
+        if self.audience.exclude_requester && self.requester.as_ref() == Some(by.id()) {
+            return "the rule does not let the requester approve their own request".into();
+        }
+        let mut who: Vec<String> =
+            self.audience.roles.iter().map(|role| format!("role `{role}`")).collect();
+        who.extend(self.audience.people.iter().map(|id| people.name_of(id).to_owned()));
+        format!("this hold is for {}", who.join(", "))
+    }
+}
+
+/// Two votes say the same if nothing that they differ in could change what runs.
+fn agrees(earlier: &Vote, vote: &Vote) -> bool {
+    if earlier.digest != vote.digest {
+        return false;
+    }
+    match (&earlier.answer, &vote.answer) {
+        // After an edit the digest says which call was meant; notes are everybody's own.
+        (Answer::Approve { .. }, Answer::Approve { .. }) => true,
+        (a, b) => a == b,
+    }
+}

@@ -1,0 +1,29 @@
+//! The words and rules of Holdpoint, and nothing else.
+//!
+//! No I/O, no `async`, no clock, no randomness: whatever a rule needs is passed in, so the same
+//! code runs in production, in simulations, under properties and under fuzzing. What goes to disk
+//! (`stores::record`) and what goes over the wire (`server`) are languages of their own.
+
+pub mod answer;
+pub mod call;
+pub mod context;
+pub mod digest;
+pub mod event;
+pub mod grant;
+pub mod hold;
+pub mod house;
+pub mod id;
+pub mod json;
+pub mod limits;
+pub mod message;
+pub mod outcome;
+pub mod outside;
+pub mod person;
+pub mod policy;
+pub mod refusal;
+pub mod schema;
+pub mod session;
+pub mod time;
+pub mod tool;
+pub mod view;
+pub mod visible;

@@ -1,0 +1,163 @@
+//! How a call ended, in the words that the model gets.
+
+use crate::digest::Digest;
+
+/// What a tool printed. Whatever was cut is said to be cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    pub text: String,
+    pub cut: Option<Cut>,
+}
+
+/// The part of an output that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    pub total_bytes: u64,
+    /// Of the whole output, so that a copy kept elsewhere can be recognised.
+    pub digest: Digest,
+}
+
+impl Output {
+    pub fn text(text: impl Into<String>) -> Output {
+        Output { text: text.into(), cut: None }
+    }
+
+    /// The text, with an explicit last line if something is missing.
+    pub fn whole(&self) -> String {
+        match &self.cut {
+            None => self.text.clone(),
+            Some(cut) => format!(
+                "{}\n[output cut: {} of {} bytes shown; {} of the whole]",
+                self.text,
+                self.text.len(),
+                cut.total_bytes,
+                cut.digest
+            ),
+        }
+    }
+}
+
+/// What really happened when a tool ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Succeeded(Output),
+    Failed(Output),
+    /// The tool host cannot say. A person is asked; it is never run again by itself.
+    Unknown { evidence: String },
+}
+
+/// What the model gets for one call: always exactly one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    pub content: String,
+    pub is_error: bool,
+    pub kind: ResultKind,
+}
+
+/// Why a result is what it is, for surfaces that show denials, expiries and errors apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultKind {
+    Output,
+    Error,
+    Denied,
+    Expired,
+    Cancelled,
+    /// Two-phase: nothing ran yet.
+    Pending,
+}
+
+impl ResultKind {
+    pub const ALL: [ResultKind; 6] = [
+        ResultKind::Output,
+        ResultKind::Error,
+        ResultKind::Denied,
+        ResultKind::Expired,
+        ResultKind::Cancelled,
+        ResultKind::Pending,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ResultKind::Output => "output",
+            ResultKind::Error => "error",
+            ResultKind::Denied => "denied",
+            ResultKind::Expired => "expired",
+            ResultKind::Cancelled => "cancelled",
+            ResultKind::Pending => "pending",
+        }
+    }
+}
+
+/// Every way of not running, each said in its own words and attributed to whoever caused it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRun {
+    DeniedBy { name: String, reason: Option<String> },
+    DeniedByRule { rule: Option<String> },
+    Expired,
+    /// Approved, but it could not start in time.
+    ExpiredBeforeStart,
+    Superseded,
+    Cancelled { reason: Option<String> },
+    /// The arguments or the tool's name were no good; the text says what to change.
+    Invalid { why: String },
+    /// A client tool of the same turn was refused, and nobody approved this call by itself.
+    SiblingRefused { tool: String },
+    Revoked { name: String },
+}
+
+impl NotRun {
+    pub fn result(&self) -> ToolResult {
+        let (content, kind) = match self {
+            NotRun::DeniedBy { name, reason: Some(reason) } => {
+                (format!("Denied by {name}: {reason}"), ResultKind::Denied)
+            }
+            NotRun::DeniedBy { name, reason: None } => {
+                (format!("Denied by {name}. No reason was given. The call was not run."), ResultKind::Denied)
+            }
+            NotRun::DeniedByRule { rule: Some(rule) } => {
+                (format!("Denied by rule \"{rule}\". The call was not run."), ResultKind::Denied)
+            }
+            NotRun::DeniedByRule { rule: None } => {
+                ("Denied by the default policy. The call was not run.".into(), ResultKind::Denied)
+            }
+            NotRun::Expired => {
+                ("Expired: nobody decided in time. The call was not run.".into(), ResultKind::Expired)
+            }
+            NotRun::ExpiredBeforeStart => (
+                "Expired: the call was approved, but could not start in time. It was not run.".into(),
+                ResultKind::Expired,
+            ),
+            NotRun::Superseded => (
+                "Superseded: a new message arrived before anybody decided. The call was not run.".into(),
+                ResultKind::Cancelled,
+            ),
+            NotRun::Cancelled { reason: Some(reason) } => {
+                (format!("Cancelled: {reason}. The call was not run."), ResultKind::Cancelled)
+            }
+            NotRun::Cancelled { reason: None } => {
+                ("Cancelled. The call was not run.".into(), ResultKind::Cancelled)
+            }
+            NotRun::Invalid { why } => (why.clone(), ResultKind::Error),
+            NotRun::SiblingRefused { tool } => (
+                format!(
+                    "Not run: `{tool}`, called in the same turn, was refused, and nobody approved this call by itself."
+                ),
+                ResultKind::Cancelled,
+            ),
+            NotRun::Revoked { name } => {
+                (format!("Not run: {name} took the approval back before the call started."), ResultKind::Denied)
+            }
+        };
+        ToolResult { content, is_error: true, kind }
+    }
+}
+
+impl ToolResult {
+    pub fn output(content: impl Into<String>) -> ToolResult {
+        ToolResult { content: content.into(), is_error: false, kind: ResultKind::Output }
+    }
+
+    pub fn error(content: impl Into<String>) -> ToolResult {
+        ToolResult { content: content.into(), is_error: true, kind: ResultKind::Error }
+    }
+}

@@ -1,0 +1,151 @@
+//! A hold that an outside program opened. It is its own stream: nobody runs its call but the
+//! program itself, which then reports what came of it.
+
+use std::sync::Arc;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::digest::Digest;
+use crate::event::Event;
+use crate::hold::{Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement};
+use crate::id::HoldId;
+use crate::person::{Actor, AuthenticatedPerson};
+use crate::refusal::Refusal;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    pub id: HoldId,
+    pub version: u64,
+    pub hold: Arc<Hold>,
+}
+
+#[derive(Clone, Debug)]
+pub enum OutsideCommand {
+    Answer { digest: Option<Digest>, answer: Answer, by: AuthenticatedPerson, edited: Option<Edited> },
+    Expire,
+    Cancel { by: Actor, reason: Option<String> },
+    Claim { by: AuthenticatedPerson },
+    Unclaim { by: AuthenticatedPerson },
+    Report { outcome: HoldOutcome },
+}
+
+impl Outside {
+    pub fn begin(hold: Arc<Hold>) -> Outside {
+        Outside { id: hold.id, version: 1, hold }
+    }
+
+    /// Events to write, and what to tell the caller. Both may be there: an answer that comes too
+    /// late makes the expiry happen, and is refused.
+    pub fn decide(
+        &self,
+        command: &OutsideCommand,
+        context: &Context<'_>,
+    ) -> (Vec<Event>, Result<(), Refusal>) {
+        let expired = self.expiry(context);
+        let hold = match &expired {
+            None => self.hold.clone(),
+            Some(event) => {
+                let mut next = self.clone();
+                next.apply(event);
+                next.hold
+            }
+        };
+        let mut events: Vec<Event> = expired.into_iter().collect();
+        let outcome = match command {
+            OutsideCommand::Expire => Ok(Vec::new()),
+            OutsideCommand::Answer { digest, answer, by, edited } => hold
+                .judge(answer, *digest, by, edited.as_ref(), context.people, context.now)
+                .map(|judgement| match judgement {
+                    Judgement::Repeat => Vec::new(),
+                    Judgement::Counts(change) => vec![updated(hold.id, change)],
+                    Judgement::Edits { revised, state } => {
+                        vec![updated(hold.id, revised), Event::HoldDecided { hold: hold.id, state }]
+                    }
+                    Judgement::Decides(state) => vec![Event::HoldDecided { hold: hold.id, state }],
+                }),
+            OutsideCommand::Cancel { by, reason } => match &hold.state {
+                HoldState::Pending => Ok(vec![Event::HoldDecided {
+                    hold: hold.id,
+                    state: HoldState::Cancelled { by: by.clone(), reason: reason.clone(), at: context.now },
+                }]),
+                HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => Ok(Vec::new()),
+                HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new((*hold).clone()) }),
+                _ => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),
+            },
+            OutsideCommand::Claim { by } => hold.claim(by, context),
+            OutsideCommand::Unclaim { by } => hold.unclaim(by),
+            OutsideCommand::Report { outcome } => self.report(&hold, outcome),
+        };
+        match outcome {
+            Ok(more) => {
+                events.extend(more);
+                (events, Ok(()))
+            }
+            Err(refusal) => (events, Err(refusal)),
+        }
+    }
+
+    fn expiry(&self, context: &Context<'_>) -> Option<Event> {
+        self.hold.is_overdue(context.now).then(|| Event::HoldDecided {
+            hold: self.id,
+            state: HoldState::Expired { at: context.now },
+        })
+    }
+
+    fn report(&self, hold: &Hold, outcome: &HoldOutcome) -> Result<Vec<Event>, Refusal> {
+        match (&hold.state, &hold.outcome) {
+            (HoldState::Approved(_), None | Some(HoldOutcome::Executing)) if hold.call.is_some() => {
+                Ok(vec![updated(hold.id, HoldChange::Outcome(outcome.clone()))])
+            }
+            (HoldState::Approved(_), Some(earlier)) if earlier == outcome => Ok(Vec::new()),
+            (HoldState::Approved(_), Some(_)) => {
+                Err(Refusal::AlreadyDecided { hold: Box::new(hold.clone()) })
+            }
+            _ => Err(Refusal::AnswerInvalid {
+                field: "state".into(),
+                why: format!("the hold is {}: only an approved call has an outcome", hold.state.name()),
+            }),
+        }
+    }
+
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::HoldUpdated { change, .. } => Arc::make_mut(&mut self.hold).changed(change),
+            Event::HoldDecided { state, .. } => Arc::make_mut(&mut self.hold).decided(state.clone()),
+            _ => {}
+        }
+        self.version += 1;
+    }
+}
+
+fn updated(hold: HoldId, change: HoldChange) -> Event {
+    Event::HoldUpdated { hold, change }
+}
+
+impl Hold {
+    /// "I am on it": shown to others, and nothing more.
+    pub(crate) fn claim(
+        &self,
+        by: &AuthenticatedPerson,
+        context: &Context<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
+        if !self.is_pending() {
+            return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) });
+        }
+        if !self.admits(by.id(), context.people) {
+            return Err(Refusal::NotEntitled { why: "only those who may answer can claim it".into() });
+        }
+        if self.claimed_by.as_ref() == Some(by.id()) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![updated(self.id, HoldChange::Claimed(by.id().clone()))])
+    }
+
+    pub(crate) fn unclaim(&self, by: &AuthenticatedPerson) -> Result<Vec<Event>, Refusal> {
+        match &self.claimed_by {
+            None => Ok(Vec::new()),
+            Some(who) if who == by.id() => Ok(vec![updated(self.id, HoldChange::Unclaimed)]),
+            Some(who) => Err(Refusal::NotEntitled { why: format!("{who} claimed it") }),
+        }
+    }
+}

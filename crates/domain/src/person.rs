@@ -1,0 +1,233 @@
+//! Who can ask and who can answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::id::TokenId;
+
+/// Names one person, as the configuration does.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PersonId(Arc<str>);
+
+impl PersonId {
+    pub fn new(id: &str) -> PersonId {
+        PersonId(id.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PersonId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for PersonId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The role whose holders see everything and are asked when a rule names nobody.
+pub const ADMIN: &str = "admin";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    pub id: PersonId,
+    pub name: String,
+    pub roles: BTreeSet<String>,
+    /// Explicitly linked accounts, by channel: `feishu` → an open_id.
+    pub identities: BTreeMap<String, String>,
+}
+
+/// Everybody the configuration names. One person is one entry, however many accounts are linked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct People(BTreeMap<PersonId, Person>);
+
+impl People {
+    pub fn new(people: impl IntoIterator<Item = Person>) -> People {
+        People(people.into_iter().map(|person| (person.id.clone(), person)).collect())
+    }
+
+    pub fn get(&self, id: &PersonId) -> Option<&Person> {
+        self.0.get(id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Person> {
+        self.0.values()
+    }
+
+    pub fn is_admin(&self, id: &PersonId) -> bool {
+        self.get(id).is_some_and(|person| person.roles.contains(ADMIN))
+    }
+
+    /// The name to show; a person who has left the configuration is shown by id.
+    pub fn name_of<'a>(&'a self, id: &'a PersonId) -> &'a str {
+        self.get(id).map_or_else(|| id.as_str(), |person| &person.name)
+    }
+}
+
+/// Who did something, as it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    Person(PersonId),
+    /// A program, and the person who gave it its token: nobody escapes a rule by way of a token.
+    Program { token: TokenId, name: String, minted_by: Option<PersonId> },
+    /// The runtime itself: timers, recovery.
+    Runtime,
+}
+
+impl Actor {
+    /// The person who answers for what this actor does.
+    pub fn accountable(&self) -> Option<&PersonId> {
+        match self {
+            Actor::Person(id) => Some(id),
+            Actor::Program { minted_by, .. } => minted_by.as_ref(),
+            Actor::Runtime => None,
+        }
+    }
+
+    /// The same caller, whatever else is known about them.
+    pub fn is_same(&self, other: &Actor) -> bool {
+        match (self, other) {
+            (Actor::Person(a), Actor::Person(b)) => a == b,
+            (Actor::Program { token: a, .. }, Actor::Program { token: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Actor::Person(id) => id.fmt(f),
+            Actor::Program { name, .. } => f.write_str(name),
+            Actor::Runtime => f.write_str("runtime"),
+        }
+    }
+}
+
+/// How somebody proved who they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    Token(TokenId),
+    Login,
+    /// The sender that a chat platform vouched for, and the message that said it.
+    Channel { name: String, message: String },
+    /// A loopback door without credentials, acting in a person's name.
+    Door(String),
+}
+
+impl Proof {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Proof::Token(_) => "token",
+            Proof::Login => "login",
+            Proof::Channel { .. } => "channel",
+            Proof::Door(_) => "door",
+        }
+    }
+}
+
+/// A person who proved who they are. Answers take this and nothing else: there is no way to make
+/// one from what a model or a tool wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthenticatedPerson {
+    id: PersonId,
+    proof: Proof,
+    /// The surface: `web`, `cli`, `api`, `feishu`, …
+    via: String,
+}
+
+impl AuthenticatedPerson {
+    /// Called where credentials are checked, and nowhere else.
+    pub fn vouched(id: PersonId, proof: Proof, via: impl Into<String>) -> AuthenticatedPerson {
+        AuthenticatedPerson { id, proof, via: via.into() }
+    }
+
+    pub fn id(&self) -> &PersonId {
+        &self.id
+    }
+
+    pub fn proof(&self) -> &Proof {
+        &self.proof
+    }
+
+    pub fn via(&self) -> &str {
+        &self.via
+    }
+}
+
+/// Who may answer a hold, and how many of them must agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audience {
+    pub people: BTreeSet<PersonId>,
+    pub roles: BTreeSet<String>,
+    pub quorum: u32,
+    pub exclude_requester: bool,
+}
+
+impl Audience {
+    /// Whether this person may answer now, judged by who they are now.
+    pub fn admits(&self, who: &PersonId, requester: Option<&PersonId>, people: &People) -> bool {
+        if self.exclude_requester && requester == Some(who) {
+            return false;
+        }
+        // Someone who left the configuration is entitled to nothing, even if named.
+        let Some(person) = people.get(who) else { return false };
+        self.people.contains(who) || person.roles.iter().any(|role| self.roles.contains(role))
+    }
+
+    pub fn count(&self, requester: Option<&PersonId>, people: &People) -> usize {
+        people.iter().filter(|person| self.admits(&person.id, requester, people)).count()
+    }
+
+    pub fn is_satisfiable(&self, requester: Option<&PersonId>, people: &People) -> bool {
+        self.quorum >= 1 && self.count(requester, people) >= self.quorum as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn people() -> People {
+        People::new([("ana", "dba"), ("bob", "dba"), ("eve", "guest")].map(|(id, role)| Person {
+            id: PersonId::new(id),
+            name: id.to_uppercase(),
+            roles: [role.to_owned()].into(),
+            identities: BTreeMap::new(),
+        }))
+    }
+
+    fn dbas(quorum: u32, exclude_requester: bool) -> Audience {
+        Audience { people: BTreeSet::new(), roles: ["dba".into()].into(), quorum, exclude_requester }
+    }
+
+    #[test]
+    fn roles_admit_and_strangers_do_not() {
+        let (people, ana) = (people(), PersonId::new("ana"));
+        assert!(dbas(1, false).admits(&ana, None, &people));
+        assert!(!dbas(1, false).admits(&PersonId::new("eve"), None, &people));
+        assert!(!dbas(1, false).admits(&PersonId::new("nobody"), None, &people));
+    }
+
+    #[test]
+    fn i32_the_requester_is_left_out_where_the_rule_says_so() {
+        let (people, ana) = (people(), PersonId::new("ana"));
+        assert!(!dbas(1, true).admits(&ana, Some(&ana), &people));
+        assert!(dbas(1, true).is_satisfiable(Some(&ana), &people), "bob is left");
+        assert!(!dbas(2, true).is_satisfiable(Some(&ana), &people), "two are needed, one is left");
+    }
+
+    #[test]
+    fn a_named_person_who_left_is_entitled_to_nothing() {
+        let gone = PersonId::new("gone");
+        let audience = Audience { people: [gone.clone()].into(), ..dbas(1, false) };
+        assert!(!audience.admits(&gone, None, &people()));
+    }
+}

@@ -1,0 +1,31 @@
+//! Ordered rules: allow, deny, or ask. The first that matches decides; if none does, the default.
+//!
+//! **In doubt, stricter.** A condition can be met, not met, or impossible to tell: the value has
+//! another type than the rule expects (`"1"` for `1`), a path has `..` in it, a negative condition
+//! finds nothing there. If a rule cannot be told, the verdict is the stricter of what it would be if
+//! the rule matched and what it would be if it did not. So an `allow` rule never lets a call through
+//! in doubt, a `deny` rule denies in doubt, and an `ask` rule in doubt asks, unless a later rule
+//! denies.
+//!
+//! **A missing value** (or `null`) meets no positive condition (`equals`, `in`, `glob`, `regex`, the
+//! comparisons, `contains`, the lengths): what is not there does not equal anything. For the negative
+//! ones (`not_equals`, `not_in`) it is a doubt, since the tool's own default could be any value. A
+//! rule about absence says `exists = false`.
+//!
+//! Nothing here can panic or take long: patterns are compiled when the policy is read, run in linear
+//! time, and have bounded size.
+
+mod audience;
+mod compare;
+mod condition;
+mod explain;
+mod pattern;
+mod rules;
+mod spec;
+mod verdict;
+
+pub use audience::{Directory, Unsatisfiable};
+pub use condition::Conditions;
+pub use rules::{BadPolicy, Facts, Policy};
+pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
+pub use verdict::{Ask, Decision, Verdict};

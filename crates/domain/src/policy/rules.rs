@@ -1,0 +1,235 @@
+//! The compiled policy.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::compare::Truth;
+use super::condition::Conditions;
+use super::pattern::NamePattern;
+use super::spec::{AskSpec, PolicySpec, RuleSpec, Then};
+use super::verdict::{Ask, Decision, Verdict};
+use crate::digest::Digest;
+use crate::hold::Risk;
+use crate::tool::Effects;
+use crate::visible::visible;
+
+/// Rules that can still be understood together.
+const RULES_MAX: usize = 10_000;
+/// Ten years: later than this is a mistake in the unit.
+const EXPIRES_MS_MAX: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
+
+/// Ordered rules, indexed by tool.
+///
+/// ```
+/// use domain::policy::{Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+/// use domain::tool::Effects;
+/// let matcher = MatchSpec { effects: vec![Effects::ReadOnly], ..MatchSpec::default() };
+/// let rule =
+///     RuleSpec { name: "reading is free".into(), then: Then::Allow, matcher, ..RuleSpec::default() };
+/// let policy = Policy::compile(PolicySpec { rules: vec![rule], ..PolicySpec::default() }).unwrap();
+/// let arguments = serde_json::json!({});
+/// let facts =
+///     Facts { tool: "ls", agent: "ops", effects: Effects::ReadOnly, arguments: &arguments };
+/// assert_eq!(policy.rule(&facts).decision, Decision::Allow);
+/// ```
+#[derive(Debug)]
+pub struct Policy {
+    pub(super) rules: Vec<Rule>,
+    default: Verdict,
+    default_expires_ms: u64,
+    /// Rules about one tool, by its name.
+    exact: HashMap<Box<str>, Vec<usize>>,
+    /// Rules about several tools or all.
+    wide: Vec<usize>,
+    version: Digest,
+}
+
+/// What a rule can be about.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    pub tool: &'a str,
+    /// Empty if an outside program proposes the call.
+    pub agent: &'a str,
+    pub effects: Effects,
+    pub arguments: &'a Value,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) spec: RuleSpec,
+    pub(super) tool: NamePattern,
+    pub(super) agent: NamePattern,
+    pub(super) conditions: Conditions,
+    pub(super) verdict: Verdict,
+}
+
+/// Why a policy cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: rule `{}`: {why}", visible(rule))]
+pub struct BadPolicy {
+    pub rule: String,
+    pub line: usize,
+    pub why: String,
+}
+
+impl Policy {
+    pub fn compile(spec: PolicySpec) -> Result<Policy, BadPolicy> {
+        let version = spec.version();
+        let whole = |why: String| BadPolicy { rule: "default".into(), line: 0, why };
+        if spec.rules.len() > RULES_MAX {
+            return Err(whole(format!("there are more than {RULES_MAX} rules")));
+        }
+        let default_expires_ms = check_expires(spec.default_expires_ms).map_err(whole)?;
+        let default = Verdict {
+            decision: decision(spec.default, None, default_expires_ms).map_err(whole)?,
+            risk: Risk::default(),
+            rule: None,
+            line: 0,
+            in_doubt: false,
+        };
+        let mut names = HashSet::new();
+        let (mut exact, mut wide) = (HashMap::<Box<str>, Vec<usize>>::new(), Vec::new());
+        let mut rules = Vec::with_capacity(spec.rules.len());
+        for (index, rule) in spec.rules.into_iter().enumerate() {
+            let bad = BadPolicy { rule: rule.name.clone(), line: rule.line, why: String::new() };
+            if !names.insert(rule.name.clone()) {
+                return Err(BadPolicy { why: "another rule has the same name".into(), ..bad });
+            }
+            let rule =
+                Rule::compile(rule, default_expires_ms).map_err(|why| BadPolicy { why, ..bad })?;
+            match &rule.tool {
+                NamePattern::Exact(tool) => exact.entry(tool.clone()).or_default().push(index),
+                _ => wide.push(index),
+            }
+            rules.push(rule);
+        }
+        Ok(Policy { rules, default, default_expires_ms, exact, wide, version })
+    }
+
+    /// What to do with a call.
+    pub fn rule(&self, facts: &Facts<'_>) -> Verdict {
+        let mut doubted: Option<Verdict> = None;
+        let and = |doubted: Option<Verdict>, verdict: Verdict| match doubted {
+            None => verdict,
+            Some(doubted) => doubted.stricter(verdict),
+        };
+        for rule in self.candidates(facts.tool) {
+            match rule.truth(facts) {
+                Truth::No => {}
+                Truth::Yes => return and(doubted, rule.verdict.clone()),
+                Truth::Doubt => match rule.spec.then {
+                    // Whatever comes later is at least as strict.
+                    Then::Allow => {}
+                    Then::Deny => return Verdict { in_doubt: true, ..rule.verdict.clone() },
+                    Then::Ask => {
+                        let verdict = Verdict { in_doubt: true, ..rule.verdict.clone() };
+                        doubted = Some(and(doubted, verdict));
+                    }
+                },
+            }
+        }
+        and(doubted, self.default.clone())
+    }
+
+    /// Names exactly these rules; part of what is approved.
+    pub fn version(&self) -> Digest {
+        self.version
+    }
+
+    /// How long a question waits if nothing else says so.
+    pub fn default_expires_ms(&self) -> u64 {
+        self.default_expires_ms
+    }
+
+    pub(super) fn default_verdict(&self) -> &Verdict {
+        &self.default
+    }
+
+    /// The rules that could be about this tool, in order.
+    fn candidates<'p>(&'p self, tool: &str) -> impl Iterator<Item = &'p Rule> {
+        let mut exact = self.exact.get(tool).map_or(&[][..], Vec::as_slice).iter().peekable();
+        let mut wide = self.wide.iter().peekable();
+        std::iter::from_fn(move || {
+            let next = match (exact.peek(), wide.peek()) {
+                (Some(one), Some(other)) if one < other => exact.next(),
+                (Some(_), None) => exact.next(),
+                _ => wide.next(),
+            };
+            next.and_then(|index| self.rules.get(*index))
+        })
+    }
+}
+
+impl Rule {
+    fn compile(spec: RuleSpec, default_expires: u64) -> Result<Rule, String> {
+        if spec.name.trim().is_empty() {
+            return Err("it has no name; people are shown the name of the rule that asks".into());
+        }
+        let tool = NamePattern::compile(spec.matcher.tool.as_deref())
+            .map_err(|why| format!("the tool pattern {why}"))?;
+        let agent = NamePattern::compile(spec.matcher.agent.as_deref())
+            .map_err(|why| format!("the agent pattern {why}"))?;
+        let conditions = Conditions::compile(spec.matcher.args.clone())?;
+        let verdict = Verdict {
+            decision: decision(spec.then, spec.ask.as_ref(), default_expires)?,
+            risk: spec.risk.unwrap_or_default(),
+            rule: Some(spec.name.as_str().into()),
+            line: spec.line,
+            in_doubt: false,
+        };
+        Ok(Rule { spec, tool, agent, conditions, verdict })
+    }
+
+    fn truth(&self, facts: &Facts<'_>) -> Truth {
+        if self.tool.matches(facts.tool)
+            && self.has_effects(facts.effects)
+            && self.agent.matches(facts.agent)
+        {
+            self.conditions.truth(facts.arguments)
+        } else {
+            Truth::No
+        }
+    }
+
+    pub(super) fn has_effects(&self, effects: Effects) -> bool {
+        self.spec.matcher.effects.is_empty() || self.spec.matcher.effects.contains(&effects)
+    }
+}
+
+fn decision(then: Then, ask: Option<&AskSpec>, default_expires: u64) -> Result<Decision, String> {
+    match (then, ask) {
+        (Then::Allow | Then::Deny, Some(_)) => Err(format!(
+            "it says whom to ask, but its `then` is `{}`; write `then = \"ask\"`",
+            then.name()
+        )),
+        (Then::Allow, None) => Ok(Decision::Allow),
+        (Then::Deny, None) => Ok(Decision::Deny),
+        (Then::Ask, ask) => {
+            let ask = ask.cloned().unwrap_or_default();
+            if ask.quorum == 0 {
+                return Err("a quorum of 0 would approve by itself; it is at least 1".into());
+            }
+            Ok(Decision::Ask(Arc::new(Ask {
+                expires_ms: check_expires(ask.expires_ms.unwrap_or(default_expires))?,
+                expires_by_rule: ask.expires_ms.is_some(),
+                roles: ask.roles,
+                people: ask.people,
+                quorum: ask.quorum,
+                exclude_requester: ask.exclude_requester,
+            })))
+        }
+    }
+}
+
+fn check_expires(ms: u64) -> Result<u64, String> {
+    match ms {
+        0 => Err("a question that expires at once cannot be answered".into()),
+        ms if ms > EXPIRES_MS_MAX => Err("it expires after more than ten years".into()),
+        ms => Ok(ms),
+    }
+}
+
+#[cfg(test)]
+mod tests;

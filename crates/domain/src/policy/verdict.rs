@@ -1,0 +1,158 @@
+//! What the policy says about one call.
+
+use std::sync::Arc;
+
+use crate::hold::Risk;
+
+/// Cheap to clone: it shares what the policy compiled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub decision: Decision,
+    pub risk: Risk,
+    pub(super) rule: Option<Arc<str>>,
+    pub(super) line: usize,
+    /// The rule could not be told, and was taken because it is the stricter way.
+    pub in_doubt: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    Allow,
+    Ask(Arc<Ask>),
+    Deny,
+}
+
+/// Whom to ask. If it names nobody, that is the session's requester and every admin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    pub roles: Vec<String>,
+    pub people: Vec<String>,
+    pub quorum: u32,
+    pub exclude_requester: bool,
+    pub expires_ms: u64,
+    /// The rule says so itself. Otherwise it is the default, and a channel may have its own.
+    pub expires_by_rule: bool,
+}
+
+impl Ask {
+    pub fn names_nobody(&self) -> bool {
+        self.roles.is_empty() && self.people.is_empty()
+    }
+}
+
+impl Decision {
+    /// Higher is stricter.
+    fn strictness(&self) -> (u8, u32, bool, bool) {
+        match self {
+            Decision::Allow => (0, 0, false, false),
+            Decision::Ask(ask) => (1, ask.quorum, ask.exclude_requester, !ask.names_nobody()),
+            Decision::Deny => (2, 0, false, false),
+        }
+    }
+}
+
+impl Verdict {
+    /// The rule that decided; `None` is the default.
+    pub fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+
+    /// The stricter of two verdicts on the same call: deny before ask before allow; of two
+    /// questions the one that needs more people; of equals this one. The higher risk counts.
+    #[must_use]
+    pub fn stricter(self, other: Verdict) -> Verdict {
+        let risk = self.risk.max(other.risk);
+        let verdict = match other.decision.strictness() > self.decision.strictness() {
+            true => other,
+            false => self,
+        };
+        Verdict { risk, ..verdict }
+    }
+
+    /// One sentence for people.
+    pub fn explain(&self) -> String {
+        let what = match &self.decision {
+            Decision::Allow => "allowed".to_owned(),
+            Decision::Deny => "denied".to_owned(),
+            Decision::Ask(ask) => format!("ask {}", whom(ask)),
+        };
+        match &self.rule {
+            None => format!("{what} by default: no rule decides"),
+            Some(rule) if self.in_doubt => {
+                format!("{what} by rule `{rule}` (line {}), in doubt: it cannot be told", self.line)
+            }
+            Some(rule) => format!("{what} by rule `{rule}` (line {})", self.line),
+        }
+    }
+}
+
+fn whom(ask: &Ask) -> String {
+    let mut names: Vec<String> = ask.roles.iter().map(|role| format!("role `{role}`")).collect();
+    names.extend(ask.people.iter().map(|person| format!("`{person}`")));
+    let mut text = match names.is_empty() {
+        true => "the requester or an admin".to_owned(),
+        false => names.join(" or "),
+    };
+    if ask.quorum > 1 {
+        text = format!("{} of {text}", ask.quorum);
+    }
+    if ask.exclude_requester {
+        text.push_str(", but not the requester");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(decision: Decision, risk: Risk) -> Verdict {
+        Verdict { decision, risk, rule: Some("r".into()), line: 3, in_doubt: false }
+    }
+
+    fn ask(quorum: u32, exclude_requester: bool, roles: &[&str]) -> Decision {
+        Decision::Ask(Arc::new(Ask {
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            people: Vec::new(),
+            quorum,
+            exclude_requester,
+            expires_ms: 1,
+            expires_by_rule: false,
+        }))
+    }
+
+    #[test]
+    fn i07_the_stricter_verdict_wins_either_way() {
+        let ladder = [
+            Decision::Allow,
+            ask(1, false, &[]),
+            ask(1, false, &["dba"]),
+            ask(1, true, &[]),
+            ask(2, false, &[]),
+            Decision::Deny,
+        ];
+        for (low, one) in ladder.iter().enumerate() {
+            for (high, other) in ladder.iter().enumerate() {
+                let both =
+                    verdict(one.clone(), Risk::Low).stricter(verdict(other.clone(), Risk::High));
+                assert_eq!(both.decision, ladder[low.max(high)]);
+                assert_eq!(both.risk, Risk::High);
+            }
+        }
+    }
+
+    #[test]
+    fn explains_itself() {
+        let says = |decision| verdict(decision, Risk::Low).explain();
+        assert_eq!(says(Decision::Deny), "denied by rule `r` (line 3)");
+        assert_eq!(says(ask(1, false, &[])), "ask the requester or an admin by rule `r` (line 3)");
+        assert_eq!(
+            says(ask(2, true, &["dba", "sre"])),
+            "ask 2 of role `dba` or role `sre`, but not the requester by rule `r` (line 3)"
+        );
+        let doubtful = Verdict { in_doubt: true, ..verdict(Decision::Deny, Risk::Low) };
+        assert!(doubtful.explain().ends_with("in doubt: it cannot be told"));
+        let default = Verdict { rule: None, ..verdict(Decision::Allow, Risk::Low) };
+        assert_eq!(default.explain(), "allowed by default: no rule decides");
+    }
+}

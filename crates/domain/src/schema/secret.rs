@@ -1,0 +1,242 @@
+//! Values that nobody may see: those whose schema says `"writeOnly": true`.
+
+use serde_json::Value;
+
+use super::loops;
+
+/// What stands in place of a secret.
+pub const SECRET: &str = "[secret]";
+
+/// A schema with more places than this is not worth telling apart: then everything is secret.
+const PLACES_MAX: usize = 10_000;
+
+/// JSON pointers of the values that are secret by this schema. The step `*` stands for every
+/// element and every key. Where a schema cannot be followed the whole value counts as secret.
+///
+/// ```
+/// use domain::schema::{redact, write_only_pointers};
+/// use serde_json::json;
+/// let schema = json!({"properties": {"user": {}, "password": {"writeOnly": true}}});
+/// let secrets = write_only_pointers(&schema);
+/// assert_eq!(secrets, ["/password"]);
+/// assert_eq!(
+///     redact(&json!({"user": "ana", "password": "hunter2"}), &secrets),
+///     json!({"user": "ana", "password": "[secret]"}),
+/// );
+/// ```
+pub fn write_only_pointers(schema: &Value) -> Vec<String> {
+    if !mentions_write_only(schema) {
+        return Vec::new();
+    }
+    let mut walk = Walk { root: schema, path: Vec::new(), places: 0, found: Vec::new() };
+    if walk.visit(schema, "").is_err() {
+        return vec![String::new()];
+    }
+    walk.found.sort_unstable();
+    walk.found.dedup();
+    walk.found
+}
+
+fn mentions_write_only(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(mentions_write_only),
+        Value::Object(object) => {
+            object.get("writeOnly") == Some(&Value::Bool(true))
+                || object.values().any(mentions_write_only)
+        }
+        _ => false,
+    }
+}
+
+struct TooMany;
+
+struct Walk<'a> {
+    root: &'a Value,
+    /// The schemas we are inside of.
+    path: Vec<&'a Value>,
+    places: usize,
+    found: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, schema: &'a Value, pointer: &str) -> Result<(), TooMany> {
+        let Some(object) = schema.as_object() else { return Ok(()) };
+        self.places += 1;
+        if self.places > PLACES_MAX {
+            return Err(TooMany);
+        }
+        if object.get("writeOnly") == Some(&Value::Bool(true)) {
+            self.found.push(pointer.to_owned());
+            return Ok(());
+        }
+        if self.path.iter().any(|outer| std::ptr::eq(*outer, schema)) {
+            // A structure that contains itself has secrets at every depth; instead of listing them
+            // without end, everything from here on down is one.
+            self.found.push(pointer.to_owned());
+            return Ok(());
+        }
+        self.path.push(schema);
+        for part in loops::here(object) {
+            self.visit(part, pointer)?;
+        }
+        match loops::reference(self.root, object) {
+            Ok(Some(target)) if mentions_write_only(target) => self.visit(target, pointer)?,
+            // It may lead to something that refers further.
+            Ok(Some(target)) if has_reference(target) => self.visit(target, pointer)?,
+            Ok(_) => {}
+            Err(_) => return Err(TooMany),
+        }
+        if let Some(Value::Object(properties)) = object.get("properties") {
+            for (name, inner) in properties {
+                self.visit(inner, &format!("{pointer}/{}", escape(name)))?;
+            }
+        }
+        if let Some(Value::Array(items)) = object.get("prefixItems") {
+            for (index, inner) in items.iter().enumerate() {
+                self.visit(inner, &format!("{pointer}/{index}"))?;
+            }
+        }
+        if let Some(Value::Object(patterns)) = object.get("patternProperties") {
+            for inner in patterns.values() {
+                self.visit(inner, &format!("{pointer}/*"))?;
+            }
+        }
+        for keyword in [
+            "items",
+            "contains",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+        ] {
+            if let Some(inner) = object.get(keyword) {
+                self.visit(inner, &format!("{pointer}/*"))?;
+            }
+        }
+        self.path.pop();
+        Ok(())
+    }
+}
+
+fn has_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(has_reference),
+        Value::Object(object) => object.contains_key("$ref") || object.values().any(has_reference),
+        _ => false,
+    }
+}
+
+fn escape(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The value with every secret replaced.
+pub fn redact(value: &Value, pointers: &[String]) -> Value {
+    let mut redacted = value.clone();
+    for pointer in pointers {
+        match pointer.strip_prefix('/') {
+            Some(steps) => {
+                let steps: Vec<String> = steps
+                    .split('/')
+                    .map(|step| step.replace("~1", "/").replace("~0", "~"))
+                    .collect();
+                hide(&mut redacted, &steps);
+            }
+            // Empty means the whole value; anything else is no pointer, and doubt hides.
+            None => return Value::from(SECRET),
+        }
+    }
+    redacted
+}
+
+fn hide(value: &mut Value, steps: &[String]) {
+    let Some((step, rest)) = steps.split_first() else {
+        *value = Value::from(SECRET);
+        return;
+    };
+    match value {
+        Value::Array(items) if step == "*" => {
+            items.iter_mut().for_each(|item| hide(item, rest));
+        }
+        Value::Array(items) => {
+            if let Some(item) = step.parse().ok().and_then(|index: usize| items.get_mut(index)) {
+                hide(item, rest);
+            }
+        }
+        Value::Object(object) if step == "*" => {
+            object.values_mut().for_each(|item| hide(item, rest));
+        }
+        Value::Object(object) => {
+            if let Some(item) = object.get_mut(step) {
+                hide(item, rest);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hidden(schema: Value, value: Value) -> Value {
+        redact(&value, &write_only_pointers(&schema))
+    }
+
+    #[test]
+    fn i45_secrets_are_found_wherever_a_schema_can_put_them() {
+        let schema = json!({
+            "properties": {
+                "a/b~": {"writeOnly": true},
+                "db": {"properties": {"password": {"type": "string", "writeOnly": true}}},
+                "users": {"items": {"$ref": "#/$defs/user"}},
+                "pair": {"prefixItems": [{}, {"writeOnly": true}]},
+                "headers": {"additionalProperties": {"writeOnly": true}},
+                "plain": {"writeOnly": false},
+            },
+            "anyOf": [{"properties": {"token": {"writeOnly": true}}}],
+            "$defs": {"user": {"properties": {"pin": {"writeOnly": true}}}},
+        });
+        assert_eq!(
+            write_only_pointers(&schema),
+            ["/a~1b~0", "/db/password", "/headers/*", "/pair/1", "/token", "/users/*/pin"]
+        );
+        assert_eq!(
+            hidden(
+                schema,
+                json!({
+                    "a/b~": 1, "db": {"password": {"deep": "x"}, "host": "h"}, "token": "t",
+                    "users": [{"pin": 1, "name": "n"}, {"pin": 2}], "pair": [1, 2],
+                    "headers": {"x": "y"}, "plain": "p", "other": "o",
+                })
+            ),
+            json!({
+                "a/b~": "[secret]", "db": {"password": "[secret]", "host": "h"},
+                "token": "[secret]",
+                "users": [{"pin": "[secret]", "name": "n"}, {"pin": "[secret]"}],
+                "pair": [1, "[secret]"], "headers": {"x": "[secret]"}, "plain": "p", "other": "o",
+            })
+        );
+    }
+
+    #[test]
+    fn i45_in_doubt_everything_is_secret() {
+        let tree = json!({"properties": {"key": {"writeOnly": true}, "child": {"$ref": "#"}}});
+        assert_eq!(
+            hidden(tree, json!({"key": 1, "child": {"key": 2, "child": {"key": 3}}})),
+            json!({"key": "[secret]", "child": "[secret]"})
+        );
+        let unknown = json!({"$ref": "elsewhere", "properties": {"a": {"writeOnly": true}}});
+        assert_eq!(hidden(unknown, json!({"b": 1})), json!("[secret]"));
+        assert_eq!(hidden(json!({"writeOnly": true}), json!({"b": 1})), json!("[secret]"));
+        assert_eq!(redact(&json!({"a": 1}), &["a".into()]), json!("[secret]"));
+    }
+
+    #[test]
+    fn nothing_secret_nothing_hidden() {
+        let value = json!({"a": [1, {"b": null}]});
+        assert_eq!(hidden(json!({"properties": {"a": {}}}), value.clone()), value);
+        assert_eq!(redact(&value, &["/a/9".into(), "/a/1/c".into(), "/a/x/y".into()]), value);
+    }
+}

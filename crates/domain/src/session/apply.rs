@@ -1,0 +1,215 @@
+//! How each event changes a session. Replaying the journal through this gives the state back, to
+//! the byte, so nothing here may look at anything but the session and the event.
+
+use std::sync::Arc;
+
+use super::{CallRecord, CallState, Queued, Run, RunStatus, Session, Stopping};
+use crate::call::Clearance;
+use crate::event::Event;
+use crate::grant::ClearedBy;
+use crate::hold::{Hold, HoldChange, HoldOutcome, HoldState, Question};
+use crate::id::{CallId, HoldId};
+use crate::limits::EXECUTE_WITHIN_MS;
+use crate::message::{Message, Part, Role};
+use crate::outcome::{ResultKind, ToolResult};
+use crate::time::Timestamp;
+
+impl Session {
+    pub fn apply(&mut self, event: &Event, at: Timestamp) {
+        self.version += 1;
+        self.changed_at = at;
+        match event {
+            Event::SessionOpened { agent, creator, title, metadata } => {
+                self.agent = agent.clone();
+                self.creator = creator.clone();
+                self.title = title.clone();
+                self.metadata = metadata.clone();
+                self.opened_at = at;
+            }
+            Event::MessageQueued { message, run, join } => {
+                self.queue.push_back(Queued { message: message.clone(), run: *run, join: *join });
+            }
+            Event::RunStarted { run } => {
+                self.run = Some(Run {
+                    id: *run,
+                    status: RunStatus::Running,
+                    turn: Vec::new(),
+                    turns: 0,
+                    error: None,
+                    stopping: None,
+                    started_at: at,
+                });
+            }
+            Event::MessageAdded { message } => self.message_added(message),
+            Event::CallProposed { id, call, clearance } => {
+                if let Some(record) = self.calls.get_mut(id) {
+                    record.call = Some(call.clone());
+                    record.state = match clearance {
+                        Some(clearance) => CallState::Cleared { clearance: clearance.clone() },
+                        None => CallState::Proposed,
+                    };
+                }
+            }
+            // The record itself came with the message that carried the call.
+            Event::CallMalformed { .. } => {}
+            Event::HoldOpened { hold } => {
+                self.holds.insert(hold.id, hold.clone());
+                if let (Some(call), false) = (&hold.call, hold.two_phase || hold.question == Question::Settle)
+                    && let Some(record) = self.calls.get_mut(&call.id)
+                {
+                    record.call = Some(call.clone());
+                    record.state = CallState::Waiting { hold: hold.id };
+                }
+            }
+            Event::HoldUpdated { hold, change } => {
+                self.change_hold(*hold, |held| held.changed(change));
+                if let HoldChange::Revised { call, .. } = change
+                    && let Some(record) = self.calls.get_mut(&call.id)
+                {
+                    record.call = Some(call.clone());
+                }
+            }
+            Event::HoldDecided { hold, state } => self.hold_decided(*hold, state),
+            Event::CallStarted { call, attempt, node } => {
+                if let Some(clearance) = self.clearance_of(*call) {
+                    self.hold_outcome(&clearance, HoldOutcome::Executing);
+                    self.set(*call, CallState::Running { clearance, attempt: *attempt, node: *node });
+                }
+            }
+            Event::CallInDoubt { call, settle, .. } => {
+                if let Some(CallState::Running { clearance, attempt, .. }) = self.state_of(*call) {
+                    self.hold_outcome(&clearance, HoldOutcome::Unknown);
+                    self.set(*call, CallState::InDoubt { clearance, attempt, settle: *settle });
+                }
+            }
+            Event::CallSettled { call, result } => self.call_settled(*call, result),
+            Event::RunPaused { .. } => self.set_status(RunStatus::Paused),
+            Event::RunResumed { .. } => {
+                self.set_status(RunStatus::Running);
+                if let Some(run) = &mut self.run {
+                    run.error = None;
+                }
+            }
+            Event::RunCompleted { .. } => self.set_status(RunStatus::Completed),
+            Event::RunFailed { error, .. } => {
+                self.set_status(RunStatus::Failed);
+                if let Some(run) = &mut self.run {
+                    run.error = Some(error.clone());
+                }
+            }
+            Event::RunStopping { by, reason, .. } => {
+                if let Some(run) = &mut self.run {
+                    run.stopping = Some(Stopping { by: by.clone(), reason: reason.clone() });
+                }
+            }
+            Event::RunCancelled { .. } => self.set_status(RunStatus::Cancelled),
+            Event::GrantMade { grant } => {
+                self.grants.insert(grant.id, grant.clone());
+            }
+            Event::GrantUsed { grant, .. } => {
+                if let Some(grant) = self.grants.get_mut(grant) {
+                    let grant = Arc::make_mut(grant);
+                    grant.uses_left = grant.uses_left.saturating_sub(1);
+                }
+            }
+            Event::GrantRevoked { grant, .. } => {
+                if let Some(grant) = self.grants.get_mut(grant) {
+                    Arc::make_mut(grant).revoked = true;
+                }
+            }
+            // The house has its own stream.
+            Event::Frozen { .. }
+            | Event::Thawed { .. }
+            | Event::TokenMinted { .. }
+            | Event::TokenRevoked { .. }
+            | Event::LoggedIn { .. }
+            | Event::PolicyInForce { .. } => {}
+        }
+    }
+
+    fn message_added(&mut self, message: &Arc<Message>) {
+        self.queue.retain(|queued| queued.message.id != message.id);
+        self.transcript.push(message.clone());
+        let Some(run) = &mut self.run else { return };
+        match message.role {
+            Role::Assistant => {
+                run.turns += 1;
+                run.turn.clear();
+                for part in &message.parts {
+                    if let Part::ToolCall { call, tool_use_id, tool, .. } = part {
+                        run.turn.push(*call);
+                        let record = CallRecord {
+                            tool_use_id: tool_use_id.clone(),
+                            tool: tool.clone(),
+                            call: None,
+                            state: CallState::Proposed,
+                        };
+                        self.calls.insert(*call, record);
+                    }
+                }
+            }
+            Role::Tool => run.turn.clear(),
+            Role::User => {}
+        }
+    }
+
+    fn hold_decided(&mut self, id: HoldId, state: &HoldState) {
+        self.change_hold(id, |hold| hold.decided(state.clone()));
+        let Some(hold) = self.holds.get(&id) else { return };
+        if let (HoldState::Approved(decision), Some(call), false) = (state, &hold.call, hold.two_phase) {
+            let clearance = Clearance {
+                by: ClearedBy::People(id),
+                at: decision.at(),
+                execute_by: decision.at().plus_ms(EXECUTE_WITHIN_MS),
+            };
+            let call = call.id;
+            self.set(call, CallState::Cleared { clearance });
+        }
+    }
+
+    fn call_settled(&mut self, call: CallId, result: &ToolResult) {
+        if let Some(CallState::Running { clearance, .. }) = self.state_of(call) {
+            let outcome = match result.kind {
+                ResultKind::Output => HoldOutcome::Succeeded(result.clone()),
+                _ => HoldOutcome::Failed(result.clone()),
+            };
+            self.hold_outcome(&clearance, outcome);
+        }
+        self.set(call, CallState::Settled { result: result.clone() });
+    }
+
+    fn hold_outcome(&mut self, clearance: &Clearance, outcome: HoldOutcome) {
+        if let ClearedBy::People(hold) = clearance.by {
+            self.change_hold(hold, |hold| hold.changed(&HoldChange::Outcome(outcome)));
+        }
+    }
+
+    fn change_hold(&mut self, id: HoldId, change: impl FnOnce(&mut Hold)) {
+        if let Some(hold) = self.holds.get_mut(&id) {
+            change(Arc::make_mut(hold));
+        }
+    }
+
+    fn set(&mut self, call: CallId, state: CallState) {
+        if let Some(record) = self.calls.get_mut(&call) {
+            record.state = state;
+        }
+    }
+
+    pub(super) fn state_of(&self, call: CallId) -> Option<CallState> {
+        self.calls.get(&call).map(|record| record.state.clone())
+    }
+
+    fn clearance_of(&self, call: CallId) -> Option<Clearance> {
+        match self.state_of(call)? {
+            CallState::Cleared { clearance } | CallState::Running { clearance, .. } => Some(clearance),
+            _ => None,
+        }
+    }
+
+    fn set_status(&mut self, status: RunStatus) {
+        if let Some(run) = &mut self.run {
+            run.status = status;
+        }
+    }
+}

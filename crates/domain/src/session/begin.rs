@@ -1,0 +1,220 @@
+//! The last look before a call starts. What was approved must still be approved, by people who are
+//! still entitled, of a tool that is still the same, under a policy that is no stricter by now.
+
+use std::sync::Arc;
+
+use super::decide::Draft;
+use super::{HoldSpec, Session};
+use crate::call::{Call, Clearance};
+use crate::context::Context;
+use crate::event::Event;
+use crate::grant::ClearedBy;
+use crate::hold::{Decision, HoldState, Preview, Question, Risk};
+use crate::id::{CallId, HoldId};
+use crate::outcome::NotRun;
+use crate::person::Audience;
+use crate::policy::{self, Facts, Verdict};
+
+/// What the last look found.
+pub(super) enum Look {
+    Start,
+    /// Not now: the house is frozen, or the tool is not configured at present.
+    Wait,
+    Never(NotRun),
+    /// The world changed since: ask again, about the call as it would run now.
+    AskAgain { why: String },
+}
+
+impl Session {
+    pub(super) fn look(&self, call: &Call, clearance: &Clearance, context: &Context<'_>) -> Look {
+        if context.frozen.is_some() {
+            return Look::Wait;
+        }
+        let Some(definition) = (context.definition_of)(&call.tool) else { return Look::Wait };
+        if clearance.execute_by <= context.now {
+            return Look::Never(NotRun::ExpiredBeforeStart);
+        }
+        let verdict = context.policy.rule(&facts(call));
+        if let policy::Decision::Deny = verdict.decision {
+            return Look::Never(NotRun::DeniedByRule { rule: verdict.rule().map(str::to_owned) });
+        }
+        if definition != call.definition {
+            return Look::AskAgain { why: "the tool has changed since this call was proposed".into() };
+        }
+        match &clearance.by {
+            ClearedBy::Rule(_) => match verdict.decision {
+                policy::Decision::Allow => Look::Start,
+                _ => Look::AskAgain { why: "the policy has changed and now asks about this call".into() },
+            },
+            ClearedBy::Grant(grant) => match self.grants.get(grant) {
+                Some(grant) if !grant.revoked && self.may_grant(&grant.by, &verdict, context) => Look::Start,
+                _ => Look::AskAgain { why: "the standing grant no longer holds".into() },
+            },
+            ClearedBy::People(hold) => self.look_at_people(*hold, call, &verdict, context),
+        }
+    }
+
+    fn look_at_people(
+        &self,
+        hold: HoldId,
+        call: &Call,
+        verdict: &Verdict,
+        context: &Context<'_>,
+    ) -> Look {
+        let Some(hold) = self.holds.get(&hold) else {
+            return Look::AskAgain { why: "the approval cannot be found".into() };
+        };
+        let HoldState::Approved(Decision::People { voters, vote }) = &hold.state else {
+            return Look::AskAgain { why: "the approval does not stand".into() };
+        };
+        if vote.digest != call.digest() {
+            return Look::AskAgain { why: "what was approved is not this call".into() };
+        }
+        let now = match &verdict.decision {
+            // The rule that asked may be gone; what it asked for then still counts.
+            policy::Decision::Ask(ask) if context.policy.version() != call.policy => {
+                Some(audience_for(ask, self.requester()))
+            }
+            _ => None,
+        };
+        let entitled = |audience: &Audience| {
+            let count = voters
+                .iter()
+                .filter(|voter| audience.admits(voter, hold.requester.as_ref(), context.people))
+                .count();
+            count >= audience.quorum as usize
+        };
+        if !entitled(&hold.audience) || !now.as_ref().is_none_or(entitled) {
+            return Look::AskAgain { why: "those who approved it are no longer entitled to".into() };
+        }
+        Look::Start
+    }
+
+    fn may_grant(&self, by: &crate::person::PersonId, verdict: &Verdict, context: &Context<'_>) -> bool {
+        match &verdict.decision {
+            policy::Decision::Allow => true,
+            policy::Decision::Deny => false,
+            policy::Decision::Ask(ask) => {
+                let audience = audience_for(ask, self.requester());
+                audience.quorum <= 1 && audience.admits(by, self.requester(), context.people)
+            }
+        }
+    }
+}
+
+impl Draft {
+    /// Lets a cleared call start, or does what the last look demands. Says whether anything came
+    /// of it.
+    pub(super) fn begin(
+        &mut self,
+        id: CallId,
+        call: &Arc<Call>,
+        clearance: &Clearance,
+        attempt: u32,
+        context: &Context<'_>,
+    ) -> bool {
+        match self.next.look(call, clearance, context) {
+            Look::Wait => false,
+            Look::Start => {
+                self.push(Event::CallStarted { call: id, attempt, node: context.node }, context);
+                true
+            }
+            Look::Never(why) => {
+                let result = self.next.put(call, &why.result());
+                self.push(Event::CallSettled { call: id, result }, context);
+                true
+            }
+            Look::AskAgain { why } => {
+                self.ask_again(id, call, clearance, &why, context);
+                true
+            }
+        }
+    }
+
+    fn ask_again(
+        &mut self,
+        id: CallId,
+        call: &Arc<Call>,
+        clearance: &Clearance,
+        why: &str,
+        context: &Context<'_>,
+    ) {
+        let definition = (context.definition_of)(&call.tool).unwrap_or(call.definition);
+        let mut parts = call.parts();
+        parts.id = id;
+        parts.definition = definition;
+        parts.policy = context.policy.version();
+        parts.revision += 1;
+        let revised = Arc::new(Call::fixed(parts));
+        let earlier = match clearance.by {
+            ClearedBy::People(hold) => self.next.holds.get(&hold).cloned(),
+            _ => None,
+        };
+        let mut preview = earlier.as_ref().map(|hold| hold.preview.clone()).unwrap_or_default();
+        preview.warnings.push(why.to_owned());
+        let title = earlier.as_ref().map_or_else(|| format!("Run {}", call.tool), |hold| hold.title.clone());
+        let spec = self.next.spec(&revised, title, preview, context);
+        self.push(Event::CallProposed { id, call: revised.clone(), clearance: None }, context);
+        self.open(&spec, Some(revised), earlier.map(|hold| hold.id), false, context);
+    }
+}
+
+impl Session {
+    /// An `approve` question about a call, for whoever the policy names now.
+    pub(super) fn spec(
+        &self,
+        call: &Call,
+        title: String,
+        preview: Preview,
+        context: &Context<'_>,
+    ) -> HoldSpec {
+        let verdict = context.policy.rule(&facts(call));
+        let (audience, expires_in_ms) = match &verdict.decision {
+            policy::Decision::Ask(ask) => (audience_for(ask, self.requester()), ask.expires_ms),
+            _ => (default_audience(self.requester()), context.policy.default_expires_ms()),
+        };
+        HoldSpec {
+            question: Question::Approve,
+            risk: verdict.risk.max(Risk::Medium),
+            title,
+            preview,
+            context: serde_json::Value::Null,
+            rationale: None,
+            audience,
+            rule: verdict.rule().map(str::to_owned),
+            expires_in_ms: Some(expires_in_ms),
+        }
+    }
+}
+
+pub(super) fn facts(call: &Call) -> Facts<'_> {
+    Facts {
+        tool: &call.tool,
+        agent: &call.agent,
+        effects: call.effects,
+        arguments: call.arguments.value(),
+    }
+}
+
+/// Whom a rule asks. One that names nobody asks the requester and every admin.
+pub fn audience_for(ask: &policy::Ask, requester: Option<&crate::person::PersonId>) -> Audience {
+    if ask.roles.is_empty() && ask.people.is_empty() {
+        let nobody = default_audience(requester);
+        return Audience { quorum: ask.quorum, exclude_requester: ask.exclude_requester, ..nobody };
+    }
+    Audience {
+        people: ask.people.iter().map(|id| crate::person::PersonId::new(id)).collect(),
+        roles: ask.roles.iter().map(|role| role.to_string()).collect(),
+        quorum: ask.quorum,
+        exclude_requester: ask.exclude_requester,
+    }
+}
+
+pub fn default_audience(requester: Option<&crate::person::PersonId>) -> Audience {
+    Audience {
+        people: requester.into_iter().cloned().collect(),
+        roles: [crate::person::ADMIN.to_owned()].into(),
+        quorum: 1,
+        exclude_requester: false,
+    }
+}

@@ -1,0 +1,462 @@
+//! What a session is told to do, and what comes of it.
+
+use std::sync::Arc;
+
+use super::{CallState, HoldSpec, RunStatus, Session, Thought};
+use crate::answer::{Answer, Scope};
+use crate::call::Call;
+use crate::context::{Context, WhilePending};
+use crate::digest::Digest;
+use crate::event::Event;
+use crate::grant::{Covers, Grant};
+use crate::hold::{Edited, Hold, HoldState, Judgement, Question, tag_of};
+use crate::id::{CallId, GrantId, HoldId, RunId};
+use crate::limits::{GRANT_MS_MAX, GRANT_USES_DEFAULT, GRANT_USES_MAX, QUEUED_MESSAGES_MAX};
+use crate::message::Message;
+use crate::outcome::Outcome;
+use crate::person::{Actor, AuthenticatedPerson};
+use crate::refusal::Refusal;
+
+#[derive(Clone, Debug)]
+pub enum Command {
+    Say { message: Arc<Message>, run: RunId, while_pending: Option<WhilePending> },
+    /// The model's turn, made from the first `seen` messages of the transcript.
+    Thought { seen: usize, thought: Thought },
+    ThinkFailed { seen: usize, error: String },
+    Answer {
+        hold: HoldId,
+        digest: Option<Digest>,
+        answer: Answer,
+        by: AuthenticatedPerson,
+        edited: Option<Edited>,
+    },
+    /// Time has passed: whatever is overdue expires.
+    Expire,
+    CancelHold { hold: HoldId, by: Actor, reason: Option<String> },
+    Claim { hold: HoldId, by: AuthenticatedPerson },
+    Unclaim { hold: HoldId, by: AuthenticatedPerson },
+    CancelRun { run: RunId, by: Actor, reason: Option<String> },
+    RetryRun { run: RunId },
+    RevokeGrant { grant: GrantId, by: Actor },
+    /// What a tool host says about an attempt that it made.
+    Report { call: CallId, attempt: u32, outcome: Outcome },
+    /// What is to be done about an attempt whose node is gone.
+    Recover { call: CallId, attempt: u32, found: Recovered },
+    /// Something that calls waited for may have changed: a thaw, a restart.
+    Wake,
+}
+
+/// What is known about a call whose executor died.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recovered {
+    /// It may be run again: it only reads, it is idempotent, or it provably never began.
+    Again,
+    Done(Outcome),
+    Unknown { evidence: String },
+}
+
+/// What to tell whoever gave the command.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    Done,
+    Said { run: RunId },
+    Hold(Arc<Hold>),
+}
+
+/// Events to write and the state that they lead to. Both an event and a refusal may come of one
+/// command: an answer that is too late makes the expiry happen.
+#[derive(Debug)]
+pub struct Decided {
+    pub events: Vec<Event>,
+    pub next: Session,
+    pub reply: Result<Reply, Refusal>,
+}
+
+impl Session {
+    pub fn decide(&self, command: &Command, context: &Context<'_>) -> Decided {
+        let mut draft = Draft { events: Vec::new(), next: self.clone() };
+        draft.expire_overdue(context);
+        let reply = draft.carry_out(command, context);
+        if !matches!(reply, Err(Refusal::Overtaken)) {
+            draft.advance(context);
+        }
+        let reply = reply.map(|reply| match reply {
+            // The hold as it is after everything that followed from the answer.
+            Reply::Hold(hold) => Reply::Hold(draft.next.holds.get(&hold.id).cloned().unwrap_or(hold)),
+            other => other,
+        });
+        Decided { events: draft.events, next: draft.next, reply }
+    }
+}
+
+/// A session on its way from one state to the next.
+pub(super) struct Draft {
+    pub(super) events: Vec<Event>,
+    pub(super) next: Session,
+}
+
+impl Draft {
+    pub(super) fn push(&mut self, event: Event, context: &Context<'_>) {
+        self.next.apply(&event, context.now);
+        self.events.push(event);
+    }
+
+    fn carry_out(&mut self, command: &Command, context: &Context<'_>) -> Result<Reply, Refusal> {
+        match command {
+            Command::Say { message, run, while_pending } => {
+                self.say(message, *run, while_pending.unwrap_or(context.while_pending), context)
+            }
+            Command::Thought { seen, thought } => {
+                self.expect_thinking(*seen)?;
+                self.think(thought, context);
+                Ok(Reply::Done)
+            }
+            Command::ThinkFailed { seen, error } => {
+                let run = self.expect_thinking(*seen)?;
+                self.push(Event::RunFailed { run, error: error.clone() }, context);
+                Ok(Reply::Done)
+            }
+            Command::Answer { hold, digest, answer, by, edited } => {
+                self.answer(*hold, *digest, answer, by, edited.as_ref(), context)
+            }
+            Command::Expire | Command::Wake => Ok(Reply::Done),
+            Command::CancelHold { hold, by, reason } => self.cancel_hold(*hold, by, reason.clone(), context),
+            Command::Claim { hold, by } => {
+                let held = self.hold(*hold)?;
+                let events = held.claim(by, context)?;
+                self.push_all(events, context);
+                Ok(Reply::Hold(held))
+            }
+            Command::Unclaim { hold, by } => {
+                let held = self.hold(*hold)?;
+                let events = held.unclaim(by)?;
+                self.push_all(events, context);
+                Ok(Reply::Hold(held))
+            }
+            Command::CancelRun { run, by, reason } => self.cancel_run(*run, by, reason.clone(), context),
+            Command::RetryRun { run } => self.retry_run(*run, context),
+            Command::RevokeGrant { grant, by } => match self.next.grants.get(grant) {
+                None => Err(Refusal::NotFound { what: "grant" }),
+                Some(found) if found.revoked => Ok(Reply::Done),
+                Some(_) => {
+                    self.push(Event::GrantRevoked { grant: *grant, by: by.clone() }, context);
+                    Ok(Reply::Done)
+                }
+            },
+            Command::Report { call, attempt, outcome } => self.report(*call, *attempt, outcome, context),
+            Command::Recover { call, attempt, found } => self.recover(*call, *attempt, found, context),
+        }
+    }
+
+    pub(super) fn push_all(&mut self, events: Vec<Event>, context: &Context<'_>) {
+        for event in events {
+            self.push(event, context);
+        }
+    }
+
+    fn hold(&self, id: HoldId) -> Result<Arc<Hold>, Refusal> {
+        self.next.holds.get(&id).cloned().ok_or(Refusal::NotFound { what: "hold" })
+    }
+
+    fn expire_overdue(&mut self, context: &Context<'_>) {
+        let overdue: Vec<HoldId> = self
+            .next
+            .open_holds()
+            .filter(|hold| hold.is_overdue(context.now))
+            .map(|hold| hold.id)
+            .collect();
+        for hold in overdue {
+            self.decide_hold(hold, HoldState::Expired { at: context.now }, context);
+        }
+    }
+
+    /// A hold's end, and for a two-phase one the word of it to the model.
+    pub(super) fn decide_hold(&mut self, hold: HoldId, state: HoldState, context: &Context<'_>) {
+        self.push(Event::HoldDecided { hold, state }, context);
+        if self.next.holds.get(&hold).is_some_and(|hold| hold.two_phase) {
+            self.tell_model_of_decision(hold, context);
+        }
+    }
+
+    fn say(
+        &mut self,
+        message: &Arc<Message>,
+        run: RunId,
+        while_pending: WhilePending,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        if let Some(reason) = context.frozen {
+            return Err(Refusal::Frozen { reason: reason.to_owned() });
+        }
+        let active = self.next.run.as_ref().filter(|run| !run.status.is_over()).map(|run| run.id);
+        let Some(active) = active else {
+            // Behind a failed run others may have waited: they were there first.
+            match self.next.queue.front().cloned() {
+                None => self.start_run(run, message.clone(), context),
+                Some(first) => {
+                    self.push(Event::MessageQueued { message: message.clone(), run, join: false }, context);
+                    self.start_run(first.run, first.message, context);
+                }
+            }
+            return Ok(Reply::Said { run });
+        };
+        if self.next.queue.len() >= QUEUED_MESSAGES_MAX {
+            return Err(Refusal::TooMany { what: "messages wait in this session", limit: QUEUED_MESSAGES_MAX });
+        }
+        let open: Vec<HoldId> = self.next.open_holds().map(|hold| hold.id).collect();
+        let all_two_phase = self.next.open_holds().all(|hold| hold.two_phase);
+        let join = match while_pending {
+            _ if open.is_empty() => false,
+            WhilePending::Queue => false,
+            WhilePending::Refuse => return Err(Refusal::HoldsOpen { holds: open }),
+            WhilePending::Deliver => all_two_phase,
+            WhilePending::Supersede => {
+                for hold in open {
+                    // What a crash left unknown stays a question, whatever is said meanwhile.
+                    if self.next.holds.get(&hold).is_some_and(|hold| hold.question != Question::Settle) {
+                        let by = Actor::Runtime;
+                        let reason = Some("superseded".to_owned());
+                        self.decide_hold(hold, HoldState::Cancelled { by, reason, at: context.now }, context);
+                    }
+                }
+                true
+            }
+        };
+        let run = if join { active } else { run };
+        self.push(Event::MessageQueued { message: message.clone(), run, join }, context);
+        Ok(Reply::Said { run })
+    }
+
+    pub(super) fn start_run(&mut self, run: RunId, message: Arc<Message>, context: &Context<'_>) {
+        // A message that was to join a run which then ended gets a run of its own.
+        let taken = self.next.run.as_ref().is_some_and(|earlier| earlier.id == run);
+        let run = if taken { RunId::new(context.now.as_ms(), (context.chance)()) } else { run };
+        self.push(Event::RunStarted { run }, context);
+        self.push(Event::MessageAdded { message }, context);
+    }
+
+    fn expect_thinking(&self, seen: usize) -> Result<RunId, Refusal> {
+        match &self.next.run {
+            Some(run) if self.next.owes_thought() && self.next.transcript.len() == seen => Ok(run.id),
+            _ => Err(Refusal::Overtaken),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        id: HoldId,
+        digest: Option<Digest>,
+        answer: &Answer,
+        by: &AuthenticatedPerson,
+        edited: Option<&Edited>,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        let hold = self.hold(id)?;
+        let judgement = hold.judge(answer, digest, by, edited, context.people, context.now)?;
+        match judgement {
+            Judgement::Repeat => {}
+            Judgement::Counts(change) => self.push(Event::HoldUpdated { hold: id, change }, context),
+            Judgement::Edits { revised, state } => {
+                self.push(Event::HoldUpdated { hold: id, change: revised }, context);
+                self.grant(id, answer, by, context)?;
+                self.decide_hold(id, state, context);
+            }
+            Judgement::Decides(state) => {
+                self.grant(id, answer, by, context)?;
+                self.decide_hold(id, state, context);
+                if let Answer::Settle { how, content } = answer {
+                    self.settle(&hold, *how, content.as_deref(), by, context);
+                }
+                if let Answer::Deny { stop: true, reason } = answer {
+                    self.stop_run(&Actor::Person(by.id().clone()), reason.clone(), context);
+                }
+            }
+        }
+        Ok(Reply::Hold(hold))
+    }
+
+    /// A standing grant, if the approval asked for one.
+    fn grant(
+        &mut self,
+        hold: HoldId,
+        answer: &Answer,
+        by: &AuthenticatedPerson,
+        context: &Context<'_>,
+    ) -> Result<(), Refusal> {
+        let Answer::Approve { scope: Scope::Session(terms), .. } = answer else { return Ok(()) };
+        let held = self.hold(hold)?;
+        let Some(call) = &held.call else { return Ok(()) };
+        let covers = match &terms.conditions {
+            None => Covers::Same(call.match_key()),
+            Some(conditions) if conditions.hold_for(call.arguments.value()) => Covers::Stated(conditions.clone()),
+            Some(_) => {
+                return Err(Refusal::AnswerInvalid {
+                    field: "grant".into(),
+                    why: "the stated conditions do not even cover the call on the table".into(),
+                });
+            }
+        };
+        let grant = Grant {
+            id: context.grant_id(),
+            session: self.next.id,
+            tool: call.tool.clone(),
+            definition: call.definition,
+            covers,
+            by: by.id().clone(),
+            hold,
+            made_at: context.now,
+            expires_at: context.now.plus_ms(terms.expires_in_ms.unwrap_or(GRANT_MS_MAX).min(GRANT_MS_MAX)),
+            uses_left: terms.uses.unwrap_or(GRANT_USES_DEFAULT).clamp(1, GRANT_USES_MAX),
+            revoked: false,
+        };
+        self.push(Event::GrantMade { grant: Arc::new(grant) }, context);
+        Ok(())
+    }
+
+    fn cancel_hold(
+        &mut self,
+        id: HoldId,
+        by: &Actor,
+        reason: Option<String>,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        let hold = self.hold(id)?;
+        match &hold.state {
+            HoldState::Pending => {
+                let state = HoldState::Cancelled { by: by.clone(), reason, at: context.now };
+                self.decide_hold(id, state, context);
+                Ok(Reply::Hold(hold))
+            }
+            HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => Ok(Reply::Hold(hold)),
+            HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new((*hold).clone()) }),
+            HoldState::Approved(_) => self.revoke(&hold, by, context),
+            _ => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),
+        }
+    }
+
+    /// An approval can be taken back until the call starts: this event and the start race for the
+    /// same version of the session, so exactly one of them happens.
+    fn revoke(&mut self, hold: &Arc<Hold>, by: &Actor, context: &Context<'_>) -> Result<Reply, Refusal> {
+        let waiting = hold.call_id().filter(|call| {
+            matches!(self.next.state_of(*call), Some(CallState::Cleared { .. }))
+        });
+        match waiting {
+            Some(call) => {
+                let name = match by.accountable() {
+                    Some(person) => context.people.name_of(person).to_owned(),
+                    None => by.to_string(),
+                };
+                let result = crate::outcome::NotRun::Revoked { name }.result();
+                self.push(Event::CallSettled { call, result }, context);
+                Ok(Reply::Hold(hold.clone()))
+            }
+            None => Err(Refusal::AlreadyDecided { hold: Box::new((**hold).clone()) }),
+        }
+    }
+
+    fn cancel_run(
+        &mut self,
+        id: RunId,
+        by: &Actor,
+        reason: Option<String>,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        match &self.next.run {
+            Some(run) if run.id == id && !run.status.is_over() => {
+                if run.stopping.is_none() {
+                    self.stop_run(by, reason, context);
+                }
+                Ok(Reply::Done)
+            }
+            Some(run) if run.id == id && run.status == RunStatus::Cancelled => Ok(Reply::Done),
+            Some(run) if run.id == id => {
+                Err(Refusal::OutOfTurn { is: run.status.name(), wanted: "be cancelled" })
+            }
+            _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be cancelled" }),
+        }
+    }
+
+    fn stop_run(&mut self, by: &Actor, reason: Option<String>, context: &Context<'_>) {
+        let Some(run) = self.next.run.as_ref().filter(|run| !run.status.is_over()) else { return };
+        let run = run.id;
+        self.push(Event::RunStopping { run, by: by.clone(), reason }, context);
+        let open: Vec<HoldId> = self.next.open_holds().map(|hold| hold.id).collect();
+        for hold in open {
+            let reason = Some("the run was cancelled".to_owned());
+            let state = HoldState::Cancelled { by: by.clone(), reason, at: context.now };
+            // Nobody is going to tell the model: the run ends here.
+            self.push(Event::HoldDecided { hold, state }, context);
+        }
+    }
+
+    fn retry_run(&mut self, id: RunId, context: &Context<'_>) -> Result<Reply, Refusal> {
+        if let Some(reason) = context.frozen {
+            return Err(Refusal::Frozen { reason: reason.to_owned() });
+        }
+        match &self.next.run {
+            Some(run) if run.id == id && run.status == RunStatus::Failed => {
+                self.push(Event::RunResumed { run: id }, context);
+                Ok(Reply::Done)
+            }
+            Some(run) if run.id == id => {
+                Err(Refusal::OutOfTurn { is: run.status.name(), wanted: "be retried" })
+            }
+            _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be retried" }),
+        }
+    }
+
+    /// Opens a hold for what `spec` asks.
+    pub(super) fn open(
+        &mut self,
+        spec: &HoldSpec,
+        call: Option<Arc<Call>>,
+        parent: Option<HoldId>,
+        two_phase: bool,
+        context: &Context<'_>,
+    ) -> HoldId {
+        let id = context.hold_id();
+        self.open_as(id, spec, call, parent, two_phase, context);
+        id
+    }
+
+    pub(super) fn open_as(
+        &mut self,
+        id: HoldId,
+        spec: &HoldSpec,
+        call: Option<Arc<Call>>,
+        parent: Option<HoldId>,
+        two_phase: bool,
+        context: &Context<'_>,
+    ) {
+        let hold = Hold {
+            id,
+            version: 1,
+            question: spec.question.clone(),
+            state: HoldState::Pending,
+            risk: spec.risk,
+            tag: tag_of(id),
+            title: spec.title.clone(),
+            agent: Some(self.next.agent.clone()),
+            session: Some(self.next.id),
+            run: self.next.run.as_ref().map(|run| run.id),
+            parent,
+            opener: self.next.creator.clone(),
+            requester: self.next.requester().cloned(),
+            policy: call.as_ref().map_or_else(|| context.policy.version(), |call| call.policy),
+            call,
+            preview: spec.preview.clone(),
+            context: spec.context.clone(),
+            rationale: spec.rationale.clone(),
+            audience: spec.audience.clone(),
+            rule: spec.rule.clone(),
+            opened_at: context.now,
+            expires_at: spec.expires_in_ms.map(|ms| context.now.plus_ms(ms)),
+            claimed_by: None,
+            votes: Vec::new(),
+            two_phase,
+            outcome: None,
+            callback: None,
+        };
+        self.push(Event::HoldOpened { hold: Arc::new(hold) }, context);
+    }
+}

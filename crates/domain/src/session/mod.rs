@@ -1,0 +1,191 @@
+//! One conversation with one agent: its transcript, the latest run, the calls of the turn, every
+//! hold and grant. State is what the events say, and nothing else.
+
+mod advance;
+mod apply;
+mod begin;
+mod decide;
+mod open;
+mod owed;
+mod report;
+mod think;
+mod two_phase;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use begin::{audience_for, default_audience};
+pub use decide::{Command, Decided, Reply, Recovered};
+pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
+pub use owed::Owed;
+
+use crate::call::{Call, Clearance, ClearedCall};
+use crate::grant::Grant;
+use crate::hold::Hold;
+use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
+use crate::message::Message;
+use crate::outcome::ToolResult;
+use crate::person::{Actor, PersonId};
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    pub id: SessionId,
+    /// The position of the last event; every commit names the one it builds on.
+    pub version: u64,
+    pub agent: Arc<str>,
+    pub creator: Actor,
+    pub title: Option<String>,
+    pub metadata: Value,
+    pub opened_at: Timestamp,
+    pub changed_at: Timestamp,
+    pub transcript: Vec<Arc<Message>>,
+    pub queue: VecDeque<Queued>,
+    pub run: Option<Run>,
+    /// Every call of the session, in the order of proposal; the turn's are the last ones.
+    pub calls: BTreeMap<CallId, CallRecord>,
+    pub holds: BTreeMap<HoldId, Arc<Hold>>,
+    pub grants: BTreeMap<GrantId, Arc<Grant>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    pub message: Arc<Message>,
+    pub run: RunId,
+    /// Delivered as soon as the turn's results are in, not only when the run has ended.
+    pub join: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: RunId,
+    pub status: RunStatus,
+    /// The calls of the model's last turn, in its order, until their results are delivered.
+    pub turn: Vec<CallId>,
+    pub turns: u32,
+    pub error: Option<String>,
+    /// Set once somebody cancelled; the run ends when nothing of it is running any more.
+    pub stopping: Option<Stopping>,
+    pub started_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stopping {
+    pub by: Actor,
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    Running,
+    Paused,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl RunStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Running => "running",
+            RunStatus::Paused => "paused",
+            RunStatus::Completed => "completed",
+            RunStatus::Failed => "failed",
+            RunStatus::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(self, RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRecord {
+    pub tool_use_id: String,
+    pub tool: Arc<str>,
+    /// `None` for one whose arguments or tool were no good.
+    pub call: Option<Arc<Call>>,
+    pub state: CallState,
+}
+
+/// Where a call is on its way. Each state holds only what is true in it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallState {
+    Proposed,
+    Waiting { hold: HoldId },
+    /// It may run, but does not yet: siblings are undecided, the house is frozen, a tool is missing.
+    Cleared { clearance: Clearance },
+    Running { clearance: Clearance, attempt: u32, node: NodeId },
+    InDoubt { clearance: Clearance, attempt: u32, settle: HoldId },
+    Settled { result: ToolResult },
+}
+
+impl CallState {
+    pub fn is_settled(&self) -> bool {
+        matches!(self, CallState::Settled { .. })
+    }
+}
+
+impl Session {
+    /// A session begins with its first event.
+    pub fn begin(id: SessionId) -> Session {
+        Session {
+            id,
+            version: 0,
+            agent: "".into(),
+            creator: Actor::Runtime,
+            title: None,
+            metadata: Value::Null,
+            opened_at: Timestamp::from_ms(0),
+            changed_at: Timestamp::from_ms(0),
+            transcript: Vec::new(),
+            queue: VecDeque::new(),
+            run: None,
+            calls: BTreeMap::new(),
+            holds: BTreeMap::new(),
+            grants: BTreeMap::new(),
+        }
+    }
+
+    /// The person in whose name the session runs, also when a program of theirs opened it.
+    pub fn requester(&self) -> Option<&PersonId> {
+        self.creator.accountable()
+    }
+
+    pub fn open_holds(&self) -> impl Iterator<Item = &Arc<Hold>> {
+        self.holds.values().filter(|hold| hold.is_pending())
+    }
+
+    /// When a timer must look at this session next.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        self.open_holds().filter_map(|hold| hold.expires_at).min()
+    }
+
+    pub fn turn_calls(&self) -> impl Iterator<Item = (CallId, &CallRecord)> {
+        let turn = self.run.iter().flat_map(|run| run.turn.iter());
+        turn.filter_map(|id| self.calls.get(id).map(|record| (*id, record)))
+    }
+
+    /// The call whose start by `node` is on disk: what a tool host may run. The one place where a
+    /// [`ClearedCall`] is made.
+    pub fn cleared(&self, id: CallId, node: NodeId) -> Option<ClearedCall> {
+        let record = self.calls.get(&id)?;
+        match &record.state {
+            CallState::Running { attempt, node: owner, .. } if *owner == node => {
+                Some(ClearedCall::new(record.call.clone()?, *attempt))
+            }
+            _ => None,
+        }
+    }
+
+    /// The hold by which people were asked about a call, if any: its latest.
+    pub fn hold_of(&self, call: CallId) -> Option<&Arc<Hold>> {
+        self.holds
+            .values()
+            .rev()
+            .find(|hold| hold.call_id() == Some(call) && hold.question.kind() != "settle")
+    }
+}

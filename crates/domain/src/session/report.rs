@@ -1,0 +1,188 @@
+//! How an attempt ended: reported by its host, found after a crash, or settled by a person.
+
+use std::sync::Arc;
+
+use super::decide::{Draft, Recovered, Reply};
+use super::two_phase::{finished, unknown};
+use super::{CallState, HoldSpec};
+use crate::answer::Settlement;
+use crate::call::Call;
+use crate::context::Context;
+use crate::event::Event;
+use crate::grant::ClearedBy;
+use crate::hold::{Hold, HoldChange, HoldOutcome, Preview, Question, Risk};
+use crate::id::{CallId, HoldId};
+use crate::outcome::{Outcome, ToolResult};
+use crate::person::AuthenticatedPerson;
+use crate::refusal::Refusal;
+use crate::tool::Confirm;
+use crate::visible::visible;
+
+impl Draft {
+    pub(super) fn report(
+        &mut self,
+        id: CallId,
+        attempt: u32,
+        outcome: &Outcome,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        match self.next.state_of(id) {
+            // The fence: only the attempt that is on disk may report, and only once.
+            Some(CallState::Running { attempt: current, .. }) if current == attempt => {
+                self.ended(id, outcome, context);
+                Ok(Reply::Done)
+            }
+            _ => Err(Refusal::Overtaken),
+        }
+    }
+
+    pub(super) fn recover(
+        &mut self,
+        id: CallId,
+        attempt: u32,
+        found: &Recovered,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        let Some(CallState::Running { clearance, attempt: current, node }) = self.next.state_of(id) else {
+            return Err(Refusal::Overtaken);
+        };
+        if current != attempt || node == context.node {
+            return Err(Refusal::Overtaken);
+        }
+        let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else {
+            return Err(Refusal::Overtaken);
+        };
+        match found {
+            Recovered::Again => {
+                self.begin(id, &call, &clearance, attempt + 1, context);
+            }
+            Recovered::Done(outcome) => self.ended(id, outcome, context),
+            Recovered::Unknown { evidence } => {
+                self.ended(id, &Outcome::Unknown { evidence: evidence.clone() }, context);
+            }
+        }
+        Ok(Reply::Done)
+    }
+
+    fn ended(&mut self, id: CallId, outcome: &Outcome, context: &Context<'_>) {
+        let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else { return };
+        let two_phase = call.confirm == Confirm::TwoPhase;
+        let result = match outcome {
+            Outcome::Unknown { evidence } => {
+                self.in_doubt(id, &call, evidence, context);
+                if two_phase {
+                    // This pattern promises that every call is answered at once.
+                    self.push(Event::CallSettled { call: id, result: unknown() }, context);
+                }
+                return;
+            }
+            outcome if two_phase => finished(outcome),
+            Outcome::Succeeded(output) => ToolResult::output(output.whole()),
+            Outcome::Failed(output) => ToolResult::error(output.whole()),
+        };
+        self.push(Event::CallSettled { call: id, result }, context);
+    }
+
+    /// Asks the people who were asked before (or would have been) what really happened.
+    fn in_doubt(&mut self, id: CallId, call: &Arc<Call>, evidence: &str, context: &Context<'_>) {
+        let earlier = match self.next.state_of(id) {
+            Some(CallState::Running { clearance, .. }) => match clearance.by {
+                ClearedBy::People(hold) => self.next.holds.get(&hold).cloned(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let audience = match &earlier {
+            Some(hold) => hold.audience.clone(),
+            None => super::begin::default_audience(self.next.requester()),
+        };
+        let mut preview = Preview::default();
+        preview.warnings.push(
+            "The server stopped while this call was running. It may or may not have been carried out; it was not run again.".into(),
+        );
+        let spec = HoldSpec {
+            question: Question::Settle,
+            risk: earlier.as_ref().map_or(Risk::Medium, |hold| hold.risk),
+            title: format!("What happened? {}", earlier.as_ref().map_or_else(|| call.tool.to_string(), |hold| hold.title.clone())),
+            preview,
+            context: if evidence.is_empty() { serde_json::Value::Null } else { serde_json::json!({ "evidence": visible(evidence) }) },
+            rationale: None,
+            audience,
+            rule: earlier.as_ref().and_then(|hold| hold.rule.clone()),
+            expires_in_ms: None,
+        };
+        let settle = context.hold_id();
+        // The hold needs its id before it exists, as the event that makes the doubt names it.
+        self.push(Event::CallInDoubt { call: id, evidence: evidence.to_owned(), settle }, context);
+        self.open_as(settle, &spec, Some(call.clone()), earlier.map(|hold| hold.id), false, context);
+    }
+
+    /// A person found out what happened to a call in doubt.
+    pub(super) fn settle(
+        &mut self,
+        settle: &Arc<Hold>,
+        how: Settlement,
+        content: Option<&str>,
+        by: &AuthenticatedPerson,
+        context: &Context<'_>,
+    ) {
+        let Some(call) = &settle.call else { return };
+        let name = context.people.name_of(by.id());
+        let result = match how {
+            Settlement::Succeeded => ToolResult::output(
+                content.map_or_else(|| format!("{name} confirmed that the call was carried out."), str::to_owned),
+            ),
+            Settlement::Failed => ToolResult::error(
+                content.map_or_else(|| format!("{name} found that the call failed."), str::to_owned),
+            ),
+            Settlement::Retry => return self.retry_call(settle, call, context),
+        };
+        let outcome = match how {
+            Settlement::Succeeded => HoldOutcome::Succeeded(result.clone()),
+            _ => HoldOutcome::Failed(result.clone()),
+        };
+        if let Some(original) = settle.parent {
+            self.push(Event::HoldUpdated { hold: original, change: HoldChange::Outcome(outcome) }, context);
+        }
+        match self.in_doubt_by(settle.id) {
+            Some(id) => self.push(Event::CallSettled { call: id, result: self.next.put(call, &result) }, context),
+            None => self.tell_model(
+                format!("What became of {} ({}) is known now: {}", call.tool, settle.id, result.content),
+                context,
+            ),
+        }
+    }
+
+    /// The call of the turn that waits for this settlement.
+    fn in_doubt_by(&self, settle: HoldId) -> Option<CallId> {
+        self.next.turn_calls().find_map(|(id, record)| match &record.state {
+            CallState::InDoubt { settle: hold, .. } if *hold == settle => Some(id),
+            _ => None,
+        })
+    }
+
+    /// It did not happen: the call is proposed again, as a new revision that nobody approved yet.
+    fn retry_call(&mut self, settle: &Arc<Hold>, call: &Arc<Call>, context: &Context<'_>) {
+        let waiting = self.in_doubt_by(settle.id);
+        let mut parts = call.parts();
+        parts.id = waiting.unwrap_or(call.id);
+        parts.policy = context.policy.version();
+        parts.definition = (context.definition_of)(&call.tool).unwrap_or(call.definition);
+        parts.revision += 1;
+        let again = Arc::new(Call::fixed(parts));
+        let title = settle.title.trim_start_matches("What happened? ").to_owned();
+        let mut preview = Preview::default();
+        preview.warnings.push("An earlier attempt was interrupted; a person found that it did not happen.".into());
+        let spec = self.next.spec(&again, title, preview, context);
+        match waiting {
+            Some(id) => {
+                self.push(Event::CallProposed { id, call: again.clone(), clearance: None }, context);
+                self.open(&spec, Some(again), Some(settle.id), false, context);
+            }
+            // A two-phase call was answered already: its next confirmation is a matter of its own.
+            None => {
+                self.open(&spec, Some(again), Some(settle.id), true, context);
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A turn of the model enters the session: its words, then its calls, each with what was ruled.
+
+use std::sync::Arc;
+
+use super::decide::Draft;
+use super::two_phase::{Phase, pending};
+use super::{HoldSpec, RuledCall, Ruling, Session, Thought};
+use crate::call::{Call, Clearance};
+use crate::context::Context;
+use crate::event::Event;
+use crate::grant::{ClearedBy, Grant};
+use crate::hold::Question;
+use crate::id::CallId;
+use crate::limits::{EXECUTE_WITHIN_MS, OPEN_HOLDS_PER_SESSION_MAX, TURNS_PER_RUN_MAX};
+use crate::message::{Message, Origin, Part, Role};
+use crate::outcome::{NotRun, ToolResult};
+use crate::tool::Confirm;
+
+impl Draft {
+    pub(super) fn think(&mut self, thought: &Thought, context: &Context<'_>) {
+        let mut parts = thought.parts.clone();
+        parts.extend(thought.calls.iter().map(|ruled| Part::ToolCall {
+            call: ruled.written.id,
+            tool_use_id: ruled.written.tool_use_id.clone(),
+            tool: ruled.written.tool.clone(),
+            input: ruled.written.input.clone(),
+        }));
+        let message = Message { id: thought.message, role: Role::Assistant, origin: Origin::Own, parts, at: context.now };
+        self.push(Event::MessageAdded { message: Arc::new(message) }, context);
+        let spent = self.next.run.as_ref().is_some_and(|run| run.turns >= TURNS_PER_RUN_MAX);
+        for ruled in &thought.calls {
+            if spent {
+                let why = format!("Not run: this run has used up its {TURNS_PER_RUN_MAX} turns.");
+                self.malformed(ruled, &why, context);
+            } else {
+                self.propose(ruled, context);
+            }
+        }
+        if let (true, Some(run)) = (spent, self.next.run.as_ref().map(|run| run.id)) {
+            self.push(Event::RunStopping { run, by: crate::person::Actor::Runtime, reason: Some("the run has used up its turns".into()) }, context);
+        }
+    }
+
+    fn propose(&mut self, ruled: &RuledCall, context: &Context<'_>) {
+        let id = ruled.written.id;
+        match &ruled.ruling {
+            Ruling::TwoPhase { confirmed, otherwise } => {
+                let Some(call) = otherwise.call().cloned() else {
+                    return self.rule(id, ruled, otherwise, true, context);
+                };
+                match self.next.phase(&call, *confirmed) {
+                    Phase::First => self.rule(id, ruled, otherwise, true, context),
+                    Phase::Known(result) => {
+                        self.push(Event::CallProposed { id, call, clearance: None }, context);
+                        self.push(Event::CallSettled { call: id, result }, context);
+                    }
+                    Phase::Run(hold) => {
+                        // The stored bytes run, not the ones just sent.
+                        let stored = hold.call.clone().unwrap_or(call);
+                        let clearance = clearance(ClearedBy::People(hold.id), context);
+                        self.push(Event::CallProposed { id, call: stored, clearance: Some(clearance) }, context);
+                    }
+                    Phase::Follow(hold) => {
+                        let stored = hold.call.clone().unwrap_or(call);
+                        self.push(Event::CallProposed { id, call: stored, clearance: None }, context);
+                    }
+                }
+            }
+            ruling => self.rule(id, ruled, ruling, false, context),
+        }
+    }
+
+    fn rule(&mut self, id: CallId, ruled: &RuledCall, ruling: &Ruling, two_phase: bool, context: &Context<'_>) {
+        match ruling {
+            Ruling::Malformed { why } => self.malformed(ruled, why, context),
+            Ruling::Denied { call, rule } => {
+                self.push(Event::CallProposed { id, call: call.clone(), clearance: None }, context);
+                let result = self.next.put(call, &NotRun::DeniedByRule { rule: rule.clone() }.result());
+                self.push(Event::CallSettled { call: id, result }, context);
+            }
+            Ruling::Allowed { call, by } => {
+                let clearance = Some(clearance(by.clone(), context));
+                self.push(Event::CallProposed { id, call: call.clone(), clearance }, context);
+            }
+            Ruling::Ask { call, spec } => match self.next.standing_grant(call, spec, context) {
+                Some(grant) => {
+                    let clearance = Some(clearance(ClearedBy::Grant(grant.id), context));
+                    self.push(Event::CallProposed { id, call: call.clone(), clearance }, context);
+                    self.push(Event::GrantUsed { grant: grant.id, call: id }, context);
+                }
+                None => self.ask(id, call, spec, two_phase, context),
+            },
+            // Two-phase rulings are not nested; `propose` has taken the outer one apart.
+            Ruling::TwoPhase { otherwise, .. } => self.rule(id, ruled, otherwise, true, context),
+        }
+    }
+
+    fn ask(&mut self, id: CallId, call: &Arc<Call>, spec: &HoldSpec, two_phase: bool, context: &Context<'_>) {
+        self.push(Event::CallProposed { id, call: call.clone(), clearance: None }, context);
+        if self.next.open_holds().count() >= OPEN_HOLDS_PER_SESSION_MAX {
+            let why = format!("Not run: {OPEN_HOLDS_PER_SESSION_MAX} calls of this session already wait for people.");
+            let result = self.next.put(call, &ToolResult::error(why));
+            return self.push(Event::CallSettled { call: id, result }, context);
+        }
+        let two_phase = two_phase && call.confirm == Confirm::TwoPhase && spec.question == Question::Approve;
+        let hold = self.open(spec, Some(call.clone()), None, two_phase, context);
+        if let (true, Some(hold)) = (two_phase, self.next.holds.get(&hold).cloned()) {
+            self.push(Event::CallSettled { call: id, result: pending(&hold, call) }, context);
+        }
+    }
+
+    fn malformed(&mut self, ruled: &RuledCall, why: &str, context: &Context<'_>) {
+        let (call, written) = (ruled.written.id, &ruled.written);
+        self.push(
+            Event::CallMalformed { call, tool_use_id: written.tool_use_id.clone(), tool: written.tool.clone() },
+            context,
+        );
+        let result = NotRun::Invalid { why: why.to_owned() }.result();
+        self.push(Event::CallSettled { call, result }, context);
+    }
+}
+
+impl Session {
+    /// A live grant that covers the call, given by somebody whom the rule would ask about it.
+    fn standing_grant(&self, call: &Call, spec: &HoldSpec, context: &Context<'_>) -> Option<Arc<Grant>> {
+        if spec.question != Question::Approve || spec.audience.quorum > 1 {
+            return None;
+        }
+        self.grants
+            .values()
+            .find(|grant| {
+                grant.is_live(context.now)
+                    && grant.covers(call)
+                    && spec.audience.admits(&grant.by, self.requester(), context.people)
+            })
+            .cloned()
+    }
+}
+
+fn clearance(by: ClearedBy, context: &Context<'_>) -> Clearance {
+    Clearance { by, at: context.now, execute_by: context.now.plus_ms(EXECUTE_WITHIN_MS) }
+}

@@ -1,0 +1,129 @@
+//! What a tool says about itself. The definition is part of what people approve.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::digest::{Digest, Framed};
+use crate::schema::Validator;
+
+/// What a tool does to the world when it runs twice, which decides what a crash may do about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Effects {
+    ReadOnly,
+    Idempotent,
+    Transactional,
+    #[default]
+    AtMostOnce,
+}
+
+impl Effects {
+    pub const ALL: [Effects; 4] =
+        [Effects::ReadOnly, Effects::Idempotent, Effects::Transactional, Effects::AtMostOnce];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Effects::ReadOnly => "read_only",
+            Effects::Idempotent => "idempotent",
+            Effects::Transactional => "transactional",
+            Effects::AtMostOnce => "at_most_once",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Effects> {
+        Effects::ALL.into_iter().find(|effects| effects.name() == text)
+    }
+}
+
+impl fmt::Display for Effects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a call is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// By one of our tool hosts, after a grant.
+    Server,
+    /// By whoever answers the `perform` hold: a browser, a person.
+    Client,
+    /// In a person's head: the call is a question (`choose` or `fill`) and the answer its result.
+    Person,
+}
+
+/// How a confirmation is put to the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confirm {
+    /// The call waits until somebody decides.
+    #[default]
+    Held,
+    /// The call is answered at once with `pending_confirmation`, and made again later.
+    TwoPhase,
+}
+
+/// A tool as it is offered to a model.
+#[derive(Clone)]
+pub struct Tool {
+    pub name: Arc<str>,
+    pub description: String,
+    pub input_schema: Value,
+    pub effects: Effects,
+    pub place: Place,
+    pub confirm: Confirm,
+    /// Results of a client tool that mean "no": effectful calls of the same turn then do not run.
+    pub deny_values: Vec<String>,
+    /// Where and with what identity it runs: part of what is approved.
+    pub origin: String,
+    definition: Digest,
+    validator: Arc<Validator>,
+}
+
+impl Tool {
+    pub fn new(
+        name: &str,
+        description: &str,
+        input_schema: Value,
+        effects: Effects,
+        place: Place,
+        origin: &str,
+    ) -> Result<Tool, String> {
+        let validator = Validator::new(&input_schema)?;
+        let definition = Framed::new("holdpoint.tool.v1")
+            .field("name", name.as_bytes())
+            .field("description", description.as_bytes())
+            .field("schema", &crate::json::canonical(&input_schema))
+            .field("effects", effects.name().as_bytes())
+            .field("origin", origin.as_bytes())
+            .finish();
+        Ok(Tool {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+            effects,
+            place,
+            confirm: Confirm::Held,
+            deny_values: Vec::new(),
+            origin: origin.into(),
+            definition,
+            validator: Arc::new(validator),
+        })
+    }
+
+    /// Covers schema, description, effects and where it runs: a tool that changed any of these
+    /// after an approval is not the tool that was approved.
+    pub fn definition(&self) -> Digest {
+        self.definition
+    }
+
+    pub fn validator(&self) -> &Validator {
+        &self.validator
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).field("effects", &self.effects).finish()
+    }
+}

@@ -1,0 +1,7 @@
+//! The state machines of session, hold, call and grant, driven as the engine drives them.
+
+mod circle;
+mod time_and_change;
+mod turns;
+mod two_phase;
+mod world;

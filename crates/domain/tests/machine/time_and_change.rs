@@ -1,0 +1,161 @@
+//! Time, freezing, and a world that changes between the approval and the start.
+
+
+use domain::hold::HoldState;
+use domain::policy::Then;
+use domain::refusal::Refusal;
+use domain::session::{Command, Recovered};
+use domain::tool::{Effects, Place, Tool};
+use serde_json::json;
+use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
+
+fn held() -> World {
+    let mut world = World::new();
+    world.say("x").think("", &[("wipe", json!({}))]);
+    world
+}
+
+#[test]
+fn i27_expiry_denies_and_is_told_apart_from_a_denial() {
+    let mut world = held();
+    world.later(24 * HOUR_MS - 1);
+    assert_eq!(world.hold(0).state.name(), "pending");
+    world.later(1);
+    assert_eq!(world.hold(0).state.name(), "expired");
+    assert_eq!(world.results(), ["! Expired: nobody decided in time. The call was not run."]);
+    assert!(world.running().is_empty());
+}
+
+#[test]
+fn i29_an_answer_at_or_after_the_deadline_makes_the_expiry_happen_first() {
+    for late_ms in [0, 1, HOUR_MS] {
+        let mut world = held();
+        // No timer fired: the answer itself finds the hold overdue.
+        world.now = world.now.plus_ms(24 * HOUR_MS + late_ms);
+        assert!(matches!(world.answer_as("ana", 0, approve()), Err(Refusal::Expired { .. })));
+        assert!(matches!(world.hold(0).state, HoldState::Expired { .. }));
+        assert_eq!(world.count("hold.decided"), 1);
+        assert!(world.running().is_empty());
+    }
+    let mut world = held();
+    world.now = world.now.plus_ms(24 * HOUR_MS - 1);
+    world.approve("ana", 0);
+    assert_eq!(world.running().len(), 1);
+}
+
+#[test]
+fn i27_an_approved_call_that_cannot_start_in_time_is_not_started_late() {
+    let mut world = held();
+    world.frozen = Some("incident".into());
+    world.approve("ana", 0);
+    assert!(world.running().is_empty(), "frozen: nothing starts");
+    world.now = world.now.plus_ms(25 * HOUR_MS);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty());
+    assert!(world.results()[0].starts_with("! Expired: the call was approved"), "{:?}", world.results());
+}
+
+#[test]
+fn a_frozen_house_takes_answers_and_starts_nothing_until_it_thaws() {
+    let mut world = held();
+    world.frozen = Some("incident".into());
+    assert!(matches!(world.say_with("y", None), Err(Refusal::Frozen { .. })));
+    world.approve("ana", 0);
+    assert_eq!((world.hold(0).state.name(), world.status()), ("approved", "paused"));
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert_eq!(world.running().len(), 1);
+}
+
+#[test]
+fn i03_a_tool_that_changed_is_asked_about_again() {
+    let mut world = held();
+    world.frozen = Some("wait".into());
+    world.approve("ana", 0);
+    let changed = Tool::new("wipe", "now it wipes more", json!({}), Effects::AtMostOnce, Place::Server, "test");
+    world.tools.insert("wipe".into(), changed.unwrap());
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty(), "nobody approved this tool");
+    assert_ne!(world.hold(1).digest(), world.hold(0).digest());
+    assert!(world.hold(1).preview.warnings[0].contains("tool has changed"));
+    world.approve("ana", 1);
+    assert_eq!(world.running().len(), 1);
+}
+
+#[test]
+fn a_tool_that_is_gone_leaves_the_call_parked_until_it_is_back() {
+    let mut world = held();
+    let wipe = world.tools.remove("wipe").unwrap();
+    world.approve("ana", 0);
+    assert_eq!((world.running().len(), world.status()), (0, "paused"));
+    world.tools.insert("wipe".into(), wipe);
+    world.tell(&Command::Wake).unwrap();
+    assert_eq!(world.running().len(), 1);
+}
+
+#[test]
+fn i07_the_stricter_of_policy_then_and_policy_now_holds() {
+    // Denied by now: it does not run, whatever was approved.
+    let mut world = held();
+    world.frozen = Some("wait".into());
+    world.approve("ana", 0);
+    world.policy = policy(vec![rule("no more", "wipe", Then::Deny, None)]);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert_eq!(world.results(), ["! Denied by rule \"no more\". The call was not run."]);
+
+    // More people are needed by now: ask again.
+    let mut world = held();
+    world.frozen = Some("wait".into());
+    world.approve("ana", 0);
+    world.policy = policy(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty());
+    assert_eq!(world.hold(1).audience.quorum, 2);
+
+    // Allowed by now: the approval that was given still is what lets it run.
+    let mut world = held();
+    world.policy = policy(vec![rule("free", "wipe", Then::Allow, None)]);
+    world.tell(&Command::Wake).unwrap();
+    assert_eq!(world.hold(0).state.name(), "pending", "a looser policy does not answer for people");
+}
+
+#[test]
+fn i07_what_a_rule_allowed_is_asked_about_if_the_rule_is_gone() {
+    let mut world = World::new();
+    world.frozen = None;
+    world.say("x");
+    world.frozen = Some("wait".into());
+    world.think("", &[("send", json!({}))]);
+    world.policy = policy(vec![]);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty());
+    assert_eq!(world.hold(0).state.name(), "pending");
+}
+
+#[test]
+fn i12_an_approver_who_is_not_entitled_any_more_when_it_would_start_does_not_count() {
+    let mut world = held();
+    world.frozen = Some("wait".into());
+    world.approve("ana", 0);
+    world.people = domain::person::People::new([person("ana", &["guest"]), person("bob", &["dba"])]);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty());
+    world.approve("bob", 1);
+    assert_eq!(world.running().len(), 1);
+}
+
+#[test]
+fn i07_a_retry_after_a_crash_is_looked_at_like_a_first_start() {
+    let mut world = World::new();
+    world.say("x").think("", &[("look", json!({}))]);
+    world.policy = policy(vec![rule("closed", "look", Then::Deny, None)]);
+    world.crash(&Recovered::Again);
+    assert!(world.running().is_empty());
+    assert_eq!(world.results(), ["! Denied by rule \"closed\". The call was not run."]);
+}

@@ -1,0 +1,477 @@
+//! A small world around one session: people, a policy, tools, a clock that is set by hand. It does
+//! what the engine does between a model and the domain, without any I/O.
+
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use domain::answer::{Answer, GrantTerms, Scope};
+use domain::call::{Call, Proposal};
+use domain::context::{Context, WhilePending};
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::grant::ClearedBy;
+use domain::hold::{Edited, Hold, Preview, Question};
+use domain::id::{CallId, MessageId, NodeId, RunId, SessionId};
+use domain::json::Arguments;
+use domain::message::{Message, Origin, Part, Role};
+use domain::outcome::{Outcome, Output};
+use domain::person::{Actor, AuthenticatedPerson, People, Person, PersonId, Proof};
+use domain::policy::{AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+use domain::refusal::Refusal;
+use domain::session::{
+    CallState, Command, HoldSpec, Owed, Recovered, Reply, RuledCall, Ruling, Session, Thought, Written,
+    audience_for, default_audience,
+};
+use domain::time::Timestamp;
+use domain::tool::{Confirm, Effects, Place, Tool};
+use serde_json::{Value, json};
+
+pub(crate) const HOUR_MS: u64 = 3_600_000;
+
+pub(crate) struct World {
+    pub(crate) session: Session,
+    pub(crate) events: Vec<Event>,
+    pub(crate) now: Timestamp,
+    pub(crate) node: NodeId,
+    pub(crate) people: People,
+    pub(crate) policy: Policy,
+    pub(crate) tools: HashMap<String, Tool>,
+    pub(crate) frozen: Option<String>,
+    pub(crate) run_as_decided: bool,
+    pub(crate) while_pending: WhilePending,
+    chance: Cell<u128>,
+}
+
+pub(crate) fn person(id: &str, roles: &[&str]) -> Person {
+    Person {
+        id: PersonId::new(id),
+        name: format!("{}{}", id[..1].to_uppercase(), &id[1..]),
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        identities: BTreeMap::new(),
+    }
+}
+
+pub(crate) fn rule(name: &str, tool: &str, then: Then, ask: Option<AskSpec>) -> RuleSpec {
+    RuleSpec {
+        name: name.into(),
+        line: 1,
+        matcher: MatchSpec { tool: Some(tool.into()), ..MatchSpec::default() },
+        then,
+        risk: None,
+        ask,
+    }
+}
+
+pub(crate) fn policy(rules: Vec<RuleSpec>) -> Policy {
+    Policy::compile(PolicySpec { rules, ..PolicySpec::default() }).expect("the test's policy is sound")
+}
+
+pub(crate) fn ask(roles: &[&str], quorum: u32) -> Option<AskSpec> {
+    Some(AskSpec { roles: roles.iter().map(|role| (*role).to_owned()).collect(), quorum, ..AskSpec::default() })
+}
+
+fn tool(name: &str, effects: Effects, place: Place) -> Tool {
+    Tool::new(name, "a tool", json!({"type": "object"}), effects, place, "test").expect("a sound schema")
+}
+
+/// Ana and Bob are dbas, Eve is a guest, Root an admin. `look` is allowed and only reads, `send`
+/// is allowed, `wipe` asks one dba, `launch` asks two, `nuke` is denied, the rest asks.
+impl World {
+    pub(crate) fn new() -> World {
+        let people = People::new([
+            person("ana", &["dba"]),
+            person("bob", &["dba"]),
+            person("eve", &["guest"]),
+            person("root", &["admin"]),
+        ]);
+        let policy = policy(vec![
+            rule("reading is fine", "look", Then::Allow, None),
+            rule("mails are fine", "send", Then::Allow, None),
+            rule("wiping needs a dba", "wipe", Then::Ask, ask(&["dba"], 1)),
+            rule("launching needs two", "launch", Then::Ask, ask(&["dba"], 2)),
+            rule("never", "nuke", Then::Deny, None),
+        ]);
+        let mut tools = HashMap::new();
+        for (name, effects, place) in [
+            ("look", Effects::ReadOnly, Place::Server),
+            ("send", Effects::AtMostOnce, Place::Server),
+            ("wipe", Effects::AtMostOnce, Place::Server),
+            ("launch", Effects::AtMostOnce, Place::Server),
+            ("nuke", Effects::AtMostOnce, Place::Server),
+            ("deploy", Effects::AtMostOnce, Place::Server),
+            ("confirm", Effects::AtMostOnce, Place::Client),
+        ] {
+            tools.insert(name.to_owned(), tool(name, effects, place));
+        }
+        if let Some(deploy) = tools.get_mut("deploy") {
+            deploy.confirm = Confirm::TwoPhase;
+        }
+        if let Some(confirm) = tools.get_mut("confirm") {
+            confirm.deny_values = vec!["no".into()];
+        }
+        let mut world = World {
+            session: Session::begin(SessionId::new(1, 1)),
+            events: Vec::new(),
+            now: Timestamp::from_ms(1_800_000_000_000),
+            node: NodeId::new(1, 1),
+            people,
+            policy,
+            tools,
+            frozen: None,
+            run_as_decided: false,
+            while_pending: WhilePending::Queue,
+            chance: Cell::new(1),
+        };
+        let opened = Event::SessionOpened {
+            agent: "ops".into(),
+            creator: Actor::Person(PersonId::new("ana")),
+            title: None,
+            metadata: Value::Null,
+        };
+        world.session.apply(&opened, world.now);
+        world.events.push(opened);
+        world
+    }
+
+    pub(crate) fn bits(&self) -> u128 {
+        self.chance.set(self.chance.get() + 1);
+        // Spread over the whole width, as real chance is.
+        self.chance.get().wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)
+    }
+
+    pub(crate) fn tell(&mut self, command: &Command) -> Result<Reply, Refusal> {
+        let tools = &self.tools;
+        let definition_of = |name: &str| tools.get(name).map(Tool::definition);
+        let chance = || self.bits();
+        let context = Context {
+            now: self.now,
+            node: self.node,
+            frozen: self.frozen.as_deref(),
+            people: &self.people,
+            policy: &self.policy,
+            definition_of: &definition_of,
+            run_as_decided: self.run_as_decided,
+            while_pending: self.while_pending,
+            chance: &chance,
+        };
+        let decided = self.session.decide(command, &context);
+        // What was decided and what replaying its events gives must be one and the same (I-42).
+        let mut replayed = self.session.clone();
+        for event in &decided.events {
+            replayed.apply(event, self.now);
+        }
+        assert_eq!(replayed, decided.next, "replay differs from the decision");
+        self.events.extend(decided.events);
+        self.session = decided.next;
+        self.check();
+        decided.reply
+    }
+
+    /// What must hold after every step, whatever happened.
+    fn check(&self) {
+        let mut open: Vec<CallId> = Vec::new();
+        for message in &self.session.transcript {
+            match message.role {
+                Role::Assistant => {
+                    assert!(open.is_empty(), "i22: a turn follows before the results of the last one");
+                    open = message.parts.iter().filter_map(call_of).collect();
+                }
+                Role::Tool => {
+                    let results: Vec<CallId> = message.parts.iter().filter_map(result_of).collect();
+                    assert_eq!(results, open, "i22: exactly one result per call, in order");
+                    open.clear();
+                }
+                Role::User => assert!(open.is_empty(), "i22: a message stands between calls and results"),
+            }
+        }
+        let turn: Vec<CallId> = self.session.run.iter().flat_map(|run| run.turn.clone()).collect();
+        assert_eq!(turn, open, "the open calls are those of the turn");
+        for record in self.session.calls.values() {
+            if let (CallState::Running { clearance, .. }, Some(call)) = (&record.state, &record.call)
+                && let ClearedBy::People(hold) = &clearance.by
+            {
+                let hold = &self.session.holds[hold];
+                let vote = hold.state.decision().and_then(|decision| decision.vote());
+                assert_eq!(vote.map(|vote| vote.digest), Some(call.digest()), "i01: exactly what was approved runs");
+            }
+        }
+    }
+
+    pub(crate) fn say_with(&mut self, text: &str, while_pending: Option<WhilePending>) -> Result<Reply, Refusal> {
+        let message = Message {
+            id: MessageId::new(self.now.as_ms(), self.bits()),
+            role: Role::User,
+            origin: Origin::Own,
+            parts: vec![Part::Text(text.into())],
+            at: self.now,
+        };
+        let run = RunId::new(self.now.as_ms(), self.bits());
+        self.tell(&Command::Say { message: Arc::new(message), run, while_pending })
+    }
+
+    pub(crate) fn say(&mut self, text: &str) -> &mut World {
+        self.say_with(text, None).expect("the message is taken");
+        self
+    }
+
+    /// The model speaks and calls.
+    pub(crate) fn think(&mut self, text: &str, calls: &[(&str, Value)]) -> &mut World {
+        let ruled = calls.iter().map(|(name, arguments)| self.ruled(name, arguments)).collect();
+        let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.into())] };
+        let thought = Thought { message: MessageId::new(self.now.as_ms(), self.bits()), parts, calls: ruled };
+        let seen = self.session.transcript.len();
+        self.tell(&Command::Thought { seen, thought }).expect("the turn is taken");
+        self
+    }
+
+    fn ruled(&self, name: &str, arguments: &Value) -> RuledCall {
+        let id = CallId::new(self.now.as_ms(), self.bits());
+        let input = arguments.to_string();
+        let tool_use_id = format!("toolu_{id}");
+        let written = Written { id, tool_use_id: tool_use_id.clone(), tool: name.into(), input: input.clone() };
+        let Some(tool) = self.tools.get(name) else {
+            return RuledCall { written, ruling: Ruling::Malformed { why: format!("There is no tool `{name}`.") } };
+        };
+        let arguments = Arguments::parse(input.as_bytes()).expect("sound arguments");
+        let confirmed = arguments.value().get("confirmed") == Some(&json!(true));
+        let arguments = if tool.confirm == Confirm::TwoPhase { arguments.without("confirmed") } else { arguments };
+        let call = Arc::new(Call::propose(
+            Proposal {
+                id,
+                tool_use_id,
+                agent: "ops".into(),
+                session: Some(self.session.id),
+                arguments,
+                context: Default::default(),
+                policy: self.policy.version(),
+            },
+            tool,
+        ));
+        let ruling = self.ruling(tool, call);
+        let ruling = match tool.confirm {
+            Confirm::Held => ruling,
+            Confirm::TwoPhase => Ruling::TwoPhase { confirmed, otherwise: Box::new(ruling) },
+        };
+        RuledCall { written, ruling }
+    }
+
+    fn ruling(&self, tool: &Tool, call: Arc<Call>) -> Ruling {
+        let verdict = self.policy.rule(&facts(&call));
+        let requester = self.session.requester();
+        let (audience, expires_ms) = match &verdict.decision {
+            Decision::Deny => return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) },
+            Decision::Allow if tool.place == Place::Server => {
+                return Ruling::Allowed { call, by: ClearedBy::Rule(verdict.rule().map(str::to_owned)) };
+            }
+            Decision::Allow => (default_audience(requester), HOUR_MS),
+            Decision::Ask(ask) => (audience_for(ask, requester), ask.expires_ms),
+        };
+        let question = match tool.place {
+            Place::Client => Question::Perform { deny_values: tool.deny_values.clone() },
+            _ => Question::Approve,
+        };
+        let spec = HoldSpec {
+            question,
+            risk: verdict.risk,
+            title: format!("Run {}", call.tool),
+            preview: Preview::default(),
+            context: Value::Null,
+            rationale: None,
+            audience,
+            rule: verdict.rule().map(str::to_owned),
+            expires_in_ms: Some(expires_ms),
+        };
+        Ruling::Ask { call, spec: Box::new(spec) }
+    }
+
+    /// The n-th hold of the session, counted from 0.
+    pub(crate) fn hold(&self, n: usize) -> Arc<Hold> {
+        let opened: Vec<&Arc<Hold>> = self
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::HoldOpened { hold } => Some(hold),
+                _ => None,
+            })
+            .collect();
+        self.session.holds[&opened[n].id].clone()
+    }
+
+    pub(crate) fn answer_as(&mut self, who: &str, n: usize, answer: Answer) -> Result<Reply, Refusal> {
+        let digest = self.hold(n).digest();
+        self.answer_with(who, n, Some(digest), answer, None)
+    }
+
+    pub(crate) fn answer_with(
+        &mut self,
+        who: &str,
+        n: usize,
+        digest: Option<Digest>,
+        answer: Answer,
+        edited: Option<Edited>,
+    ) -> Result<Reply, Refusal> {
+        let by = AuthenticatedPerson::vouched(PersonId::new(who), Proof::Login, "web");
+        let hold = self.hold(n).id;
+        self.tell(&Command::Answer { hold, digest, answer, by, edited })
+    }
+
+    pub(crate) fn approve(&mut self, who: &str, n: usize) -> &mut World {
+        self.answer_as(who, n, approve()).expect("the approval counts");
+        self
+    }
+
+    pub(crate) fn deny(&mut self, who: &str, n: usize, reason: &str) -> &mut World {
+        self.answer_as(who, n, deny(reason)).expect("the denial counts");
+        self
+    }
+
+    /// An edit, ruled on anew as the engine does.
+    pub(crate) fn edit(&mut self, who: &str, n: usize, arguments: Value) -> Result<Reply, Refusal> {
+        let hold = self.hold(n);
+        let arguments = Arguments::from_value(arguments).expect("sound arguments");
+        let call = hold.call.as_ref().expect("a call");
+        let revised =
+            call.revised(arguments.clone(), call.context.clone(), call.definition, self.policy.version());
+        let verdict = self.policy.rule(&facts(&revised));
+        let audience = match &verdict.decision {
+            Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()),
+            _ => hold.audience.clone(),
+        };
+        let edited = Edited {
+            call: Arc::new(revised),
+            audience,
+            rule: verdict.rule().map(str::to_owned),
+            risk: verdict.risk,
+            preview: Preview::default(),
+        };
+        let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+        self.answer_with(who, n, Some(hold.digest()), answer, Some(edited))
+    }
+
+    /// Calls that this node is to run now, by tool and arguments.
+    pub(crate) fn running(&self) -> Vec<String> {
+        self.session
+            .owed()
+            .into_iter()
+            .filter_map(|owed| match owed {
+                Owed::Execute { call, node } => self.session.cleared(call, node),
+                _ => None,
+            })
+            .map(|cleared| {
+                let call = cleared.call();
+                format!("{} {}", call.tool, String::from_utf8_lossy(call.arguments.bytes()))
+            })
+            .collect()
+    }
+
+    /// Every call that runs now ends well, saying what it was.
+    pub(crate) fn finish(&mut self) -> &mut World {
+        for owed in self.session.owed() {
+            if let Owed::Execute { call, .. } | Owed::Stop { call, .. } = owed {
+                let output = format!("did {}", self.session.calls[&call].tool);
+                self.report(call, Outcome::Succeeded(Output::text(output))).expect("the report is taken");
+            }
+        }
+        self
+    }
+
+    pub(crate) fn report(&mut self, call: CallId, outcome: Outcome) -> Result<Reply, Refusal> {
+        let attempt = match self.session.calls.get(&call).map(|record| &record.state) {
+            Some(CallState::Running { attempt, .. }) => *attempt,
+            _ => 1,
+        };
+        self.tell(&Command::Report { call, attempt, outcome })
+    }
+
+    /// The process dies and another takes over, which finds this about every call that ran.
+    pub(crate) fn crash(&mut self, found: &Recovered) -> &mut World {
+        self.node = NodeId::new(self.now.as_ms(), self.bits());
+        let interrupted: Vec<(CallId, u32)> = self
+            .session
+            .calls
+            .iter()
+            .filter_map(|(id, record)| match &record.state {
+                CallState::Running { attempt, .. } => Some((*id, *attempt)),
+                _ => None,
+            })
+            .collect();
+        for (call, attempt) in interrupted {
+            self.tell(&Command::Recover { call, attempt, found: found.clone() }).expect("recovered");
+        }
+        self.tell(&Command::Wake).expect("woken");
+        self
+    }
+
+    pub(crate) fn later(&mut self, ms: u64) -> &mut World {
+        self.now = self.now.plus_ms(ms);
+        self.tell(&Command::Expire).expect("time passes");
+        self
+    }
+
+    pub(crate) fn status(&self) -> &'static str {
+        self.session.run.as_ref().map_or("none", |run| run.status.name())
+    }
+
+    pub(crate) fn run_id(&self) -> RunId {
+        self.session.run.as_ref().expect("a run").id
+    }
+
+    /// The results of the last turn, as the model gets them.
+    pub(crate) fn results(&self) -> Vec<String> {
+        let last = self.session.transcript.iter().rev().find(|message| message.role == Role::Tool);
+        let parts = last.map(|message| message.parts.clone()).unwrap_or_default();
+        parts
+            .into_iter()
+            .filter_map(|part| match part {
+                Part::ToolResult { result, .. } => {
+                    Some(format!("{}{}", if result.is_error { "! " } else { "" }, result.content))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(crate) fn last_text(&self) -> String {
+        self.session.transcript.last().map(|message| message.text()).unwrap_or_default()
+    }
+
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.events.iter().filter(|event| event.name() == name).count()
+    }
+}
+
+fn facts(call: &Call) -> Facts<'_> {
+    Facts { tool: &call.tool, agent: &call.agent, effects: call.effects, arguments: call.arguments.value() }
+}
+
+fn call_of(part: &Part) -> Option<CallId> {
+    match part {
+        Part::ToolCall { call, .. } => Some(*call),
+        _ => None,
+    }
+}
+
+fn result_of(part: &Part) -> Option<CallId> {
+    match part {
+        Part::ToolResult { call, .. } => Some(*call),
+        _ => None,
+    }
+}
+
+pub(crate) fn approve() -> Answer {
+    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+}
+
+pub(crate) fn approve_for_session() -> Answer {
+    Answer::Approve { scope: Scope::Session(GrantTerms::default()), arguments: None, note: None }
+}
+
+pub(crate) fn deny(reason: &str) -> Answer {
+    Answer::Deny { reason: Some(reason.into()), stop: false }
+}
+
+pub(crate) fn perform(content: &str) -> Answer {
+    Answer::Perform { content: content.into(), is_error: false }
+}
