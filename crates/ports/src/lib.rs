@@ -1,0 +1,8 @@
+//! The sockets of the house: what the engine needs from the world, as traits with their errors.
+//! Each has one conformance suite that every adapter passes.
+
+pub mod clock;
+pub mod courier;
+pub mod model;
+pub mod store;
+pub mod tool_host;

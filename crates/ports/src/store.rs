@@ -1,0 +1,248 @@
+//! What remembers. One way to write: [`Store::commit`], which appends events to one stream against
+//! the version they were decided on, and keeps the read tables in step in the same transaction.
+//! Several nodes may share one store: everything here is safe under that.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::grant::Grant;
+use domain::hold::{Hold, Risk};
+use domain::id::{CommitId, HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::person::{Actor, PersonId};
+use domain::session::RunStatus;
+use domain::time::Timestamp;
+
+/// Everything that one decision changes: all of it becomes durable, or none.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    pub id: CommitId,
+    pub stream: StreamId,
+    /// The version of the stream that was decided on. Another one: [`CommitError::Conflict`].
+    pub expected: u64,
+    /// The version of the house that must still stand, for commits that let calls start.
+    pub house: Option<u64>,
+    pub events: Vec<Event>,
+    pub at: Timestamp,
+    pub actor: Actor,
+    /// The session's row as it now is, for session streams.
+    pub session: Option<SessionRow>,
+    /// Every hold that the events touched, as it now is.
+    pub holds: Vec<Arc<Hold>>,
+    pub grants: Vec<Arc<Grant>>,
+    pub reply: Option<KeptReply>,
+    pub deliveries: Vec<Delivery>,
+}
+
+/// A session as lists and recovery need it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub agent: Arc<str>,
+    pub creator: Actor,
+    pub title: Option<String>,
+    pub run: Option<(RunId, RunStatus)>,
+    pub opened_at: Timestamp,
+    pub changed_at: Timestamp,
+    /// The runtime has work to do here that waits for nobody.
+    pub owes: bool,
+    /// The node that took that work on itself.
+    pub owner: NodeId,
+}
+
+/// A reply that a caller can have again under the same `Idempotency-Key`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptReply {
+    /// Who asked: keys of different callers never meet.
+    pub caller: String,
+    pub key: String,
+    /// Of method, path and body: the same key with another request is refused.
+    pub request: Digest,
+    pub status: u16,
+    pub body: Vec<u8>,
+    pub at: Timestamp,
+}
+
+/// Something to send to the outside, at least once, after the commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Stable over retries: the receiver can recognise a repeat.
+    pub key: String,
+    pub hold: HoldId,
+    pub due_at: Timestamp,
+    pub attempts: u32,
+}
+
+/// Where a commit ended up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// The stream's version now.
+    pub version: u64,
+    /// The global position of the commit's first event.
+    pub global: u64,
+}
+
+/// One commit as it is read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub id: CommitId,
+    pub stream: StreamId,
+    /// Position of the first event in its stream, counted from 1.
+    pub first: u64,
+    /// Position of the first event among all events, counted from 1.
+    pub global: u64,
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub events: Vec<Event>,
+}
+
+/// A variant for each remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Decide again on the newer state.
+    #[error("the stream has moved on to version {actual}")]
+    Conflict { actual: u64 },
+    /// Decide again: it was frozen or thawed meanwhile.
+    #[error("the house has moved on")]
+    HouseMoved,
+    /// Somebody used this idempotency key first: look the reply up.
+    #[error("a reply is already kept under this idempotency key")]
+    ReplyKept,
+    /// It may or may not be on disk. Re-read by commit id before doing anything else.
+    #[error("the fate of the commit is unknown: {0}")]
+    Unknown(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Full disk, busy, shutting down: nothing was changed, try again later.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// What is on disk cannot be read by this version, or not at all.
+    #[error("the store cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// Whose eyes a list is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Viewer {
+    Everything,
+    /// What this person or program created, opened, or is in the audience of.
+    Caller { actor: Actor, person: Option<(PersonId, Vec<String>)> },
+}
+
+#[derive(Clone, Debug)]
+pub struct HoldQuery {
+    pub viewer: Viewer,
+    pub state: Option<String>,
+    pub agent: Option<String>,
+    pub session: Option<SessionId>,
+    pub kind: Option<String>,
+    pub risk: Option<Risk>,
+    /// Only holds whose audience this person is in, by name or role.
+    pub audience: Option<(PersonId, Vec<String>)>,
+    /// Free text in title or tool.
+    pub text: Option<String>,
+    /// Continue after this one; newest first.
+    pub after: Option<HoldId>,
+    pub limit: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct SessionQuery {
+    pub viewer: Viewer,
+    pub agent: Option<String>,
+    pub after: Option<SessionId>,
+    pub limit: usize,
+}
+
+/// Things that expire and are looked up by the digest of a secret: login links, cookies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    pub kind: SecretKind,
+    pub digest: Digest,
+    pub person: PersonId,
+    pub expires_at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SecretKind {
+    /// A one-time login link.
+    Login,
+    /// A browser's session.
+    Cookie,
+}
+
+/// One entry of the audit log, to the byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    pub seq: u64,
+    pub hash: [u8; 32],
+    pub bytes: Vec<u8>,
+}
+
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Returns only when the commit is durable. An error other than `Unknown` means that nothing
+    /// of it was written.
+    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError>;
+
+    /// A whole stream, oldest first.
+    async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError>;
+
+    /// Commits of one stream (or of all, then `after` is a global position) that contain events
+    /// after a position, oldest first. The first entry may begin before it.
+    async fn entries(
+        &self,
+        stream: Option<StreamId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError>;
+
+    /// The last global position and the time of the last commit.
+    async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError>;
+
+    async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError>;
+    async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError>;
+    /// How many match, at most a few thousand exactly; for limits, not for display.
+    async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError>;
+    async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError>;
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError>;
+    async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError>;
+    async fn grants(&self, viewer: Viewer) -> Result<Vec<Arc<Grant>>, StoreError>;
+
+    async fn reply(&self, caller: &str, key: &str) -> Result<Option<KeptReply>, StoreError>;
+    /// Replies older than this are forgotten.
+    async fn forget_replies(&self, before: Timestamp) -> Result<(), StoreError>;
+
+    /// Streams with a pending hold that is due.
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError>;
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
+    /// Sessions for which the runtime has work, with the node that took it on.
+    async fn owing(&self, after: Option<SessionId>, limit: usize) -> Result<Vec<(SessionId, NodeId)>, StoreError>;
+    /// Whether a node is provably gone, so that its work may be taken over.
+    async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError>;
+
+    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError>;
+    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError>;
+    /// Delivered (`None`), or to be tried again at this time.
+    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError>;
+
+    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError>;
+    async fn find_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError>;
+    /// Removes it and says what it was: of two who come at once, one gets it.
+    async fn take_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError>;
+
+    async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError>;
+    /// Signed checkpoints after a sequence number, and on demand one that covers the head.
+    async fn checkpoints(&self, after: u64) -> Result<Vec<Vec<u8>>, StoreError>;
+    async fn checkpoint_now(&self, at: Timestamp) -> Result<Vec<u8>, StoreError>;
+    /// The public key that checkpoints are signed with.
+    fn audit_key(&self) -> Vec<u8>;
+
+    /// Whether a write would work now: disk, lock, health.
+    async fn probe(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,77 @@
+//! Whoever carries calls out.
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::hold::{Preview, Question, Risk};
+use domain::json::Arguments;
+use domain::outcome::Outcome;
+use domain::tool::Tool;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// What a host says about a call before anybody is asked. Preparing has no effects.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prepared {
+    /// Where and how it would run; part of the digest.
+    pub context: ExecutionContext,
+    pub preview: Preview,
+    /// A headline for people, such as `Delete 214 rows from orders`; ours, never the model's.
+    pub title: Option<String>,
+    /// The host itself wants a person to look, even where policy would allow the call.
+    pub ask: Option<AskAnyway>,
+    /// For tools that are questions: what is asked in place of "may this run?".
+    pub question: Option<Question>,
+    /// Shown beside the question.
+    pub shown: Value,
+    pub expires_in_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskAnyway {
+    pub summary: String,
+    pub risk: Risk,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// The call can never work; the text tells the model what to change. No hold is opened.
+    #[error("{0}")]
+    Unsound(String),
+    /// The host cannot look at present. The call is held, with a warning in place of a preview.
+    #[error("{0}")]
+    Blind(String),
+}
+
+/// What a host can say about a call whose executor died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Proof that it happened (a marker row, an exit file), and what came of it.
+    Done(Outcome),
+    /// Proof that it never happened: it may be started again.
+    NeverHappened,
+    /// Neither: a person is asked.
+    Unknown { evidence: String },
+}
+
+#[async_trait]
+pub trait ToolHost: Send + Sync {
+    fn tool(&self) -> &Tool;
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError>;
+
+    /// Runs a call that may run: only the domain makes a [`ClearedCall`]. When `stop` fires, the
+    /// whole effect is stopped (every process of it) before this returns.
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome;
+
+    /// Looks for traces of an attempt whose executor is gone. Called only for calls that are not
+    /// simply run again (`read_only`, `idempotent`).
+    async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
+        let _ = (call, attempt);
+        Recovery::Unknown { evidence: String::new() }
+    }
+
+    /// The call's result is in the store: whatever was kept for [`ToolHost::recover`] may go.
+    async fn forget(&self, call: &Call) {
+        let _ = call;
+    }
+}
