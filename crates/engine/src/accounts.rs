@@ -1,0 +1,256 @@
+//! Who is calling: tokens, login links, cookies, and what each may see.
+
+use domain::digest::Digest;
+use domain::event::{Event, Scope, Token, TokenOwner};
+use domain::hold::Hold;
+use domain::id::{StreamId, TokenId};
+use domain::person::{Actor, AuthenticatedPerson, PersonId, Proof};
+use domain::refusal::Refusal;
+use domain::session::Session;
+use domain::time::Timestamp;
+use ports::store::{Secret, SecretKind, Viewer};
+
+use crate::{Engine, Error};
+
+/// Somebody whose credentials were checked.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub actor: Actor,
+    pub scopes: Vec<Scope>,
+    /// Set for people only: a program never answers.
+    pub person: Option<AuthenticatedPerson>,
+    pub roles: Vec<String>,
+}
+
+impl Caller {
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+
+    /// Admin by token; a person must also hold the role.
+    pub fn is_admin(&self) -> bool {
+        let role = self.person.is_none() || self.roles.iter().any(|role| role == domain::person::ADMIN);
+        role && self.has(Scope::Admin)
+    }
+
+    pub fn must_be_admin(&self) -> Result<(), Refusal> {
+        self.must(self.is_admin(), "this needs the role and the scope `admin`")
+    }
+
+    pub fn must_have(&self, scope: Scope) -> Result<(), Refusal> {
+        self.must(self.has(scope), &format!("this needs the scope `{}`", scope.name()))
+    }
+
+    fn must(&self, may: bool, why: &str) -> Result<(), Refusal> {
+        if may { Ok(()) } else { Err(Refusal::NotEntitled { why: why.to_owned() }) }
+    }
+
+    /// The person behind the call, for what only people do.
+    pub fn must_be_person(&self) -> Result<&AuthenticatedPerson, Refusal> {
+        self.person.as_ref().ok_or_else(|| Refusal::NotEntitled {
+            why: "a program's token never answers a hold".into(),
+        })
+    }
+
+    /// A name under which idempotency keys are kept: keys of different callers never meet.
+    pub fn key_space(&self) -> String {
+        match &self.actor {
+            Actor::Person(id) => format!("person:{id}"),
+            Actor::Program { token, .. } => format!("program:{token}"),
+            Actor::Runtime => "runtime".into(),
+        }
+    }
+
+    pub(crate) fn viewer(&self) -> Viewer {
+        if self.is_admin() {
+            return Viewer::Everything;
+        }
+        let person = self.person.as_ref().map(|person| (person.id().clone(), self.roles.clone()));
+        Viewer::Caller { actor: self.actor.clone(), person }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    pub owner: TokenOwner,
+    pub scopes: Vec<Scope>,
+    pub expires_at: Option<Timestamp>,
+    pub note: Option<String>,
+}
+
+/// A fresh token. Its secret is shown once and kept nowhere.
+pub struct MintedToken {
+    pub token: Token,
+    pub secret: String,
+}
+
+/// One-time links are for right now.
+const LOGIN_MS: u64 = 15 * 60 * 1000;
+const COOKIE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+impl Engine {
+    /// Who holds this token, if anybody does now.
+    pub fn caller_by_token(&self, secret: &str, via: &str) -> Option<Caller> {
+        let digest = Digest::of(secret.as_bytes());
+        let house = self.0.house.get();
+        // Looked up by digest of 256 random bits: there is nothing to learn from how long it takes.
+        let token = house.tokens.values().find(|token| token.secret == digest)?;
+        if token.expires_at.is_some_and(|at| at <= self.now()) {
+            return None;
+        }
+        match &token.owner {
+            TokenOwner::Person(id) => {
+                self.person_caller(id, Proof::Token(token.id), via, token.scopes.clone())
+            }
+            TokenOwner::Program(name) => Some(Caller {
+                actor: Actor::Program {
+                    token: token.id,
+                    name: name.clone(),
+                    minted_by: token.minted_by.accountable().cloned(),
+                },
+                scopes: token.scopes.iter().copied().filter(|scope| *scope != Scope::Answer).collect(),
+                person: None,
+                roles: Vec::new(),
+            }),
+        }
+    }
+
+    fn person_caller(&self, id: &PersonId, proof: Proof, via: &str, scopes: Vec<Scope>) -> Option<Caller> {
+        let person = self.0.people.get(id)?;
+        Some(Caller {
+            actor: Actor::Person(id.clone()),
+            scopes,
+            person: Some(AuthenticatedPerson::vouched(id.clone(), proof, via)),
+            roles: person.roles.iter().cloned().collect(),
+        })
+    }
+
+    pub async fn caller_by_cookie(&self, secret: &str) -> Result<Option<Caller>, Error> {
+        let digest = Digest::of(secret.as_bytes());
+        let found = self.0.store.find_secret(SecretKind::Cookie, digest).await?;
+        Ok(found.filter(|cookie| cookie.expires_at > self.now()).and_then(|cookie| {
+            self.person_caller(&cookie.person, Proof::Login, "web", Scope::ALL.to_vec())
+        }))
+    }
+
+    /// A one-time login code for a person. Shown to the operator, stored only as a digest.
+    pub async fn new_login(&self, person: &PersonId) -> Result<String, Error> {
+        if self.0.people.get(person).is_none() {
+            return Err(Refusal::NotFound { what: "person" }.into());
+        }
+        let code = self.secret("");
+        let expires_at = self.now().plus_ms(LOGIN_MS);
+        self.put_secret(SecretKind::Login, &code, person.clone(), expires_at).await?;
+        Ok(code)
+    }
+
+    /// Uses a login code up and opens a browser session. `None`: unknown, used or too old.
+    pub async fn log_in(&self, code: &str) -> Result<Option<String>, Error> {
+        let taken = self.0.store.take_secret(SecretKind::Login, Digest::of(code.as_bytes())).await?;
+        let Some(login) = taken.filter(|login| login.expires_at > self.now()) else { return Ok(None) };
+        let cookie = self.secret("");
+        let person = login.person;
+        self.put_secret(SecretKind::Cookie, &cookie, person.clone(), self.now().plus_ms(COOKIE_MS)).await?;
+        let actor = Actor::Person(person.clone());
+        self.change_house(&actor, |_| Ok(Some(Event::LoggedIn { person: person.clone(), via: "web".into() })))
+            .await?;
+        Ok(Some(cookie))
+    }
+
+    pub async fn log_out(&self, cookie: &str) -> Result<(), Error> {
+        self.0.store.take_secret(SecretKind::Cookie, Digest::of(cookie.as_bytes())).await?;
+        Ok(())
+    }
+
+    async fn put_secret(&self, kind: SecretKind, secret: &str, person: PersonId, expires_at: Timestamp) -> Result<(), Error> {
+        let digest = Digest::of(secret.as_bytes());
+        Ok(self.0.store.put_secret(Secret { kind, digest, person, expires_at }).await?)
+    }
+
+    /// 256 random bits in a form that survives copying.
+    fn secret(&self, prefix: &str) -> String {
+        format!("{prefix}{:032x}{:032x}", self.0.chance.bits(), self.0.chance.bits())
+    }
+
+    pub async fn mint_token(&self, by: &Caller, new: NewToken) -> Result<MintedToken, Error> {
+        by.must_be_admin()?;
+        self.mint(by.actor.clone(), new).await
+    }
+
+    /// Mints without asking who wants it: for the operator's own start-up.
+    pub async fn mint(&self, by: Actor, new: NewToken) -> Result<MintedToken, Error> {
+        let prefix = match &new.owner {
+            TokenOwner::Person(id) if self.0.people.get(id).is_none() => {
+                return Err(Refusal::NotFound { what: "person" }.into());
+            }
+            TokenOwner::Person(_) => "hp_person_",
+            TokenOwner::Program(_) if new.scopes.contains(&Scope::Answer) => {
+                return Err(Refusal::AnswerInvalid {
+                    field: "scopes".into(),
+                    why: "a program's token never answers a hold: leave `answer` out".into(),
+                }
+                .into());
+            }
+            TokenOwner::Program(_) => "hp_program_",
+        };
+        let secret = self.secret(prefix);
+        let token = Token {
+            id: TokenId::new(self.now().as_ms(), self.0.chance.bits()),
+            owner: new.owner,
+            scopes: new.scopes,
+            secret: Digest::of(secret.as_bytes()),
+            minted_by: by.clone(),
+            minted_at: self.now(),
+            expires_at: new.expires_at,
+            note: new.note,
+        };
+        let minted = token.clone();
+        self.change_house(&by, |_| Ok(Some(Event::TokenMinted { token: Box::new(minted.clone()) }))).await?;
+        Ok(MintedToken { token, secret })
+    }
+
+    pub fn tokens(&self, caller: &Caller) -> Result<Vec<Token>, Error> {
+        caller.must_be_admin()?;
+        Ok(self.0.house.get().tokens.values().rev().cloned().collect())
+    }
+
+    pub async fn revoke_token(&self, caller: &Caller, id: TokenId) -> Result<(), Error> {
+        caller.must_be_admin()?;
+        let by = caller.actor.clone();
+        self.change_house(&by.clone(), |house| match house.tokens.contains_key(&id) {
+            true => Ok(Some(Event::TokenRevoked { token: id, by: by.clone() })),
+            false => Err(Refusal::NotFound { what: "token" }),
+        })
+        .await
+    }
+
+    /// A session is seen by its creator, by people in the audience of any of its holds, by admins.
+    pub fn sees_session(&self, caller: &Caller, session: &Session) -> bool {
+        caller.is_admin()
+            || session.creator.is_same(&caller.actor)
+            || session.holds.values().any(|hold| self.in_audience(caller, hold))
+    }
+
+    /// A hold is seen by its opener, its session's creator, its audience and admins.
+    pub fn sees_hold(&self, caller: &Caller, hold: &Hold) -> bool {
+        caller.is_admin() || hold.opener.is_same(&caller.actor) || self.in_audience(caller, hold)
+    }
+
+    fn in_audience(&self, caller: &Caller, hold: &Hold) -> bool {
+        caller.person.as_ref().is_some_and(|person| {
+            hold.audience.people.contains(person.id())
+                || caller.roles.iter().any(|role| hold.audience.roles.contains(role))
+        })
+    }
+
+    pub(crate) async fn sees_stream(&self, caller: &Caller, stream: StreamId) -> Result<bool, Error> {
+        Ok(caller.is_admin()
+            || match stream {
+                StreamId::House => false,
+                StreamId::Session(id) => self.sees_session(caller, &*self.load_session(id).await?),
+                StreamId::Outside(id) => {
+                    self.0.store.hold(id).await?.is_some_and(|hold| self.sees_hold(caller, &hold))
+                }
+            })
+    }
+}

@@ -1,0 +1,131 @@
+//! Answers: the one place where a person's word meets a hold.
+
+use std::sync::Arc;
+
+use domain::answer::Answer;
+use domain::digest::Digest;
+use domain::event::Scope;
+use domain::hold::Hold;
+use domain::id::{HoldId, SessionId};
+use domain::outside::OutsideCommand;
+use domain::refusal::Refusal;
+use domain::session::{Command, Reply};
+
+use crate::accounts::Caller;
+use crate::submit::{Keep, Submitted};
+use crate::{Engine, Error};
+
+/// An answer as a door parsed it.
+#[derive(Clone, Debug)]
+pub struct Answering {
+    /// Of what the person was shown.
+    pub digest: Option<Digest>,
+    pub answer: Answer,
+}
+
+impl Engine {
+    /// A hold that the caller may see.
+    pub async fn hold(&self, caller: &Caller, id: HoldId) -> Result<Arc<Hold>, Error> {
+        match self.0.store.hold(id).await? {
+            Some(hold) if self.sees_hold(caller, &hold) => Ok(hold),
+            _ => Err(Refusal::NotFound { what: "hold" }.into()),
+        }
+    }
+
+    pub async fn answer(
+        &self,
+        caller: &Caller,
+        id: HoldId,
+        answering: Answering,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
+        let hold = self.hold(caller, id).await?;
+        let by = caller.must_be_person()?.clone();
+        caller.must_have(Scope::Answer)?;
+        let Answering { digest, answer } = answering;
+        let edited = match &answer {
+            // Only worth the tool's time if it could count at all.
+            Answer::Approve { arguments: Some(arguments), .. } if hold.is_pending() => {
+                Some(self.rule_edit(&hold, arguments.clone()).await?)
+            }
+            _ => None,
+        };
+        match hold.session {
+            Some(session) => {
+                let command = Command::Answer { hold: id, digest, answer, by, edited };
+                self.submit_for_hold(session, caller, id, &command, keep).await
+            }
+            None => {
+                let command = OutsideCommand::Answer { digest, answer, by, edited };
+                self.submit_outside(id, &caller.actor, &command, keep).await
+            }
+        }
+    }
+
+    pub async fn cancel_hold(
+        &self,
+        caller: &Caller,
+        id: HoldId,
+        reason: Option<String>,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
+        let hold = self.hold(caller, id).await?;
+        if !hold.opener.is_same(&caller.actor) && !caller.is_admin() {
+            return Err(Refusal::NotEntitled { why: "only its opener or an admin withdraws a hold".into() }.into());
+        }
+        crate::session::at_most("reason", reason.as_deref().unwrap_or_default(), domain::limits::REASON_BYTES_MAX)?;
+        let by = caller.actor.clone();
+        match hold.session {
+            Some(session) => {
+                let command = Command::CancelHold { hold: id, by, reason };
+                self.submit_for_hold(session, caller, id, &command, keep).await
+            }
+            None => {
+                let command = OutsideCommand::Cancel { by, reason };
+                self.submit_outside(id, &caller.actor, &command, keep).await
+            }
+        }
+    }
+
+    /// `on` claims, otherwise lets go. No authority comes with it.
+    pub async fn claim(&self, caller: &Caller, id: HoldId, on: bool) -> Result<Arc<Hold>, Error> {
+        let hold = self.hold(caller, id).await?;
+        let by = caller.must_be_person()?.clone();
+        match (hold.session, on) {
+            (Some(session), true) => {
+                self.submit_for_hold(session, caller, id, &Command::Claim { hold: id, by }, None).await
+            }
+            (Some(session), false) => {
+                self.submit_for_hold(session, caller, id, &Command::Unclaim { hold: id, by }, None).await
+            }
+            (None, true) => self.submit_outside(id, &caller.actor, &OutsideCommand::Claim { by }, None).await,
+            (None, false) => self.submit_outside(id, &caller.actor, &OutsideCommand::Unclaim { by }, None).await,
+        }
+    }
+
+    async fn submit_for_hold(
+        &self,
+        session: SessionId,
+        caller: &Caller,
+        id: HoldId,
+        command: &Command,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
+        let hold_of = |submitted: &Submitted| match &submitted.reply {
+            Reply::Hold(hold) => Some(hold.clone()),
+            _ => submitted.session.holds.get(&id).cloned(),
+        };
+        let submitted = match keep {
+            None => self.submit(session, &caller.actor, command, None).await?,
+            Some(keep) => {
+                let render = |submitted: &Submitted| match hold_of(submitted) {
+                    Some(hold) => (keep.render)(&hold),
+                    None => (500, Vec::new()),
+                };
+                let inner = Keep { caller: keep.caller.clone(), key: keep.key.clone(), request: keep.request, render: &render };
+                self.submit(session, &caller.actor, command, Some(&inner)).await?
+            }
+        };
+        hold_of(&submitted).ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
+    }
+}

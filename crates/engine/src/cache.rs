@@ -1,0 +1,79 @@
+//! Recently used sessions. Only ever a head start: a commit on a stale one is refused by the store.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use domain::id::SessionId;
+use domain::session::Session;
+
+pub(crate) struct Cache {
+    room: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    sessions: HashMap<SessionId, Arc<Session>>,
+    /// Oldest first. Entries may be stale: a session put again is queued again.
+    order: VecDeque<(SessionId, u64)>,
+}
+
+impl Cache {
+    pub(crate) fn new(room: usize) -> Cache {
+        Cache { room: room.max(1), kept: Mutex::default() }
+    }
+
+    pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
+        self.kept().sessions.get(&id).cloned()
+    }
+
+    /// Keeps the newer of what is there and what is given.
+    pub(crate) fn put(&self, session: Arc<Session>) {
+        let mut kept = self.kept();
+        let newer = kept.sessions.get(&session.id).is_none_or(|old| old.version < session.version);
+        if !newer {
+            return;
+        }
+        kept.order.push_back((session.id, session.version));
+        kept.sessions.insert(session.id, session);
+        while kept.sessions.len() > self.room || kept.order.len() > self.room * 8 {
+            let Some((id, version)) = kept.order.pop_front() else { break };
+            if kept.sessions.get(&id).is_some_and(|session| session.version == version) {
+                kept.sessions.remove(&id);
+            }
+        }
+    }
+
+    pub(crate) fn forget(&self, id: SessionId) {
+        self.kept().sessions.remove(&id);
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        // Nothing can be half done in there: a poisoned lock holds a sound cache.
+        self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(n: u128, version: u64) -> Arc<Session> {
+        let mut session = Session::begin(SessionId::new(0, n));
+        session.version = version;
+        Arc::new(session)
+    }
+
+    #[test]
+    fn the_cache_is_bounded_and_keeps_the_newest() {
+        let cache = Cache::new(2);
+        for n in 0..10 {
+            cache.put(session(n, 1));
+        }
+        assert!(cache.get(SessionId::new(0, 0)).is_none());
+        assert!(cache.get(SessionId::new(0, 9)).is_some());
+        cache.put(session(9, 5));
+        cache.put(session(9, 3));
+        assert_eq!(cache.get(SessionId::new(0, 9)).unwrap().version, 5);
+    }
+}

@@ -1,0 +1,85 @@
+//! The way out: whatever a session's state owes is carried out, once per process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use domain::id::{CallId, SessionId};
+use domain::session::{CallState, Owed, Session};
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+
+/// What this process is doing right now, so that nothing is started twice and all can be stopped.
+#[derive(Default)]
+pub(crate) struct AtWork(Mutex<HashMap<Work, CancellationToken>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Work {
+    Think(SessionId),
+    Execute(CallId, u32),
+}
+
+impl AtWork {
+    /// Takes the work on; `None` if it is being done already.
+    pub(crate) fn take(&self, work: Work) -> Option<CancellationToken> {
+        let mut doing = self.doing();
+        if doing.contains_key(&work) {
+            return None;
+        }
+        let stop = CancellationToken::new();
+        doing.insert(work, stop.clone());
+        Some(stop)
+    }
+
+    pub(crate) fn done(&self, work: Work) {
+        self.doing().remove(&work);
+    }
+
+    pub(crate) fn stop(&self, work: Work) {
+        if let Some(stop) = self.doing().get(&work) {
+            stop.cancel();
+        }
+    }
+
+    pub(crate) fn stop_all(&self) {
+        for stop in self.doing().values() {
+            stop.cancel();
+        }
+    }
+
+    fn doing(&self) -> std::sync::MutexGuard<'_, HashMap<Work, CancellationToken>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Engine {
+    /// Starts what this session owes and this node took on. Called after every commit; calling it
+    /// again does nothing.
+    pub(crate) fn dispatch(&self, session: &Arc<Session>) {
+        if self.0.closing.is_cancelled() {
+            return;
+        }
+        let mut thinks = false;
+        for owed in session.owed() {
+            match owed {
+                Owed::Execute { call, node } if node == self.0.node => self.start_execute(session, call),
+                Owed::Stop { call, node } if node == self.0.node => {
+                    if let Some(CallState::Running { attempt, .. }) =
+                        session.calls.get(&call).map(|record| &record.state)
+                    {
+                        self.0.at_work.stop(Work::Execute(call, *attempt));
+                    }
+                }
+                Owed::Think => {
+                    thinks = true;
+                    self.start_think(session.id);
+                }
+                // Another node's work, or something that waits for a thaw.
+                Owed::Execute { .. } | Owed::Stop { .. } | Owed::Wake => {}
+            }
+        }
+        if !thinks {
+            self.0.at_work.stop(Work::Think(session.id));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Runs a call whose intent is on disk, and reports what came of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::call::ClearedCall;
+use domain::id::CallId;
+use domain::outcome::Outcome;
+use domain::person::Actor;
+use domain::session::{Command, Session};
+use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::dispatch::Work;
+use crate::{Engine, Error};
+
+impl Engine {
+    pub(crate) fn start_execute(&self, session: &Arc<Session>, call: CallId) {
+        let Some(cleared) = session.cleared(call, self.0.node) else { return };
+        let work = Work::Execute(call, cleared.attempt());
+        let Some(stop) = self.0.at_work.take(work) else { return };
+        let (engine, session) = (self.clone(), session.id);
+        self.spawn(async move {
+            let attempt = cleared.attempt();
+            let outcome = engine.run(cleared, stop).await;
+            let command = Command::Report { call, attempt, outcome };
+            engine.report(session, &command).await;
+            engine.0.at_work.done(work);
+        });
+    }
+
+    async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
+        let Some(host) = self.0.tools.get(&cleared.call().tool).cloned() else {
+            // It was there a moment ago, when the start was decided.
+            return Outcome::Failed(domain::outcome::Output::text("the tool is not configured any more"));
+        };
+        // A host that panics may have done half of its work: nobody can say, so a person is asked.
+        AssertUnwindSafe(host.run(cleared, stop)).catch_unwind().await.unwrap_or_else(|_| Outcome::Unknown {
+            evidence: "the tool host panicked while the call was running".into(),
+        })
+    }
+
+    /// A result that cannot be written yet is not dropped: the effect has happened. If the process
+    /// ends before it could be written, the next one finds the call in doubt.
+    async fn report(&self, session: domain::id::SessionId, command: &Command) {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.submit(session, &Actor::Runtime, command, None).await {
+                Ok(_) => return,
+                Err(Error::Refused(refusal)) => {
+                    tracing::warn!(%session, %refusal, "a report came too late");
+                    return;
+                }
+                Err(error) => tracing::error!(%session, %error, "a result could not be written; trying again"),
+            }
+            self.0.clock.sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(5));
+        }
+    }
+}

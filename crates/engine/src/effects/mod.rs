@@ -1,0 +1,5 @@
+//! What the engine does to the world, each in its own file.
+
+mod deliver;
+mod execute;
+mod think;

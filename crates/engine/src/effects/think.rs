@@ -1,0 +1,100 @@
+//! Asks the model for the next turn, rules on its calls, and brings both in.
+
+use std::sync::Arc;
+
+use domain::id::{MessageId, SessionId};
+use domain::person::Actor;
+use domain::refusal::Refusal;
+use domain::session::{Command, Session, Thought};
+use ports::model::{Delta, ModelError};
+use tokio_util::sync::CancellationToken;
+
+use crate::dispatch::Work;
+use crate::{Engine, Error};
+
+impl Engine {
+    pub(crate) fn start_think(&self, id: SessionId) {
+        let Some(mut stop) = self.0.at_work.take(Work::Think(id)) else { return };
+        let engine = self.clone();
+        self.spawn(async move {
+            loop {
+                let result = engine.think(id, &stop).await;
+                engine.0.at_work.done(Work::Think(id));
+                if let Err(error) = result {
+                    tracing::error!(session = %id, %error, "a turn could not be recorded; it is taken up again");
+                    engine.0.clock.sleep(std::time::Duration::from_secs(1)).await;
+                }
+                // The session may have come to owe another thought while this one was on its way
+                // out: then whoever saw that found it still being done, and left it to us.
+                if engine.0.closing.is_cancelled() {
+                    return;
+                }
+                match engine.load_session(id).await {
+                    Ok(session) if session.owes_thought() => {}
+                    _ => return,
+                }
+                match engine.0.at_work.take(Work::Think(id)) {
+                    Some(again) => stop = again,
+                    None => return,
+                }
+            }
+        });
+    }
+
+    async fn think(&self, id: SessionId, stop: &CancellationToken) -> Result<(), Error> {
+        let session = self.load_session(id).await?;
+        if !session.owes_thought() {
+            return Ok(());
+        }
+        let seen = session.transcript.len();
+        let command = match self.turn(&session, stop).await {
+            Ok(thought) => Command::Thought { seen, thought },
+            Err(ModelError::Stopped) => return Ok(()),
+            Err(error) => Command::ThinkFailed { seen, error: error.to_string() },
+        };
+        match self.submit(id, &Actor::Runtime, &command, None).await {
+            // The run was cancelled or somebody spoke meanwhile: this turn is void.
+            Err(Error::Refused(Refusal::Overtaken)) => {
+                self.0.live.discard(id);
+                Ok(())
+            }
+            Err(Error::Refused(refusal)) => {
+                tracing::warn!(session = %id, %refusal, "a turn was refused");
+                Ok(())
+            }
+            Err(error) => Err(error),
+            Ok(_) => {
+                self.0.live.end(id);
+                Ok(())
+            }
+        }
+    }
+
+    async fn turn(&self, session: &Arc<Session>, stop: &CancellationToken) -> Result<Thought, ModelError> {
+        let agent = self.0.agents.get(&session.agent).ok_or_else(|| {
+            ModelError::Refused(format!("the agent `{}` is not configured any more", session.agent))
+        })?;
+        let tools: Vec<_> = agent.tools.iter().filter_map(|name| self.0.tools.get(name)).map(|host| host.tool()).collect();
+        let request = agent::transcript::request(session, agent.instructions.as_deref(), &tools);
+        // The rule that no session is ever bricked: what would be refused is not sent.
+        agent::validate::validate(&request).map_err(|error| {
+            tracing::error!(session = %session.id, %error, "the transcript is not sound");
+            ModelError::Refused(error.to_string())
+        })?;
+        let message = MessageId::new(self.now().as_ms(), self.0.chance.bits());
+        let _slot = self.0.live.begin(session.id, message);
+        let live = self.0.live.clone();
+        let id = session.id;
+        let sink = Arc::new(move |delta: Delta| live.delta(id, delta));
+        let result = agent.model.think(&request, sink, stop.clone()).await;
+        let turn = match result {
+            Ok(turn) => turn,
+            Err(error) => {
+                self.0.live.discard(id);
+                return Err(error);
+            }
+        };
+        let calls = self.rule_turn(session, agent, &turn).await;
+        Ok(Thought { message, parts: turn.parts, calls })
+    }
+}

@@ -1,0 +1,128 @@
+//! The state of the house at hand: freezing and tokens.
+
+use std::sync::{Arc, RwLock};
+
+use domain::event::Event;
+use domain::house::House;
+use domain::id::{CommitId, StreamId};
+use domain::person::Actor;
+use domain::refusal::Refusal;
+use domain::session::Command;
+use ports::store::Commit;
+
+use crate::accounts::Caller;
+use crate::submit::Written;
+use crate::{Engine, Error};
+
+/// A copy; commits that depend on it name its version, and the store refuses a stale one.
+#[derive(Default)]
+pub(crate) struct HouseCache(RwLock<Arc<House>>);
+
+impl HouseCache {
+    pub(crate) fn get(&self) -> Arc<House> {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
+    fn set(&self, house: Arc<House>) {
+        let mut kept = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if kept.version <= house.version {
+            *kept = house;
+        }
+    }
+}
+
+impl Engine {
+    pub(crate) async fn load_house(&self) -> Result<(), Error> {
+        let mut house = House::default();
+        for entry in self.0.store.load(StreamId::House).await? {
+            for event in &entry.events {
+                house.apply(event);
+            }
+        }
+        self.0.house.set(Arc::new(house));
+        Ok(())
+    }
+
+    /// Writes to the house stream what `decide` makes of its state; nothing, if it says so.
+    pub(crate) async fn change_house(
+        &self,
+        actor: &Actor,
+        decide: impl Fn(&House) -> Result<Option<Event>, Refusal> + Send,
+    ) -> Result<(), Error> {
+        for _ in 0..self.0.limits.commit_attempts {
+            let house = self.0.house.get();
+            let Some(event) = decide(&house)? else { return Ok(()) };
+            let now = self.now();
+            let commit = Commit {
+                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
+                stream: StreamId::House,
+                expected: house.version,
+                house: None,
+                events: vec![event.clone()],
+                at: now,
+                actor: actor.clone(),
+                session: None,
+                holds: Vec::new(),
+                grants: Vec::new(),
+                reply: None,
+                deliveries: Vec::new(),
+            };
+            match self.write(commit).await? {
+                Written::Done => {
+                    let mut next = (*house).clone();
+                    next.apply(&event);
+                    self.0.house.set(Arc::new(next));
+                    return Ok(());
+                }
+                _ => self.load_house().await?,
+            }
+        }
+        Err(Error::Unavailable("too many changes at once; try again".into()))
+    }
+
+    pub fn frozen(&self) -> Option<domain::house::Freeze> {
+        self.0.house.get().frozen.clone()
+    }
+
+    pub async fn freeze(&self, caller: &Caller, reason: &str) -> Result<(), Error> {
+        caller.must_be_admin()?;
+        let by = caller.actor.clone();
+        self.change_house(&by.clone(), |house| {
+            Ok(house.frozen.is_none().then(|| Event::Frozen { by: by.clone(), reason: reason.to_owned() }))
+        })
+        .await
+    }
+
+    /// Thawing lets everything go on that waited: it is looked at again first.
+    pub async fn thaw(&self, caller: &Caller) -> Result<(), Error> {
+        caller.must_be_admin()?;
+        let by = caller.actor.clone();
+        self.change_house(&by.clone(), |house| {
+            Ok(house.frozen.is_some().then(|| Event::Thawed { by: by.clone() }))
+        })
+        .await?;
+        self.wake_waiting().await
+    }
+
+    /// Looks again at every session in which something waits that is not a person.
+    async fn wake_waiting(&self) -> Result<(), Error> {
+        let mut after = None;
+        loop {
+            let owing = self.0.store.owing(after, 500).await?;
+            let Some((last, _)) = owing.last() else { return Ok(()) };
+            after = Some(*last);
+            for (session, _) in owing {
+                self.submit(session, &Actor::Runtime, &Command::Wake, None).await?;
+            }
+        }
+    }
+
+    /// Writes down under which policy things happen from here on, if it is another than before.
+    pub(crate) async fn note_policy(&self) -> Result<(), Error> {
+        let (policy, node) = (self.0.policy.version(), self.0.node);
+        self.change_house(&Actor::Runtime, |house| {
+            Ok((house.policy != Some(policy)).then_some(Event::PolicyInForce { policy, node }))
+        })
+        .await
+    }
+}

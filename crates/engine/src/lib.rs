@@ -1,0 +1,183 @@
+//! The hall: one way in (a command is decided on and committed), one way out (whatever the new
+//! state owes is carried out, and comes back as a command).
+//!
+//! Nothing here is remembered only in memory. Sessions are cached, but every commit names the
+//! version it was decided on, so a stale cache costs a retry and never a wrong decision; any number
+//! of nodes may do the same over one store.
+
+mod accounts;
+mod answer;
+mod cache;
+mod clock;
+mod dispatch;
+mod effects;
+mod error;
+mod house;
+mod limits;
+mod live;
+mod outside;
+mod read;
+mod recover;
+mod rule;
+mod session;
+mod spawn;
+mod submit;
+mod timers;
+mod watch;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::context::WhilePending;
+use domain::id::NodeId;
+use domain::person::People;
+use domain::policy::Policy;
+use ports::clock::{Chance, Clock};
+use ports::courier::Courier;
+use ports::model::Model;
+use ports::store::Store;
+use ports::tool_host::ToolHost;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use accounts::{Caller, MintedToken, NewToken};
+pub use answer::Answering;
+pub use clock::{SystemChance, SystemClock};
+pub use error::Error;
+pub use limits::Limits;
+pub use live::Spoken;
+pub use outside::{NewAudience, NewHold, Reported};
+pub use read::{HoldFilter, Until};
+pub use session::{NewSession, Said, Saying};
+pub use submit::Keep;
+pub use watch::{Follow, Followed, Happening};
+
+/// An agent as the configuration describes it, with its model and its tools at hand.
+pub struct AgentSetup {
+    pub id: Arc<str>,
+    pub instructions: Option<String>,
+    pub model: Arc<dyn Model>,
+    /// Names of tools of the house.
+    pub tools: Vec<Arc<str>>,
+    pub while_pending: WhilePending,
+    pub run_as_decided: bool,
+}
+
+/// Everything that an engine is made of.
+pub struct Setup {
+    pub node: NodeId,
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub chance: Arc<dyn Chance>,
+    pub courier: Arc<dyn Courier>,
+    pub people: People,
+    pub policy: Policy,
+    pub agents: Vec<AgentSetup>,
+    pub tools: Vec<Arc<dyn ToolHost>>,
+    pub limits: Limits,
+}
+
+/// A cheap handle; clone it freely.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) node: NodeId,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) courier: Arc<dyn Courier>,
+    pub(crate) people: People,
+    pub(crate) policy: Policy,
+    pub(crate) agents: HashMap<Arc<str>, AgentSetup>,
+    pub(crate) tools: HashMap<Arc<str>, Arc<dyn ToolHost>>,
+    pub(crate) limits: Limits,
+    pub(crate) cache: cache::Cache,
+    pub(crate) house: house::HouseCache,
+    pub(crate) live: live::Live,
+    pub(crate) bus: watch::Bus,
+    pub(crate) timers: timers::Timers,
+    pub(crate) at_work: dispatch::AtWork,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) closing: CancellationToken,
+}
+
+impl Engine {
+    /// Takes up what earlier processes left, then works until [`Engine::close`].
+    pub async fn start(setup: Setup) -> Result<Engine, Error> {
+        let agents = setup.agents.into_iter().map(|agent| (agent.id.clone(), agent)).collect();
+        let tools = setup.tools.into_iter().map(|host| (host.tool().name.clone(), host)).collect();
+        let (last, _) = setup.store.last().await?;
+        let engine = Engine(Arc::new(Inner {
+            node: setup.node,
+            store: setup.store,
+            clock: setup.clock,
+            chance: setup.chance,
+            courier: setup.courier,
+            people: setup.people,
+            policy: setup.policy,
+            agents,
+            tools,
+            cache: cache::Cache::new(setup.limits.cached_sessions),
+            limits: setup.limits,
+            house: house::HouseCache::default(),
+            live: live::Live::default(),
+            bus: watch::Bus::new(last),
+            timers: timers::Timers::default(),
+            at_work: dispatch::AtWork::default(),
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        }));
+        engine.load_house().await?;
+        engine.note_policy().await?;
+        engine.recover().await?;
+        engine.start_timers();
+        engine.start_deliveries();
+        Ok(engine)
+    }
+
+    /// Lets running work end by itself for a while, then stops it. What is stopped is found again
+    /// at the next start.
+    pub async fn close(&self, grace: std::time::Duration) {
+        self.0.closing.cancel();
+        self.0.tasks.close();
+        if tokio::time::timeout(grace, self.0.tasks.wait()).await.is_err() {
+            self.0.at_work.stop_all();
+            let _ = tokio::time::timeout(grace, self.0.tasks.wait()).await;
+        }
+    }
+
+    pub fn people(&self) -> &People {
+        &self.0.people
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.0.policy
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub fn now(&self) -> domain::time::Timestamp {
+        self.0.clock.now()
+    }
+
+    pub fn agent_ids(&self) -> Vec<Arc<str>> {
+        let mut ids: Vec<_> = self.0.agents.keys().cloned().collect();
+        ids.sort();
+        ids
+    }
+
+    pub fn agent(&self, id: &str) -> Option<&AgentSetup> {
+        self.0.agents.get(id)
+    }
+
+    pub fn tool(&self, name: &str) -> Option<&domain::tool::Tool> {
+        self.0.tools.get(name).map(|host| host.tool())
+    }
+
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.0.store
+    }
+}

@@ -1,0 +1,37 @@
+//! Every bound of the engine, with its reason.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Sessions kept in memory. A cache only: the rest is a short read away.
+    pub cached_sessions: usize,
+    /// Open holds that one caller may have opened from outside.
+    pub outside_holds_per_caller: usize,
+    /// How often a decision is made anew when somebody else commits first. Past this the caller is
+    /// told to try again: something is hammering one session.
+    pub commit_attempts: u32,
+    /// Model calls at once; others wait their turn.
+    pub thinking_at_once: usize,
+    /// Tool calls at once; others wait their turn (their intent is on disk already).
+    pub executing_at_once: usize,
+    /// Between attempts to deliver a callback: doubled each time, up to the last.
+    pub delivery_retry: Duration,
+    pub delivery_retry_max: Duration,
+    pub delivery_attempts: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            cached_sessions: 4_096,
+            outside_holds_per_caller: 10_000,
+            commit_attempts: 200,
+            thinking_at_once: 256,
+            executing_at_once: 256,
+            delivery_retry: Duration::from_secs(5),
+            delivery_retry_max: Duration::from_secs(3_600),
+            delivery_attempts: 12,
+        }
+    }
+}

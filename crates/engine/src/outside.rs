@@ -1,0 +1,383 @@
+//! Holds that programs open over HTTP: the gate before agents that we did not write.
+
+use std::sync::Arc;
+
+use domain::call::{Call, Proposal};
+use domain::digest::Digest;
+use domain::event::{Event, Scope};
+use domain::grant::ClearedBy;
+use domain::hold::{Callback, Decision as Decided, Hold, HoldOutcome, HoldState, Preview, Question, Risk, tag_of};
+use domain::id::{CallId, CommitId, HoldId, StreamId};
+use domain::json::Arguments;
+use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
+use domain::outcome::ToolResult;
+use domain::outside::{Outside, OutsideCommand};
+use domain::person::{Actor, Audience, PersonId};
+use domain::policy::Decision;
+use domain::refusal::Refusal;
+use domain::session::default_audience;
+use domain::tool::{Effects, Place, Tool};
+use ports::store::{Commit, Delivery, HoldQuery, Viewer};
+use serde_json::{Value, json};
+
+use crate::accounts::Caller;
+use crate::session::at_most;
+use crate::submit::{Keep, Written};
+use crate::{Engine, Error};
+
+/// A hold as a program asks for it. Policy decides what becomes of it.
+#[derive(Clone, Debug)]
+pub struct NewHold {
+    pub question: Question,
+    pub title: String,
+    /// Tool and arguments of the call that the program wants to make.
+    pub call: Option<(String, Arguments)>,
+    pub context: Value,
+    pub audience: Option<NewAudience>,
+    pub risk: Option<Risk>,
+    pub expires_in_ms: Option<u64>,
+    pub callback: Option<Callback>,
+}
+
+/// Whom the program wants asked: only ever a narrower circle than policy's.
+#[derive(Clone, Debug, Default)]
+pub struct NewAudience {
+    pub people: Vec<String>,
+    pub roles: Vec<String>,
+    pub quorum: Option<u32>,
+    pub exclude_requester: Option<bool>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Reported {
+    pub succeeded: bool,
+    pub result: Option<String>,
+}
+
+impl Engine {
+    pub async fn open_hold(
+        &self,
+        caller: &Caller,
+        new: NewHold,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
+        caller.must_have(Scope::Ask)?;
+        if let Some(freeze) = self.frozen() {
+            return Err(Refusal::Frozen { reason: freeze.reason }.into());
+        }
+        let hold = Arc::new(self.plan_hold(caller, new).await?);
+        let now = hold.opened_at;
+        let deliveries = match hold.callback {
+            Some(_) if !hold.is_pending() => vec![delivery(&hold)],
+            _ => Vec::new(),
+        };
+        let commit = Commit {
+            id: CommitId::new(now.as_ms(), self.0.chance.bits()),
+            stream: StreamId::Outside(hold.id),
+            expected: 0,
+            house: None,
+            events: vec![Event::HoldOpened { hold: hold.clone() }],
+            at: now,
+            actor: caller.actor.clone(),
+            session: None,
+            holds: vec![hold.clone()],
+            grants: Vec::new(),
+            reply: keep.as_ref().map(|keep| keep.reply(&hold, now)),
+            deliveries,
+        };
+        match self.write(commit).await? {
+            Written::Done => {
+                self.0.timers.note(hold.expires_at.filter(|_| hold.is_pending()));
+                self.0.timers.note_delivery();
+                Ok(hold)
+            }
+            Written::Replayed => Err(self.replay(keep.as_ref()).await),
+            Written::Overtaken => Err(Error::Unavailable("the hold could not be opened; try again".into())),
+        }
+    }
+
+    async fn plan_hold(&self, caller: &Caller, new: NewHold) -> Result<Hold, Error> {
+        let invalid = |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
+        if new.title.trim().is_empty() {
+            return Err(invalid("title", "say in the title what is asked".into()).into());
+        }
+        at_most("title", &new.title, TITLE_BYTES_MAX)?;
+        at_most("context", &new.context.to_string(), CONTEXT_BYTES_MAX)?;
+        new.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
+        if let Some(callback) = &new.callback {
+            self.0.courier.accepts(&callback.url, &callback.secret_env).map_err(|why| invalid("callback", why))?;
+        }
+        self.must_have_room(caller).await?;
+        let now = self.now();
+        let id = HoldId::new(now.as_ms(), self.0.chance.bits());
+        let requester = caller.actor.accountable().cloned();
+        let call = match new.call {
+            None => None,
+            Some((tool, arguments)) => Some(Arc::new(self.outside_call(caller, id, &tool, arguments)?)),
+        };
+        let verdict = call.as_ref().map(|call| self.verdict(call));
+        let (admitted, expires_ms) = match &verdict {
+            Some(verdict) => self.asked(verdict, requester.as_ref()),
+            None => (self.everybody(requester.as_ref()), self.0.policy.default_expires_ms()),
+        };
+        let audience = self.narrowed(admitted, new.audience, call.is_none(), requester.as_ref())?;
+        let state = match verdict.as_ref().map(|verdict| (&verdict.decision, verdict.rule())) {
+            Some((Decision::Allow, rule)) if new.question == Question::Approve => automatic(true, rule, now),
+            Some((Decision::Deny, rule)) => automatic(false, rule, now),
+            _ => HoldState::Pending,
+        };
+        if state == HoldState::Pending && !audience.is_satisfiable(requester.as_ref(), &self.0.people) {
+            return Err(invalid("audience", "nobody could be asked: no configured person may answer this".into()).into());
+        }
+        let expires_in = new.expires_in_ms.unwrap_or(expires_ms).min(expires_ms);
+        Ok(Hold {
+            id,
+            version: 1,
+            question: new.question,
+            state,
+            risk: verdict.as_ref().map_or(Risk::Medium, |verdict| verdict.risk).max(new.risk.unwrap_or(Risk::Low)),
+            tag: tag_of(id),
+            title: new.title,
+            agent: None,
+            session: None,
+            run: None,
+            parent: None,
+            opener: caller.actor.clone(),
+            requester,
+            call,
+            preview: Preview::default(),
+            context: new.context,
+            rationale: None,
+            audience,
+            rule: verdict.as_ref().and_then(|verdict| verdict.rule()).map(str::to_owned),
+            policy: self.0.policy.version(),
+            opened_at: now,
+            expires_at: Some(now.plus_ms(expires_in)),
+            claimed_by: None,
+            votes: Vec::new(),
+            two_phase: false,
+            outcome: None,
+            callback: new.callback,
+        })
+    }
+
+    fn outside_call(&self, caller: &Caller, hold: HoldId, tool: &str, arguments: Arguments) -> Result<Call, Refusal> {
+        // We know nothing of the tool but its name and who speaks for it.
+        let unknown = Tool::new(tool, "", json!({}), Effects::AtMostOnce, Place::Client, &caller.key_space());
+        let tool = unknown.map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why })?;
+        let proposal = Proposal {
+            id: CallId(hold.0),
+            tool_use_id: hold.to_string(),
+            agent: caller.actor.to_string().into(),
+            session: None,
+            arguments,
+            context: Default::default(),
+            policy: self.0.policy.version(),
+        };
+        Ok(Call::propose(proposal, &tool))
+    }
+
+    /// Who may be asked when nothing is gated: anybody that the configuration names.
+    fn everybody(&self, requester: Option<&PersonId>) -> Audience {
+        let people = self.0.people.iter().map(|person| person.id.clone()).collect();
+        Audience { people, ..default_audience(requester) }
+    }
+
+    fn narrowed(
+        &self,
+        admitted: Audience,
+        wanted: Option<NewAudience>,
+        is_question: bool,
+        requester: Option<&PersonId>,
+    ) -> Result<Audience, Refusal> {
+        let invalid = |why: String| Refusal::AnswerInvalid { field: "audience".into(), why };
+        let Some(wanted) = wanted else {
+            return Ok(if is_question { default_audience(requester) } else { admitted });
+        };
+        let mut people: Vec<PersonId> = Vec::new();
+        for name in &wanted.people {
+            let id = PersonId::new(name);
+            if self.0.people.get(&id).is_none() {
+                return Err(invalid(format!("there is no person `{name}`")));
+            }
+            people.push(id);
+        }
+        for role in &wanted.roles {
+            let holders: Vec<_> = self.0.people.iter().filter(|person| person.roles.contains(role)).collect();
+            if holders.is_empty() {
+                return Err(invalid(format!("nobody has the role `{role}`")));
+            }
+            people.extend(holders.into_iter().map(|person| person.id.clone()));
+        }
+        let named = !wanted.people.is_empty() || !wanted.roles.is_empty();
+        let exclude_requester = admitted.exclude_requester || wanted.exclude_requester.unwrap_or(false);
+        let quorum = admitted.quorum.max(wanted.quorum.unwrap_or(1));
+        if !named {
+            let base = if is_question { default_audience(requester) } else { admitted };
+            return Ok(Audience { quorum, exclude_requester, ..base });
+        }
+        let within = people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
+        if within == 0 {
+            return Err(invalid("policy admits none of those that you want asked".into()));
+        }
+        // Roles are kept as roles where policy admits the whole of them, so that newcomers count.
+        let whole = |role: &String| admitted.roles.contains(role) || is_question;
+        Ok(Audience {
+            people: people
+                .iter()
+                .filter(|id| admitted.admits(id, requester, &self.0.people))
+                .filter(|id| {
+                    wanted.people.iter().any(|name| name == id.as_str())
+                        || !wanted.roles.iter().filter(|role| whole(role)).any(|role| {
+                            self.0.people.get(id).is_some_and(|person| person.roles.contains(role))
+                        })
+                })
+                .cloned()
+                .collect(),
+            roles: wanted.roles.iter().filter(|role| whole(role)).cloned().collect(),
+            quorum,
+            exclude_requester,
+        })
+    }
+
+    async fn must_have_room(&self, caller: &Caller) -> Result<(), Error> {
+        let limit = self.0.limits.outside_holds_per_caller;
+        let query = HoldQuery {
+            viewer: Viewer::Caller { actor: caller.actor.clone(), person: None },
+            state: Some("pending".into()),
+            agent: None,
+            session: None,
+            kind: None,
+            risk: None,
+            audience: None,
+            text: None,
+            after: None,
+            limit: 1,
+        };
+        if self.0.store.count_holds(query).await? >= limit {
+            return Err(Refusal::TooMany { what: "too many of your holds are open", limit }.into());
+        }
+        Ok(())
+    }
+
+    pub async fn report_outcome(
+        &self,
+        caller: &Caller,
+        id: HoldId,
+        reported: Reported,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
+        let hold = self.hold(caller, id).await?;
+        if hold.session.is_some() || !hold.opener.is_same(&caller.actor) {
+            return Err(Refusal::NotEntitled { why: "only the program that opened a hold reports its outcome".into() }.into());
+        }
+        let content = reported.result.unwrap_or_default();
+        at_most("result", &content, domain::limits::CONTENT_BYTES_MAX)?;
+        let outcome = match reported.succeeded {
+            true => HoldOutcome::Succeeded(ToolResult::output(content)),
+            false => HoldOutcome::Failed(ToolResult::error(content)),
+        };
+        self.submit_outside(id, &caller.actor, &OutsideCommand::Report { outcome }, keep).await
+    }
+
+    pub(crate) async fn expire_outside(&self, id: HoldId) -> Result<(), Error> {
+        self.submit_outside(id, &Actor::Runtime, &OutsideCommand::Expire, None).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn submit_outside(
+        &self,
+        id: HoldId,
+        actor: &Actor,
+        command: &OutsideCommand,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
+        for _ in 0..self.0.limits.commit_attempts {
+            let before = self.load_outside(id).await?;
+            let now = self.now();
+            let (events, reply) = self.decide_outside(&before, command, now);
+            if events.is_empty() {
+                return reply.map(|()| before.hold).map_err(Into::into);
+            }
+            let mut next = before.clone();
+            for event in &events {
+                next.apply(event);
+            }
+            let ended = before.hold.is_pending() && !next.hold.is_pending();
+            let deliveries = match (&next.hold.callback, ended) {
+                (Some(_), true) => vec![delivery(&next.hold)],
+                _ => Vec::new(),
+            };
+            let commit = Commit {
+                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
+                stream: StreamId::Outside(id),
+                expected: before.version,
+                house: None,
+                events,
+                at: now,
+                actor: actor.clone(),
+                session: None,
+                holds: vec![next.hold.clone()],
+                grants: Vec::new(),
+                reply: match (&reply, &keep) {
+                    (Ok(()), Some(keep)) => Some(keep.reply(&next.hold, now)),
+                    _ => None,
+                },
+                deliveries,
+            };
+            match self.write(commit).await? {
+                Written::Done => {
+                    self.0.timers.note_delivery();
+                    return reply.map(|()| next.hold).map_err(Into::into);
+                }
+                Written::Overtaken => {}
+                Written::Replayed => return Err(self.replay(keep.as_ref()).await),
+            }
+        }
+        Err(Error::Unavailable("too many changes to this hold at once; try again".into()))
+    }
+
+    fn decide_outside(
+        &self,
+        outside: &Outside,
+        command: &OutsideCommand,
+        now: domain::time::Timestamp,
+    ) -> (Vec<Event>, Result<(), Refusal>) {
+        let definition_of = |_: &str| -> Option<Digest> { None };
+        let chance = || self.0.chance.bits();
+        let context = domain::context::Context {
+            now,
+            node: self.0.node,
+            frozen: None,
+            people: &self.0.people,
+            policy: &self.0.policy,
+            definition_of: &definition_of,
+            run_as_decided: false,
+            while_pending: Default::default(),
+            chance: &chance,
+        };
+        outside.decide(command, &context)
+    }
+
+    async fn load_outside(&self, id: HoldId) -> Result<Outside, Error> {
+        let entries = self.0.store.load(StreamId::Outside(id)).await?;
+        let mut events = entries.iter().flat_map(|entry| entry.events.iter());
+        let Some(Event::HoldOpened { hold }) = events.next() else {
+            return Err(Refusal::NotFound { what: "hold" }.into());
+        };
+        let mut outside = Outside::begin(hold.clone());
+        for event in events {
+            outside.apply(event);
+        }
+        Ok(outside)
+    }
+}
+
+fn automatic(allowed: bool, rule: Option<&str>, at: domain::time::Timestamp) -> HoldState {
+    let decision = Decided::Automatic { allowed, by: ClearedBy::Rule(rule.map(str::to_owned)), at };
+    if allowed { HoldState::Approved(decision) } else { HoldState::Denied(decision) }
+}
+
+fn delivery(hold: &Hold) -> Delivery {
+    Delivery { key: format!("{}-{}", hold.id, hold.state.name()), hold: hold.id, due_at: hold.opened_at, attempts: 0 }
+}

@@ -1,0 +1,130 @@
+//! Looking, without changing anything.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::grant::Grant;
+use domain::hold::{Hold, Risk};
+use domain::id::{HoldId, SessionId, StreamId};
+use domain::refusal::Refusal;
+use ports::store::{HoldQuery, SessionQuery, SessionRow};
+
+use crate::accounts::Caller;
+use crate::{Engine, Error};
+
+/// What an inbox shows.
+#[derive(Clone, Debug, Default)]
+pub struct HoldFilter {
+    pub state: Option<String>,
+    pub agent: Option<String>,
+    pub session: Option<SessionId>,
+    pub kind: Option<String>,
+    pub risk: Option<Risk>,
+    /// Only what the caller may answer now.
+    pub mine: bool,
+    pub text: Option<String>,
+    pub after: Option<HoldId>,
+    pub limit: usize,
+}
+
+/// How long somebody wants to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    Decided,
+    /// Decided, and if a call was approved, carried out too.
+    Settled,
+}
+
+impl Engine {
+    pub async fn holds(&self, caller: &Caller, filter: HoldFilter) -> Result<Vec<Arc<Hold>>, Error> {
+        let audience = match (&caller.person, filter.mine) {
+            (Some(person), true) => Some((person.id().clone(), caller.roles.clone())),
+            // A program may answer nothing.
+            (None, true) => return Ok(Vec::new()),
+            (_, false) => None,
+        };
+        let query = HoldQuery {
+            viewer: caller.viewer(),
+            state: if filter.mine { Some("pending".into()) } else { filter.state },
+            agent: filter.agent,
+            session: filter.session,
+            kind: filter.kind,
+            risk: filter.risk,
+            audience,
+            text: filter.text,
+            after: filter.after,
+            limit: filter.limit,
+        };
+        let mut holds = self.0.store.holds(query).await?;
+        if let (Some(person), true) = (&caller.person, filter.mine) {
+            // What excludes the requester is known only by looking at each.
+            holds.retain(|hold| hold.admits(person.id(), &self.0.people) && !hold.is_overdue(self.now()));
+        }
+        Ok(holds)
+    }
+
+    pub async fn sessions(
+        &self,
+        caller: &Caller,
+        agent: Option<String>,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, Error> {
+        Ok(self.0.store.sessions(SessionQuery { viewer: caller.viewer(), agent, after, limit }).await?)
+    }
+
+    pub async fn grants(&self, caller: &Caller) -> Result<Vec<Arc<Grant>>, Error> {
+        Ok(self.0.store.grants(caller.viewer()).await?)
+    }
+
+    /// The hold as soon as it has come that far; `None` when the time is up.
+    pub async fn wait(
+        &self,
+        caller: &Caller,
+        id: HoldId,
+        until: Until,
+        timeout: Duration,
+    ) -> Result<Option<Arc<Hold>>, Error> {
+        let hold = self.hold(caller, id).await?;
+        let stream = hold.session.map_or(StreamId::Outside(id), StreamId::Session);
+        // First listen, then look: what happens in between is heard.
+        let mut bus = self.subscribe(stream);
+        let waiting = async {
+            loop {
+                let hold = self.fresh(stream, id).await?;
+                let reached = match until {
+                    Until::Decided => !hold.is_pending(),
+                    Until::Settled => hold.is_settled(),
+                };
+                if reached {
+                    return Ok(hold);
+                }
+                // A lagging receiver only means that there is something to look at.
+                if let Err(tokio::sync::broadcast::error::RecvError::Closed) = bus.recv().await {
+                    return Err(Error::Unavailable("the server is stopping".into()));
+                }
+            }
+        };
+        tokio::select! {
+            hold = waiting => hold.map(Some),
+            () = self.0.clock.sleep(timeout) => Ok(None),
+            () = self.0.closing.cancelled() => Err(Error::Unavailable("the server is stopping".into())),
+        }
+    }
+
+    async fn fresh(&self, stream: StreamId, id: HoldId) -> Result<Arc<Hold>, Error> {
+        let found = match stream {
+            StreamId::Session(session) => self.load_session(session).await?.holds.get(&id).cloned(),
+            _ => self.0.store.hold(id).await?,
+        };
+        found.ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
+    }
+
+    /// Whether the store would take a write now.
+    pub async fn ready(&self) -> Result<(), Error> {
+        if self.0.closing.is_cancelled() {
+            return Err(Error::Unavailable("the server is stopping".into()));
+        }
+        Ok(self.0.store.probe().await?)
+    }
+}

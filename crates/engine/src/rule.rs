@@ -1,0 +1,247 @@
+//! From what a model wrote to what may be done about it: parse once, check the schema, let the
+//! tool look, ask the policy. In any doubt the call is asked about or refused, never allowed.
+
+use std::sync::Arc;
+
+use domain::call::{Call, Proposal};
+use domain::grant::ClearedBy;
+use domain::hold::{Hold, Edited, Preview, Question, Risk};
+use domain::id::CallId;
+use domain::json::Arguments;
+use domain::person::{Audience, PersonId};
+use domain::policy::{Decision, Facts, Verdict};
+use domain::refusal::Refusal;
+use domain::session::{HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience};
+use domain::tool::{Confirm, Place, Tool};
+use ports::model::{ModelTurn, WrittenCall};
+use ports::tool_host::{PrepareError, Prepared, ToolHost};
+
+use crate::{AgentSetup, Engine};
+
+impl Engine {
+    pub(crate) async fn rule_turn(
+        &self,
+        session: &Session,
+        agent: &AgentSetup,
+        turn: &ModelTurn,
+    ) -> Vec<RuledCall> {
+        let rationale = rationale(turn);
+        let mut ruled = Vec::with_capacity(turn.calls.len());
+        for (index, call) in turn.calls.iter().enumerate() {
+            let id = CallId::new(self.now().as_ms(), self.0.chance.bits());
+            let ruling = if index >= domain::limits::CALLS_PER_TURN_MAX {
+                malformed(format!("Not run: at most {} calls fit into one turn.", domain::limits::CALLS_PER_TURN_MAX))
+            } else {
+                self.rule(session, agent, id, call, rationale.as_deref()).await
+            };
+            let written = Written {
+                id,
+                tool_use_id: call.tool_use_id.clone(),
+                tool: call.tool.clone(),
+                input: call.input.clone(),
+            };
+            ruled.push(RuledCall { written, ruling });
+        }
+        ruled
+    }
+
+    async fn rule(
+        &self,
+        session: &Session,
+        agent: &AgentSetup,
+        id: CallId,
+        written: &WrittenCall,
+        rationale: Option<&str>,
+    ) -> Ruling {
+        let offered = agent.tools.iter().find(|name| **name == written.tool);
+        let Some(host) = offered.and_then(|name| self.0.tools.get(name)) else {
+            let known: Vec<&str> = agent.tools.iter().map(AsRef::as_ref).collect();
+            return malformed(format!("There is no tool `{}`. The tools are: {}.", written.tool, known.join(", ")));
+        };
+        let tool = host.tool();
+        let arguments = match Arguments::parse(written.input.as_bytes()) {
+            Ok(arguments) => arguments,
+            Err(error) => return malformed(format!("The call was not run. {error}")),
+        };
+        if tool.confirm != Confirm::TwoPhase {
+            return self.rule_arguments(session, host, id, written, arguments, rationale).await;
+        }
+        // `confirmed` is taken off before anything is digested: it can never change what runs.
+        let confirmed = match arguments.value().get("confirmed") {
+            None => false,
+            Some(serde_json::Value::Bool(confirmed)) => *confirmed,
+            Some(_) => return malformed("The call was not run. `confirmed` must be true or false.".into()),
+        };
+        let arguments = arguments.without("confirmed");
+        let otherwise = self.rule_arguments(session, host, id, written, arguments, rationale).await;
+        Ruling::TwoPhase { confirmed, otherwise: Box::new(otherwise) }
+    }
+
+    async fn rule_arguments(
+        &self,
+        session: &Session,
+        host: &Arc<dyn ToolHost>,
+        id: CallId,
+        written: &WrittenCall,
+        arguments: Arguments,
+        rationale: Option<&str>,
+    ) -> Ruling {
+        let tool = host.tool();
+        let looked = match look(host, &arguments).await {
+            Ok(looked) => looked,
+            Err(why) => return malformed(format!("The call was not run. {why}")),
+        };
+        let proposal = Proposal {
+            id,
+            tool_use_id: written.tool_use_id.clone(),
+            agent: session.agent.clone(),
+            session: Some(session.id),
+            arguments,
+            context: looked.prepared.context.clone(),
+            policy: self.0.policy.version(),
+        };
+        let call = Arc::new(Call::propose(proposal, tool));
+        let verdict = self.verdict(&call);
+        if let Decision::Deny = verdict.decision {
+            return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) };
+        }
+        let must_ask = looked.blind || looked.prepared.ask.is_some() || tool.place != Place::Server;
+        if let (Decision::Allow, false) = (&verdict.decision, must_ask) {
+            return Ruling::Allowed { call, by: ClearedBy::Rule(verdict.rule().map(str::to_owned)) };
+        }
+        let spec = self.spec(tool, &verdict, looked.prepared, session.requester(), rationale);
+        if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
+            return malformed(format!(
+                "The call was not run: it needs approval, and nobody who may give it is configured{}.",
+                spec.rule.as_deref().map(|rule| format!(" (rule \"{rule}\")")).unwrap_or_default()
+            ));
+        }
+        Ruling::Ask { call, spec: Box::new(spec) }
+    }
+
+    pub(crate) fn verdict(&self, call: &Call) -> Verdict {
+        self.0.policy.rule(&Facts {
+            tool: &call.tool,
+            agent: &call.agent,
+            effects: call.effects,
+            arguments: call.arguments.value(),
+        })
+    }
+
+    fn spec(
+        &self,
+        tool: &Tool,
+        verdict: &Verdict,
+        prepared: Prepared,
+        requester: Option<&PersonId>,
+        rationale: Option<&str>,
+    ) -> HoldSpec {
+        let (audience, expires_ms) = self.asked(verdict, requester);
+        let mut preview = prepared.preview;
+        let mut risk = verdict.risk;
+        if let Some(ask) = prepared.ask {
+            risk = risk.max(ask.risk);
+            preview.summary.get_or_insert(ask.summary);
+        }
+        HoldSpec {
+            question: prepared.question.unwrap_or(Question::Approve),
+            risk,
+            title: prepared.title.unwrap_or_else(|| format!("Run {}", tool.name)),
+            preview,
+            context: prepared.shown,
+            rationale: rationale.map(str::to_owned),
+            audience,
+            rule: verdict.rule().map(str::to_owned),
+            expires_in_ms: Some(prepared.expires_in_ms.map_or(expires_ms, |ms| ms.min(expires_ms))),
+        }
+    }
+
+    /// Whom a verdict asks and for how long. Where no rule asks (the tool itself does), those are
+    /// asked who are asked when a rule names nobody.
+    pub(crate) fn asked(&self, verdict: &Verdict, requester: Option<&PersonId>) -> (Audience, u64) {
+        match &verdict.decision {
+            Decision::Ask(ask) => (audience_for(ask, requester), ask.expires_ms),
+            Decision::Allow | Decision::Deny => {
+                (default_audience(requester), self.0.policy.default_expires_ms())
+            }
+        }
+    }
+
+    /// Rules on a call that a person edited, as if it had been proposed like that.
+    pub(crate) async fn rule_edit(&self, hold: &Hold, arguments: Arguments) -> Result<Edited, Refusal> {
+        let invalid = |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why };
+        let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
+        let (revised, preview, asks) = match self.0.tools.get(&call.tool) {
+            Some(host) if hold.session.is_some() => {
+                let looked = look(host, &arguments).await.map_err(invalid)?;
+                let asks = looked.blind || looked.prepared.ask.is_some();
+                let context = looked.prepared.context.clone();
+                let definition = host.tool().definition();
+                let revised = call.revised(arguments, context, definition, self.0.policy.version());
+                (revised, looked.prepared.preview, asks)
+            }
+            // An outside program's call: we know its rules, not its tool.
+            _ => {
+                let context = call.context.clone();
+                let revised = call.revised(arguments, context, call.definition, self.0.policy.version());
+                (revised, Preview::default(), false)
+            }
+        };
+        let verdict = self.verdict(&revised);
+        if let Decision::Deny = verdict.decision {
+            let rule = verdict.rule().map(|rule| format!(" by rule \"{rule}\"")).unwrap_or_default();
+            return Err(invalid(format!("the edited call is denied{rule}")));
+        }
+        let (audience, _) = match (&verdict.decision, asks) {
+            // Allowed without asking: whoever may answer the hold may also say yes to this.
+            (Decision::Allow, false) => (hold.audience.clone(), 0),
+            _ => self.asked(&verdict, hold.requester.as_ref()),
+        };
+        Ok(Edited {
+            call: Arc::new(revised),
+            audience,
+            rule: verdict.rule().map(str::to_owned),
+            risk: verdict.risk.max(Risk::Low),
+            preview,
+        })
+    }
+
+}
+
+/// What a tool said about a call, and whether it could see anything.
+struct Looked {
+    prepared: Prepared,
+    blind: bool,
+}
+
+async fn look(host: &Arc<dyn ToolHost>, arguments: &Arguments) -> Result<Looked, String> {
+    if let Err(errors) = host.tool().validator().check(arguments.value()) {
+        return Err(format!("The arguments do not fit the tool's schema: {errors}"));
+    }
+    match host.prepare(arguments).await {
+        Ok(prepared) => Ok(Looked { prepared, blind: false }),
+        Err(PrepareError::Unsound(why)) => Err(why),
+        Err(PrepareError::Blind(why)) => {
+            let mut prepared = Prepared::default();
+            prepared.preview.warnings.push(format!("no preview: {why}"));
+            Ok(Looked { prepared, blind: true })
+        }
+    }
+}
+
+fn malformed(why: String) -> Ruling {
+    Ruling::Malformed { why }
+}
+
+/// The model's words beside its calls: shown to people as the model's, never as ours.
+fn rationale(turn: &ModelTurn) -> Option<String> {
+    let texts: Vec<&str> = turn
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            domain::message::Part::Text(text) if !text.trim().is_empty() => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

@@ -1,0 +1,198 @@
+//! Sessions and runs, as their callers see them.
+
+use std::sync::Arc;
+
+use domain::context::WhilePending;
+use domain::event::{Event, Scope};
+use domain::id::{CommitId, GrantId, MessageId, RunId, SessionId, StreamId};
+use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
+use domain::message::{Message, Origin, Part, Role};
+use domain::refusal::Refusal;
+use domain::session::{Command, Reply, Session};
+use ports::store::Commit;
+use serde_json::Value;
+
+use crate::accounts::Caller;
+use crate::submit::{Keep, Submitted, Written};
+use crate::{Engine, Error};
+
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    pub agent: String,
+    pub title: Option<String>,
+    pub metadata: Value,
+}
+
+#[derive(Clone, Debug)]
+pub struct Saying {
+    /// Texts, in order.
+    pub texts: Vec<String>,
+    pub while_pending: Option<WhilePending>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    pub run: RunId,
+    pub message: MessageId,
+}
+
+impl Engine {
+    pub async fn open_session(
+        &self,
+        caller: &Caller,
+        new: NewSession,
+        keep: Option<Keep<'_, Session>>,
+    ) -> Result<Arc<Session>, Error> {
+        caller.must_have(Scope::Run)?;
+        let agent = self.0.agents.get(new.agent.as_str()).ok_or_else(|| Refusal::AnswerInvalid {
+            field: "agent".into(),
+            why: format!(
+                "there is no agent `{}`; the agents are: {}",
+                domain::visible::visible(&new.agent),
+                self.agent_ids().join(", ")
+            ),
+        })?;
+        at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
+        at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
+        let now = self.now();
+        let id = SessionId::new(now.as_ms(), self.0.chance.bits());
+        let event = Event::SessionOpened {
+            agent: agent.id.clone(),
+            creator: caller.actor.clone(),
+            title: new.title,
+            metadata: new.metadata,
+        };
+        let mut session = Session::begin(id);
+        session.apply(&event, now);
+        let session = Arc::new(session);
+        let commit = Commit {
+            id: CommitId::new(now.as_ms(), self.0.chance.bits()),
+            stream: StreamId::Session(id),
+            expected: 0,
+            house: None,
+            events: vec![event],
+            at: now,
+            actor: caller.actor.clone(),
+            session: Some(self.row(&session)),
+            holds: Vec::new(),
+            grants: Vec::new(),
+            reply: keep.as_ref().map(|keep| keep.reply(&session, now)),
+            deliveries: Vec::new(),
+        };
+        match self.write(commit).await? {
+            Written::Done => {
+                self.0.cache.put(session.clone());
+                Ok(session)
+            }
+            Written::Replayed => Err(self.replay(keep.as_ref()).await),
+            Written::Overtaken => Err(Error::Unavailable("the session could not be opened; try again".into())),
+        }
+    }
+
+    /// A session that the caller may see.
+    pub async fn session(&self, caller: &Caller, id: SessionId) -> Result<Arc<Session>, Error> {
+        let session = self.load_session(id).await?;
+        if self.sees_session(caller, &session) {
+            Ok(session)
+        } else {
+            Err(Refusal::NotFound { what: "session" }.into())
+        }
+    }
+
+    /// A message never answers a hold, whatever it says.
+    pub async fn say(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        saying: Saying,
+        keep: Option<Keep<'_, Said>>,
+    ) -> Result<Said, Error> {
+        let session = self.session(caller, id).await?;
+        caller.must_have(Scope::Run)?;
+        // Those who are only asked about a session do not speak in it.
+        if !session.creator.is_same(&caller.actor) && !caller.is_admin() {
+            return Err(Refusal::NotEntitled { why: "only its creator or an admin speaks in a session".into() }.into());
+        }
+        if saying.texts.iter().all(|text| text.trim().is_empty()) {
+            return Err(Refusal::AnswerInvalid { field: "text".into(), why: "say something".into() }.into());
+        }
+        at_most("text", &saying.texts.concat(), MESSAGE_BYTES_MAX)?;
+        let now = self.now();
+        let message = Message {
+            id: MessageId::new(now.as_ms(), self.0.chance.bits()),
+            role: Role::User,
+            origin: Origin::Own,
+            parts: saying.texts.into_iter().map(Part::Text).collect(),
+            at: now,
+        };
+        let message_id = message.id;
+        let run = RunId::new(now.as_ms(), self.0.chance.bits());
+        let command = Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
+        let said = |submitted: &Submitted| match &submitted.reply {
+            Reply::Said { run } => Said { run: *run, message: message_id },
+            _ => Said { run, message: message_id },
+        };
+        let submitted = match keep {
+            None => self.submit(id, &caller.actor, &command, None).await?,
+            Some(keep) => {
+                let render = |submitted: &Submitted| (keep.render)(&said(submitted));
+                let inner = Keep { caller: keep.caller.clone(), key: keep.key.clone(), request: keep.request, render: &render };
+                self.submit(id, &caller.actor, &command, Some(&inner)).await?
+            }
+        };
+        Ok(said(&submitted))
+    }
+
+    /// The session of a run, if the caller may see it.
+    pub async fn session_of_run(&self, caller: &Caller, run: RunId) -> Result<Arc<Session>, Error> {
+        match self.0.store.session_of_run(run).await? {
+            Some(id) => match self.session(caller, id).await {
+                Err(Error::Refused(Refusal::NotFound { .. })) => Err(Refusal::NotFound { what: "run" }.into()),
+                other => other,
+            },
+            None => Err(Refusal::NotFound { what: "run" }.into()),
+        }
+    }
+
+    pub async fn cancel_run(&self, caller: &Caller, run: RunId, reason: Option<String>) -> Result<Arc<Session>, Error> {
+        let session = self.session_of_run(caller, run).await?;
+        self.must_steer(caller, &session)?;
+        let command = Command::CancelRun { run, by: caller.actor.clone(), reason };
+        Ok(self.submit(session.id, &caller.actor, &command, None).await?.session)
+    }
+
+    pub async fn retry_run(&self, caller: &Caller, run: RunId) -> Result<Arc<Session>, Error> {
+        let session = self.session_of_run(caller, run).await?;
+        self.must_steer(caller, &session)?;
+        Ok(self.submit(session.id, &caller.actor, &Command::RetryRun { run }, None).await?.session)
+    }
+
+    fn must_steer(&self, caller: &Caller, session: &Session) -> Result<(), Error> {
+        caller.must_have(Scope::Run)?;
+        if session.creator.is_same(&caller.actor) || caller.is_admin() {
+            return Ok(());
+        }
+        Err(Refusal::NotEntitled { why: "only its creator or an admin steers a run".into() }.into())
+    }
+
+    /// Takes a standing grant back: its giver, the session's creator or an admin may.
+    pub async fn revoke_grant(&self, caller: &Caller, id: GrantId) -> Result<(), Error> {
+        let grants = self.0.store.grants(caller.viewer()).await?;
+        let grant = grants.into_iter().find(|grant| grant.id == id).ok_or(Refusal::NotFound { what: "grant" })?;
+        let session = self.load_session(grant.session).await?;
+        let own = caller.person.as_ref().is_some_and(|person| *person.id() == grant.by);
+        if !own && !caller.is_admin() && !session.creator.is_same(&caller.actor) {
+            return Err(Refusal::NotEntitled { why: "only its giver or an admin takes a grant back".into() }.into());
+        }
+        let command = Command::RevokeGrant { grant: id, by: caller.actor.clone() };
+        self.submit(session.id, &caller.actor, &command, None).await?;
+        Ok(())
+    }
+}
+
+pub(crate) fn at_most(field: &str, text: &str, bytes_max: usize) -> Result<(), Refusal> {
+    if text.len() <= bytes_max {
+        return Ok(());
+    }
+    Err(Refusal::AnswerInvalid { field: field.into(), why: format!("`{field}` is longer than {bytes_max} bytes") })
+}

@@ -1,0 +1,245 @@
+//! The way in: load, decide, commit; when somebody else was first, decide again.
+
+use std::sync::Arc;
+
+use domain::context::Context;
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::house::House;
+use domain::id::{CommitId, SessionId, StreamId};
+use domain::person::Actor;
+use domain::refusal::Refusal;
+use domain::session::{Command, Decided, Reply, Session};
+use domain::time::Timestamp;
+use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow};
+
+use crate::{Engine, Error};
+
+/// How to keep a reply under an idempotency key, in the same transaction as the change.
+pub struct Keep<'a, T: ?Sized> {
+    pub caller: String,
+    pub key: String,
+    /// Of method, path and body.
+    pub request: Digest,
+    /// The reply, as a status and a body.
+    pub render: &'a (dyn Fn(&T) -> (u16, Vec<u8>) + Send + Sync),
+}
+
+impl<T: ?Sized> Keep<'_, T> {
+    pub(crate) fn reply(&self, value: &T, at: Timestamp) -> KeptReply {
+        let (status, body) = (self.render)(value);
+        KeptReply {
+            caller: self.caller.clone(),
+            key: self.key.clone(),
+            request: self.request,
+            status,
+            body,
+            at,
+        }
+    }
+}
+
+/// A session after a command, and what to tell whoever gave it.
+pub(crate) struct Submitted {
+    pub(crate) session: Arc<Session>,
+    pub(crate) reply: Reply,
+}
+
+impl Engine {
+    pub(crate) async fn submit(
+        &self,
+        id: SessionId,
+        actor: &Actor,
+        command: &Command,
+        keep: Option<&Keep<'_, Submitted>>,
+    ) -> Result<Submitted, Error> {
+        for _ in 0..self.0.limits.commit_attempts {
+            let session = self.load_session(id).await?;
+            let house = self.0.house.get();
+            let now = self.now();
+            let decided = self.decide(&session, &house, command, now);
+            if decided.events.is_empty() {
+                // Work that nobody took up yet, for instance after a restart, is not forgotten.
+                self.dispatch(&session);
+                let reply = decided.reply?;
+                return Ok(Submitted { session, reply });
+            }
+            let Decided { events, next, reply } = decided;
+            let next = Arc::new(next);
+            let kept = match (&reply, keep) {
+                (Ok(reply), Some(keep)) => {
+                    let submitted = Submitted { session: next.clone(), reply: reply.clone() };
+                    Some(keep.reply(&submitted, now))
+                }
+                _ => None,
+            };
+            let commit = Commit {
+                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
+                stream: StreamId::Session(id),
+                expected: session.version,
+                house: starts_calls(&events).then_some(house.version),
+                session: Some(self.row(&next)),
+                holds: changed(&session.holds, &next.holds),
+                grants: changed(&session.grants, &next.grants),
+                events,
+                at: now,
+                actor: actor.clone(),
+                reply: kept,
+                deliveries: Vec::new(),
+            };
+            match self.write(commit).await? {
+                Written::Done => {
+                    self.0.cache.put(next.clone());
+                    self.0.timers.note(next.due_at());
+                    self.dispatch(&next);
+                    return Ok(Submitted { session: next, reply: reply? });
+                }
+                Written::Overtaken => self.0.cache.forget(id),
+                Written::Replayed => return Err(self.replay(keep).await),
+            }
+        }
+        Err(Error::Unavailable("too many changes to this session at once; try again".into()))
+    }
+
+    pub(crate) fn decide(
+        &self,
+        session: &Session,
+        house: &House,
+        command: &Command,
+        now: Timestamp,
+    ) -> Decided {
+        let agent = self.0.agents.get(&session.agent);
+        let tools = &self.0.tools;
+        let definition_of = |name: &str| tools.get(name).map(|host| host.tool().definition());
+        let chance = || self.0.chance.bits();
+        let context = Context {
+            now,
+            node: self.0.node,
+            frozen: house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
+            people: &self.0.people,
+            policy: &self.0.policy,
+            definition_of: &definition_of,
+            run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
+            while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
+            chance: &chance,
+        };
+        session.decide(command, &context)
+    }
+
+    /// Commits and tells followers. Whatever fate a commit met, this finds out before it returns.
+    pub(crate) async fn write(&self, commit: Commit) -> Result<Written, Error> {
+        let (id, stream, expected) = (commit.id, commit.stream, commit.expected);
+        let mut entry = Entry {
+            id,
+            stream,
+            first: expected + 1,
+            global: 0,
+            at: commit.at,
+            actor: commit.actor.clone(),
+            events: commit.events.clone(),
+        };
+        let committed = match self.0.store.commit(commit).await {
+            Ok(committed) => committed,
+            Err(CommitError::Conflict { .. }) => return Ok(Written::Overtaken),
+            Err(CommitError::HouseMoved) => {
+                self.load_house().await?;
+                return Ok(Written::Overtaken);
+            }
+            Err(CommitError::ReplyKept) => return Ok(Written::Replayed),
+            Err(CommitError::Unknown(why)) => {
+                tracing::warn!(%stream, %why, "the fate of a commit is unknown: reading again");
+                // It may be on disk. Only the store knows; nothing is acknowledged before it said so.
+                let after = self.0.store.entries(Some(stream), expected, 1).await?;
+                match after.into_iter().next() {
+                    Some(found) if found.id == id => {
+                        let version = found.first + found.events.len() as u64 - 1;
+                        Committed { version, global: found.global }
+                    }
+                    _ => return Ok(Written::Overtaken),
+                }
+            }
+            Err(CommitError::Store(error)) => return Err(error.into()),
+        };
+        entry.global = committed.global;
+        self.0.bus.publish(entry);
+        Ok(Written::Done)
+    }
+
+    /// The kept reply that made a commit fail: the caller gets it again, if they ask for the same.
+    pub(crate) async fn replay<T: ?Sized>(&self, keep: Option<&Keep<'_, T>>) -> Error {
+        let Some(keep) = keep else { return Error::Unavailable("no reply was to be kept".into()) };
+        match self.kept(&keep.caller, &keep.key, keep.request).await {
+            Ok(Some(reply)) => Error::Replayed(Box::new(reply)),
+            Ok(None) => Error::Unavailable("the earlier reply is gone; try again".into()),
+            Err(error) => error,
+        }
+    }
+
+    /// The reply kept under an idempotency key, if this is the same request.
+    pub async fn kept(&self, caller: &str, key: &str, request: Digest) -> Result<Option<KeptReply>, Error> {
+        match self.0.store.reply(caller, key).await? {
+            Some(reply) if reply.request == request => Ok(Some(reply)),
+            Some(_) => Err(Error::KeyReused),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) async fn load_session(&self, id: SessionId) -> Result<Arc<Session>, Error> {
+        if let Some(session) = self.0.cache.get(id) {
+            return Ok(session);
+        }
+        let entries = self.0.store.load(StreamId::Session(id)).await?;
+        if entries.is_empty() {
+            return Err(Refusal::NotFound { what: "session" }.into());
+        }
+        let mut session = Session::begin(id);
+        for entry in &entries {
+            for event in &entry.events {
+                session.apply(event, entry.at);
+            }
+        }
+        let session = Arc::new(session);
+        self.0.cache.put(session.clone());
+        Ok(session)
+    }
+
+    pub(crate) fn row(&self, session: &Session) -> SessionRow {
+        SessionRow {
+            id: session.id,
+            agent: session.agent.clone(),
+            creator: session.creator.clone(),
+            title: session.title.clone(),
+            run: session.run.as_ref().map(|run| (run.id, run.status)),
+            opened_at: session.opened_at,
+            changed_at: session.changed_at,
+            owes: !session.owed().is_empty(),
+            owner: self.0.node,
+        }
+    }
+}
+
+/// What became of a commit.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    Done,
+    /// Somebody else was first: decide again.
+    Overtaken,
+    /// The idempotency key was used already.
+    Replayed,
+}
+
+fn starts_calls(events: &[Event]) -> bool {
+    events.iter().any(|event| matches!(event, Event::CallStarted { .. }))
+}
+
+/// What is new or different. States share what did not change, so looking at addresses is enough.
+fn changed<K: Ord, V>(
+    before: &std::collections::BTreeMap<K, Arc<V>>,
+    after: &std::collections::BTreeMap<K, Arc<V>>,
+) -> Vec<Arc<V>> {
+    after
+        .iter()
+        .filter(|(key, value)| before.get(key).is_none_or(|old| !Arc::ptr_eq(old, value)))
+        .map(|(_, value)| value.clone())
+        .collect()
+}

@@ -1,0 +1,101 @@
+//! Deadlines. They are rows in the store; this only knows when to look next, so nothing polls.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use domain::id::StreamId;
+use domain::person::Actor;
+use domain::session::Command;
+use domain::time::Timestamp;
+use tokio::sync::Notify;
+
+use crate::Engine;
+
+#[derive(Default)]
+pub(crate) struct Timers {
+    next: Mutex<Option<Timestamp>>,
+    earlier: Notify,
+    delivery: Notify,
+}
+
+impl Timers {
+    /// A deadline was written. If it is the earliest, the sleeper must know.
+    pub(crate) fn note(&self, due: Option<Timestamp>) {
+        let Some(due) = due else { return };
+        let mut next = self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if next.is_none_or(|next| due < next) {
+            *next = Some(due);
+            self.earlier.notify_one();
+        }
+    }
+
+    pub(crate) fn note_delivery(&self) {
+        self.delivery.notify_one();
+    }
+
+    pub(crate) async fn delivery_noted(&self) {
+        self.delivery.notified().await;
+    }
+
+    fn set(&self, due: Option<Timestamp>) {
+        *self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = due;
+    }
+
+    fn get(&self) -> Option<Timestamp> {
+        *self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A clock that is set forward is noticed within this time. Waking up costs nothing measurable.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+
+impl Engine {
+    pub(crate) fn start_timers(&self) {
+        let engine = self.clone();
+        self.spawn(async move {
+            loop {
+                let pause = match engine.expire_due().await {
+                    Ok(()) => engine.until_next(),
+                    Err(error) => {
+                        tracing::error!(%error, "deadlines could not be read");
+                        Duration::from_secs(1)
+                    }
+                };
+                tokio::select! {
+                    () = engine.0.timers.earlier.notified() => {}
+                    () = engine.0.clock.sleep(pause) => {}
+                    () = engine.0.closing.cancelled() => return,
+                }
+            }
+        });
+    }
+
+    fn until_next(&self) -> Duration {
+        match self.0.timers.get() {
+            Some(at) => Duration::from_millis(at.ms_since(self.now())).min(LOOK_AT_LEAST_EVERY),
+            None => LOOK_AT_LEAST_EVERY,
+        }
+    }
+
+    async fn expire_due(&self) -> Result<(), crate::Error> {
+        loop {
+            let due = self.0.store.due(self.now(), 100).await?;
+            if due.is_empty() {
+                break;
+            }
+            for stream in due {
+                match stream {
+                    StreamId::Session(id) => {
+                        self.submit(id, &Actor::Runtime, &Command::Expire, None).await?;
+                    }
+                    StreamId::Outside(id) => self.expire_outside(id).await?,
+                    StreamId::House => {}
+                }
+            }
+        }
+        // Notes that arrive between reading and setting make the sleeper look once more.
+        let next = self.0.store.next_due().await?;
+        self.0.timers.set(next);
+        Ok(())
+    }
+}

@@ -1,0 +1,242 @@
+//! Following a log from a position. What was stored is read from the store, what is stored now
+//! comes over the bus; positions make the two fit without a gap and without a repeat.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use domain::event::Event;
+use domain::id::{SessionId, StreamId};
+use domain::person::Actor;
+use domain::time::Timestamp;
+use ports::store::Entry;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::accounts::Caller;
+use crate::live::Spoken;
+use crate::{Engine, Error};
+
+/// Entries that a slow follower may fall behind before it reads from the store again.
+const BACKLOG: usize = 256;
+const PAGE: usize = 200;
+
+/// Tells followers in this process of every commit. Only a wake-up with the entry attached: a
+/// follower that misses one reads it.
+pub(crate) struct Bus {
+    streams: Mutex<HashMap<StreamId, broadcast::Sender<Arc<Entry>>>>,
+    all: broadcast::Sender<Arc<Entry>>,
+}
+
+impl Bus {
+    pub(crate) fn new(_last: u64) -> Bus {
+        Bus { streams: Mutex::default(), all: broadcast::channel(BACKLOG).0 }
+    }
+
+    pub(crate) fn publish(&self, entry: Entry) {
+        let mut streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let followed = streams.get(&entry.stream);
+        if followed.is_none() && self.all.receiver_count() == 0 {
+            return;
+        }
+        let entry = Arc::new(entry);
+        if let Some(followers) = followed
+            && followers.send(entry.clone()).is_err()
+        {
+            streams.remove(&entry.stream);
+        }
+        let _ = self.all.send(entry);
+    }
+
+    fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<Arc<Entry>> {
+        match stream {
+            None => self.all.subscribe(),
+            Some(stream) => {
+                let mut streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                streams.entry(stream).or_insert_with(|| broadcast::channel(BACKLOG).0).subscribe()
+            }
+        }
+    }
+}
+
+/// One event, where and when it happened.
+#[derive(Clone, Debug)]
+pub struct Happening {
+    pub stream: StreamId,
+    /// In the session's stream, or among all events when everything is followed.
+    pub position: u64,
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub event: Event,
+}
+
+#[derive(Clone, Debug)]
+pub enum Followed {
+    Event(Box<Happening>),
+    Spoken(Spoken),
+    /// The position asked for does not exist: start over from this one.
+    Reset { position: u64 },
+}
+
+/// A follower. Dropping it ends it.
+pub struct Follow {
+    engine: Engine,
+    stream: Option<StreamId>,
+    caller: Option<Caller>,
+    position: u64,
+    bus: broadcast::Receiver<Arc<Entry>>,
+    spoken: Option<(SessionId, broadcast::Receiver<Spoken>)>,
+    ready: VecDeque<Followed>,
+    behind: bool,
+}
+
+impl Engine {
+    /// Follows one session. Whether the caller may is checked by whoever found it for them.
+    pub async fn follow_session(&self, id: SessionId, after: Option<u64>) -> Result<Follow, Error> {
+        let stream = StreamId::Session(id);
+        let bus = self.0.bus.subscribe(Some(stream));
+        let version = self.load_session(id).await?.version;
+        let (so_far, spoken) = self.0.live.listen(id);
+        let mut follow = self.follower(Some(stream), None, after.unwrap_or(version), bus);
+        follow.spoken = Some((id, spoken));
+        if follow.position > version {
+            follow.position = version;
+            follow.ready.push_back(Followed::Reset { position: version });
+        }
+        // What is being said belongs after all that has happened.
+        follow.catch_up().await?;
+        follow.ready.extend(so_far.map(Followed::Spoken));
+        Ok(follow)
+    }
+
+    /// Follows everything that the caller may see.
+    pub async fn follow_all(&self, caller: &Caller, after: Option<u64>) -> Result<Follow, Error> {
+        let bus = self.0.bus.subscribe(None);
+        let (last, _) = self.0.store.last().await?;
+        let mut follow = self.follower(None, Some(caller.clone()), after.unwrap_or(last), bus);
+        if follow.position > last {
+            follow.position = last;
+            follow.ready.push_back(Followed::Reset { position: last });
+        }
+        Ok(follow)
+    }
+
+    pub(crate) fn subscribe(&self, stream: StreamId) -> broadcast::Receiver<Arc<Entry>> {
+        self.0.bus.subscribe(Some(stream))
+    }
+
+    fn follower(
+        &self,
+        stream: Option<StreamId>,
+        caller: Option<Caller>,
+        position: u64,
+        bus: broadcast::Receiver<Arc<Entry>>,
+    ) -> Follow {
+        Follow {
+            engine: self.clone(),
+            stream,
+            caller,
+            position,
+            bus,
+            spoken: None,
+            ready: VecDeque::new(),
+            behind: true,
+        }
+    }
+}
+
+impl Follow {
+    /// The next thing that happens. Waits for ever if nothing does; ends when the engine closes.
+    pub async fn next(&mut self) -> Result<Option<Followed>, Error> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Ok(Some(ready));
+            }
+            if self.behind {
+                self.catch_up().await?;
+                continue;
+            }
+            let spoken = async {
+                match &mut self.spoken {
+                    Some((id, spoken)) => (*id, spoken.recv().await),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                entry = self.bus.recv() => match entry {
+                    Ok(entry) => self.take(&entry).await?,
+                    Err(RecvError::Lagged(_)) => self.behind = true,
+                    Err(RecvError::Closed) => return Ok(None),
+                },
+                (id, spoken) = spoken => match spoken {
+                    Ok(spoken) => self.ready.push_back(Followed::Spoken(spoken)),
+                    Err(RecvError::Lagged(_)) => {
+                        self.ready.extend(self.engine.0.live.so_far(id).map(Followed::Spoken));
+                    }
+                    Err(RecvError::Closed) => self.spoken = None,
+                },
+                () = self.engine.0.closing.cancelled() => return Ok(None),
+            }
+        }
+    }
+
+    fn first(&self, entry: &Entry) -> u64 {
+        if self.stream.is_some() { entry.first } else { entry.global }
+    }
+
+    async fn take(&mut self, entry: &Entry) -> Result<(), Error> {
+        // Entries may come over the bus out of order; the store has them in order.
+        if self.first(entry) > self.position + 1 {
+            self.behind = true;
+            return Ok(());
+        }
+        self.keep(entry).await
+    }
+
+    /// Reads what the store has after our position, a page at a time.
+    async fn catch_up(&mut self) -> Result<(), Error> {
+        let entries = self.engine.0.store.entries(self.stream, self.position, PAGE).await?;
+        self.behind = entries.len() == PAGE;
+        for entry in &entries {
+            self.keep(entry).await?;
+        }
+        Ok(())
+    }
+
+    async fn keep(&mut self, entry: &Entry) -> Result<(), Error> {
+        let first = self.first(entry);
+        let last = first + entry.events.len() as u64 - 1;
+        if last <= self.position {
+            return Ok(());
+        }
+        let seen = match &self.caller {
+            None => true,
+            Some(caller) => self.engine.sees_stream(caller, entry.stream).await?,
+        };
+        if seen {
+            for (offset, event) in entry.events.iter().enumerate() {
+                let position = first + offset as u64;
+                if position > self.position {
+                    self.ready.push_back(Followed::Event(Box::new(Happening {
+                        stream: entry.stream,
+                        position,
+                        at: entry.at,
+                        actor: entry.actor.clone(),
+                        event: event.clone(),
+                    })));
+                }
+            }
+        }
+        self.position = last;
+        Ok(())
+    }
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        if let Some((id, spoken)) = self.spoken.take() {
+            drop(spoken);
+            self.engine.0.live.sweep(id);
+        }
+    }
+}
