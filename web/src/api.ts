@@ -1,0 +1,140 @@
+// Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
+
+import type { Hold, Json, List, Me, ProblemBody, Run, Session, SessionSummary } from "./wire";
+
+/** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: ProblemBody,
+  ) {
+    super(body.detail ?? body.title ?? `status ${status}`);
+  }
+  get code(): string {
+    return this.body.code ?? "";
+  }
+  /** Nobody can say from this reply whether the request took effect, so the same request must keep its key. */
+  get undecided(): boolean {
+    return this.status === 0 || this.status >= 500;
+  }
+}
+
+let csrf: string | null = null;
+let onSignedOut: () => void = () => {};
+let onFrozen: (detail: string | null) => void = () => {};
+
+export function whenSignedOut(tell: () => void): void {
+  onSignedOut = tell;
+}
+/** For the event stream, which finds out first when a login ends while the page stands open. */
+export function signedOut(): void {
+  onSignedOut();
+}
+/** Told why when the server refuses new work, and null when it took some again. */
+export function whenFrozen(tell: (detail: string | null) => void): void {
+  onFrozen = tell;
+}
+
+async function send<T>(method: string, path: string, body?: string, key?: string): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (method !== "GET") {
+    headers["X-Holdpoint-CSRF"] = csrf ?? "";
+    headers["Idempotency-Key"] = key ?? newKey();
+  }
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+
+  let reply: Response;
+  try {
+    reply = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      cache: "no-store",
+      ...(body === undefined ? {} : { body }),
+    });
+  } catch {
+    throw new Refused(0, { code: "unreachable" });
+  }
+  if (reply.ok) return (reply.status === 204 ? undefined : await reply.json()) as T;
+
+  const problem = new Refused(reply.status, await problemOf(reply));
+  if (reply.status === 401) onSignedOut();
+  if (reply.status === 423) onFrozen(problem.message);
+  throw problem;
+}
+
+async function problemOf(reply: Response): Promise<ProblemBody> {
+  try {
+    const body: unknown = await reply.json();
+    if (body !== null && typeof body === "object") return body as ProblemBody;
+  } catch {
+    // A proxy's error page is not JSON; the status alone has to do.
+  }
+  return { status: reply.status, title: reply.statusText };
+}
+
+/** `crypto.randomUUID` exists only on https and loopback, and the page must also work on a plain-http test set-up. */
+export function newKey(): string {
+  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const at = encodeURIComponent;
+
+export async function me(): Promise<Me> {
+  const who = await send<Me>("GET", "/v1/me");
+  csrf = who.csrf;
+  return who;
+}
+
+export function pendingHolds(cursor?: string): Promise<List<Hold>> {
+  return send("GET", `/v1/holds?state=pending&limit=50${cursor ? `&cursor=${at(cursor)}` : ""}`);
+}
+
+export function hold(id: string): Promise<Hold> {
+  return send("GET", `/v1/holds/${at(id)}`);
+}
+
+/** `answer` is JSON text and not a value, so that edited arguments arrive as typed: a parse here would round large numbers. */
+export function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
+  return send("POST", `/v1/holds/${at(id)}/answer`, `{"digest":${JSON.stringify(digest)},"answer":${answer}}`, key);
+}
+
+export function sessions(cursor?: string): Promise<List<SessionSummary>> {
+  return send("GET", `/v1/sessions?limit=20${cursor ? `&cursor=${at(cursor)}` : ""}`);
+}
+
+export function session(id: string): Promise<Session> {
+  return send("GET", `/v1/sessions/${at(id)}`);
+}
+
+export function openSession(agent: string, title: string, key: string): Promise<SessionSummary> {
+  return send("POST", "/v1/sessions", JSON.stringify({ agent, title }), key);
+}
+
+export async function say(
+  id: string,
+  text: string,
+  whilePending: "queue" | "supersede",
+  key: string,
+): Promise<{ run: string; message: string }> {
+  const body: Json = { text, while_pending: whilePending };
+  const taken = await send<{ run: string; message: string }>("POST", `/v1/sessions/${at(id)}/messages`, JSON.stringify(body), key);
+  onFrozen(null);
+  return taken;
+}
+
+export function cancelRun(id: string): Promise<Run> {
+  return send("POST", `/v1/runs/${at(id)}/cancel`, "{}");
+}
+
+export function retryRun(id: string): Promise<Run> {
+  return send("POST", `/v1/runs/${at(id)}/retry`, "{}");
+}
+
+/** Logging out answers with a page and not with JSON, so it does not go through `send`. */
+export async function logout(): Promise<void> {
+  const headers = { "X-Holdpoint-CSRF": csrf ?? "" };
+  await fetch("/logout", { method: "POST", headers, credentials: "same-origin", redirect: "manual" });
+}

@@ -1,0 +1,210 @@
+// What the page knows about holds, kept true by the event stream. Every view reads from here, so all of them settle together.
+// An event is only a hint that something changed: the hold is then read again, and so a lost, doubled or late event does no harm.
+
+import { useEffect, useState } from "preact/hooks";
+import * as api from "./api";
+import { follow, type ServerEvent } from "./events";
+import { idOf, type Hold } from "./wire";
+
+// More changed holds at once than this, and reading the list again is cheaper than reading each.
+const READ_SINGLY_MOST = 20;
+// Events of one commit arrive together; waiting this long reads their hold once.
+const GATHER_MS = 40;
+// A hidden page follows nothing (browsers allow few connections per server) and only looks from time to time.
+const HIDDEN_LOOK_MS = 30_000;
+
+export type Known = Hold | "loading" | "gone";
+
+class Live {
+  private readonly holds = new Map<string, Hold>();
+  private readonly gone = new Set<string>();
+  private readonly reading = new Map<string, Promise<void>>();
+  private readonly again = new Set<string>();
+  private readonly dirty = new Set<string>();
+  private readonly watchers = new Set<() => void>();
+  private readonly sessionWatchers = new Set<(event: ServerEvent) => void>();
+  private gather: ReturnType<typeof setTimeout> | undefined;
+  private stopFollowing: (() => void) | undefined;
+  private looking: ReturnType<typeof setInterval> | undefined;
+
+  connected = true;
+  /** Rises with every change, so that a view can tell whether it is up to date. */
+  revision = 0;
+  /** Ids seen pending in this visit, so that one that settles stays in view and says how. */
+  readonly seenPending = new Set<string>();
+  /** Where the list goes on, when the server has more than was read. */
+  next: string | null = null;
+  listed = false;
+
+  start(): void {
+    document.addEventListener("visibilitychange", this.attend);
+    this.attend();
+  }
+
+  stop(): void {
+    document.removeEventListener("visibilitychange", this.attend);
+    this.stopFollowing?.();
+    this.stopFollowing = undefined;
+    clearInterval(this.looking);
+  }
+
+  private readonly attend = (): void => {
+    clearInterval(this.looking);
+    if (document.hidden) {
+      this.stopFollowing?.();
+      this.stopFollowing = undefined;
+      this.looking = setInterval(() => void this.readList(), HIDDEN_LOOK_MS);
+      return;
+    }
+    if (this.stopFollowing) return;
+    this.stopFollowing = follow("/v1/events", {
+      // The read comes after the connection stands: what changes between the two is then told by an event.
+      opened: () => {
+        this.setConnected(true);
+        void this.readList();
+      },
+      event: (event) => this.hint(event),
+      lost: () => this.setConnected(false),
+      refused: (status) => (status === 401 ? api.signedOut() : this.setConnected(false)),
+    });
+  };
+
+  private setConnected(connected: boolean): void {
+    if (this.connected === connected) return;
+    this.connected = connected;
+    this.tell();
+  }
+
+  private hint(event: ServerEvent): void {
+    if (event.type === "reset") return void this.readList();
+    const id = holdOf(event);
+    if (id !== null) this.changed(id);
+    for (const watcher of this.sessionWatchers) watcher(event);
+  }
+
+  changed(id: string): void {
+    this.dirty.add(id);
+    this.gather ??= setTimeout(() => {
+      this.gather = undefined;
+      const ids = [...this.dirty];
+      this.dirty.clear();
+      if (ids.length > READ_SINGLY_MOST) void this.readList();
+      else for (const id of ids) void this.read(id);
+    }, GATHER_MS);
+  }
+
+  /** Reads one hold. Reads of the same hold never overlap, so an older reply cannot overwrite a newer one. */
+  read(id: string): Promise<void> {
+    const under_way = this.reading.get(id);
+    if (under_way) {
+      this.again.add(id);
+      return under_way;
+    }
+    const read = (async () => {
+      do {
+        this.again.delete(id);
+        try {
+          this.put(await api.hold(id));
+        } catch (problem) {
+          if (problem instanceof api.Refused && problem.status === 404) {
+            this.gone.add(id);
+            this.holds.delete(id);
+            this.tell();
+          }
+        }
+      } while (this.again.has(id));
+      this.reading.delete(id);
+    })();
+    this.reading.set(id, read);
+    return read;
+  }
+
+  async readList(): Promise<void> {
+    try {
+      const list = await api.pendingHolds();
+      const pending = new Set(list.items.map((hold) => hold.id));
+      for (const hold of list.items) this.put(hold, false);
+      this.next = list.next;
+      this.listed = true;
+      // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page): look at it.
+      const open = [...this.holds.values()].filter((hold) => hold.state === "pending" && !pending.has(hold.id));
+      await Promise.all(open.map((hold) => this.read(hold.id)));
+      this.tell();
+    } catch {
+      // The banner already says that the server cannot be reached; the next connection reads again.
+    }
+  }
+
+  async readMore(): Promise<void> {
+    if (this.next === null) return;
+    const list = await api.pendingHolds(this.next);
+    for (const hold of list.items) this.put(hold, false);
+    this.next = list.next;
+    this.tell();
+  }
+
+  put(hold: Hold, tell = true): void {
+    const known = this.holds.get(hold.id);
+    // A decided hold never becomes undecided, and versions only rise: such a reply was overtaken on its way.
+    if (known && (known.version > hold.version || (known.state !== "pending" && hold.state === "pending"))) return;
+    this.gone.delete(hold.id);
+    this.holds.set(hold.id, hold);
+    if (hold.state === "pending") this.seenPending.add(hold.id);
+    if (tell) this.tell();
+  }
+
+  known(id: string): Known {
+    return this.holds.get(id) ?? (this.gone.has(id) ? "gone" : "loading");
+  }
+
+  all(): Hold[] {
+    return [...this.holds.values()].sort((a, b) => b.opened_at.localeCompare(a.opened_at) || b.id.localeCompare(a.id));
+  }
+
+  watch(watcher: () => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  /** Events of every session the caller may see, for the list of sessions. */
+  watchEvents(watcher: (event: ServerEvent) => void): () => void {
+    this.sessionWatchers.add(watcher);
+    return () => this.sessionWatchers.delete(watcher);
+  }
+
+  private tell(): void {
+    this.revision += 1;
+    for (const watcher of this.watchers) watcher();
+  }
+}
+
+export const live = new Live();
+
+/** The hold that an event is about, whether it carries the id or the hold itself. */
+export function holdOf(event: ServerEvent): string | null {
+  const hold = event.data["hold"];
+  if (typeof hold === "string") return hold;
+  if (hold !== null && typeof hold === "object" && "id" in hold && typeof hold.id === "string") return idOf(hold as { id: string });
+  return null;
+}
+
+/** Draws again whenever any hold changes. */
+export function useLive(): Live {
+  const [drawn, draw] = useState(live.revision);
+  useEffect(() => {
+    const look = () => draw(live.revision);
+    // Effects run after the drawing; what changed in between would otherwise wait for the next change.
+    if (live.revision !== drawn) look();
+    return live.watch(look);
+  }, []);
+  return live;
+}
+
+/** One hold, read if it is not known yet. */
+export function useHold(id: string): Known {
+  const known = useLive().known(id);
+  useEffect(() => {
+    if (live.known(id) === "loading") void live.read(id);
+  }, [id]);
+  return known;
+}

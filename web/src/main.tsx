@@ -1,0 +1,14 @@
+import { render } from "preact";
+import { App } from "./app";
+import { onKey } from "./keys";
+import { onLinkClick } from "./route";
+import "./style/base.css";
+import "./style/frame.css";
+import "./style/hold.css";
+import "./style/chat.css";
+
+document.addEventListener("click", onLinkClick);
+document.addEventListener("keydown", onKey);
+
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,59 @@
+// One message: who wrote it, and its parts in order.
+
+import { Moment } from "../holds/facts";
+import { t } from "../i18n";
+import { Plain } from "../plain";
+import type { Message, Part, ToolResultPart } from "../wire";
+import { ToolCall } from "./tool";
+
+interface Props {
+  message: Message;
+  agent: string;
+  /** All results of the session by call, since a result comes in a later message than its call. */
+  results: ReadonlyMap<string, ToolResultPart>;
+  draft?: boolean;
+}
+
+export function MessageView({ message, agent, results, draft = false }: Props) {
+  const drawn = message.parts.filter((part) => part.type !== "tool-result");
+  if (drawn.length === 0) return null;
+  // A message of ours travels in the user's role, but it is not the user's word and must not look like it.
+  const author = message.origin === "runtime" ? "runtime" : message.role;
+  const name = author === "user" ? t("chat.you") : author === "runtime" ? t("chat.runtime") : agent;
+  return (
+    <article class={`message from-${author}`} data-message={message.id} data-author={author} aria-busy={draft}>
+      <header class="message-head">
+        <strong>{name}</strong>
+        {message.at ? <Moment at={message.at} /> : null}
+      </header>
+      {drawn.map((part, at) => (
+        <PartView key={part.type === "tool-call" ? part.toolCallId : at} part={part} results={results} />
+      ))}
+      {draft ? <span class="cursor" aria-hidden="true" /> : null}
+    </article>
+  );
+}
+
+function PartView({ part, results }: { part: Part; results: ReadonlyMap<string, ToolResultPart> }) {
+  switch (part.type) {
+    case "text":
+      return (
+        <p class="prose">
+          <Plain text={part.text} />
+        </p>
+      );
+    case "reasoning":
+      return (
+        <details class="reasoning">
+          <summary>{t("part.reasoning")}</summary>
+          <p class="prose">
+            <Plain text={part.text} />
+          </p>
+        </details>
+      );
+    case "tool-call":
+      return <ToolCall part={part} result={results.get(part.toolCallId)} />;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,51 @@
+// Times as people say them: a clock time for today, a date before that, and a countdown that runs.
+
+import { useEffect, useState } from "preact/hooks";
+import { language } from "./i18n";
+
+function locale(): string {
+  return language() === "zh" ? "zh-CN" : "en-GB";
+}
+
+/** "14:02" today, "3 Nov, 14:02" on another day of this year, with the year otherwise. */
+export function clock(iso: string | undefined, now = new Date()): string {
+  const at = new Date(iso ?? "");
+  if (Number.isNaN(at.getTime())) return "–";
+  const time = at.toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit", hour12: false });
+  if (at.toDateString() === now.toDateString()) return time;
+  const day: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+  if (at.getFullYear() !== now.getFullYear()) day.year = "numeric";
+  return `${at.toLocaleDateString(locale(), day)}, ${time}`;
+}
+
+/** The whole instant, for a tooltip and for people who compare logs. */
+export function full(iso: string): string {
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? iso : at.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "long" });
+}
+
+/** "2 d 3 h", "14 min", "42 s": the two largest units, and seconds only in the last minutes. */
+export function span(ms: number): string {
+  const zh = language() === "zh";
+  const [d, h, m, s] = zh ? ["天", "小时", "分", "秒"] : [" d", " h", " min", " s"];
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (hours >= 24) return `${Math.floor(hours / 24)}${d} ${hours % 24}${h}`;
+  if (hours >= 1) return `${hours}${h} ${minutes % 60}${m}`;
+  if (minutes >= 5) return `${minutes}${m}`;
+  if (minutes >= 1) return `${minutes}${m} ${seconds % 60}${s}`;
+  return `${seconds}${s}`;
+}
+
+/** The present, renewed every second while the component is shown. */
+export function useNow(running: boolean): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!running) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [running]);
+  return now;
+}

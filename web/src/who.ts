@@ -1,0 +1,38 @@
+// Who is looking at the page, and how people are named on it.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Hold, Me, Said } from "./wire";
+
+export const Viewer = createContext<Me | null>(null);
+
+export function useMe(): Me {
+  const me = useContext(Viewer);
+  if (me === null) throw new Error("used outside of a login");
+  return me;
+}
+
+/** A person's name as the server gave it, else our own, else the id; null when no person did it. */
+export function nameOf(said: Said | null | undefined, me: Me): string | null {
+  if (!said?.by) return null;
+  if (said.by_name) return said.by_name;
+  return personName(said.by, me);
+}
+
+export function personName(id: string, me: Me): string {
+  return id === me.id ? me.name : id;
+}
+
+export function hasVoted(hold: Hold, me: Me): boolean {
+  // A vote for an earlier digest is void; where the server says which digest a vote was for, we can tell.
+  return (hold.answers ?? []).some((said) => said.by === me.id && (said.digest === undefined || said.digest === hold.digest));
+}
+
+/** Only for sorting and hints: who may answer is judged by the server when the answer comes. */
+export function isAddressed(hold: Hold, me: Me): boolean {
+  const { people = [], roles = [], exclude_requester = false } = hold.audience ?? {};
+  if (me.kind === "program") return false;
+  if (exclude_requester && hold.requester === me.id) return false;
+  if (people.length === 0 && roles.length === 0) return true;
+  return people.includes(me.id) || roles.some((role) => me.roles.includes(role));
+}

@@ -1,0 +1,169 @@
+// The shapes that the server speaks, as far as this page reads them. Fields that a newer server adds are ignored;
+// fields that an older one may lack are optional here, so that the compiler makes us say what happens without them.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export interface Scenario {
+  name: string;
+  say: string;
+}
+
+export interface Me {
+  kind: "person" | "program";
+  id: string;
+  name: string;
+  roles: string[];
+  scopes: string[];
+  csrf: string | null;
+  demo: Scenario[] | null;
+  agents: string[];
+  warnings: string[];
+}
+
+export type Risk = "low" | "medium" | "high" | "critical";
+export type HoldKind = "approve" | "choose" | "fill" | "perform" | "settle";
+export type HoldState = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
+
+export interface Said {
+  verdict?: "approve" | "deny" | "respond";
+  choose?: string[];
+  fill?: JsonObject;
+  perform?: { content?: Json; is_error?: boolean };
+  settle?: "succeeded" | "failed" | "retry";
+  content?: Json;
+  scope?: "once" | "session";
+  stop?: boolean;
+  by?: string | null;
+  by_name?: string | null;
+  at?: string;
+  via?: string;
+  reason?: string | null;
+  note?: string | null;
+  arguments?: Json;
+  digest?: string;
+}
+
+export interface Outcome {
+  state: "executing" | "succeeded" | "failed" | "unknown";
+  result?: Json;
+}
+
+export interface Option {
+  id: string;
+  label: string;
+  description?: string | null;
+}
+
+export interface Hold {
+  id: string;
+  version: number;
+  kind: HoldKind;
+  state: HoldState;
+  risk: Risk;
+  tag: string;
+  title: string;
+  agent: string | null;
+  session: string | null;
+  run: string | null;
+  parent: string | null;
+  requester: string | null;
+  digest: string;
+  call: { id?: string; tool_use_id?: string; tool: string; arguments: Json; effects?: string } | null;
+  view?: { text: string; digest: string };
+  two_phase?: boolean;
+  preview?: { summary?: string | null; rows?: number | null; diff?: string | null; warnings?: string[] } | null;
+  options?: Option[] | null;
+  multiple?: boolean;
+  allow_other?: boolean;
+  schema?: JsonObject | null;
+  context?: JsonObject | null;
+  rationale?: string | null;
+  audience?: { people?: string[]; roles?: string[]; quorum?: number; exclude_requester?: boolean } | null;
+  rule?: string | null;
+  opened_at: string;
+  expires_at?: string | null;
+  claimed_by?: string | null;
+  answers?: Said[];
+  decision?: Said | null;
+  outcome?: Outcome | null;
+}
+
+export type RunStatus = "running" | "paused" | "completed" | "failed" | "cancelled";
+
+export interface Run {
+  id: string;
+  status: RunStatus;
+  error?: Json;
+}
+
+export type ToolState =
+  | "input-streaming"
+  | "input-available"
+  | "approval-requested"
+  | "approval-responded"
+  | "output-available"
+  | "output-error"
+  | "output-denied";
+
+export interface TextPart {
+  type: "text" | "reasoning";
+  text: string;
+}
+export interface ToolCallPart {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  state: ToolState;
+  input?: Json;
+  hold?: string | { id: string } | null;
+}
+export interface ToolResultPart {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output?: Json;
+  isError?: boolean;
+}
+export type Part = TextPart | ToolCallPart | ToolResultPart;
+
+export interface Message {
+  id: string;
+  role: "user" | "assistant" | "tool";
+  parts: Part[];
+  at: string;
+  origin?: string;
+}
+
+export interface SessionSummary {
+  id: string;
+  agent: string;
+  title?: string | null;
+  created_at?: string;
+  run?: Run | null;
+  pending?: (string | { id: string })[];
+}
+
+export interface Session extends SessionSummary {
+  messages: Message[];
+}
+
+export interface List<T> {
+  items: T[];
+  next: string | null;
+}
+
+export interface ProblemBody {
+  type?: string;
+  title?: string;
+  status?: number;
+  detail?: string;
+  code?: string;
+  field?: string;
+  decision?: Said;
+}
+
+/** Both forms of a reference occur: the bare id, and the thing itself. */
+export function idOf(reference: string | { id: string }): string {
+  return typeof reference === "string" ? reference : reference.id;
+}

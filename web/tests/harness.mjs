@@ -1,0 +1,173 @@
+// Starts the real program and a real browser, logs in once through the one-time link, and hands out pages.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const READY_MS_MOST = 30_000;
+const WAIT_MS_MOST = 15_000;
+
+export async function open() {
+  const binary = process.env.HOLDPOINT_BIN;
+  if (!binary) throw new Error("set HOLDPOINT_BIN to the holdpoint program that is to be tested");
+  const data = await mkdtemp(join(tmpdir(), "holdpoint-web-"));
+  const server = spawn(binary, ["demo", "--json", "--listen", "127.0.0.1:0", "--data", data], { stdio: ["ignore", "pipe", "inherit"] });
+  const ready = JSON.parse(await firstLine(server));
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  const world = new World(server, data, ready, browser);
+  await world.logIn();
+  return world;
+}
+
+function firstLine(server) {
+  return new Promise((done, fail) => {
+    const timer = setTimeout(() => fail(new Error(`no line within ${READY_MS_MOST} ms`)), READY_MS_MOST);
+    server.once("exit", (code) => fail(new Error(`the program ended with ${code} before it was ready`)));
+    server.once("error", fail);
+    createInterface({ input: server.stdout }).once("line", (line) => (clearTimeout(timer), done(line)));
+  });
+}
+
+class World {
+  #storage;
+  #contexts = [];
+  constructor(server, data, ready, browser) {
+    Object.assign(this, { server, data, ready, browser });
+  }
+
+  async logIn() {
+    const context = await this.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(this.ready.login);
+    await page.click("button, input[type=submit]");
+    await page.waitForSelector("[data-scenario]");
+    this.#storage = await context.storageState();
+    await context.close();
+  }
+
+  /** A page of its own context. What a person must never see (script errors, blocked content) is gathered in `page.troubles`. */
+  async page({ loggedIn = true, ...options } = {}) {
+    const context = await this.browser.newContext({
+      viewport: { width: 1200, height: 900 },
+      locale: "en-US",
+      ...(loggedIn ? { storageState: this.#storage } : {}),
+      ...options,
+    });
+    context.setDefaultTimeout(WAIT_MS_MOST);
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    page.troubles = [];
+    page.on("pageerror", (error) => page.troubles.push(String(error)));
+    page.on("console", (message) => {
+      if (/Content.Security.Policy|Refused to/i.test(message.text())) page.troubles.push(message.text());
+    });
+    page.on("dialog", (dialog) => {
+      page.troubles.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    return page;
+  }
+
+  url(path) {
+    return new URL(path, this.ready.url).href;
+  }
+
+  /** The API as someone else would use it: by token, not by the page's cookie. */
+  async api(method, path, body, token = this.ready.person_token) {
+    const reply = await fetch(this.url(path), {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+    return text === "" ? null : JSON.parse(text);
+  }
+
+  hold(id) {
+    return this.api("GET", `/v1/holds/${id}`);
+  }
+
+  /** A hold that an outside program opens. */
+  openHold(body) {
+    return this.api("POST", "/v1/holds", body, this.ready.program_token);
+  }
+
+  /** Says a scenario on the page and waits for its holds. Returns their cards. */
+  async scenario(page, name, count = 1) {
+    await page.goto(this.url("/"));
+    await page.click(`[data-scenario="${name}"]`);
+    const cards = page.locator(".chat [data-hold][data-state=pending]");
+    await cards.nth(count - 1).waitFor();
+    return cards;
+  }
+
+  /** After each test: a page left open would go on following events and slow down the next. */
+  async closePages() {
+    await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+  }
+
+  async close() {
+    await this.browser.close();
+    this.server.kill();
+    await rm(this.data, { recursive: true, force: true });
+  }
+}
+
+/** Approves the card's call once, with the second step where its risk asks for one. */
+export async function approve(card) {
+  await card.getByRole("button", { name: "Approve once", exact: true }).first().click();
+  const tag = card.locator("input[name=tag]");
+  if (await tag.count()) {
+    const label = await card.locator(".confirm label span").first().innerText();
+    await tag.fill(/Type (\S+) to/.exec(label)[1]);
+    await card.locator(".panel button[type=submit]").click();
+  }
+}
+
+export async function holdId(card) {
+  return card.getAttribute("data-hold");
+}
+
+/** The card by its id, which stays the same card when it settles. */
+export function cardOf(page, id) {
+  return page.locator(`article[data-hold="${id}"]`);
+}
+
+export function completed(page) {
+  return page.locator("[data-run=completed]").waitFor();
+}
+
+/** Fills a form by the hold's own schema, each kind of field in its own way. Returns what should have been sent. */
+export async function fillBySchema(card, hold) {
+  const values = {};
+  for (const [name, schema] of Object.entries(hold.schema?.properties ?? {})) {
+    const field = card.locator(`[data-field="${name}"]`);
+    if (schema.type === "array" && schema.items?.enum) {
+      await field.locator("input[type=checkbox]").first().check();
+      values[name] = [schema.items.enum[0]];
+    } else if (schema.enum) {
+      await field.locator("select").selectOption({ index: 1 });
+      values[name] = schema.enum[0];
+    } else if (schema.type === "boolean") {
+      await field.locator("input[value=true]").check();
+      values[name] = true;
+    } else if (schema.type === "integer" || schema.type === "number") {
+      values[name] = Math.max(schema.minimum ?? 7, 7);
+      await field.locator("input").fill(String(values[name]));
+    } else if (schema.type === "object" || schema.type === "array") {
+      values[name] = schema.type === "array" ? [] : {};
+      await field.locator("textarea").fill(JSON.stringify(values[name]));
+    } else {
+      values[name] = schema.format === "email" ? "ana@example.org" : schema.format === "date" ? "2030-01-31" : "some text";
+      await field.locator("input, textarea").fill(values[name]);
+    }
+  }
+  return values;
+}

@@ -1,0 +1,188 @@
+// Nothing that a stranger wrote acts or hides, nothing is approved by a slip, and every request carries what the server asks for.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { cardOf, holdId, open } from "./harness.mjs";
+
+let world;
+before(async () => {
+  world = await open();
+});
+afterEach(() => world.closePages());
+after(async () => {
+  await world?.close();
+});
+
+test("without a login the page explains how to log in, and nothing else", async () => {
+  const page = await world.page({ loggedIn: false });
+  await page.goto(world.url("/"));
+  await page.getByRole("heading", { name: "You are not logged in" }).waitFor();
+  assert.match(await page.innerText("body"), /holdpoint token login/);
+  assert.equal(await page.locator(".inbox, .sessions, [data-scenario]").count(), 0);
+});
+
+test("hostile text is shown whole and inert", async () => {
+  const attack = `<img src=x onerror="document.title='hacked'"><script>document.title='hacked'</script>`;
+  const bidi = "safe\u202Egnp.exe\u2066\u200B\u200D\uFEFF";
+  const hold = await world.openHold({
+    kind: "approve",
+    title: `${attack} ${bidi}`,
+    call: { tool: "shell_cmd", arguments: { argv: [attack, bidi, "x".repeat(3000), `${" ".repeat(400)}; rm -rf everything`] } },
+    context: { [attack]: `${attack} ${bidi}` },
+  });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  const view = card.locator("pre.view");
+  await view.waitFor();
+  assert.equal(await view.textContent(), hold.view.text);
+  assert.equal(await card.locator("img, script, iframe, [onerror]").count(), 0);
+  assert.doesNotMatch(await card.innerText(), /[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/);
+  assert.match(await card.locator("h1").innerText(), /U\+202E/);
+  assert.doesNotMatch(await page.title(), /hacked/);
+  // Whole: no scroll box, no ellipsis, nothing outside of the frame.
+  const box = await view.evaluate((pre) => ({ wide: pre.scrollWidth - pre.clientWidth, high: pre.scrollHeight - pre.clientHeight }));
+  assert.ok(box.wide <= 0 && box.high <= 0, JSON.stringify(box));
+  assert.match(await view.innerText(), /rm -rf everything/);
+  assert.deepEqual(page.troubles, []);
+});
+
+test("a critical call needs its tag typed; nothing is sent before", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Drop the table", risk: "critical", call: { tool: "sql", arguments: { sql: "DROP TABLE orders" } } });
+  const page = await world.page();
+  const sent = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") sent.push(request);
+  });
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.getByRole("button", { name: "Approve once" }).click();
+  await card.locator("input[name=tag]").fill("nope");
+  await card.locator(".panel button[type=submit]").click();
+  await card.locator(".confirm .field-error").waitFor();
+  assert.equal(sent.length, 0);
+  assert.equal((await world.hold(hold.id)).state, "pending");
+  await card.locator("input[name=tag]").fill(hold.tag.toLowerCase());
+  await page.keyboard.press("Control+Enter");
+  await card.locator("[data-settled=approved]").waitFor();
+  assert.equal(sent.length, 1);
+  const headers = sent[0].headers();
+  assert.match(headers["idempotency-key"], /^[0-9a-f-]{36}$/);
+  assert.ok(headers["x-holdpoint-csrf"]);
+  assert.deepEqual(sent[0].postDataJSON(), { digest: hold.digest, answer: { verdict: "approve", scope: "once" } });
+});
+
+test("edited arguments are sent as typed, and broken JSON is told beside the field", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Pay", call: { tool: "pay", arguments: { amount: 10 } } });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.getByRole("button", { name: "Edit arguments…" }).click();
+  const area = card.locator(".panel textarea");
+  assert.deepEqual(JSON.parse(await area.inputValue()), { amount: 10 });
+  await card.locator(".panel button[type=submit]").click();
+  assert.match(await card.locator(".field-error").innerText(), /Nothing is changed/);
+  await area.fill('{"amount": 5');
+  await card.locator(".panel button[type=submit]").click();
+  assert.match(await card.locator(".field-error").innerText(), /not a JSON object/);
+  const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
+  await area.fill('{"amount": 12345678901234567}');
+  await card.locator(".panel button[type=submit]").click();
+  assert.match((await request).postData(), /"arguments":\{"amount": 12345678901234567\}/);
+});
+
+test("every kind of field: the values arrive as typed, the secret is hidden, the server's objection stands beside its field", async () => {
+  const hold = await world.openHold({
+    kind: "fill",
+    title: "Mail account",
+    schema: {
+      type: "object",
+      required: ["address", "port", "tls", "password"],
+      properties: {
+        address: { type: "string", title: "Mail address" },
+        port: { type: "integer", minimum: 1, default: 587 },
+        quota: { type: "number" },
+        tls: { type: "boolean" },
+        mode: { enum: ["smtp", "jmap"] },
+        folders: { type: "array", items: { enum: ["Inbox", "Reports"] } },
+        headers: { type: "object" },
+        password: { type: "string", writeOnly: true },
+      },
+    },
+  });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  const field = (name) => card.locator(`[data-field="${name}"]`);
+  await field("address").locator("input").fill("reports@example.org");
+  assert.equal(await field("port").locator("input").inputValue(), "", "a suggestion is not a choice");
+  await field("port").locator("input").fill("0");
+  await field("quota").locator("input").fill("1.5");
+  assert.equal(await field("tls").locator("input:checked").count(), 0);
+  await field("tls").locator("input[value=false]").check();
+  await field("mode").locator("select").selectOption("1");
+  await field("folders").locator("input").nth(1).check();
+  await field("headers").locator("textarea").fill('{"X-Team": "ops"}');
+  assert.equal(await field("password").locator("input").getAttribute("type"), "password");
+  await field("password").locator("input").fill("canary-7431");
+  await card.getByRole("button", { name: "Send answer" }).click();
+  await field("port").locator(".field-error").waitFor();
+  assert.equal((await world.hold(hold.id)).state, "pending");
+  const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
+  await field("port").getByRole("button", { name: "Use it" }).click();
+  await card.getByRole("button", { name: "Send answer" }).click();
+  assert.deepEqual((await request).postDataJSON().answer.fill, {
+    address: "reports@example.org",
+    port: 587,
+    quota: 1.5,
+    tls: false,
+    mode: "jmap",
+    folders: ["Reports"],
+    headers: { "X-Team": "ops" },
+    password: "canary-7431",
+  });
+  await card.locator("[data-settled=answered]").waitFor();
+  assert.doesNotMatch(await page.innerText("body"), /canary-7431/);
+});
+
+test("own words are taken where the hold allows them", async () => {
+  const hold = await world.openHold({ kind: "choose", title: "Which strategy?", options: [{ id: "1", label: "Blue-Green" }, { id: "2", label: "Canary" }], allow_other: true });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.getByLabel("Something else").check();
+  await card.locator("input[name=other]").fill("wait until Monday");
+  await card.getByRole("button", { name: "Send answer" }).click();
+  await card.locator("[data-settled=answered]").waitFor();
+  assert.deepEqual((await world.hold(hold.id)).decision.choose, ["wait until Monday"]);
+});
+
+test("no single key answers: a hold opened by keyboard stays pending whatever letter is typed", async () => {
+  const page = await world.page();
+  const id = await holdId((await world.scenario(page, "approve")).first());
+  await page.goto(world.url("/"));
+  await page.locator(`[data-item="${id}"]`).waitFor();
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => document.activeElement?.hasAttribute("data-item"));
+  const opened = await page.evaluate(() => document.activeElement.dataset.item);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/holds/${opened}`);
+  await page.locator(".hold-page h1:focus").waitFor();
+  for (const key of ["a", "y", "Enter", "Space", "1", "d", "Control+Enter"]) await page.keyboard.press(key);
+  assert.equal((await world.hold(opened)).state, "pending");
+  assert.ok(new URL(page.url()).pathname.endsWith(opened));
+});
+
+test("a frozen server is told in a banner", async () => {
+  await world.api("POST", "/v1/freeze", { reason: "maintenance" });
+  try {
+    const page = await world.page();
+    await page.goto(world.url("/"));
+    await page.locator("textarea[name=say]").fill("hello");
+    await page.keyboard.press("Control+Enter");
+    await page.locator(".banner-frozen").waitFor();
+    assert.match(await page.locator(".banner-frozen").innerText(), /frozen/);
+  } finally {
+    await world.api("DELETE", "/v1/freeze");
+  }
+});
