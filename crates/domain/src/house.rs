@@ -14,6 +14,8 @@ pub struct House {
     pub frozen: Option<Freeze>,
     pub tokens: BTreeMap<TokenId, Token>,
     pub policy: Option<Digest>,
+    /// Whether anybody ever logged in: until then the operator is offered a link.
+    pub used: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,7 @@ impl House {
             Event::TokenRevoked { token, .. } => {
                 self.tokens.remove(token);
             }
+            Event::LoggedIn { .. } => self.used = true,
             Event::PolicyInForce { policy, .. } => self.policy = Some(*policy),
             _ => {}
         }

@@ -85,7 +85,7 @@ pub struct MintedToken {
 }
 
 /// One-time links are for right now.
-const LOGIN_MS: u64 = 15 * 60 * 1000;
+pub const LOGIN_MS: u64 = 15 * 60 * 1000;
 const COOKIE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 impl Engine {

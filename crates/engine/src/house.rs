@@ -68,16 +68,22 @@ impl Engine {
                 deliveries: Vec::new(),
             };
             match self.write(commit).await? {
-                Written::Done => {
+                Written::Done(entry) => {
                     let mut next = (*house).clone();
                     next.apply(&event);
                     self.0.house.set(Arc::new(next));
+                    self.0.bus.publish(*entry);
                     return Ok(());
                 }
                 _ => self.load_house().await?,
             }
         }
         Err(Error::Unavailable("too many changes at once; try again".into()))
+    }
+
+    /// Whether anybody ever logged in.
+    pub fn somebody_logged_in(&self) -> bool {
+        self.0.house.get().used
     }
 
     pub fn frozen(&self) -> Option<domain::house::Freeze> {

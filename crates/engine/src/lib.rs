@@ -40,7 +40,7 @@ use ports::tool_host::ToolHost;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use accounts::{Caller, MintedToken, NewToken};
+pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
 pub use answer::Answering;
 pub use clock::{SystemChance, SystemClock};
 pub use error::Error;

@@ -86,7 +86,8 @@ impl Engine {
             deliveries,
         };
         match self.write(commit).await? {
-            Written::Done => {
+            Written::Done(entry) => {
+                self.0.bus.publish(*entry);
                 self.0.timers.note(hold.expires_at.filter(|_| hold.is_pending()));
                 self.0.timers.note_delivery();
                 Ok(hold)
@@ -326,7 +327,8 @@ impl Engine {
                 deliveries,
             };
             match self.write(commit).await? {
-                Written::Done => {
+                Written::Done(entry) => {
+                    self.0.bus.publish(*entry);
                     self.0.timers.note_delivery();
                     return reply.map(|()| next.hold).map_err(Into::into);
                 }

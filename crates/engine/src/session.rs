@@ -80,8 +80,9 @@ impl Engine {
             deliveries: Vec::new(),
         };
         match self.write(commit).await? {
-            Written::Done => {
+            Written::Done(entry) => {
                 self.0.cache.put(session.clone());
+                self.0.bus.publish(*entry);
                 Ok(session)
             }
             Written::Replayed => Err(self.replay(keep.as_ref()).await),

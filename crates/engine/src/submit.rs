@@ -88,8 +88,10 @@ impl Engine {
                 deliveries: Vec::new(),
             };
             match self.write(commit).await? {
-                Written::Done => {
+                Written::Done(entry) => {
+                    // In this order: whoever is woken must find the new state.
                     self.0.cache.put(next.clone());
+                    self.0.bus.publish(*entry);
                     self.0.timers.note(next.due_at());
                     self.dispatch(&next);
                     return Ok(Submitted { session: next, reply: reply? });
@@ -126,7 +128,7 @@ impl Engine {
         session.decide(command, &context)
     }
 
-    /// Commits and tells followers. Whatever fate a commit met, this finds out before it returns.
+    /// Commits. Whatever fate a commit met, this finds out before it returns.
     pub(crate) async fn write(&self, commit: Commit) -> Result<Written, Error> {
         let (id, stream, expected) = (commit.id, commit.stream, commit.expected);
         let mut entry = Entry {
@@ -161,8 +163,7 @@ impl Engine {
             Err(CommitError::Store(error)) => return Err(error.into()),
         };
         entry.global = committed.global;
-        self.0.bus.publish(entry);
-        Ok(Written::Done)
+        Ok(Written::Done(Box::new(entry)))
     }
 
     /// The kept reply that made a commit fail: the caller gets it again, if they ask for the same.
@@ -219,9 +220,10 @@ impl Engine {
 }
 
 /// What became of a commit.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Written {
-    Done,
+    /// It is on disk. Followers are to be told of the entry once the new state can be read.
+    Done(Box<Entry>),
     /// Somebody else was first: decide again.
     Overtaken,
     /// The idempotency key was used already.

@@ -34,7 +34,7 @@ const EXPIRES_MS_MAX: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 ///     Facts { tool: "ls", agent: "ops", effects: Effects::ReadOnly, arguments: &arguments };
 /// assert_eq!(policy.rule(&facts).decision, Decision::Allow);
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) rules: Vec<Rule>,
     default: Verdict,
@@ -56,7 +56,7 @@ pub struct Facts<'a> {
     pub arguments: &'a Value,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) spec: RuleSpec,
     pub(super) tool: NamePattern,

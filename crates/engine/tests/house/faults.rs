@@ -1,0 +1,203 @@
+//! A store that fails: nothing is acknowledged that is not on disk, and nothing runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use async_trait::async_trait;
+use domain::digest::Digest;
+use domain::grant::Grant;
+use domain::hold::Hold;
+use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::time::Timestamp;
+use engine::Error;
+use ports::store::*;
+use serde_json::json;
+use stores::MemoryStore;
+
+use crate::world::{Options, approve, node, results};
+
+/// What the next commits meet.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum Fault {
+    None = 0,
+    /// Refused outright: a full disk, a lock.
+    Unavailable = 1,
+    /// Written, but the answer gets lost. Once.
+    LostReply = 2,
+    /// Not written, and nobody can say. Once.
+    LostCommit = 3,
+}
+
+struct Faulty {
+    inner: MemoryStore,
+    fault: AtomicU8,
+}
+
+impl Faulty {
+    fn set(&self, fault: Fault) {
+        self.fault.store(fault as u8, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Store for Faulty {
+    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+        match self.fault.load(Ordering::SeqCst) {
+            1 => Err(StoreError::Unavailable("the disk is full".into()).into()),
+            2 => {
+                self.set(Fault::None);
+                self.inner.commit(commit).await?;
+                Err(CommitError::Unknown("the connection broke".into()))
+            }
+            3 => {
+                self.set(Fault::None);
+                Err(CommitError::Unknown("the connection broke".into()))
+            }
+            _ => self.inner.commit(commit).await,
+        }
+    }
+
+    async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
+        self.inner.load(stream).await
+    }
+    async fn entries(&self, stream: Option<StreamId>, after: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        self.inner.entries(stream, after, limit).await
+    }
+    async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError> {
+        self.inner.last().await
+    }
+    async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
+        self.inner.hold(id).await
+    }
+    async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
+        self.inner.holds(query).await
+    }
+    async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {
+        self.inner.count_holds(query).await
+    }
+    async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError> {
+        self.inner.sessions(query).await
+    }
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        self.inner.session(id).await
+    }
+    async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
+        self.inner.session_of_run(run).await
+    }
+    async fn grants(&self, viewer: Viewer) -> Result<Vec<Arc<Grant>>, StoreError> {
+        self.inner.grants(viewer).await
+    }
+    async fn reply(&self, caller: &str, key: &str) -> Result<Option<KeptReply>, StoreError> {
+        self.inner.reply(caller, key).await
+    }
+    async fn forget_replies(&self, before: Timestamp) -> Result<(), StoreError> {
+        self.inner.forget_replies(before).await
+    }
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError> {
+        self.inner.due(now, limit).await
+    }
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.inner.next_due().await
+    }
+    async fn owing(&self, after: Option<SessionId>, limit: usize) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
+        self.inner.owing(after, limit).await
+    }
+    async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
+        self.inner.is_gone(node).await
+    }
+    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
+        self.inner.deliveries(now, limit).await
+    }
+    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.inner.next_delivery().await
+    }
+    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
+        self.inner.delivered(key, again_at).await
+    }
+    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+        self.inner.put_secret(secret).await
+    }
+    async fn find_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError> {
+        self.inner.find_secret(kind, digest).await
+    }
+    async fn take_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError> {
+        self.inner.take_secret(kind, digest).await
+    }
+    async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
+        self.inner.audit(after, limit).await
+    }
+    async fn checkpoints(&self, after: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.inner.checkpoints(after).await
+    }
+    async fn checkpoint_now(&self, at: Timestamp) -> Result<Vec<u8>, StoreError> {
+        self.inner.checkpoint_now(at).await
+    }
+    fn audit_key(&self) -> Vec<u8> {
+        self.inner.audit_key()
+    }
+    async fn probe(&self) -> Result<(), StoreError> {
+        self.inner.probe().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i39_a_store_that_is_away_lets_nothing_run_and_loses_nothing() {
+    let node = node();
+    let store = Arc::new(Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0) });
+    let world = Options::new(store.clone(), node).start().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    store.set(Fault::Unavailable);
+    let refused = world.answer(&world.ana, &hold, approve()).await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    assert!(world.hold(hold.id).await.is_pending());
+    assert!(world.witness.arguments().is_empty(), "no intent on disk, no effect");
+    store.set(Fault::None);
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    world.over(session).await;
+    assert_eq!(world.witness.arguments().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i38_an_answer_whose_commit_is_unknown_is_looked_up_before_anything_is_said() {
+    for fault in [Fault::LostReply, Fault::LostCommit] {
+        let node = node();
+        let store = Arc::new(Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0) });
+        let world = Options::new(store.clone(), node).start().await;
+        let session = world.session().await;
+        world.model.will("", &[("wipe", json!({}))]);
+        world.say(session, "x").await;
+        let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+        store.set(fault);
+        let answered = world.answer(&world.ana, &hold, approve()).await.unwrap();
+        assert_eq!(answered.state.name(), "approved");
+        let over = world.over(session).await;
+        assert_eq!(world.witness.arguments().len(), 1, "run once, whatever the store said");
+        assert_eq!(results(&over).len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i39_a_result_that_cannot_be_written_yet_is_kept_until_it_can() {
+    let node = node();
+    let store = Arc::new(Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0) });
+    let gate = tokio_util::sync::CancellationToken::new();
+    let mut options = Options::new(store.clone(), node);
+    options.gate = Some(gate.clone());
+    let world = options.start().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    store.set(Fault::Unavailable);
+    gate.cancel();
+    tokio::time::sleep(std::time::Duration::from_millis(120)).await;
+    store.set(Fault::None);
+    let over = world.over(session).await;
+    assert_eq!(results(&over), ["did {}"]);
+    assert_eq!(world.witness.arguments().len(), 1);
+}

@@ -1,0 +1,65 @@
+//! Following from a position: nothing lost, nothing twice.
+
+use std::time::Duration;
+
+use engine::{Followed, Follow};
+use serde_json::json;
+
+use crate::world::{World, approve};
+
+async fn positions(follow: &mut Follow, until: u64) -> Vec<u64> {
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|last| *last < until) {
+        let next = tokio::time::timeout(Duration::from_secs(10), follow.next()).await.expect("it goes on");
+        if let Some(Followed::Event(happening)) = next.unwrap() {
+            seen.push(happening.position);
+        }
+    }
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i36_whoever_joins_anywhere_gets_every_event_once_in_order() {
+    let world = World::memory().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    // One follows from the very beginning, live; others join at every position afterwards.
+    let mut live = world.engine.follow_session(session, Some(0)).await.unwrap();
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    let last = world.over(session).await.version;
+    assert_eq!(positions(&mut live, last).await, (1..=last).collect::<Vec<_>>());
+    for after in 0..last {
+        let mut follow = world.engine.follow_session(session, Some(after)).await.unwrap();
+        assert_eq!(positions(&mut follow, last).await, (after + 1..=last).collect::<Vec<_>>());
+    }
+    let mut beyond = world.engine.follow_session(session, Some(last + 50)).await.unwrap();
+    assert!(matches!(beyond.next().await.unwrap(), Some(Followed::Reset { position }) if position == last));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i36_a_slow_follower_of_everything_misses_nothing() {
+    let world = World::memory().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let mut follow = world.engine.follow_all(&root, Some(0)).await.unwrap();
+    // Far more commits than the bus keeps, before the follower looks even once.
+    for _ in 0..400 {
+        world.session().await;
+    }
+    let (last, _) = world.engine.store().last().await.unwrap();
+    assert_eq!(positions(&mut follow, last).await, (1..=last).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_follows_only_what_they_may_see() {
+    let world = World::memory().await;
+    let eve = crate::world::person(&world.engine, "eve").await;
+    let mut follow = world.engine.follow_all(&eve, Some(0)).await.unwrap();
+    world.session().await;
+    let mine = world.engine.open_session(&eve, engine::NewSession { agent: "ops".into(), title: None, metadata: json!(null) }, None).await.unwrap();
+    match follow.next().await.unwrap() {
+        Some(Followed::Event(happening)) => assert_eq!(happening.stream, domain::id::StreamId::Session(mine.id)),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,10 @@
+//! The engine over real stores, with a model and tools that tests hold in their hands.
+
+mod circle;
+mod crash;
+mod faults;
+mod follow;
+mod model_cannot;
+mod nodes;
+mod replay;
+mod world;

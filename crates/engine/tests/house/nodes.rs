@@ -1,0 +1,89 @@
+//! Several nodes over one store: nothing assumes that it is alone.
+
+use std::sync::Arc;
+
+use domain::refusal::Refusal;
+use engine::Error;
+use serde_json::json;
+
+use crate::world::{Options, Puppet, Witness, World, approve, deny, node, status};
+
+/// Two engines on the same data, with the same model and the same witness.
+async fn pair() -> (World, World) {
+    let (one, two) = (node(), node());
+    let store = stores::MemoryStore::new(one);
+    let (model, witness): (Arc<Puppet>, Witness) = Default::default();
+    let mut first = Options::new(Arc::new(store.clone()), one);
+    (first.model, first.witness) = (model.clone(), witness.clone());
+    let first = first.start().await;
+    let mut second = Options::new(Arc::new(store.beside(two)), two);
+    (second.model, second.witness) = (model, witness);
+    (first, second.start().await)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i09_a_hundred_answers_over_two_nodes_have_one_winner() {
+    let (one, two) = pair().await;
+    let session = one.session().await;
+    one.model.will("", &[("wipe", json!({}))]);
+    one.say(session, "x").await;
+    let hold = one.paused(session).await.open_holds().next().unwrap().clone();
+    let mut answers = Vec::new();
+    for n in 0..100 {
+        let (world, answer) = (if n % 2 == 0 { &one } else { &two }, if n % 3 == 0 { deny() } else { approve() });
+        let who = if n % 5 < 2 { &world.ana } else { &world.bob };
+        let hold = hold.clone();
+        answers.push(async move { (who.actor.clone(), answer.clone(), world.answer(who, &hold, answer).await) });
+    }
+    let hold_id = hold.id;
+    let replies = futures_util::future::join_all(answers).await;
+    let decided = one.hold(hold_id).await;
+    let winner = decided.state.decision().unwrap().vote().unwrap().clone();
+    for (who, answer, reply) in replies {
+        let won = who.accountable() == Some(&winner.by) && answer == winner.answer;
+        match reply {
+            Ok(hold) => {
+                assert!(won, "{who} was told yes");
+                assert_eq!(hold.state.name(), decided.state.name());
+            }
+            Err(Error::Refused(Refusal::AlreadyDecided { hold })) => {
+                assert!(!won, "{who} won and was told no");
+                assert_eq!(hold.state.decision().unwrap().vote(), Some(&winner));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let over = one.over(session).await;
+    assert!(status(&over).is_some());
+    let expected = usize::from(decided.state.name() == "approved");
+    assert_eq!(one.witness.arguments().len(), expected, "at most one effect");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_lags_behind_decides_on_the_newer_state() {
+    let (one, two) = pair().await;
+    let session = one.session().await;
+    one.model.will("", &[("wipe", json!({}))]);
+    one.say(session, "x").await;
+    let hold = one.paused(session).await.open_holds().next().unwrap().clone();
+    // The second node now has the session in its cache, and then it moves on behind its back.
+    two.get(session).await;
+    one.answer(&one.ana, &hold, deny()).await.unwrap();
+    let refused = two.answer(&two.bob, &hold, approve()).await;
+    assert!(matches!(refused, Err(Error::Refused(Refusal::AlreadyDecided { .. }))), "{refused:?}");
+    assert!(one.witness.arguments().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_freeze_on_one_node_stops_calls_on_the_other() {
+    let (one, two) = pair().await;
+    let root = crate::world::person(&one.engine, "root").await;
+    let session = two.session().await;
+    two.model.will("", &[("wipe", json!({}))]);
+    two.say(session, "x").await;
+    let hold = two.paused(session).await.open_holds().next().unwrap().clone();
+    one.engine.freeze(&root, "incident").await.unwrap();
+    two.answer(&two.ana, &hold, approve()).await.unwrap();
+    assert_eq!(two.hold(hold.id).await.state.name(), "approved");
+    assert!(two.witness.arguments().is_empty(), "the second node had not heard of it, and was stopped by the store");
+}
