@@ -1,0 +1,307 @@
+//! Who sees what, page by page; and what the runtime looks for.
+
+use std::sync::Arc;
+
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::grant::{Covers, Grant};
+use domain::hold::{Decision, Hold, HoldState, Question, Risk};
+use domain::id::{GrantId, HoldId, SessionId, StreamId};
+use domain::person::{Actor, PersonId};
+use ports::store::{HoldQuery, SessionQuery, Store, Viewer};
+
+use super::Opener;
+use super::stage::{
+    Stage, at, audience, commit, hold, hold_id, node, open_outside, person, program, session_id,
+};
+
+fn holds_of(viewer: Viewer) -> HoldQuery {
+    HoldQuery {
+        viewer,
+        state: None,
+        agent: None,
+        session: None,
+        kind: None,
+        risk: None,
+        audience: None,
+        text: None,
+        after: None,
+        limit: 100,
+    }
+}
+
+fn sessions_of(viewer: Viewer) -> SessionQuery {
+    SessionQuery { viewer, agent: None, after: None, limit: 100 }
+}
+
+fn roles(roles: &[&str]) -> Vec<String> {
+    roles.iter().map(|role| (*role).to_owned()).collect()
+}
+
+fn sees(name: &str, with: &[&str]) -> Viewer {
+    Viewer::Caller { actor: person(name), person: Some((PersonId::new(name), roles(with))) }
+}
+
+fn numbers(holds: &[Arc<Hold>]) -> Vec<u128> {
+    holds.iter().map(|hold| hold.id.0.chance()).collect()
+}
+
+/// Sessions 1 (ana's, asks bob and the dbas), 2 (a program of ana's, asks role `a|b`), 3 (bob's, asks
+/// nobody); outside holds 11 (by the program, for ana) and 12 (by cleo, for dbas).
+async fn furnish(store: &Arc<dyn Store>) {
+    let mut one = Stage::new(session_id(1), node(1));
+    store.commit(one.open(person("ana"))).await.unwrap();
+    store.commit(one.say(1)).await.unwrap();
+    store.commit(one.ask(1, hold_id(1), audience(&["bob"], &["dba"]))).await.unwrap();
+    let mut two = Stage::new(session_id(2), node(1));
+    store.commit(two.open(program(7, Some("ana")))).await.unwrap();
+    store.commit(two.say(1)).await.unwrap();
+    store.commit(two.ask(2, hold_id(2), audience(&[], &["a|b"]))).await.unwrap();
+    let mut three = Stage::new(session_id(3), node(1));
+    store.commit(three.open(person("bob"))).await.unwrap();
+    let eleven = hold(hold_id(11), None, program(7, Some("ana")), audience(&["ana"], &[]));
+    store.commit(open_outside(eleven)).await.unwrap();
+    let twelve = hold(hold_id(12), None, person("cleo"), audience(&[], &["dba"]));
+    store.commit(open_outside(twelve)).await.unwrap();
+}
+
+pub async fn i30_everybody_sees_their_own_and_nothing_else(open: &Opener) {
+    let store = open(node(1));
+    furnish(&store).await;
+    // The same token under another name is the same program; another token is not.
+    let renamed = Actor::Program {
+        token: domain::id::TokenId::new(1, 7),
+        name: "renamed".into(),
+        minted_by: None,
+    };
+    let machine = |actor: Actor| Viewer::Caller { actor, person: None };
+    let cases: Vec<(&str, Viewer, &[u128], &[u128])> = vec![
+        ("admin", Viewer::Everything, &[12, 11, 2, 1], &[3, 2, 1]),
+        ("ana", sees("ana", &[]), &[11, 1], &[1]),
+        ("bob", sees("bob", &[]), &[1], &[3, 1]),
+        ("a dba", sees("dan", &["dba"]), &[12, 1], &[1]),
+        ("cleo", sees("cleo", &[]), &[12], &[]),
+        ("a role with a bar", sees("eve", &["a|b"]), &[2], &[2]),
+        ("half of that role", sees("eve", &["a"]), &[], &[]),
+        ("the other half", sees("eve", &["b"]), &[], &[]),
+        ("a role like a person", sees("eve", &["bob", "ana"]), &[], &[]),
+        ("a person like a role", sees("dba", &[]), &[], &[]),
+        ("part of a name", sees("an", &["db"]), &[], &[]),
+        ("a pattern", sees("%", &["%", "_", "*"]), &[], &[]),
+        ("a stranger", sees("eve", &[]), &[], &[]),
+        ("the program", machine(program(7, Some("ana"))), &[11, 2], &[2]),
+        ("the program, renamed", machine(renamed), &[11, 2], &[2]),
+        ("another program", machine(program(8, Some("ana"))), &[], &[]),
+        ("the runtime", machine(Actor::Runtime), &[], &[]),
+    ];
+    for (who, viewer, holds, sessions) in cases {
+        let found = store.holds(holds_of(viewer.clone())).await.unwrap();
+        assert_eq!(numbers(&found), holds, "holds of {who}");
+        assert_eq!(store.count_holds(holds_of(viewer.clone())).await.unwrap(), holds.len());
+        let pending = HoldQuery { state: Some("pending".into()), ..holds_of(viewer.clone()) };
+        assert_eq!(numbers(&store.holds(pending).await.unwrap()), holds, "pending holds of {who}");
+        let one = HoldQuery { session: Some(session_id(1)), ..holds_of(viewer.clone()) };
+        let expected: Vec<u128> = holds.iter().copied().filter(|number| *number == 1).collect();
+        assert_eq!(numbers(&store.holds(one).await.unwrap()), expected, "in session 1, {who}");
+        let found = store.sessions(sessions_of(viewer)).await.unwrap();
+        let found: Vec<u128> = found.iter().map(|row| row.id.0.chance()).collect();
+        assert_eq!(found, sessions, "sessions of {who}");
+    }
+}
+
+pub async fn grants_are_seen_by_those_concerned(open: &Opener) {
+    let store = open(node(1));
+    furnish(&store).await;
+    let mut stage = Stage::new(session_id(5), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    let given = |number: u128, by: &str| {
+        Arc::new(Grant {
+            id: GrantId::new(number as i64, number),
+            session: session_id(5),
+            tool: "sql_modify".into(),
+            definition: Digest::of(b"definition"),
+            covers: Covers::Same(Digest::of(b"call")),
+            by: PersonId::new(by),
+            hold: hold_id(1),
+            made_at: at(0),
+            expires_at: at(1_000),
+            uses_left: 2,
+            revoked: false,
+        })
+    };
+    let events = [given(1, "bob"), given(2, "ana")].map(|grant| Event::GrantMade { grant });
+    store.commit(stage.commit(events.to_vec(), person("bob"))).await.unwrap();
+    let seen = |viewer: Viewer| {
+        let store = store.clone();
+        async move {
+            let grants = store.grants(viewer).await.unwrap();
+            grants.iter().map(|grant| grant.id.0.chance()).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(seen(Viewer::Everything).await, [2, 1]);
+    assert_eq!(seen(sees("ana", &[])).await, [2, 1], "her session");
+    assert_eq!(seen(sees("bob", &[])).await, [1], "his grant");
+    assert_eq!(seen(sees("dan", &["dba"])).await, [], "nobody's business");
+
+    let revoked = Event::GrantRevoked { grant: GrantId::new(1, 1), by: person("ana") };
+    store.commit(stage.commit(vec![revoked], person("ana"))).await.unwrap();
+    let grants = store.grants(Viewer::Everything).await.unwrap();
+    assert!(grants[1].revoked && !grants[0].revoked);
+    assert_eq!(grants[1], stage.session.grants[&GrantId::new(1, 1)]);
+}
+
+pub async fn pages_have_no_gaps(open: &Opener) {
+    let store = open(node(1));
+    for number in 0..23u128 {
+        let shared = if number % 3 == 0 { "bob" } else { "ana" };
+        let opened = hold(hold_id(number), None, person("eve"), audience(&[shared], &[]));
+        store.commit(open_outside(opened)).await.unwrap();
+        let mut stage = Stage::new(session_id(number), node(1));
+        store.commit(stage.open(person(shared))).await.unwrap();
+    }
+    for viewer in [Viewer::Everything, sees("ana", &[]), sees("bob", &[])] {
+        let all: Vec<HoldId> =
+            store.holds(holds_of(viewer.clone())).await.unwrap().iter().map(|h| h.id).collect();
+        assert!(all.is_sorted_by(|a, b| a > b), "newest first");
+        let every: Vec<SessionId> =
+            store.sessions(sessions_of(viewer.clone())).await.unwrap().iter().map(|s| s.id).collect();
+        for limit in [1, 2, 5, 23] {
+            let (mut found, mut after) = (Vec::new(), None);
+            loop {
+                let query = HoldQuery { after, limit, ..holds_of(viewer.clone()) };
+                let page = store.holds(query).await.unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some(last.id);
+                found.extend(page.iter().map(|hold| hold.id));
+            }
+            assert_eq!(found, all, "{limit} at a time");
+            let (mut found, mut after) = (Vec::new(), None);
+            loop {
+                let query = SessionQuery { after, limit, ..sessions_of(viewer.clone()) };
+                let page = store.sessions(query).await.unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some(last.id);
+                found.extend(page.iter().map(|row| row.id));
+            }
+            assert_eq!(found, every, "{limit} at a time");
+        }
+    }
+}
+
+pub async fn filters_and_counts_agree(open: &Opener) {
+    let store = open(node(1));
+    furnish(&store).await;
+    let mut special = hold(hold_id(20), None, person("eve"), audience(&["ana"], &["dba"]));
+    special.question = Question::Settle;
+    special.risk = Risk::Critical;
+    special.title = "Überweisung prüfen".into();
+    special.requester = Some(PersonId::new("ana"));
+    special.audience.exclude_requester = true;
+    store.commit(open_outside(special)).await.unwrap();
+    let all = || holds_of(Viewer::Everything);
+    let asks = |name: &str, with: &[&str]| Some((PersonId::new(name), roles(with)));
+    let cases: Vec<(HoldQuery, &[u128])> = vec![
+        (all(), &[20, 12, 11, 2, 1]),
+        (HoldQuery { state: Some("pending".into()), ..all() }, &[20, 12, 11, 2, 1]),
+        (HoldQuery { state: Some("approved".into()), ..all() }, &[]),
+        (HoldQuery { state: Some("nonsense".into()), ..all() }, &[]),
+        (HoldQuery { agent: Some("ops".into()), ..all() }, &[2, 1]),
+        (HoldQuery { agent: Some("other".into()), ..all() }, &[]),
+        (HoldQuery { session: Some(session_id(2)), ..all() }, &[2]),
+        (HoldQuery { kind: Some("fill".into()), ..all() }, &[12, 11]),
+        (HoldQuery { kind: Some("settle".into()), ..all() }, &[20]),
+        (HoldQuery { kind: Some("nonsense".into()), ..all() }, &[]),
+        (HoldQuery { risk: Some(Risk::Critical), ..all() }, &[20]),
+        (HoldQuery { audience: asks("bob", &[]), ..all() }, &[1]),
+        (HoldQuery { audience: asks("dan", &["dba"]), ..all() }, &[20, 12, 1]),
+        // She asked for it herself, and the rule leaves the requester out.
+        (HoldQuery { audience: asks("ana", &["dba"]), ..all() }, &[12, 11, 1]),
+        (HoldQuery { text: Some("DELETE 214".into()), ..all() }, &[12, 11, 2, 1]),
+        (HoldQuery { text: Some("SQL_mod".into()), ..all() }, &[2, 1]),
+        (HoldQuery { text: Some("überweisung PRÜFEN".into()), ..all() }, &[20]),
+        (HoldQuery { text: Some("%".into()), ..all() }, &[]),
+        (HoldQuery { text: Some("rows".into()), limit: 2, after: Some(hold_id(12)), ..all() }, &[11, 2]),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(numbers(&store.holds(query.clone()).await.unwrap()), expected, "{query:?}");
+        if query.after.is_none() {
+            let one = HoldQuery { limit: 1, ..query.clone() };
+            assert_eq!(store.count_holds(one).await.unwrap(), expected.len(), "{query:?}");
+        }
+    }
+    let ops = SessionQuery { agent: Some("ops".into()), ..sessions_of(Viewer::Everything) };
+    assert_eq!(store.sessions(ops).await.unwrap().len(), 3);
+    let other = SessionQuery { agent: Some("other".into()), ..sessions_of(Viewer::Everything) };
+    assert_eq!(store.sessions(other).await.unwrap(), []);
+}
+
+pub async fn i29_what_is_due_is_found(open: &Opener) {
+    let store = open(node(1));
+    assert_eq!(store.next_due().await.unwrap(), None);
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    store.commit(stage.say(1)).await.unwrap();
+    // Two in one session, due at 86 400 000; one by itself, earlier; one that waits for ever.
+    store.commit(stage.ask(1, hold_id(1), audience(&["bob"], &[]))).await.unwrap();
+    store.commit(stage.ask(2, hold_id(2), audience(&["bob"], &[]))).await.unwrap();
+    let mut early = hold(hold_id(3), None, person("eve"), audience(&["ana"], &[]));
+    early.expires_at = Some(at(1_000));
+    store.commit(open_outside(early.clone())).await.unwrap();
+    let mut patient = hold(hold_id(4), None, person("eve"), audience(&["ana"], &[]));
+    patient.expires_at = None;
+    store.commit(open_outside(patient)).await.unwrap();
+
+    let (outside, session) = (StreamId::Outside(hold_id(3)), StreamId::Session(session_id(1)));
+    assert_eq!(store.next_due().await.unwrap(), Some(at(1_000)));
+    assert_eq!(store.due(at(999), 10).await.unwrap(), []);
+    assert_eq!(store.due(at(1_000), 10).await.unwrap(), [outside], "to the millisecond");
+    assert_eq!(store.due(at(86_400_000), 10).await.unwrap(), [outside, session], "each once");
+    assert_eq!(store.due(at(86_400_000), 1).await.unwrap(), [outside]);
+    drop(store);
+
+    let store = open(node(2));
+    assert_eq!(store.next_due().await.unwrap(), Some(at(1_000)), "timers survive a restart");
+    let expired = HoldState::Expired { at: at(1_000) };
+    early.decided(expired.clone());
+    let decided = Event::HoldDecided { hold: hold_id(3), state: expired };
+    let mut decide = commit(outside, 1, vec![decided], Actor::Runtime);
+    decide.holds = vec![Arc::new(early)];
+    store.commit(decide).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(86_400_000)));
+    assert_eq!(store.due(at(2_000), 10).await.unwrap(), [], "once");
+    let expired = HoldQuery { state: Some("expired".into()), ..holds_of(Viewer::Everything) };
+    assert_eq!(numbers(&store.holds(expired).await.unwrap()), [3]);
+
+    let by = domain::grant::ClearedBy::Rule(None);
+    let approved = HoldState::Approved(Decision::Automatic { allowed: true, by, at: at(3) });
+    let decided = [1, 2].map(|number| Event::HoldDecided { hold: hold_id(number), state: approved.clone() });
+    store.commit(stage.commit(decided.to_vec(), Actor::Runtime)).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), None);
+}
+
+pub async fn what_is_owed_is_found(open: &Opener) {
+    let store = open(node(1));
+    let mut stages: Vec<Stage> =
+        (1..=5).map(|number| Stage::new(session_id(number), node(1))).collect();
+    for stage in &mut stages {
+        store.commit(stage.open(person("ana"))).await.unwrap();
+    }
+    assert_eq!(store.owing(None, 10).await.unwrap(), []);
+    for stage in &mut stages[1..] {
+        store.commit(stage.say(1)).await.unwrap();
+    }
+    let paused = stages[2].ask(1, hold_id(1), audience(&["bob"], &[]));
+    store.commit(paused).await.unwrap();
+    let owing = |numbers: &[u128]| -> Vec<_> {
+        numbers.iter().map(|number| (session_id(*number), node(1))).collect()
+    };
+    assert_eq!(store.owing(None, 10).await.unwrap(), owing(&[2, 4, 5]), "a thought each");
+    assert_eq!(store.owing(None, 2).await.unwrap(), owing(&[2, 4]));
+    assert_eq!(store.owing(Some(session_id(2)), 10).await.unwrap(), owing(&[4, 5]));
+    drop(store);
+
+    let store = open(node(2));
+    assert_eq!(store.owing(None, 10).await.unwrap(), owing(&[2, 4, 5]));
+    let row = store.session(session_id(2)).await.unwrap().unwrap();
+    assert!(row.owes && store.is_gone(row.owner).await.unwrap(), "so it may be taken over");
+}

@@ -1,0 +1,67 @@
+//! One suite that every store passes.
+//!
+//! A store under test is given as a function that opens it: the first call begins with nothing, and
+//! every later one opens the same data as a new process would, after the store before it is gone.
+//!
+//! ```
+//! # use std::sync::Mutex;
+//! # use stores::MemoryStore;
+//! # use stores::conformance::{self, Opener};
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let kept = Mutex::new(None::<MemoryStore>);
+//! let open: Box<Opener> = Box::new(move |node| {
+//!     let mut kept = kept.lock().unwrap();
+//!     let store = match kept.take() {
+//!         Some(before) => before.again(node),
+//!         None => MemoryStore::new(node),
+//!     };
+//!     *kept = Some(store.clone());
+//!     std::sync::Arc::new(store)
+//! });
+//! conformance::journal::positions_are_consecutive(&*open).await;
+//! # });
+//! ```
+//!
+//! [`store_conformance!`](crate::store_conformance) makes a test of every check.
+
+pub mod journal;
+pub mod lists;
+pub mod log;
+pub mod outbox;
+pub mod stage;
+
+use std::sync::Arc;
+
+use domain::id::NodeId;
+use ports::store::Store;
+
+pub type Opener = dyn Fn(NodeId) -> Arc<dyn Store> + Send + Sync;
+
+/// One test for each check of the suite, with a fresh store for each.
+#[macro_export]
+macro_rules! store_conformance {
+    ($opener:expr) => {
+        $crate::store_conformance! { @each $opener;
+            journal: positions_are_consecutive, a_stale_commit_leaves_no_trace,
+                i09_of_many_at_once_one_wins, i10_what_was_acknowledged_is_there_again,
+                a_frozen_house_stops_commits_that_rely_on_it, a_repeated_request_changes_nothing,
+                runs_lead_to_their_session, a_follower_misses_nothing;
+            lists: i30_everybody_sees_their_own_and_nothing_else, pages_have_no_gaps,
+                filters_and_counts_agree, i29_what_is_due_is_found, what_is_owed_is_found,
+                grants_are_seen_by_those_concerned;
+            log: i42_the_journal_gives_every_row_back, i43_the_log_verifies,
+                the_log_is_signed_as_it_grows;
+            outbox: i35_deliveries_stay_until_they_are_done, a_secret_is_taken_once,
+                secrets_that_expired_are_swept, replies_are_forgotten_in_time;
+        }
+    };
+    (@each $opener:expr; $($module:ident: $($check:ident),+;)+) => {
+        $(mod $module {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $check() {
+                let opener: Box<$crate::conformance::Opener> = $opener;
+                $crate::conformance::$module::$check(&*opener).await;
+            })+
+        })+
+    };
+}

@@ -1,0 +1,114 @@
+//! What is sent, and what expires.
+
+use domain::digest::Digest;
+use domain::id::StreamId;
+use domain::person::PersonId;
+use ports::store::{Delivery, Secret, SecretKind};
+use tokio::task::JoinSet;
+
+use super::Opener;
+use super::journal::reply;
+use super::stage::{at, audience, commit, hold, hold_id, node, open_outside, person};
+
+fn delivery(key: &str, due_ms: i64) -> Delivery {
+    Delivery { key: key.into(), hold: hold_id(1), due_at: at(due_ms), attempts: 0 }
+}
+
+pub async fn i35_deliveries_stay_until_they_are_done(open: &Opener) {
+    let store = open(node(1));
+    assert_eq!(store.next_delivery().await.unwrap(), None);
+    let mut opened = open_outside(hold(hold_id(1), None, person("eve"), audience(&["ana"], &[])));
+    opened.deliveries = vec![delivery("b", 20), delivery("a", 10), delivery("c", 20)];
+    store.commit(opened.clone()).await.unwrap();
+    let due = |now| {
+        let store = store.clone();
+        async move {
+            let due = store.deliveries(at(now), 10).await.unwrap();
+            due.iter().map(|delivery| (delivery.key.clone(), delivery.attempts)).collect::<Vec<_>>()
+        }
+    };
+    let keys = |keys: &[(&str, u32)]| -> Vec<(String, u32)> {
+        keys.iter().map(|(key, attempts)| ((*key).to_owned(), *attempts)).collect()
+    };
+    assert_eq!(store.next_delivery().await.unwrap(), Some(at(10)));
+    assert_eq!(due(9).await, keys(&[]));
+    assert_eq!(due(20).await, keys(&[("a", 0), ("b", 0), ("c", 0)]));
+    assert_eq!(store.deliveries(at(20), 1).await.unwrap(), [delivery("a", 10)]);
+
+    store.delivered("a", Some(at(100))).await.unwrap();
+    store.delivered("b", None).await.unwrap();
+    store.delivered("nobody", None).await.unwrap();
+    assert_eq!(due(20).await, keys(&[("c", 0)]));
+    assert_eq!(due(100).await, keys(&[("c", 0), ("a", 1)]));
+    drop(store);
+
+    let store = open(node(2));
+    assert_eq!(store.deliveries(at(100), 10).await.unwrap().len(), 2, "also after a restart");
+    // The same key again is the same delivery.
+    let mut again = commit(opened.stream, 1, vec![], person("eve"));
+    again.deliveries = vec![delivery("a", 0)];
+    store.commit(again).await.unwrap();
+    assert_eq!(store.next_delivery().await.unwrap(), Some(at(20)));
+}
+
+fn secret(kind: SecretKind, text: &str, expires_ms: i64) -> Secret {
+    let digest = Digest::of(text.as_bytes());
+    Secret { kind, digest, person: PersonId::new("ana"), expires_at: at(expires_ms) }
+}
+
+pub async fn a_secret_is_taken_once(open: &Opener) {
+    let store = open(node(1));
+    let login = secret(SecretKind::Login, "link", 1_000);
+    store.put_secret(login.clone()).await.unwrap();
+    let cookie = secret(SecretKind::Cookie, "link", 9_000);
+    store.put_secret(cookie.clone()).await.unwrap();
+    assert_eq!(
+        store.find_secret(SecretKind::Login, login.digest).await.unwrap(),
+        Some(login.clone())
+    );
+    let unknown = Digest::of(b"unknown");
+    assert_eq!(store.find_secret(SecretKind::Login, unknown).await.unwrap(), None);
+
+    let mut tasks = JoinSet::new();
+    for _ in 0..50 {
+        let (store, digest) = (store.clone(), login.digest);
+        tasks.spawn(async move { store.take_secret(SecretKind::Login, digest).await.unwrap() });
+    }
+    let taken: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();
+    assert_eq!(taken, std::slice::from_ref(&login), "of many who come at once, one gets it");
+    assert_eq!(store.find_secret(SecretKind::Login, login.digest).await.unwrap(), None);
+    drop(store);
+
+    let store = open(node(2));
+    assert_eq!(store.take_secret(SecretKind::Login, login.digest).await.unwrap(), None);
+    let kept = store.find_secret(SecretKind::Cookie, cookie.digest).await.unwrap();
+    assert_eq!(kept, Some(cookie), "kinds stay apart");
+}
+
+pub async fn secrets_that_expired_are_swept(open: &Opener) {
+    let store = open(node(1));
+    let old = secret(SecretKind::Cookie, "old", 10);
+    store.put_secret(old.clone()).await.unwrap();
+    let mut later = commit(StreamId::House, 0, vec![], person("ana"));
+    later.events = vec![domain::event::Event::Thawed { by: person("ana") }];
+    later.at = at(10);
+    store.commit(later).await.unwrap();
+    assert!(store.find_secret(SecretKind::Cookie, old.digest).await.unwrap().is_some());
+    store.put_secret(secret(SecretKind::Cookie, "new", 20)).await.unwrap();
+    assert_eq!(store.find_secret(SecretKind::Cookie, old.digest).await.unwrap(), None);
+}
+
+pub async fn replies_are_forgotten_in_time(open: &Opener) {
+    let store = open(node(1));
+    for (number, key) in ["old", "new"].into_iter().enumerate() {
+        let id = hold_id(number as u128);
+        let mut opened = open_outside(hold(id, None, person("eve"), audience(&["ana"], &[])));
+        let mut kept = reply("eve", key);
+        kept.at = at(number as i64 * 100);
+        opened.reply = Some(kept);
+        store.commit(opened).await.unwrap();
+    }
+    store.forget_replies(at(100)).await.unwrap();
+    assert_eq!(store.reply("eve", "old").await.unwrap(), None);
+    assert!(store.reply("eve", "new").await.unwrap().is_some(), "exactly as old is young enough");
+}

@@ -1,0 +1,16 @@
+//! Where Holdpoint remembers: SQLite for real, memory for tests, and the one conformance suite
+//! that every store passes. What is written has its own versioned language, [`record`].
+
+pub mod conformance;
+pub mod memory;
+pub mod record;
+pub mod sqlite;
+
+pub use memory::MemoryStore;
+pub use sqlite::{OpenError, SqliteStore};
+
+/// Whether a hold's title or tool has this text in it, which is in lower case.
+fn mentions(hold: &domain::hold::Hold, wanted: &str) -> bool {
+    let tool = hold.call.as_ref().map(|call| call.tool.to_lowercase());
+    hold.title.to_lowercase().contains(wanted) || tool.is_some_and(|tool| tool.contains(wanted))
+}

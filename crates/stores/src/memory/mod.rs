@@ -1,0 +1,229 @@
+//! A store that forgets when the process ends, for tests and simulations. It means the same as the
+//! real one, and what it keeps has gone through the same records: what could not be read back from
+//! a disk cannot be read back from here.
+
+mod data;
+mod sight;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use domain::digest::Digest;
+use domain::grant::Grant;
+use domain::hold::Hold;
+use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::time::Timestamp;
+use ports::store::{
+    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
+    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+};
+
+use data::Data;
+
+/// One process's view of data in memory.
+#[derive(Clone)]
+pub struct MemoryStore {
+    node: NodeId,
+    data: Arc<Mutex<Data>>,
+}
+
+impl MemoryStore {
+    pub fn new(node: NodeId) -> MemoryStore {
+        MemoryStore { node, data: Arc::new(Mutex::new(Data::new(node))) }
+    }
+
+    /// The same data, seen by a new process. The old one is gone: whatever it still tries is
+    /// refused, as a dead process could not have tried it.
+    #[must_use]
+    pub fn again(&self, node: NodeId) -> MemoryStore {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes = [node].into();
+        MemoryStore { node, data: self.data.clone() }
+    }
+
+    /// The same data, shared with one more process; both go on.
+    #[must_use]
+    pub fn beside(&self, node: NodeId) -> MemoryStore {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes.insert(node);
+        MemoryStore { node, data: self.data.clone() }
+    }
+
+    /// A copy of the data as it is now, seen by a new process; the original goes on untouched. For
+    /// those who want to crash at every moment of one story.
+    #[must_use]
+    pub fn fork(&self, node: NodeId) -> MemoryStore {
+        let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        data.nodes = [node].into();
+        MemoryStore { node, data: Arc::new(Mutex::new(data)) }
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Data) -> T) -> Result<T, StoreError> {
+        let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+        if !data.nodes.contains(&self.node) {
+            return Err(StoreError::Unavailable("another process has taken over".into()));
+        }
+        Ok(act(&mut data))
+    }
+}
+
+impl std::fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryStore").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+        self.with(|data| data.commit(&commit))?
+    }
+
+    async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
+        self.with(|data| data.entries(Some(stream), 0, usize::MAX))
+    }
+
+    async fn entries(
+        &self,
+        stream: Option<StreamId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        self.with(|data| data.entries(stream, after, limit))
+    }
+
+    async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError> {
+        self.with(|data| data.last())
+    }
+
+    async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
+        self.with(|data| data.holds.get(&id).cloned())
+    }
+
+    async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
+        self.with(|data| data.list_holds(&query).take(query.limit).cloned().collect())
+    }
+
+    async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {
+        let query = HoldQuery { after: None, ..query };
+        self.with(|data| data.list_holds(&query).count())
+    }
+
+    async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError> {
+        self.with(|data| data.list_sessions(&query))
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        self.with(|data| data.sessions.get(&id).cloned())
+    }
+
+    async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
+        self.with(|data| data.runs.get(&run).copied())
+    }
+
+    async fn grants(&self, viewer: Viewer) -> Result<Vec<Arc<Grant>>, StoreError> {
+        self.with(|data| data.list_grants(&viewer))
+    }
+
+    async fn reply(&self, caller: &str, key: &str) -> Result<Option<KeptReply>, StoreError> {
+        let name = (caller.to_owned(), key.to_owned());
+        self.with(|data| data.replies.get(&name).cloned())
+    }
+
+    async fn forget_replies(&self, before: Timestamp) -> Result<(), StoreError> {
+        self.with(|data| data.replies.retain(|_, reply| reply.at >= before))
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError> {
+        self.with(|data| data.due(now, limit))
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.with(|data| {
+            let pending = data.holds.values().filter(|hold| hold.is_pending());
+            pending.filter_map(|hold| hold.expires_at).min()
+        })
+    }
+
+    async fn owing(
+        &self,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
+        self.with(|data| {
+            let owing = data.sessions.values().filter(|row| row.owes);
+            let later = owing.filter(|row| after.is_none_or(|after| row.id > after));
+            later.map(|row| (row.id, row.owner)).take(limit).collect()
+        })
+    }
+
+    async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
+        self.with(|data| !data.nodes.contains(&node))
+    }
+
+    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
+        self.with(|data| {
+            let due = data.deliveries.values().filter(|delivery| delivery.due_at <= now);
+            let mut due: Vec<Delivery> = due.cloned().collect();
+            due.sort_by(|a, b| (a.due_at, &a.key).cmp(&(b.due_at, &b.key)));
+            due.truncate(limit);
+            due
+        })
+    }
+
+    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.with(|data| data.deliveries.values().map(|delivery| delivery.due_at).min())
+    }
+
+    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
+        self.with(|data| match (again_at, data.deliveries.get_mut(key)) {
+            (Some(at), Some(delivery)) => {
+                delivery.due_at = at;
+                delivery.attempts += 1;
+            }
+            (None, Some(_)) => drop(data.deliveries.remove(key)),
+            (_, None) => {}
+        })
+    }
+
+    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+        self.with(|data| data.put_secret(secret))
+    }
+
+    async fn find_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError> {
+        self.with(|data| data.secrets.get(&(kind, digest)).cloned())
+    }
+
+    async fn take_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError> {
+        self.with(|data| data.secrets.remove(&(kind, digest)))
+    }
+
+    async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
+        self.with(|data| data.audit(after, limit))
+    }
+
+    async fn checkpoints(&self, after: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.with(|data| {
+            let later = data.checkpoints.iter().filter(|(seq, _)| **seq > after);
+            later.map(|(_, bytes)| bytes.clone()).collect()
+        })
+    }
+
+    async fn checkpoint_now(&self, at: Timestamp) -> Result<Vec<u8>, StoreError> {
+        self.with(|data| data.end(at))
+    }
+
+    fn audit_key(&self) -> Vec<u8> {
+        data::signer().public_key().to_string().into_bytes()
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        self.with(|_| ())
+    }
+}

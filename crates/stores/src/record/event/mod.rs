@@ -1,0 +1,194 @@
+//! What happened, as one commit tells it. What an earlier event of the same row says is referred to,
+//! not said again.
+
+mod read;
+mod write;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use domain::call::Call;
+use domain::event::Event;
+use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, TokenId};
+use domain::message::Part;
+use serde::{Deserialize, Serialize};
+
+use crate::record::actor::StoredActor;
+use crate::record::call::{StoredCall, StoredClearance, Written};
+use crate::record::grant::StoredGrant;
+use crate::record::hold::StoredHold;
+use crate::record::json::{Json, is_null, null};
+use crate::record::message::{StoredMessage, StoredResult};
+use crate::record::state::{StoredChange, StoredState};
+use crate::record::token::StoredToken;
+use crate::record::{Frame, Hex, Text, is_false};
+
+pub(super) use read::read_events;
+pub(super) use write::write_events;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum StoredEvent<'a> {
+    SessionOpened {
+        #[serde(borrow)]
+        agent: Cow<'a, str>,
+        /// Absent: whoever wrote the row.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        creator: Option<StoredActor<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        title: Option<Cow<'a, str>>,
+        #[serde(borrow, default = "null", skip_serializing_if = "is_null")]
+        metadata: Json<'a>,
+    },
+    MessageQueued {
+        #[serde(borrow)]
+        message: StoredMessage<'a>,
+        run: Text<RunId>,
+        #[serde(default, skip_serializing_if = "is_false")]
+        join: bool,
+    },
+    RunStarted {
+        run: Text<RunId>,
+    },
+    MessageAdded {
+        #[serde(borrow)]
+        message: StoredMessage<'a>,
+    },
+    CallProposed {
+        /// Absent: that of the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<Text<CallId>>,
+        #[serde(borrow)]
+        call: Box<StoredCall<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        clearance: Option<StoredClearance<'a>>,
+    },
+    CallMalformed {
+        call: Text<CallId>,
+        #[serde(borrow)]
+        tool_use_id: Cow<'a, str>,
+        #[serde(borrow)]
+        tool: Cow<'a, str>,
+    },
+    HoldOpened {
+        #[serde(borrow)]
+        hold: Box<StoredHold<'a>>,
+    },
+    HoldUpdated {
+        hold: Text<HoldId>,
+        #[serde(borrow)]
+        change: StoredChange<'a>,
+    },
+    HoldDecided {
+        hold: Text<HoldId>,
+        #[serde(borrow)]
+        state: StoredState<'a>,
+    },
+    CallStarted {
+        call: Text<CallId>,
+        attempt: u32,
+        node: Text<NodeId>,
+    },
+    CallInDoubt {
+        call: Text<CallId>,
+        #[serde(borrow)]
+        evidence: Cow<'a, str>,
+        settle: Text<HoldId>,
+    },
+    CallSettled {
+        call: Text<CallId>,
+        #[serde(borrow)]
+        result: StoredResult<'a>,
+    },
+    RunPaused {
+        run: Text<RunId>,
+    },
+    RunResumed {
+        run: Text<RunId>,
+    },
+    RunCompleted {
+        run: Text<RunId>,
+    },
+    RunFailed {
+        run: Text<RunId>,
+        #[serde(borrow)]
+        error: Cow<'a, str>,
+    },
+    RunStopping {
+        run: Text<RunId>,
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+    },
+    RunCancelled {
+        run: Text<RunId>,
+    },
+    GrantMade {
+        #[serde(borrow)]
+        grant: StoredGrant<'a>,
+    },
+    GrantUsed {
+        grant: Text<GrantId>,
+        call: Text<CallId>,
+    },
+    GrantRevoked {
+        grant: Text<GrantId>,
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+    },
+    Frozen {
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+        #[serde(borrow)]
+        reason: Cow<'a, str>,
+    },
+    Thawed {
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+    },
+    TokenMinted {
+        #[serde(borrow)]
+        token: StoredToken<'a>,
+    },
+    TokenRevoked {
+        token: Text<TokenId>,
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+    },
+    LoggedIn {
+        #[serde(borrow)]
+        person: Cow<'a, str>,
+        #[serde(borrow)]
+        via: Cow<'a, str>,
+    },
+    PolicyInForce {
+        policy: Hex,
+        node: Text<NodeId>,
+    },
+}
+
+
+impl Frame<'_> {
+    /// A call as a message of the same row carries it.
+    fn written(&self, id: CallId) -> Option<Written<'_>> {
+        let messages = self.earlier.iter().filter_map(|event| match event {
+            Event::MessageAdded { message } => Some(message),
+            _ => None,
+        });
+        messages.flat_map(|message| &message.parts).find_map(|part| match part {
+            Part::ToolCall { call, tool_use_id, tool, input } if *call == id => {
+                Some(Written { tool_use_id, tool, input })
+            }
+            _ => None,
+        })
+    }
+
+    /// A call that was proposed in the same row.
+    pub(super) fn proposed(&self, id: CallId) -> Option<&Arc<Call>> {
+        self.earlier.iter().rev().find_map(|event| match event {
+            Event::CallProposed { call, .. } if call.id == id => Some(call),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! From the record to the domain.
+
+use std::borrow::Cow;
+
+use domain::event::Event;
+use domain::id::SessionId;
+use domain::person::{Actor, PersonId};
+use domain::time::Timestamp;
+
+use super::StoredEvent;
+use crate::record::call::StoredClearance;
+use crate::record::{Broken, Frame, Text};
+
+pub(in crate::record) fn read_events(
+    stored: Vec<StoredEvent<'_>>,
+    actor: &Actor,
+    session: Option<SessionId>,
+    at: Timestamp,
+) -> Result<Vec<Event>, Broken> {
+    let mut events = Vec::with_capacity(stored.len());
+    for event in stored {
+        let frame = Frame { session, at: Some(at), earlier: &events };
+        let event = read_event(event, actor, frame)?;
+        events.push(event);
+    }
+    Ok(events)
+}
+
+fn read_event(
+    stored: StoredEvent<'_>,
+    actor: &Actor,
+    frame: Frame<'_>,
+) -> Result<Event, Broken> {
+    Ok(match stored {
+        StoredEvent::SessionOpened { agent, creator, title, metadata } => Event::SessionOpened {
+            agent: agent.into(),
+            creator: creator.map_or_else(|| actor.clone(), Actor::from),
+            title: title.map(Cow::into_owned),
+            metadata: metadata.value(),
+        },
+        StoredEvent::MessageQueued { message, run, join } => {
+            Event::MessageQueued { message: message.message(frame)?, run: run.0, join }
+        }
+        StoredEvent::RunStarted { run } => Event::RunStarted { run: run.0 },
+        StoredEvent::MessageAdded { message } => {
+            Event::MessageAdded { message: message.message(frame)? }
+        }
+        StoredEvent::CallProposed { id, call, clearance } => {
+            let id = id.map_or_else(|| call.id(), |Text(id)| id);
+            Event::CallProposed {
+                id,
+                call: call.call(frame, frame.written(id).as_ref())?,
+                clearance: clearance.map(StoredClearance::into),
+            }
+        }
+        StoredEvent::CallMalformed { call, tool_use_id, tool } => Event::CallMalformed {
+            call: call.0,
+            tool_use_id: tool_use_id.into_owned(),
+            tool: tool.into(),
+        },
+        StoredEvent::HoldOpened { hold } => {
+            Event::HoldOpened { hold: hold.hold(frame)? }
+        }
+        StoredEvent::HoldUpdated { hold, change } => {
+            Event::HoldUpdated { hold: hold.0, change: change.change(frame)? }
+        }
+        StoredEvent::HoldDecided { hold, state } => {
+            Event::HoldDecided { hold: hold.0, state: state.state(&[])? }
+        }
+        StoredEvent::CallStarted { call, attempt, node } => {
+            Event::CallStarted { call: call.0, attempt, node: node.0 }
+        }
+        StoredEvent::CallInDoubt { call, evidence, settle } => Event::CallInDoubt {
+            call: call.0,
+            evidence: evidence.into_owned(),
+            settle: settle.0,
+        },
+        StoredEvent::CallSettled { call, result } => {
+            Event::CallSettled { call: call.0, result: result.into() }
+        }
+        StoredEvent::RunPaused { run } => Event::RunPaused { run: run.0 },
+        StoredEvent::RunResumed { run } => Event::RunResumed { run: run.0 },
+        StoredEvent::RunCompleted { run } => Event::RunCompleted { run: run.0 },
+        StoredEvent::RunFailed { run, error } => {
+            Event::RunFailed { run: run.0, error: error.into_owned() }
+        }
+        StoredEvent::RunStopping { run, by, reason } => Event::RunStopping {
+            run: run.0,
+            by: by.into(),
+            reason: reason.map(Cow::into_owned),
+        },
+        StoredEvent::RunCancelled { run } => Event::RunCancelled { run: run.0 },
+        StoredEvent::GrantMade { grant } => Event::GrantMade { grant: grant.grant()? },
+        StoredEvent::GrantUsed { grant, call } => {
+            Event::GrantUsed { grant: grant.0, call: call.0 }
+        }
+        StoredEvent::GrantRevoked { grant, by } => {
+            Event::GrantRevoked { grant: grant.0, by: by.into() }
+        }
+        StoredEvent::Frozen { by, reason } => {
+            Event::Frozen { by: by.into(), reason: reason.into_owned() }
+        }
+        StoredEvent::Thawed { by } => Event::Thawed { by: by.into() },
+        StoredEvent::TokenMinted { token } => {
+            Event::TokenMinted { token: Box::new(token.token()?) }
+        }
+        StoredEvent::TokenRevoked { token, by } => {
+            Event::TokenRevoked { token: token.0, by: by.into() }
+        }
+        StoredEvent::LoggedIn { person, via } => {
+            Event::LoggedIn { person: PersonId::new(&person), via: via.into_owned() }
+        }
+        StoredEvent::PolicyInForce { policy, node } => {
+            Event::PolicyInForce { policy: policy.0, node: node.0 }
+        }
+    })
+}

@@ -1,0 +1,107 @@
+//! From the domain to the record.
+
+use std::borrow::Cow;
+
+use domain::event::Event;
+use domain::person::Actor;
+
+use super::StoredEvent;
+use crate::record::call::{StoredCall, StoredClearance};
+use crate::record::hold::StoredHold;
+use crate::record::message::StoredMessage;
+use crate::record::state::{StoredChange, StoredState};
+use crate::record::{Frame, Hex, Text};
+
+pub(in crate::record) fn write_events<'a>(
+    events: &'a [Event],
+    actor: &Actor,
+    frame: Frame<'a>,
+) -> Vec<StoredEvent<'a>> {
+    let write = |(index, event)| {
+        write_event(event, actor, Frame { earlier: &events[..index], ..frame })
+    };
+    events.iter().enumerate().map(write).collect()
+}
+
+fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredEvent<'a> {
+    match event {
+        Event::SessionOpened { agent, creator, title, metadata } => StoredEvent::SessionOpened {
+            agent: agent.as_ref().into(),
+            creator: (creator != actor).then(|| creator.into()),
+            title: title.as_deref().map(Cow::from),
+            metadata: metadata.into(),
+        },
+        Event::MessageQueued { message, run, join } => StoredEvent::MessageQueued {
+            message: StoredMessage::new(message, frame),
+            run: Text(*run),
+            join: *join,
+        },
+        Event::RunStarted { run } => StoredEvent::RunStarted { run: Text(*run) },
+        Event::MessageAdded { message } => {
+            StoredEvent::MessageAdded { message: StoredMessage::new(message, frame) }
+        }
+        Event::CallProposed { id, call, clearance } => StoredEvent::CallProposed {
+            id: (*id != call.id).then_some(Text(*id)),
+            call: Box::new(StoredCall::new(call, frame, frame.written(*id).as_ref())),
+            clearance: clearance.as_ref().map(StoredClearance::from),
+        },
+        Event::CallMalformed { call, tool_use_id, tool } => StoredEvent::CallMalformed {
+            call: Text(*call),
+            tool_use_id: tool_use_id.into(),
+            tool: tool.as_ref().into(),
+        },
+        Event::HoldOpened { hold } => {
+            StoredEvent::HoldOpened { hold: Box::new(StoredHold::new(hold, frame)) }
+        }
+        Event::HoldUpdated { hold, change } => {
+            StoredEvent::HoldUpdated { hold: Text(*hold), change: StoredChange::new(change, frame) }
+        }
+        Event::HoldDecided { hold, state } => {
+            StoredEvent::HoldDecided { hold: Text(*hold), state: StoredState::new(state, &[]) }
+        }
+        Event::CallStarted { call, attempt, node } => {
+            StoredEvent::CallStarted { call: Text(*call), attempt: *attempt, node: Text(*node) }
+        }
+        Event::CallInDoubt { call, evidence, settle } => StoredEvent::CallInDoubt {
+            call: Text(*call),
+            evidence: evidence.into(),
+            settle: Text(*settle),
+        },
+        Event::CallSettled { call, result } => {
+            StoredEvent::CallSettled { call: Text(*call), result: result.into() }
+        }
+        Event::RunPaused { run } => StoredEvent::RunPaused { run: Text(*run) },
+        Event::RunResumed { run } => StoredEvent::RunResumed { run: Text(*run) },
+        Event::RunCompleted { run } => StoredEvent::RunCompleted { run: Text(*run) },
+        Event::RunFailed { run, error } => {
+            StoredEvent::RunFailed { run: Text(*run), error: error.into() }
+        }
+        Event::RunStopping { run, by, reason } => StoredEvent::RunStopping {
+            run: Text(*run),
+            by: by.into(),
+            reason: reason.as_deref().map(Cow::from),
+        },
+        Event::RunCancelled { run } => StoredEvent::RunCancelled { run: Text(*run) },
+        Event::GrantMade { grant } => StoredEvent::GrantMade { grant: grant.as_ref().into() },
+        Event::GrantUsed { grant, call } => {
+            StoredEvent::GrantUsed { grant: Text(*grant), call: Text(*call) }
+        }
+        Event::GrantRevoked { grant, by } => {
+            StoredEvent::GrantRevoked { grant: Text(*grant), by: by.into() }
+        }
+        Event::Frozen { by, reason } => {
+            StoredEvent::Frozen { by: by.into(), reason: reason.into() }
+        }
+        Event::Thawed { by } => StoredEvent::Thawed { by: by.into() },
+        Event::TokenMinted { token } => StoredEvent::TokenMinted { token: token.as_ref().into() },
+        Event::TokenRevoked { token, by } => {
+            StoredEvent::TokenRevoked { token: Text(*token), by: by.into() }
+        }
+        Event::LoggedIn { person, via } => {
+            StoredEvent::LoggedIn { person: person.as_str().into(), via: via.into() }
+        }
+        Event::PolicyInForce { policy, node } => {
+            StoredEvent::PolicyInForce { policy: Hex(*policy), node: Text(*node) }
+        }
+    }
+}

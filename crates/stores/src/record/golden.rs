@@ -1,0 +1,147 @@
+//! What is on disk stays readable: every golden file is what this code writes today, and reads as
+//! what it meant when it was made.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use domain::event::Event;
+use ports::store::Entry;
+
+use super::samples::{self, event_name};
+use super::{Broken, read_grant, read_hold, read_row, write_grant, write_hold, write_row};
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/v1").join(format!("{name}.json"))
+}
+
+/// The golden bytes. A file that is missing is made on demand, and then never again.
+fn golden(name: &str, written: &[u8]) -> Vec<u8> {
+    let path = path(name);
+    if !path.exists() && std::env::var_os("HOLDPOINT_NEW_GOLDEN").is_some() {
+        fs::write(&path, [written, b"\n"].concat()).unwrap();
+    }
+    let bytes = fs::read(&path).unwrap_or_else(|error| {
+        panic!("{name}.json: {error}; run once with HOLDPOINT_NEW_GOLDEN=1 to make a new one")
+    });
+    bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn every_event_is_written_and_read_as_ever() {
+    let mut seen = BTreeSet::new();
+    for (name, commit) in samples::rows() {
+        let written = write_row(&commit);
+        let golden = golden(name, &written);
+        assert_eq!(text(&written), text(&golden), "{name} is written differently");
+        let read = read_row(&golden, 7).unwrap_or_else(|broken| panic!("{name}: {broken}"));
+        let expected = Entry {
+            id: commit.id,
+            stream: commit.stream,
+            first: commit.expected + 1,
+            global: 7,
+            at: commit.at,
+            actor: commit.actor,
+            events: commit.events,
+        };
+        assert_eq!(read, expected, "{name} is read differently");
+        seen.extend(expected.events.iter().map(event_name));
+    }
+    let every: BTreeSet<&str> = samples::EVENT_NAMES.into();
+    assert_eq!(seen, every, "an event without a golden file");
+}
+
+#[test]
+fn every_hold_and_grant_is_written_and_read_as_ever() {
+    for (name, hold) in samples::holds() {
+        let written = write_hold(&hold);
+        let golden = golden(name, &written);
+        assert_eq!(text(&written), text(&golden), "{name} is written differently");
+        assert_eq!(*read_hold(&golden).unwrap(), hold, "{name} is read differently");
+    }
+    for (name, grant) in samples::grants() {
+        let written = write_grant(&grant);
+        let golden = golden(name, &written);
+        assert_eq!(text(&written), text(&golden), "{name} is written differently");
+        assert_eq!(*read_grant(&golden).unwrap(), grant, "{name} is read differently");
+    }
+}
+
+#[test]
+fn a_newer_version_is_told_apart_from_damage() {
+    let (_, commit) = samples::rows().remove(0);
+    let row = String::from_utf8(write_row(&commit)).unwrap();
+    let newer = row.replacen("\"v\":1", "\"v\":2", 1);
+    assert_eq!(read_row(newer.as_bytes(), 1), Err(Broken::Newer(2)));
+    // Also if it says things that this version has never heard of.
+    let stranger = newer.replacen("\"events\"", "\"weather\":\"fine\",\"events\"", 1);
+    assert_eq!(read_row(stranger.as_bytes(), 1), Err(Broken::Newer(2)));
+    let said = ports::store::StoreError::from(Broken::Newer(2)).to_string();
+    assert!(said.contains("this data was written by a newer version of Holdpoint"), "{said}");
+
+    let unknown = row.replacen("\"events\"", "\"weather\":\"fine\",\"events\"", 1);
+    assert!(matches!(read_row(unknown.as_bytes(), 1), Err(Broken::Damaged(_))), "nothing is ignored");
+    let (_, hold) = samples::holds().remove(0);
+    let newer = String::from_utf8(write_hold(&hold)).unwrap().replacen("\"v\":1", "\"v\":9", 1);
+    assert_eq!(read_hold(newer.as_bytes()), Err(Broken::Newer(9)));
+}
+
+#[test]
+fn nothing_is_said_twice_in_a_row() {
+    let (_, turn) = samples::rows().into_iter().find(|(name, _)| *name == "turn").unwrap();
+    let row = String::from_utf8(write_row(&turn)).unwrap();
+    assert_eq!(row.matches("DELETE FROM orders").count(), 1, "{row}");
+    assert_eq!(row.matches("definition").count(), 1, "{row}");
+    assert_eq!(row.matches(&turn.stream.to_string()).count(), 1, "{row}");
+}
+
+#[test]
+fn i02_a_call_whose_bytes_changed_on_disk_is_not_read() {
+    let (_, turn) = samples::rows().into_iter().find(|(name, _)| *name == "turn").unwrap();
+    let row = String::from_utf8(write_row(&turn)).unwrap();
+    for (from, to) in [
+        ("DELETE FROM orders", "DELETE FROM people"),
+        ("\"tool\":\"sql_modify\"", "\"tool\":\"sql_query\""),
+        ("\"tool_use_id\":\"toolu_01\"", "\"tool_use_id\":\"toolu_02\""),
+        ("\"agent\":\"ops\"", "\"agent\":\"oops\""),
+        ("working_directory\":\"/srv", "working_directory\":\"/etc"),
+    ] {
+        let changed = row.replacen(from, to, 1);
+        assert_ne!(changed, row, "{from}");
+        match read_row(changed.as_bytes(), 1) {
+            Err(Broken::Damaged(why)) => assert!(why.contains("digest was written"), "{why}"),
+            other => panic!("{from}: {other:?}"),
+        }
+    }
+    let (_, hold) = samples::holds().into_iter().find(|(name, _)| *name == "hold_pending").unwrap();
+    let record = String::from_utf8(write_hold(&hold)).unwrap();
+    let changed = record.replacen("DELETE FROM orders", "DELETE FROM people", 1);
+    assert_ne!(changed, record);
+    assert!(matches!(read_hold(changed.as_bytes()), Err(Broken::Damaged(_))));
+}
+
+#[test]
+fn damage_never_panics_and_never_repeats_what_was_stored() {
+    for (name, commit) in samples::rows() {
+        let row = write_row(&commit);
+        for at in 0..row.len() {
+            let mut damaged = row.clone();
+            damaged[at] ^= 0x15;
+            if let Err(broken) = read_row(&damaged, 1) {
+                assert!(!broken.to_string().contains("hunter2"), "{name}: {broken}");
+            }
+            assert!(read_row(&row[..at], 1).is_err());
+        }
+    }
+}
+
+#[test]
+fn names_of_events_are_all_different() {
+    let names: BTreeSet<&str> = samples::EVENT_NAMES.into();
+    assert_eq!(names.len(), samples::EVENT_NAMES.len());
+    assert!(matches!(samples::rows()[0].1.events[0], Event::SessionOpened { .. }));
+}

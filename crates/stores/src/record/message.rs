@@ -1,0 +1,200 @@
+//! The transcript.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use domain::id::{CallId, MessageId};
+use domain::message::{Message, Origin, Part, Role};
+use domain::outcome::{ResultKind, ToolResult};
+use domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Broken, Frame, Ms, Text, damaged, is_false};
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredMessage<'a> {
+    id: Text<MessageId>,
+    role: StoredRole,
+    /// A `user` message that we wrote ourselves.
+    #[serde(default, skip_serializing_if = "is_false")]
+    runtime: bool,
+    #[serde(borrow)]
+    parts: Vec<StoredPart<'a>>,
+    /// Absent: when the row was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<Ms>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredRole {
+    User,
+    Assistant,
+    Tool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum StoredPart<'a> {
+    Text(#[serde(borrow)] Cow<'a, str>),
+    Reasoning {
+        #[serde(borrow)]
+        text: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        opaque: Option<Cow<'a, str>>,
+    },
+    Call {
+        call: Text<CallId>,
+        #[serde(borrow)]
+        tool_use_id: Cow<'a, str>,
+        #[serde(borrow)]
+        tool: Cow<'a, str>,
+        #[serde(borrow)]
+        input: Cow<'a, str>,
+    },
+    Result {
+        call: Text<CallId>,
+        #[serde(borrow)]
+        tool_use_id: Cow<'a, str>,
+        #[serde(borrow)]
+        tool: Cow<'a, str>,
+        #[serde(borrow)]
+        result: StoredResult<'a>,
+    },
+}
+
+impl<'a> StoredMessage<'a> {
+    pub(super) fn new(message: &'a Message, frame: Frame<'_>) -> StoredMessage<'a> {
+        StoredMessage {
+            id: Text(message.id),
+            role: match message.role {
+                Role::User => StoredRole::User,
+                Role::Assistant => StoredRole::Assistant,
+                Role::Tool => StoredRole::Tool,
+            },
+            runtime: message.origin == Origin::Runtime,
+            parts: message.parts.iter().map(StoredPart::from).collect(),
+            at: (frame.at != Some(message.at)).then(|| message.at.into()),
+        }
+    }
+
+    pub(super) fn message(self, frame: Frame<'_>) -> Result<Arc<Message>, Broken> {
+        let Some(at) = self.at.map(Timestamp::from).or(frame.at) else {
+            return damaged(format!("{} was written at no time", self.id.0));
+        };
+        Ok(Arc::new(Message {
+            id: self.id.0,
+            role: match self.role {
+                StoredRole::User => Role::User,
+                StoredRole::Assistant => Role::Assistant,
+                StoredRole::Tool => Role::Tool,
+            },
+            origin: if self.runtime { Origin::Runtime } else { Origin::Own },
+            parts: self.parts.into_iter().map(Part::from).collect(),
+            at,
+        }))
+    }
+}
+
+impl<'a> From<&'a Part> for StoredPart<'a> {
+    fn from(part: &'a Part) -> StoredPart<'a> {
+        match part {
+            Part::Text(text) => StoredPart::Text(text.into()),
+            Part::Reasoning { text, opaque } => StoredPart::Reasoning {
+                text: text.into(),
+                opaque: opaque.as_deref().map(Cow::from),
+            },
+            Part::ToolCall { call, tool_use_id, tool, input } => StoredPart::Call {
+                call: Text(*call),
+                tool_use_id: tool_use_id.into(),
+                tool: tool.as_ref().into(),
+                input: input.into(),
+            },
+            Part::ToolResult { call, tool_use_id, tool, result } => StoredPart::Result {
+                call: Text(*call),
+                tool_use_id: tool_use_id.into(),
+                tool: tool.as_ref().into(),
+                result: result.into(),
+            },
+        }
+    }
+}
+
+impl From<StoredPart<'_>> for Part {
+    fn from(stored: StoredPart<'_>) -> Part {
+        match stored {
+            StoredPart::Text(text) => Part::Text(text.into_owned()),
+            StoredPart::Reasoning { text, opaque } => {
+                Part::Reasoning { text: text.into_owned(), opaque: opaque.map(Cow::into_owned) }
+            }
+            StoredPart::Call { call: Text(call), tool_use_id, tool, input } => Part::ToolCall {
+                call,
+                tool_use_id: tool_use_id.into_owned(),
+                tool: tool.into(),
+                input: input.into_owned(),
+            },
+            StoredPart::Result { call: Text(call), tool_use_id, tool, result } => Part::ToolResult {
+                call,
+                tool_use_id: tool_use_id.into_owned(),
+                tool: tool.into(),
+                result: result.into(),
+            },
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredResult<'a> {
+    kind: StoredKind,
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_error: bool,
+    #[serde(borrow)]
+    content: Cow<'a, str>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredKind {
+    Output,
+    Error,
+    Denied,
+    Expired,
+    Cancelled,
+    Pending,
+}
+
+impl<'a> From<&'a ToolResult> for StoredResult<'a> {
+    fn from(result: &'a ToolResult) -> StoredResult<'a> {
+        StoredResult {
+            kind: match result.kind {
+                ResultKind::Output => StoredKind::Output,
+                ResultKind::Error => StoredKind::Error,
+                ResultKind::Denied => StoredKind::Denied,
+                ResultKind::Expired => StoredKind::Expired,
+                ResultKind::Cancelled => StoredKind::Cancelled,
+                ResultKind::Pending => StoredKind::Pending,
+            },
+            is_error: result.is_error,
+            content: result.content.as_str().into(),
+        }
+    }
+}
+
+impl From<StoredResult<'_>> for ToolResult {
+    fn from(stored: StoredResult<'_>) -> ToolResult {
+        ToolResult {
+            content: stored.content.into_owned(),
+            is_error: stored.is_error,
+            kind: match stored.kind {
+                StoredKind::Output => ResultKind::Output,
+                StoredKind::Error => ResultKind::Error,
+                StoredKind::Denied => ResultKind::Denied,
+                StoredKind::Expired => ResultKind::Expired,
+                StoredKind::Cancelled => ResultKind::Cancelled,
+                StoredKind::Pending => ResultKind::Pending,
+            },
+        }
+    }
+}

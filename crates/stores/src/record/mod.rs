@@ -1,0 +1,171 @@
+//! What goes to disk: a language of its own, apart from the domain's types and versioned.
+//!
+//! One commit is one [`row`] of JSON, and these exact bytes are the audit entry. A row says nothing
+//! twice: the bytes of a call's arguments stand in the message that carried them, and a hold that is
+//! opened together with its call refers to it. No stored digest is believed: calls are built anew
+//! from their parts, and what comes out must have the digest that was written.
+//!
+//! The golden files in `golden/v1` are never edited. A field that this version does not know makes a
+//! record unreadable rather than half read: it might be the one that forbids something.
+
+mod actor;
+mod answer;
+mod call;
+mod event;
+#[cfg(test)]
+mod golden;
+mod grant;
+mod hold;
+mod json;
+mod message;
+mod question;
+mod row;
+#[cfg(test)]
+mod samples;
+mod state;
+mod token;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::id::SessionId;
+use domain::time::Timestamp;
+use ports::store::StoreError;
+use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+pub(crate) use actor::{StoredActor, key_of};
+pub(crate) use grant::{read_grant, write_grant};
+pub(crate) use hold::{read_hold, write_hold};
+pub(crate) use row::{read_row, write_row};
+
+/// The version that this code writes, and the newest that it reads.
+pub const VERSION: u32 = 1;
+
+/// Why a record cannot be read. It never repeats what the record says, which may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Broken {
+    #[error(
+        "this data was written by a newer version of Holdpoint (record version {0}, and this one \
+         reads up to {VERSION}); run that version"
+    )]
+    Newer(u32),
+    #[error("a record is damaged: {0}; restore the data from a backup")]
+    Damaged(String),
+}
+
+impl From<Broken> for StoreError {
+    fn from(broken: Broken) -> StoreError {
+        StoreError::Unreadable(broken.to_string())
+    }
+}
+
+fn damaged<T>(what: impl Into<String>) -> Result<T, Broken> {
+    Err(Broken::Damaged(what.into()))
+}
+
+/// Anything with one spelling: ids and digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<T: fmt::Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<T>, D::Error> {
+        deserializer.deserialize_str(Spelled(PhantomData))
+    }
+}
+
+struct Spelled<T>(PhantomData<T>);
+
+impl<T: FromStr> Visitor<'_> for Spelled<T> {
+    type Value = Text<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an id")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Text<T>, E> {
+        text.parse().map(Text).map_err(|_| E::custom("not the expected kind of id"))
+    }
+}
+
+/// A digest by its digits alone: what people see has `sha256:` before it, and finds it here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hex(pub(crate) Digest);
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.0.to_string();
+        serializer.serialize_str(text.strip_prefix(SHA256).unwrap_or(&text))
+    }
+}
+
+const SHA256: &str = "sha256:";
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hex, D::Error> {
+        let digits = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let digest = format!("{SHA256}{digits}").parse();
+        digest.map(Hex).map_err(|_| serde::de::Error::custom("not a digest"))
+    }
+}
+
+/// What a row says about all of its events, so that they need not say it again.
+#[derive(Clone, Copy, Default)]
+struct Frame<'a> {
+    session: Option<SessionId>,
+    at: Option<Timestamp>,
+    /// The events before the one in hand.
+    earlier: &'a [Event],
+}
+
+/// Milliseconds since 1970.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Ms(i64);
+
+impl From<Timestamp> for Ms {
+    fn from(at: Timestamp) -> Ms {
+        Ms(at.as_ms())
+    }
+}
+
+impl From<Ms> for Timestamp {
+    fn from(ms: Ms) -> Timestamp {
+        Timestamp::from_ms(ms.0)
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Versioned {
+    v: u32,
+}
+
+/// Reads a record of this version, or says what is wrong with it without repeating any of it.
+fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8], version: impl Fn(&T) -> u32) -> Result<T, Broken> {
+    match serde_json::from_slice::<T>(bytes) {
+        Ok(record) if version(&record) == VERSION => Ok(record),
+        Ok(record) => Err(Broken::Newer(version(&record))),
+        Err(error) => match serde_json::from_slice::<Versioned>(bytes) {
+            Ok(Versioned { v }) if v != VERSION => Err(Broken::Newer(v)),
+            _ => damaged(format!("{:?} at column {}", error.classify(), error.column())),
+        },
+    }
+}
+
+fn write<T: Serialize>(record: &T) -> Vec<u8> {
+    // Writing to memory cannot fail, and no record has a map whose keys are not text.
+    serde_json::to_vec(record).expect("a record is always JSON")
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}

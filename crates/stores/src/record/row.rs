@@ -1,0 +1,59 @@
+//! One commit: one row of the journal, and one entry of the audit log.
+
+use domain::id::{CommitId, SessionId, StreamId};
+use ports::store::{Commit, Entry};
+use serde::{Deserialize, Serialize};
+
+use super::actor::StoredActor;
+use super::event::{StoredEvent, read_events, write_events};
+use super::{Broken, Frame, Ms, Text, VERSION};
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row<'a> {
+    v: u32,
+    id: Text<CommitId>,
+    stream: Text<StreamId>,
+    first: u64,
+    at: Ms,
+    #[serde(borrow)]
+    actor: StoredActor<'a>,
+    #[serde(borrow)]
+    events: Vec<StoredEvent<'a>>,
+}
+
+/// The position among all events is not part of it: only the writer knows that, and the chain of
+/// hashes says it as well.
+pub(crate) fn write_row(commit: &Commit) -> Vec<u8> {
+    let frame = Frame { session: session(commit.stream), at: Some(commit.at), earlier: &[] };
+    super::write(&Row {
+        v: VERSION,
+        id: Text(commit.id),
+        stream: Text(commit.stream),
+        first: commit.expected + 1,
+        at: commit.at.into(),
+        actor: (&commit.actor).into(),
+        events: write_events(&commit.events, &commit.actor, frame),
+    })
+}
+
+pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
+    let row = super::read::<Row<'_>>(bytes, |row| row.v)?;
+    let (actor, at) = (row.actor.into(), row.at.into());
+    Ok(Entry {
+        id: row.id.0,
+        stream: row.stream.0,
+        first: row.first,
+        global,
+        events: read_events(row.events, &actor, session(row.stream.0), at)?,
+        at,
+        actor,
+    })
+}
+
+fn session(stream: StreamId) -> Option<SessionId> {
+    match stream {
+        StreamId::Session(id) => Some(id),
+        StreamId::Outside(_) | StreamId::House => None,
+    }
+}

@@ -1,0 +1,306 @@
+//! Where a hold stands, and what changes it.
+
+use std::borrow::Cow;
+
+use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, Vote};
+use domain::person::PersonId;
+use serde::{Deserialize, Serialize};
+
+use super::actor::{StoredActor, StoredAudience};
+use super::answer::StoredVote;
+use super::call::{StoredCall, StoredClearedBy};
+use super::message::StoredResult;
+use super::{Broken, Frame, Ms, damaged};
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum StoredState<'a> {
+    #[default]
+    Pending,
+    Approved(#[serde(borrow)] StoredDecision<'a>),
+    Denied(#[serde(borrow)] StoredDecision<'a>),
+    Answered(#[serde(borrow)] StoredDecision<'a>),
+    Expired {
+        at: Ms,
+    },
+    Cancelled {
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+        at: Ms,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum StoredDecision<'a> {
+    People {
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        vote: Option<StoredVote<'a>>,
+        /// The deciding vote is the one at this place among the votes of the same hold.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nth: Option<usize>,
+        #[serde(borrow)]
+        voters: Vec<Cow<'a, str>>,
+    },
+    Automatic {
+        allowed: bool,
+        #[serde(borrow)]
+        by: StoredClearedBy<'a>,
+        at: Ms,
+    },
+}
+
+impl<'a> StoredState<'a> {
+    /// `votes`: those that are stored beside the state, so that none is stored twice.
+    pub(super) fn new(state: &'a HoldState, votes: &[Vote]) -> StoredState<'a> {
+        match state {
+            HoldState::Pending => StoredState::Pending,
+            HoldState::Approved(decision) => {
+                StoredState::Approved(StoredDecision::new(decision, votes))
+            }
+            HoldState::Denied(decision) => StoredState::Denied(StoredDecision::new(decision, votes)),
+            HoldState::Answered(decision) => {
+                StoredState::Answered(StoredDecision::new(decision, votes))
+            }
+            HoldState::Expired { at } => StoredState::Expired { at: (*at).into() },
+            HoldState::Cancelled { by, reason, at } => StoredState::Cancelled {
+                by: by.into(),
+                reason: reason.as_deref().map(Cow::from),
+                at: (*at).into(),
+            },
+        }
+    }
+
+    pub(super) fn state(self, votes: &[Vote]) -> Result<HoldState, Broken> {
+        Ok(match self {
+            StoredState::Pending => HoldState::Pending,
+            StoredState::Approved(decision) => HoldState::Approved(decision.decision(votes)?),
+            StoredState::Denied(decision) => HoldState::Denied(decision.decision(votes)?),
+            StoredState::Answered(decision) => HoldState::Answered(decision.decision(votes)?),
+            StoredState::Expired { at } => HoldState::Expired { at: at.into() },
+            StoredState::Cancelled { by, reason, at } => HoldState::Cancelled {
+                by: by.into(),
+                reason: reason.map(Cow::into_owned),
+                at: at.into(),
+            },
+        })
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(self, StoredState::Pending)
+    }
+}
+
+impl<'a> StoredDecision<'a> {
+    fn new(decision: &'a Decision, votes: &[Vote]) -> StoredDecision<'a> {
+        match decision {
+            Decision::People { vote, voters } => {
+                let nth = votes.iter().position(|listed| listed == vote);
+                StoredDecision::People {
+                    vote: nth.is_none().then(|| vote.into()),
+                    nth,
+                    voters: voters.iter().map(|id| id.as_str().into()).collect(),
+                }
+            }
+            Decision::Automatic { allowed, by, at } => StoredDecision::Automatic {
+                allowed: *allowed,
+                by: by.into(),
+                at: (*at).into(),
+            },
+        }
+    }
+
+    fn decision(self, votes: &[Vote]) -> Result<Decision, Broken> {
+        Ok(match self {
+            StoredDecision::People { vote, nth, voters } => Decision::People {
+                vote: match (vote, nth.and_then(|nth| votes.get(nth))) {
+                    (Some(vote), _) => vote.vote()?,
+                    (None, Some(listed)) => listed.clone(),
+                    (None, None) => return damaged("a decision without its vote"),
+                },
+                voters: voters.iter().map(|id| PersonId::new(id)).collect(),
+            },
+            StoredDecision::Automatic { allowed, by, at } => {
+                Decision::Automatic { allowed, by: by.into(), at: at.into() }
+            }
+        })
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum StoredOutcome<'a> {
+    Executing,
+    Succeeded(#[serde(borrow)] StoredResult<'a>),
+    Failed(#[serde(borrow)] StoredResult<'a>),
+    Unknown,
+}
+
+impl<'a> From<&'a HoldOutcome> for StoredOutcome<'a> {
+    fn from(outcome: &'a HoldOutcome) -> StoredOutcome<'a> {
+        match outcome {
+            HoldOutcome::Executing => StoredOutcome::Executing,
+            HoldOutcome::Succeeded(result) => StoredOutcome::Succeeded(result.into()),
+            HoldOutcome::Failed(result) => StoredOutcome::Failed(result.into()),
+            HoldOutcome::Unknown => StoredOutcome::Unknown,
+        }
+    }
+}
+
+impl From<StoredOutcome<'_>> for HoldOutcome {
+    fn from(stored: StoredOutcome<'_>) -> HoldOutcome {
+        match stored {
+            StoredOutcome::Executing => HoldOutcome::Executing,
+            StoredOutcome::Succeeded(result) => HoldOutcome::Succeeded(result.into()),
+            StoredOutcome::Failed(result) => HoldOutcome::Failed(result.into()),
+            StoredOutcome::Unknown => HoldOutcome::Unknown,
+        }
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredPreview<'a> {
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    summary: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    diff: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Cow<'a, str>>,
+}
+
+impl StoredPreview<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.summary.is_none()
+            && self.rows.is_none()
+            && self.diff.is_none()
+            && self.warnings.is_empty()
+    }
+}
+
+impl<'a> From<&'a Preview> for StoredPreview<'a> {
+    fn from(preview: &'a Preview) -> StoredPreview<'a> {
+        StoredPreview {
+            summary: preview.summary.as_deref().map(Cow::from),
+            rows: preview.rows,
+            diff: preview.diff.as_deref().map(Cow::from),
+            warnings: preview.warnings.iter().map(Cow::from).collect(),
+        }
+    }
+}
+
+impl From<StoredPreview<'_>> for Preview {
+    fn from(stored: StoredPreview<'_>) -> Preview {
+        Preview {
+            summary: stored.summary.map(Cow::into_owned),
+            rows: stored.rows,
+            diff: stored.diff.map(Cow::into_owned),
+            warnings: stored.warnings.into_iter().map(Cow::into_owned).collect(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredRisk {
+    Low,
+    #[default]
+    Medium,
+    High,
+    Critical,
+}
+
+impl StoredRisk {
+    pub(super) fn is_medium(&self) -> bool {
+        *self == StoredRisk::Medium
+    }
+}
+
+impl From<Risk> for StoredRisk {
+    fn from(risk: Risk) -> StoredRisk {
+        match risk {
+            Risk::Low => StoredRisk::Low,
+            Risk::Medium => StoredRisk::Medium,
+            Risk::High => StoredRisk::High,
+            Risk::Critical => StoredRisk::Critical,
+        }
+    }
+}
+
+impl From<StoredRisk> for Risk {
+    fn from(stored: StoredRisk) -> Risk {
+        match stored {
+            StoredRisk::Low => Risk::Low,
+            StoredRisk::Medium => Risk::Medium,
+            StoredRisk::High => Risk::High,
+            StoredRisk::Critical => Risk::Critical,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum StoredChange<'a> {
+    Voted(#[serde(borrow)] StoredVote<'a>),
+    Revised {
+        #[serde(borrow)]
+        call: Box<StoredCall<'a>>,
+        #[serde(borrow)]
+        audience: StoredAudience<'a>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        rule: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "StoredRisk::is_medium")]
+        risk: StoredRisk,
+        #[serde(borrow, default, skip_serializing_if = "StoredPreview::is_empty")]
+        preview: StoredPreview<'a>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        votes: Vec<StoredVote<'a>>,
+    },
+    Claimed(#[serde(borrow)] Cow<'a, str>),
+    Unclaimed,
+    Outcome(#[serde(borrow)] StoredOutcome<'a>),
+}
+
+impl<'a> StoredChange<'a> {
+    pub(super) fn new(change: &'a HoldChange, frame: Frame<'_>) -> StoredChange<'a> {
+        match change {
+            HoldChange::Voted(vote) => StoredChange::Voted(vote.into()),
+            HoldChange::Revised { call, audience, rule, risk, preview, votes } => {
+                StoredChange::Revised {
+                    call: Box::new(StoredCall::new(call, frame, None)),
+                    audience: audience.into(),
+                    rule: rule.as_deref().map(Cow::from),
+                    risk: (*risk).into(),
+                    preview: preview.into(),
+                    votes: votes.iter().map(StoredVote::from).collect(),
+                }
+            }
+            HoldChange::Claimed(who) => StoredChange::Claimed(who.as_str().into()),
+            HoldChange::Unclaimed => StoredChange::Unclaimed,
+            HoldChange::Outcome(outcome) => StoredChange::Outcome(outcome.into()),
+        }
+    }
+
+    pub(super) fn change(self, frame: Frame<'_>) -> Result<HoldChange, Broken> {
+        Ok(match self {
+            StoredChange::Voted(vote) => HoldChange::Voted(vote.vote()?),
+            StoredChange::Revised { call, audience, rule, risk, preview, votes } => {
+                HoldChange::Revised {
+                    call: call.call(frame, None)?,
+                    audience: audience.into(),
+                    rule: rule.map(Cow::into_owned),
+                    risk: risk.into(),
+                    preview: preview.into(),
+                    votes: votes.into_iter().map(StoredVote::vote).collect::<Result<_, _>>()?,
+                }
+            }
+            StoredChange::Claimed(who) => HoldChange::Claimed(PersonId::new(&who)),
+            StoredChange::Unclaimed => HoldChange::Unclaimed,
+            StoredChange::Outcome(outcome) => HoldChange::Outcome(outcome.into()),
+        })
+    }
+}

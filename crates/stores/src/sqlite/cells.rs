@@ -1,0 +1,250 @@
+//! How domain values stand in columns: ids as their 16 bytes, small sums as small numbers.
+
+use domain::event::Event;
+use domain::hold::{Hold, Risk};
+use domain::id::{Bits, HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::person::{Actor, PersonId};
+use domain::session::RunStatus;
+use ports::store::{SecretKind, SessionRow};
+use rusqlite::Row;
+
+use super::error::Failure;
+use crate::record::{Broken, StoredActor, key_of, write_hold};
+
+pub(super) fn id(bits: Bits) -> [u8; 16] {
+    bits.0.to_be_bytes()
+}
+
+pub(super) fn bits(cell: &[u8]) -> Result<Bits, Broken> {
+    match <[u8; 16]>::try_from(cell) {
+        Ok(bytes) => Ok(Bits(u128::from_be_bytes(bytes))),
+        Err(_) => Err(Broken::Damaged("an id has the wrong length".into())),
+    }
+}
+
+/// A letter, so that ids of different kinds never meet, and the id.
+pub(super) fn stream(stream: StreamId) -> Vec<u8> {
+    let (letter, bits) = match stream {
+        StreamId::Session(SessionId(bits)) => (b's', bits),
+        StreamId::Outside(HoldId(bits)) => (b'h', bits),
+        StreamId::House => return vec![b'H'],
+    };
+    let mut cell = Vec::with_capacity(17);
+    cell.push(letter);
+    cell.extend(id(bits));
+    cell
+}
+
+pub(super) fn state_code(name: &str) -> Option<i64> {
+    let names = ["pending", "approved", "denied", "answered", "expired", "cancelled"];
+    names.iter().position(|known| *known == name).map(|code| code as i64)
+}
+
+pub(super) fn kind_code(name: &str) -> Option<i64> {
+    let names = ["approve", "choose", "fill", "perform", "settle"];
+    names.iter().position(|known| *known == name).map(|code| code as i64)
+}
+
+pub(super) fn risk_code(risk: Risk) -> i64 {
+    match risk {
+        Risk::Low => 0,
+        Risk::Medium => 1,
+        Risk::High => 2,
+        Risk::Critical => 3,
+    }
+}
+
+pub(super) fn secret_code(kind: SecretKind) -> i64 {
+    match kind {
+        SecretKind::Login => 0,
+        SecretKind::Cookie => 1,
+    }
+}
+
+const STATUSES: [RunStatus; 5] = [
+    RunStatus::Running,
+    RunStatus::Paused,
+    RunStatus::Completed,
+    RunStatus::Failed,
+    RunStatus::Cancelled,
+];
+
+fn status_code(status: RunStatus) -> Option<i64> {
+    STATUSES.iter().position(|known| *known == status).map(|code| code as i64)
+}
+
+/// A hold's row, made ready outside of the writer.
+pub(super) struct HoldCells {
+    pub(super) id: [u8; 16],
+    pub(super) state: i64,
+    pub(super) kind: i64,
+    pub(super) risk: i64,
+    pub(super) session: Option<[u8; 16]>,
+    pub(super) expires_at: Option<i64>,
+    pub(super) agent: Option<String>,
+    pub(super) opener: Option<String>,
+    pub(super) audience: String,
+    /// `None`: as the same commit opened it.
+    pub(super) record: Option<Vec<u8>>,
+}
+
+impl HoldCells {
+    pub(super) fn new(hold: &Hold, events: &[Event]) -> HoldCells {
+        let is_as_opened = events.iter().any(|event| match event {
+            Event::HoldOpened { hold: opened } => **opened == *hold,
+            _ => false,
+        });
+        HoldCells {
+            id: id(hold.id.0),
+            state: state_code(hold.state.name()).unwrap_or(i64::MAX),
+            kind: kind_code(hold.question.kind()).unwrap_or(i64::MAX),
+            risk: risk_code(hold.risk),
+            session: hold.session.map(|session| id(session.0)),
+            expires_at: hold.expires_at.map(|at| at.as_ms()),
+            agent: hold.agent.as_deref().map(str::to_owned),
+            opener: key_of(&hold.opener),
+            audience: audience(hold),
+            record: (!is_as_opened).then(|| write_hold(hold)),
+        }
+    }
+}
+
+/// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer.
+fn audience(hold: &Hold) -> String {
+    let mut text = String::from("|");
+    for person in &hold.audience.people {
+        push(&mut text, 'p', person.as_str());
+    }
+    for role in &hold.audience.roles {
+        push(&mut text, 'r', role);
+    }
+    if let (true, Some(requester)) = (hold.audience.exclude_requester, &hold.requester) {
+        push(&mut text, 'x', requester.as_str());
+    }
+    text
+}
+
+fn push(text: &mut String, kind: char, name: &str) {
+    text.push(kind);
+    text.push(':');
+    // A name with a bar in it must not pass for two names.
+    for letter in name.chars() {
+        match letter {
+            '|' => text.push_str("\\b"),
+            '\\' => text.push_str("\\\\"),
+            letter => text.push(letter),
+        }
+    }
+    text.push('|');
+}
+
+fn needle(kind: char, name: &str) -> String {
+    let mut text = String::from("|");
+    push(&mut text, kind, name);
+    text
+}
+
+/// What to look for in an audience to find this person by name or role.
+pub(super) fn needles(person: &PersonId, roles: &[String]) -> Vec<String> {
+    let roles = roles.iter().map(|role| needle('r', role));
+    std::iter::once(needle('p', person.as_str())).chain(roles).collect()
+}
+
+pub(super) fn excluded(person: &PersonId) -> String {
+    needle('x', person.as_str())
+}
+
+/// A session's row, made ready outside of the writer.
+pub(super) struct SessionCells {
+    pub(super) id: [u8; 16],
+    pub(super) agent: String,
+    pub(super) creator: Option<String>,
+    pub(super) creator_record: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) run: Option<[u8; 16]>,
+    pub(super) run_status: Option<i64>,
+    pub(super) opened_at: i64,
+    pub(super) changed_at: i64,
+    pub(super) owes: bool,
+    pub(super) owner: [u8; 16],
+}
+
+impl SessionCells {
+    pub(super) fn new(row: &SessionRow) -> SessionCells {
+        let record = match &row.creator {
+            Actor::Person(_) => None,
+            other => serde_json::to_string(&StoredActor::from(other)).ok(),
+        };
+        SessionCells {
+            id: id(row.id.0),
+            agent: row.agent.to_string(),
+            creator: key_of(&row.creator),
+            creator_record: record,
+            title: row.title.clone(),
+            run: row.run.map(|(run, _)| id(run.0)),
+            run_status: row.run.and_then(|(_, status)| status_code(status)),
+            opened_at: row.opened_at.as_ms(),
+            changed_at: row.changed_at.as_ms(),
+            owes: row.owes,
+            owner: id(row.owner.0),
+        }
+    }
+}
+
+pub(super) const SESSION_COLUMNS: &str = "s.id, s.agent, s.creator, s.creator_record, s.title, \
+     s.run, s.run_status, s.opened_at, s.changed_at, s.owes, s.owner";
+
+pub(super) fn session_row(row: &Row<'_>) -> Result<SessionRow, Failure> {
+    let damaged = || Failure::from(Broken::Damaged("a session's row makes no sense".into()));
+    let creator = match (row.get_ref(3)?.as_str_or_null()?, row.get_ref(2)?.as_str_or_null()?) {
+        (Some(record), _) => {
+            Actor::from(serde_json::from_str::<StoredActor<'_>>(record).map_err(|_| damaged())?)
+        }
+        (None, Some(key)) => {
+            Actor::Person(PersonId::new(key.strip_prefix("p:").ok_or_else(damaged)?))
+        }
+        (None, None) => return Err(damaged()),
+    };
+    let run = match (row.get_ref(5)?.as_blob_or_null()?, row.get::<_, Option<i64>>(6)?) {
+        (Some(run), Some(code)) => {
+            let status = usize::try_from(code).ok().and_then(|code| STATUSES.get(code));
+            Some((RunId(bits(run)?), *status.ok_or_else(damaged)?))
+        }
+        _ => None,
+    };
+    Ok(SessionRow {
+        id: SessionId(bits(row.get_ref(0)?.as_blob()?)?),
+        agent: row.get_ref(1)?.as_str()?.into(),
+        creator,
+        title: row.get(4)?,
+        run,
+        opened_at: domain::time::Timestamp::from_ms(row.get(7)?),
+        changed_at: domain::time::Timestamp::from_ms(row.get(8)?),
+        owes: row.get(9)?,
+        owner: NodeId(bits(row.get_ref(10)?.as_blob()?)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_pass_for_another() {
+        let mut text = String::from("|");
+        push(&mut text, 'r', "a|p:ana");
+        assert!(!text.contains(&needle('p', "ana")), "{text}");
+        assert!(text.contains(&needle('r', "a|p:ana")));
+        assert_ne!(needle('r', "a\\b"), needle('r', "a|"));
+        assert!(!needle('p', "ana2").contains(&needle('p', "ana")));
+    }
+
+    #[test]
+    fn every_state_kind_and_status_has_a_code() {
+        assert_eq!(state_code("pending"), Some(0), "the partial indexes say so");
+        for status in STATUSES {
+            assert!(status_code(status).is_some());
+        }
+        assert_eq!(kind_code("nonsense"), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! One commit on its way to disk: made ready by the caller, written by the writer.
+
+use domain::event::Event;
+use domain::id::StreamId;
+use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply};
+use rusqlite::{Connection, params};
+
+use super::cells::{self, HoldCells, SessionCells};
+use super::head::Head;
+use crate::record::{write_grant, write_row};
+
+/// A commit in the form of its rows, so that the one writer has nothing left to do but write.
+pub(super) struct Prepared {
+    pub(super) stream: StreamId,
+    stream_cell: Vec<u8>,
+    expected: u64,
+    house: Option<u64>,
+    count: u64,
+    at_ms: i64,
+    bytes: Vec<u8>,
+    session: Option<SessionCells>,
+    runs: Vec<[u8; 16]>,
+    holds: Vec<HoldCells>,
+    grants: Vec<GrantCells>,
+    reply: Option<KeptReply>,
+    deliveries: Vec<Delivery>,
+}
+
+struct GrantCells {
+    id: [u8; 16],
+    session: [u8; 16],
+    giver: String,
+    record: Vec<u8>,
+}
+
+impl Prepared {
+    pub(super) fn new(commit: &Commit) -> Prepared {
+        let runs = commit.events.iter().filter_map(|event| match event {
+            Event::RunStarted { run } | Event::MessageQueued { run, .. } => Some(cells::id(run.0)),
+            _ => None,
+        });
+        Prepared {
+            stream: commit.stream,
+            stream_cell: cells::stream(commit.stream),
+            expected: commit.expected,
+            house: commit.house,
+            count: commit.events.len() as u64,
+            at_ms: commit.at.as_ms(),
+            bytes: write_row(commit),
+            session: commit.session.as_ref().map(SessionCells::new),
+            runs: runs.collect(),
+            holds: commit
+                .holds
+                .iter()
+                .map(|hold| HoldCells::new(hold, &commit.events))
+                .collect(),
+            grants: commit
+                .grants
+                .iter()
+                .map(|grant| GrantCells {
+                    id: cells::id(grant.id.0),
+                    session: cells::id(grant.session.0),
+                    giver: grant.by.to_string(),
+                    record: write_grant(grant),
+                })
+                .collect(),
+            reply: commit.reply.clone(),
+            deliveries: commit.deliveries.clone(),
+        }
+    }
+
+    /// Looks before it writes, so that a refused commit has left no trace. The reply comes first:
+    /// whoever repeats a request must find its reply and not decide again.
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        head: &mut Head,
+    ) -> Result<Result<Committed, CommitError>, rusqlite::Error> {
+        if let Some(reply) = &self.reply
+            && is_kept(connection, reply)?
+        {
+            return Ok(Err(CommitError::ReplyKept));
+        }
+        let actual = head.version(connection, self.stream, &self.stream_cell)?;
+        if actual != self.expected {
+            return Ok(Err(CommitError::Conflict { actual }));
+        }
+        if let Some(house) = self.house
+            && head.version(connection, StreamId::House, &cells::stream(StreamId::House))? != house
+        {
+            return Ok(Err(CommitError::HouseMoved));
+        }
+        let global = head.global + 1;
+        // Without events nothing has happened, and the log says nothing: only a reply is kept.
+        let chain = if self.count > 0 { Some(self.append(connection, head)?) } else { None };
+        self.write_tables(connection, global)?;
+        if let Some(chain) = chain {
+            head.advance(chain, self.stream, self.expected + self.count, self.count, self.at_ms);
+        }
+        Ok(Ok(Committed { version: self.expected + self.count, global }))
+    }
+
+    fn append(
+        &self,
+        connection: &Connection,
+        head: &Head,
+    ) -> Result<audit::Chain, rusqlite::Error> {
+        // A copy: the head moves only when all of the commit is written.
+        let mut chain = head.chain;
+        let (seq, hash) = chain.append(&self.bytes);
+        connection
+            .prepare_cached(
+                "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                (head.global + 1) as i64,
+                self.stream_cell,
+                (self.expected + 1) as i64,
+                self.count as i64,
+                seq as i64,
+                self.at_ms,
+                hash.as_bytes(),
+                self.bytes,
+            ])?;
+        Ok(chain)
+    }
+
+    fn write_tables(&self, connection: &Connection, global: u64) -> Result<(), rusqlite::Error> {
+        if let Some(session) = &self.session {
+            write_session(connection, session)?;
+            for run in &self.runs {
+                connection
+                    .prepare_cached("INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)")?
+                    .execute(params![run, session.id])?;
+            }
+        }
+        for hold in &self.holds {
+            write_hold(connection, hold, global)?;
+        }
+        for grant in &self.grants {
+            connection
+                .prepare_cached(
+                    "INSERT INTO grants (id, session, giver, record) VALUES (?1, ?2, ?3, ?4) \
+                     ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+                )?
+                .execute(params![grant.id, grant.session, grant.giver, grant.record])?;
+        }
+        if let Some(reply) = &self.reply {
+            keep(connection, reply)?;
+        }
+        for delivery in &self.deliveries {
+            connection
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO deliveries (key, hold, due_at, attempts) \
+                     VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![
+                    delivery.key,
+                    cells::id(delivery.hold.0),
+                    delivery.due_at.as_ms(),
+                    delivery.attempts,
+                ])?;
+        }
+        Ok(())
+    }
+}
+
+fn is_kept(connection: &Connection, reply: &KeptReply) -> Result<bool, rusqlite::Error> {
+    connection
+        .prepare_cached("SELECT 1 FROM replies WHERE caller = ?1 AND key = ?2")?
+        .exists(params![reply.caller, reply.key])
+}
+
+fn keep(connection: &Connection, reply: &KeptReply) -> Result<(), rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO replies (caller, key, request, status, at, body) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            reply.caller,
+            reply.key,
+            reply.request.as_bytes(),
+            reply.status,
+            reply.at.as_ms(),
+            reply.body,
+        ])
+        .map(drop)
+}
+
+fn write_session(connection: &Connection, cells: &SessionCells) -> Result<(), rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO sessions (id, agent, creator, creator_record, title, run, run_status, \
+                 opened_at, changed_at, owes, owner) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+             ON CONFLICT (id) DO UPDATE SET title = excluded.title, run = excluded.run, \
+                 run_status = excluded.run_status, changed_at = excluded.changed_at, \
+                 owes = excluded.owes, owner = excluded.owner",
+        )?
+        .execute(params![
+            cells.id,
+            cells.agent,
+            cells.creator,
+            cells.creator_record,
+            cells.title,
+            cells.run,
+            cells.run_status,
+            cells.opened_at,
+            cells.changed_at,
+            cells.owes,
+            cells.owner,
+        ])?;
+    Ok(())
+}
+
+fn write_hold(
+    connection: &Connection,
+    cells: &HoldCells,
+    global: u64,
+) -> Result<(), rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, \
+                 audience, opened_in, record) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+             ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
+                 expires_at = excluded.expires_at, audience = excluded.audience, \
+                 record = excluded.record",
+        )?
+        .execute(params![
+            cells.id,
+            cells.state,
+            cells.kind,
+            cells.risk,
+            cells.session,
+            cells.expires_at,
+            cells.agent,
+            cells.opener,
+            cells.audience,
+            global as i64,
+            cells.record,
+        ])?;
+    Ok(())
+}

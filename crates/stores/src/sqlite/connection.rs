@@ -1,0 +1,120 @@
+//! Connections, and the settings that durability depends on.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+/// How to open the database, the first time and after every fault.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) database: PathBuf,
+    /// For tests of a full disk: the database may not grow beyond this.
+    pub(super) pages_max: Option<std::sync::Arc<std::sync::atomic::AtomicU32>>,
+}
+
+/// The writer waits this long for another program (a backup, a shell) to let go of the database.
+const BUSY_MS: u32 = 5_000;
+/// About 16 MB of log before it is copied into the database.
+const CHECKPOINT_PAGES: u32 = 4_000;
+/// Kibibytes of pages that are kept in memory: what busy streams touch fits, and memory stays small
+/// however large the database grows.
+const WRITER_CACHE_KIB: i64 = 16 << 10;
+const READER_CACHE_KIB: i64 = 4 << 10;
+
+impl Source {
+    pub(super) fn new(database: PathBuf) -> Source {
+        Source { database, pages_max: None }
+    }
+
+    pub(super) fn writer(&self) -> Result<Connection, rusqlite::Error> {
+        let connection = open(&self.database, OpenFlags::SQLITE_OPEN_CREATE)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+        connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        self.limit(&connection)?;
+        Ok(connection)
+    }
+
+    pub(super) fn reader(&self) -> Result<Connection, rusqlite::Error> {
+        let connection = open(&self.database, OpenFlags::empty())?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(connection)
+    }
+
+    pub(super) fn limit(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        if let Some(pages_max) = &self.pages_max {
+            let pages = pages_max.load(std::sync::atomic::Ordering::SeqCst);
+            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+        }
+        Ok(())
+    }
+}
+
+fn open(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let connection = Connection::open_with_flags(database, flags)?;
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
+    // Savepoints want a temporary file, which bare container images have no place for.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // Through a memory map, a failing disk would kill the process instead of returning an error.
+    connection.pragma_update(None, "mmap_size", 0)?;
+    Ok(connection)
+}
+
+/// A setting without which "durable" would be a lie.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{setting}` is `{found}` and must be `{wanted}`")]
+pub(super) struct Unsafe {
+    pub(super) setting: &'static str,
+    pub(super) wanted: &'static str,
+    pub(super) found: String,
+}
+
+/// What is in force, as SQLite itself says; asking for it is not enough.
+pub(super) fn check_durability(connection: &Connection) -> Result<Option<Unsafe>, rusqlite::Error> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" {
+        return Ok(Some(Unsafe { setting: "journal_mode", wanted: "wal", found: mode }));
+    }
+    let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+    if level < 2 {
+        let found = level.to_string();
+        return Ok(Some(Unsafe { setting: "synchronous", wanted: "2 (FULL)", found }));
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i40_wal_and_full_are_in_force_and_anything_less_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Source::new(directory.path().join("a.db"));
+        let connection = source.writer().unwrap();
+        assert_eq!(check_durability(&connection).unwrap(), None);
+
+        connection.pragma_update(None, "synchronous", "NORMAL").unwrap();
+        let found = check_durability(&connection).unwrap().unwrap();
+        assert_eq!((found.setting, found.found.as_str()), ("synchronous", "1"));
+
+        connection.pragma_update(None, "journal_mode", "DELETE").unwrap();
+        let found = check_durability(&connection).unwrap().unwrap();
+        assert_eq!((found.setting, found.found.as_str()), ("journal_mode", "delete"));
+    }
+
+    #[test]
+    fn a_reader_cannot_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Source::new(directory.path().join("a.db"));
+        source.writer().unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+        assert!(source.reader().unwrap().execute("INSERT INTO t VALUES (1)", []).is_err());
+    }
+}

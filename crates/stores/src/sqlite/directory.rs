@@ -1,0 +1,194 @@
+//! The data directory: who may use it, and the key that signs its log.
+//!
+//! `holdpoint.db` (and its `-wal` and `-shm` while it is open), `lock`, `audit.key`.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use audit::Signer;
+
+use super::connection::Unsafe;
+use super::schema::SCHEMA_VERSION;
+
+/// Why the data cannot be used; a variant for each remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(
+        "another Holdpoint server is using {}; stop it, or give this one another data directory",
+        path.display()
+    )]
+    InUse { path: PathBuf },
+    #[error(
+        "{} cannot be written to ({source}); make it writable for the user that runs Holdpoint, or \
+         choose another data directory",
+        path.display()
+    )]
+    CannotWrite { path: PathBuf, source: io::Error },
+    #[error("the disk with {} is full; free some space and start again", path.display())]
+    DiskFull { path: PathBuf },
+    #[error(
+        "{} is not a database of Holdpoint; move it away, or choose another data directory",
+        path.display()
+    )]
+    Foreign { path: PathBuf },
+    #[error(
+        "{} was written by a newer version of Holdpoint (schema {found}, and this one knows up to \
+         {SCHEMA_VERSION}); run that version, or restore a backup from before the upgrade",
+        path.display()
+    )]
+    Newer { path: PathBuf, found: i64 },
+    #[error("{} is damaged: {why}; restore it from a backup", path.display())]
+    Damaged { path: PathBuf, why: String },
+    #[error(
+        "{} does not belong to this data: {why}; restore the key that was there from a backup, since \
+         the signed log cannot be checked with another",
+        path.display()
+    )]
+    Key { path: PathBuf, why: String },
+    #[error(
+        "{} would not be safe against a crash: {why}; put the data on a local disk",
+        path.display()
+    )]
+    NotDurable { path: PathBuf, why: String },
+    #[error("another program keeps {} locked; close it and start again", path.display())]
+    Busy { path: PathBuf },
+}
+
+impl OpenError {
+    pub(super) fn io(path: &Path, source: io::Error) -> OpenError {
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => OpenError::DiskFull { path },
+            _ => OpenError::CannotWrite { path, source },
+        }
+    }
+
+    pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> OpenError {
+        use rusqlite::ErrorCode;
+        let path = path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => OpenError::Foreign { path },
+            Some(ErrorCode::DiskFull) => OpenError::DiskFull { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path },
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                OpenError::CannotWrite { path, source: io::Error::other(error.to_string()) }
+            }
+            _ => OpenError::Damaged { path, why: error.to_string() },
+        }
+    }
+
+    pub(super) fn not_durable(path: &Path, found: &Unsafe) -> OpenError {
+        OpenError::NotDurable { path: path.to_owned(), why: found.to_string() }
+    }
+}
+
+/// A data directory that is ours until this is dropped, or the process dies.
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Directory {
+    pub(super) fn lock(path: &Path) -> Result<Directory, OpenError> {
+        fs::create_dir_all(path).map_err(|error| OpenError::io(path, error))?;
+        let lock_path = path.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&lock_path)
+            .map_err(|error| OpenError::io(&lock_path, error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Directory { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(OpenError::io(&lock_path, error)),
+        }
+    }
+
+    pub(super) fn database(&self) -> PathBuf {
+        self.path.join("holdpoint.db")
+    }
+
+    fn key(&self) -> PathBuf {
+        self.path.join("audit.key")
+    }
+
+    /// The signing key; a new one only for new data.
+    pub(super) fn signer(&self, known: Option<&[u8]>) -> Result<Signer, OpenError> {
+        let path = self.key();
+        let bad = |why: String| OpenError::Key { path: path.clone(), why };
+        let signer = match fs::read(&path) {
+            Ok(pkcs8) => Signer::load(&pkcs8).map_err(|error| bad(error.to_string()))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if known.is_some() {
+                    return Err(bad("it is missing".into()));
+                }
+                let (signer, pkcs8) = Signer::create().map_err(|error| bad(error.to_string()))?;
+                self.keep(&path, &pkcs8).map_err(|error| OpenError::io(&path, error))?;
+                signer
+            }
+            Err(error) => return Err(OpenError::io(&path, error)),
+        };
+        if known.is_some_and(|known| known != signer.public_key().to_string().as_bytes()) {
+            return Err(bad("it is another key than the one that signed the log".into()));
+        }
+        Ok(signer)
+    }
+
+    /// Whole or not at all: a half-written key would lock everybody out of their own data.
+    fn keep(&self, path: &Path, pkcs8: &[u8]) -> io::Result<()> {
+        let half = self.path.join("audit.key.new");
+        let mut file =
+            OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&half)?;
+        file.write_all(pkcs8)?;
+        file.sync_all()?;
+        fs::rename(&half, path)?;
+        File::open(&self.path)?.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_key_is_made_once_and_only_its_owner_reads_it() {
+        let data = tempfile::tempdir().unwrap();
+        let directory = Directory::lock(data.path()).unwrap();
+        let key = directory.signer(None).unwrap().public_key();
+        let mode = fs::metadata(directory.key()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let known = key.to_string();
+        assert_eq!(directory.signer(Some(known.as_bytes())).unwrap().public_key(), key);
+
+        let error = directory.signer(Some(b"another")).unwrap_err().to_string();
+        assert!(error.contains("another key"), "{error}");
+        fs::remove_file(directory.key()).unwrap();
+        let error = directory.signer(Some(known.as_bytes())).unwrap_err().to_string();
+        assert!(error.contains("is missing") && error.contains("backup"), "{error}");
+    }
+
+    #[test]
+    fn every_cause_gets_its_remedy() {
+        let path = Path::new("data");
+        let said = |kind: ErrorKind| OpenError::io(path, kind.into()).to_string();
+        assert!(said(ErrorKind::StorageFull).contains("free some space"));
+        assert!(said(ErrorKind::ReadOnlyFilesystem).contains("make it writable"));
+        assert!(said(ErrorKind::PermissionDenied).contains("make it writable"));
+        let sqlite = |code| {
+            let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            OpenError::sqlite(path, &error).to_string()
+        };
+        assert!(sqlite(rusqlite::ffi::SQLITE_FULL).contains("free some space"));
+        assert!(sqlite(rusqlite::ffi::SQLITE_READONLY).contains("make it writable"));
+        assert!(sqlite(rusqlite::ffi::SQLITE_NOTADB).contains("not a database of Holdpoint"));
+        assert!(sqlite(rusqlite::ffi::SQLITE_BUSY).contains("close it"));
+        assert!(sqlite(rusqlite::ffi::SQLITE_CORRUPT).contains("restore it from a backup"));
+    }
+}

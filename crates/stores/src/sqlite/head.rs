@@ -1,0 +1,138 @@
+//! What the writer knows by heart: the end of the journal, and the versions of busy streams.
+
+use std::collections::HashMap;
+
+use audit::{Chain, Hash};
+use domain::id::StreamId;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::error::Failure;
+use crate::record::Broken;
+
+/// Streams whose versions are remembered, in each of two generations. A stream that was forgotten
+/// costs one lookup.
+const STREAMS_MAX: usize = 8_192;
+
+/// True of what is on disk together with the open transaction. Whoever rolls back more than the
+/// last operation reads it anew from disk.
+pub(super) struct Head {
+    pub(super) chain: Chain,
+    pub(super) global: u64,
+    pub(super) at_ms: i64,
+    /// Entries that the last signed checkpoint covers.
+    pub(super) vouched: u64,
+    young: HashMap<StreamId, u64>,
+    old: HashMap<StreamId, u64>,
+}
+
+impl Head {
+    pub(super) fn read(connection: &Connection) -> Result<Head, Failure> {
+        let last = connection
+            .query_row(
+                "SELECT global + n - 1, seq, at, hash FROM journal ORDER BY global DESC LIMIT 1",
+                [],
+                |row| {
+                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
+                },
+            )
+            .optional()?;
+        let vouched: i64 =
+            connection.query_row("SELECT coalesce(max(seq), 0) FROM checkpoints", [], |row| {
+                row.get(0)
+            })?;
+        let (global, seq, at_ms, hash): (i64, i64, i64, [u8; 32]) =
+            last.unwrap_or((0, 0, 0, *Hash::NONE.as_bytes()));
+        if vouched > seq {
+            // A signature covers more than there is: the end of the journal is gone.
+            return Err(Broken::Damaged("the journal is shorter than what was signed".into()).into());
+        }
+        Ok(Head {
+            chain: Chain::resume(Hash::from_bytes(hash), seq as u64),
+            global: global as u64,
+            at_ms,
+            vouched: vouched as u64,
+            young: HashMap::new(),
+            old: HashMap::new(),
+        })
+    }
+
+    pub(super) fn version(
+        &mut self,
+        connection: &Connection,
+        stream: StreamId,
+        cell: &[u8],
+    ) -> Result<u64, rusqlite::Error> {
+        if let Some(version) = self.young.get(&stream) {
+            return Ok(*version);
+        }
+        let version = match self.old.get(&stream) {
+            Some(version) => *version,
+            None => read_version(connection, cell)?,
+        };
+        self.remember(stream, version);
+        Ok(version)
+    }
+
+    /// After all of a commit is written.
+    pub(super) fn advance(
+        &mut self,
+        chain: Chain,
+        stream: StreamId,
+        version: u64,
+        events: u64,
+        at_ms: i64,
+    ) {
+        self.chain = chain;
+        self.global += events;
+        self.at_ms = at_ms;
+        self.remember(stream, version);
+    }
+
+    fn remember(&mut self, stream: StreamId, version: u64) {
+        self.young.insert(stream, version);
+        if self.young.len() >= STREAMS_MAX {
+            self.old = std::mem::take(&mut self.young);
+        }
+    }
+
+    pub(super) fn unvouched(&self) -> u64 {
+        self.chain.count() - self.vouched
+    }
+}
+
+fn read_version(connection: &Connection, cell: &[u8]) -> Result<u64, rusqlite::Error> {
+    let version: Option<i64> = connection
+        .prepare_cached(
+            "SELECT first + n - 1 FROM journal WHERE stream = ?1 ORDER BY first DESC LIMIT 1",
+        )?
+        .query_row(params![cell], |row| row.get(0))
+        .optional()?;
+    Ok(version.unwrap_or_default() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::id::SessionId;
+
+    use super::super::cells;
+    use super::*;
+
+    #[test]
+    fn a_forgotten_version_is_looked_up_and_a_remembered_one_is_not() {
+        let connection = Connection::open_in_memory().unwrap();
+        super::super::schema::migrate(&connection).unwrap();
+        let mut head = Head::read(&connection).unwrap();
+        let stream = |number: usize| StreamId::Session(SessionId::new(1, number as u128));
+        let version = |head: &mut Head, number: usize| {
+            head.version(&connection, stream(number), &cells::stream(stream(number))).unwrap()
+        };
+        head.advance(head.chain, stream(0), 7, 1, 5);
+        assert_eq!(version(&mut head, 0), 7);
+        for number in 1..=2 * STREAMS_MAX {
+            assert_eq!(version(&mut head, number), 0);
+        }
+        // By now it is forgotten, and the empty journal knows nothing of it.
+        assert_eq!(version(&mut head, 0), 0);
+        assert!(head.young.len() + head.old.len() <= 2 * STREAMS_MAX);
+    }
+}

@@ -1,0 +1,207 @@
+//! The store in one file: SQLite with one writer thread and a few readers.
+
+mod cells;
+mod commit;
+mod connection;
+mod directory;
+mod error;
+mod head;
+mod holds;
+mod lists;
+mod queue;
+mod reader;
+mod reads;
+mod schema;
+mod side;
+mod store;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use audit::PublicKey;
+use domain::id::NodeId;
+use ports::store::StoreError;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tokio::sync::oneshot;
+
+pub use directory::OpenError;
+
+use connection::{Source, check_durability};
+use directory::Directory;
+use queue::Queue;
+use reader::{READERS, Readers};
+use schema::Kind;
+use side::{Done, Side};
+use writer::{Job, Open, Writer};
+
+/// Writes that may wait for the writer; whoever comes next waits outside.
+const WRITES_MAX: usize = 4_096;
+
+/// A store on one machine. It holds its data directory until it is dropped or closed: of two
+/// servers on the same data, the second is told to stop.
+pub struct SqliteStore {
+    node: NodeId,
+    key: PublicKey,
+    writes: Arc<Queue<Job>>,
+    readers: Readers,
+    threads: Mutex<Threads>,
+}
+
+/// What must end before somebody else may have the data.
+struct Threads {
+    writer: Option<JoinHandle<()>>,
+    readers: Vec<JoinHandle<()>>,
+    directory: Option<Directory>,
+}
+
+impl SqliteStore {
+    /// Opens the data in this directory, and makes it if there is none.
+    pub fn open(path: &Path, node: NodeId) -> Result<Arc<SqliteStore>, OpenError> {
+        SqliteStore::open_from(path, node, Source::new)
+    }
+
+    fn open_from(
+        path: &Path,
+        node: NodeId,
+        source: impl FnOnce(std::path::PathBuf) -> Source,
+    ) -> Result<Arc<SqliteStore>, OpenError> {
+        let directory = Directory::lock(path)?;
+        let source = source(directory.database());
+        let connection = prepare(&source)?;
+        let known = known_key(&connection).map_err(|e| OpenError::sqlite(&source.database, &e))?;
+        let signer = directory.signer(known.as_deref())?;
+        let key = signer.public_key();
+        if known.is_none() {
+            keep_key(&connection, key).map_err(|e| OpenError::sqlite(&source.database, &e))?;
+        }
+        let open = Open::new(connection).map_err(|failure| OpenError::Damaged {
+            path: source.database.clone(),
+            why: StoreError::from(failure).to_string(),
+        })?;
+        let writes = Arc::new(Queue::new(WRITES_MAX));
+        let writer = Writer {
+            source: source.clone(),
+            signer: Arc::new(signer),
+            queue: writes.clone(),
+            open: Some(open),
+        };
+        let readers = Readers::new();
+        let store = SqliteStore {
+            node,
+            key,
+            writes,
+            readers: readers.clone(),
+            threads: Mutex::new(Threads {
+                writer: Some(spawn("store-writer", &source, move || writer.run())?),
+                readers: Vec::new(),
+                directory: Some(directory),
+            }),
+        };
+        for number in 1..=READERS {
+            let (readers, source) = (readers.clone(), source.clone());
+            let name = format!("store-reader-{number}");
+            let thread = spawn(&name, &source.clone(), move || readers.run(&source))?;
+            store.threads().readers.push(thread);
+        }
+        Ok(Arc::new(store))
+    }
+
+    /// Writes all that was handed over, signs the log, and lets go of the data. Whatever comes
+    /// later is told that the store is unavailable.
+    pub async fn close(&self) {
+        self.writes.close();
+        let writer = self.threads().writer.take();
+        // The writer may be waiting for the disk, and this thread may be the only one there is.
+        let _ = tokio::task::spawn_blocking(move || writer.map(JoinHandle::join)).await;
+        self.end();
+    }
+
+    /// After this the files are no longer ours.
+    fn end(&self) {
+        self.writes.abandon();
+        self.readers.stop();
+        let mut threads = self.threads();
+        let readers = std::mem::take(&mut threads.readers);
+        // A thread that panicked has said so already.
+        readers.into_iter().chain(threads.writer.take()).for_each(|thread| drop(thread.join()));
+        threads.directory = None;
+    }
+
+    fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn side(&self, side: Side) -> Result<Done, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job::Side { side, reply };
+        if self.writes.push(job).await.is_err() {
+            return Err(shutting_down());
+        }
+        answer.await.unwrap_or_else(|_| Err(shutting_down()))
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+fn shutting_down() -> StoreError {
+    StoreError::Unavailable("it is shutting down".into())
+}
+
+fn spawn(
+    name: &str,
+    source: &Source,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, OpenError> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(|error| OpenError::io(&source.database, error))
+}
+
+/// A connection to a database that is ours, up to date, and safe.
+fn prepare(source: &Source) -> Result<Connection, OpenError> {
+    let path = &source.database;
+    let failed = |error: rusqlite::Error| OpenError::sqlite(path, &error);
+    let connection = source.writer().map_err(failed)?;
+    match schema::kind(&connection).map_err(failed)? {
+        Kind::Foreign => return Err(OpenError::Foreign { path: path.clone() }),
+        Kind::Ours { version } if version > schema::SCHEMA_VERSION => {
+            return Err(OpenError::Newer { path: path.clone(), found: version });
+        }
+        Kind::Empty | Kind::Ours { .. } => {}
+    }
+    schema::migrate(&connection).map_err(failed)?;
+    match check_durability(&connection).map_err(failed)? {
+        Some(found) => Err(OpenError::not_durable(path, &found)),
+        None => Ok(connection),
+    }
+}
+
+fn known_key(connection: &Connection) -> Result<Option<Vec<u8>>, rusqlite::Error> {
+    connection
+        .query_row("SELECT value FROM meta WHERE key = 'audit_key'", [], |row| row.get(0))
+        .optional()
+}
+
+fn keep_key(connection: &Connection, key: PublicKey) -> Result<(), rusqlite::Error> {
+    connection
+        .execute(
+            "INSERT INTO meta (key, value) VALUES ('audit_key', ?1)",
+            params![key.to_string().into_bytes()],
+        )
+        .map(drop)
+}

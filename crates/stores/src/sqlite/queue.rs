@@ -1,0 +1,175 @@
+//! A bounded queue between async callers and threads that block.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+pub(super) struct Queue<T> {
+    room: Semaphore,
+    inner: Mutex<Inner<T>>,
+    wake: Condvar,
+}
+
+struct Inner<T> {
+    items: VecDeque<T>,
+    is_closed: bool,
+    is_abandoned: bool,
+    /// Threads that sleep: without any, a push need not wake one.
+    asleep: usize,
+}
+
+/// What a thread got.
+pub(super) enum Taken<T> {
+    Items(Vec<T>),
+    /// Nothing came within the time.
+    Idle,
+    /// Nothing will come any more.
+    Closed,
+    /// Whoever filled it has gone without a word.
+    Abandoned,
+}
+
+impl<T> Queue<T> {
+    pub(super) fn new(items_max: usize) -> Queue<T> {
+        let inner = Inner {
+            items: VecDeque::new(),
+            is_closed: false,
+            is_abandoned: false,
+            asleep: 0,
+        };
+        Queue { room: Semaphore::new(items_max), inner: Mutex::new(inner), wake: Condvar::new() }
+    }
+
+    /// Waits for room. Returns the item if the queue is closed.
+    pub(super) async fn push(&self, item: T) -> Result<(), T> {
+        let Ok(permit) = self.room.acquire().await else { return Err(item) };
+        permit.forget();
+        let mut inner = self.lock();
+        if inner.is_closed {
+            return Err(item);
+        }
+        inner.items.push_back(item);
+        if inner.asleep > 0 {
+            self.wake.notify_one();
+        }
+        Ok(())
+    }
+
+    pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {
+        let mut inner = self.lock();
+        loop {
+            if !inner.items.is_empty() {
+                let count = inner.items.len().min(items_max);
+                let items = inner.items.drain(..count).collect();
+                self.room.add_permits(count);
+                return Taken::Items(items);
+            }
+            if inner.is_closed {
+                return if inner.is_abandoned { Taken::Abandoned } else { Taken::Closed };
+            }
+            inner.asleep += 1;
+            let timed_out;
+            (inner, timed_out) = match patience {
+                None => (self.wake.wait(inner).unwrap_or_else(PoisonError::into_inner), false),
+                Some(patience) => {
+                    let (inner, result) = self
+                        .wake
+                        .wait_timeout(inner, patience)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    (inner, result.timed_out())
+                }
+            };
+            inner.asleep -= 1;
+            if timed_out && inner.items.is_empty() && !inner.is_closed {
+                return Taken::Idle;
+            }
+        }
+    }
+
+    /// Takes nothing more in; what is in it is still handed out.
+    pub(super) fn close(&self) {
+        self.lock().is_closed = true;
+        self.room.close();
+        self.wake.notify_all();
+    }
+
+    /// Takes nothing more in, and forgets what is in it.
+    pub(super) fn abandon(&self) {
+        let items = {
+            let mut inner = self.lock();
+            inner.is_abandoned = true;
+            std::mem::take(&mut inner.items)
+        };
+        self.close();
+        // Dropped outside of the lock: whoever waits for an item is told by that.
+        drop(items);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<T>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn items<T>(taken: Taken<T>) -> Vec<T> {
+        match taken {
+            Taken::Items(items) => items,
+            Taken::Idle | Taken::Closed | Taken::Abandoned => Vec::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_makes_callers_wait_and_loses_nothing() {
+        let queue = Arc::new(Queue::new(2));
+        let pushing = {
+            let queue = queue.clone();
+            async move {
+                for number in 0..10 {
+                    queue.push(number).await.unwrap();
+                }
+                queue.close();
+            }
+        };
+        let taking = {
+            let queue = queue.clone();
+            std::thread::spawn(move || {
+                let mut seen = Vec::new();
+                while let Taken::Items(items) = queue.take(3, None) {
+                    assert!(items.len() <= 2);
+                    seen.extend(items);
+                }
+                seen
+            })
+        };
+        pushing.await;
+        assert_eq!(taking.join().unwrap(), (0..10).collect::<Vec<_>>());
+        assert_eq!(queue.push(11).await, Err(11));
+    }
+
+    #[tokio::test]
+    async fn an_abandoned_queue_forgets_and_a_closed_one_does_not() {
+        let queue = Queue::new(4);
+        queue.push(1).await.unwrap();
+        queue.close();
+        assert_eq!(items(queue.take(9, None)), [1]);
+        assert!(matches!(queue.take(9, None), Taken::Closed));
+
+        let queue = Queue::new(4);
+        queue.push(1).await.unwrap();
+        queue.abandon();
+        assert!(matches!(queue.take(9, None), Taken::Abandoned));
+    }
+
+    #[test]
+    fn patience_ends() {
+        let queue = Queue::<u8>::new(1);
+        assert!(matches!(queue.take(1, Some(Duration::from_millis(1))), Taken::Idle));
+    }
+}

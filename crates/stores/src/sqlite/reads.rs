@@ -1,0 +1,281 @@
+//! Everything that is looked up by a key or a position.
+
+use std::sync::Arc;
+
+use domain::digest::Digest;
+use domain::hold::Hold;
+use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::time::Timestamp;
+use ports::store::{AuditEntry, Delivery, Entry, KeptReply, SessionRow};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+
+use super::cells::{self, SESSION_COLUMNS, session_row};
+use super::error::Failure;
+use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
+use crate::record::read_row;
+
+/// Every row, in order.
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
+) -> Result<Option<T>, Failure> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    rows.next()?.map(read).transpose()
+}
+
+fn number(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn position(after: u64) -> i64 {
+    i64::try_from(after).unwrap_or(i64::MAX - 1)
+}
+
+fn entry(row: &Row<'_>) -> Result<Entry, Failure> {
+    Ok(read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?)
+}
+
+pub(super) fn load(connection: &Connection, stream: StreamId) -> Result<Vec<Entry>, Failure> {
+    all(
+        connection,
+        "SELECT global, bytes FROM journal WHERE stream = ?1 ORDER BY first",
+        params![cells::stream(stream)],
+        entry,
+    )
+}
+
+/// Begins with the row that holds the first event after the position, found by the index.
+pub(super) fn entries(
+    connection: &Connection,
+    stream: Option<StreamId>,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Entry>, Failure> {
+    let (after, limit) = (position(after), number(limit));
+    match stream {
+        Some(stream) => all(
+            connection,
+            "SELECT global, bytes FROM journal WHERE stream = ?1 AND first >= coalesce(\
+                 (SELECT max(first) FROM journal WHERE stream = ?1 AND first <= ?2 + 1), 0) \
+             AND first + n > ?2 + 1 ORDER BY first LIMIT ?3",
+            params![cells::stream(stream), after, limit],
+            entry,
+        ),
+        None => all(
+            connection,
+            "SELECT global, bytes FROM journal WHERE global >= coalesce(\
+                 (SELECT max(global) FROM journal WHERE global <= ?1 + 1), 0) \
+             AND global + n > ?1 + 1 ORDER BY global LIMIT ?2",
+            params![after, limit],
+            entry,
+        ),
+    }
+}
+
+pub(super) fn last(connection: &Connection) -> Result<(u64, Option<Timestamp>), Failure> {
+    let sql = "SELECT global + n - 1, at FROM journal ORDER BY global DESC LIMIT 1";
+    let found = one(connection, sql, [], |row| {
+        Ok((row.get::<_, i64>(0)? as u64, Some(Timestamp::from_ms(row.get(1)?))))
+    })?;
+    Ok(found.unwrap_or((0, None)))
+}
+
+pub(super) fn hold(connection: &Connection, id: HoldId) -> Result<Option<Arc<Hold>>, Failure> {
+    let (holds, journal) = HOLDS;
+    let sql = format!("SELECT {HOLD_COLUMNS} FROM {holds} {journal} WHERE h.id = ?1");
+    one(connection, &sql, params![cells::id(id.0)], |row| Holds::default().read(row))
+}
+
+pub(super) fn session(
+    connection: &Connection,
+    id: SessionId,
+) -> Result<Option<SessionRow>, Failure> {
+    let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.id = ?1");
+    one(connection, &sql, params![cells::id(id.0)], session_row)
+}
+
+pub(super) fn session_of_run(
+    connection: &Connection,
+    run: RunId,
+) -> Result<Option<SessionId>, Failure> {
+    let sql = "SELECT session FROM runs WHERE id = ?1";
+    one(connection, sql, params![cells::id(run.0)], |row| {
+        Ok(SessionId(cells::bits(row.get_ref(0)?.as_blob()?)?))
+    })
+}
+
+pub(super) fn reply(
+    connection: &Connection,
+    caller: &str,
+    key: &str,
+) -> Result<Option<KeptReply>, Failure> {
+    let sql = "SELECT request, status, at, body FROM replies WHERE caller = ?1 AND key = ?2";
+    one(connection, sql, params![caller, key], |row| {
+        Ok(KeptReply {
+            caller: caller.to_owned(),
+            key: key.to_owned(),
+            request: Digest::from_bytes(row.get(0)?),
+            status: row.get(1)?,
+            at: Timestamp::from_ms(row.get(2)?),
+            body: row.get(3)?,
+        })
+    })
+}
+
+pub(super) fn due(
+    connection: &Connection,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<StreamId>, Failure> {
+    // Several holds of one session are one stream: read on until enough different ones are found.
+    let mut statement = connection.prepare_cached(
+        "SELECT session, id FROM holds INDEXED BY holds_due \
+         WHERE state = 0 AND expires_at IS NOT NULL AND expires_at <= ?1 ORDER BY expires_at",
+    )?;
+    let mut rows = statement.query(params![now.as_ms()])?;
+    let mut found = Vec::new();
+    while found.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let stream = match row.get_ref(0)?.as_blob_or_null()? {
+            Some(session) => StreamId::Session(SessionId(cells::bits(session)?)),
+            None => StreamId::Outside(HoldId(cells::bits(row.get_ref(1)?.as_blob()?)?)),
+        };
+        if !found.contains(&stream) {
+            found.push(stream);
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Failure> {
+    first_time(
+        connection,
+        "SELECT min(expires_at) FROM holds INDEXED BY holds_due \
+         WHERE state = 0 AND expires_at IS NOT NULL",
+    )
+}
+
+pub(super) fn owing(
+    connection: &Connection,
+    after: Option<SessionId>,
+    limit: usize,
+) -> Result<Vec<(SessionId, NodeId)>, Failure> {
+    let after = after.map_or([0; 16], |id| cells::id(id.0));
+    all(
+        connection,
+        "SELECT id, owner FROM sessions INDEXED BY sessions_owing \
+         WHERE owes = 1 AND id > ?1 ORDER BY id LIMIT ?2",
+        params![after, number(limit)],
+        |row| {
+            let id = SessionId(cells::bits(row.get_ref(0)?.as_blob()?)?);
+            Ok((id, NodeId(cells::bits(row.get_ref(1)?.as_blob()?)?)))
+        },
+    )
+}
+
+pub(super) fn deliveries(
+    connection: &Connection,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<Delivery>, Failure> {
+    all(
+        connection,
+        "SELECT key, hold, due_at, attempts FROM deliveries WHERE due_at <= ?1 \
+         ORDER BY due_at, key LIMIT ?2",
+        params![now.as_ms(), number(limit)],
+        |row| {
+            Ok(Delivery {
+                key: row.get(0)?,
+                hold: HoldId(cells::bits(row.get_ref(1)?.as_blob()?)?),
+                due_at: Timestamp::from_ms(row.get(2)?),
+                attempts: row.get(3)?,
+            })
+        },
+    )
+}
+
+pub(super) fn next_delivery(connection: &Connection) -> Result<Option<Timestamp>, Failure> {
+    first_time(connection, "SELECT min(due_at) FROM deliveries")
+}
+
+fn first_time(connection: &Connection, sql: &str) -> Result<Option<Timestamp>, Failure> {
+    let ms = connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, Option<i64>>(0));
+    Ok(ms?.map(Timestamp::from_ms))
+}
+
+pub(super) fn audit(
+    connection: &Connection,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<AuditEntry>, Failure> {
+    let Some(begin) = row_of_entry(connection, position(after) + 1)? else { return Ok(Vec::new()) };
+    all(
+        connection,
+        "SELECT seq, hash, bytes FROM journal WHERE global >= ?1 ORDER BY global LIMIT ?2",
+        params![begin, number(limit)],
+        |row| {
+            Ok(AuditEntry {
+                seq: row.get::<_, i64>(0)? as u64,
+                hash: row.get(1)?,
+                bytes: row.get(2)?,
+            })
+        },
+    )
+}
+
+/// The row of the first entry with at least this number. Numbers rise with positions, so halving
+/// finds it in a few steps, and no index has to be kept for it.
+fn row_of_entry(connection: &Connection, seq: i64) -> Result<Option<i64>, Failure> {
+    let last = "SELECT global, seq FROM journal ORDER BY global DESC LIMIT 1";
+    let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+    let Some((last_global, last_seq)) = connection.query_row(last, [], pair).optional()? else {
+        return Ok(None);
+    };
+    if seq > last_seq {
+        return Ok(None);
+    }
+    // An entry has at least one event, so its position is at least its number.
+    let (mut low, mut high) = (seq.max(1), last_global);
+    let mut at_most = connection.prepare_cached(
+        "SELECT global, seq FROM journal WHERE global <= ?1 ORDER BY global DESC LIMIT 1",
+    )?;
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        let (global, found) = at_most.query_row(params![middle], pair)?;
+        if found > seq {
+            high = global - 1;
+        } else {
+            low = middle;
+        }
+    }
+    let found = at_most.query_row(params![low], pair).optional()?;
+    Ok(found.map(|(global, _)| global))
+}
+
+pub(super) fn checkpoints(connection: &Connection, after: u64) -> Result<Vec<Vec<u8>>, Failure> {
+    all(
+        connection,
+        "SELECT bytes FROM checkpoints WHERE seq > ?1 ORDER BY seq",
+        params![position(after)],
+        |row| Ok(row.get(0)?),
+    )
+}

@@ -1,0 +1,74 @@
+//! The tables, and how they came to be what they are.
+
+use rusqlite::Connection;
+
+/// Each is run once, in order. They are never edited; a change is a new file.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_begin.sql")];
+
+/// The version that this program writes, and the newest that it knows.
+pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// "Hold", in the header of the file: says that a database is ours.
+const APPLICATION_ID: i64 = 0x486f_6c64;
+
+/// What kind of file this is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Empty,
+    Ours { version: i64 },
+    Foreign,
+}
+
+pub(super) fn kind(connection: &Connection) -> Result<Kind, rusqlite::Error> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let version = pragma("user_version")?;
+    if pragma("application_id")? == APPLICATION_ID {
+        return Ok(Kind::Ours { version });
+    }
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(if tables == 0 && version == 0 { Kind::Empty } else { Kind::Foreign })
+}
+
+/// Brings a database of ours up to date: all missing steps, or none.
+pub(super) fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let current =
+        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
+    if current == SCHEMA_VERSION {
+        return Ok(());
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let steps = || {
+        for step in &MIGRATIONS[current.max(0) as usize..] {
+            connection.execute_batch(step)?;
+        }
+        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+        connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        connection.execute_batch("COMMIT")
+    };
+    steps().inspect_err(|_| {
+        // The first error is the one to tell; a failed rollback ends with the connection.
+        let _ = connection.execute_batch("ROLLBACK");
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_becomes_ours_once() {
+        let connection = Connection::open_in_memory().unwrap();
+        assert_eq!(kind(&connection).unwrap(), Kind::Empty);
+        migrate(&connection).unwrap();
+        assert_eq!(kind(&connection).unwrap(), Kind::Ours { version: SCHEMA_VERSION });
+        migrate(&connection).unwrap();
+    }
+
+    #[test]
+    fn somebody_elses_database_is_foreign() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE theirs (x)").unwrap();
+        assert_eq!(kind(&connection).unwrap(), Kind::Foreign);
+    }
+}

@@ -1,0 +1,133 @@
+//! Small writes beside the journal: what expires, what is delivered, what is asked of the writer.
+
+use domain::digest::Digest;
+use domain::person::PersonId;
+use domain::time::Timestamp;
+use ports::store::{Secret, SecretKind};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::cells;
+use super::connection::{Unsafe, check_durability};
+use super::head::Head;
+
+/// Replies that are forgotten at once, so that commits do not wait long behind it.
+const FORGET_MAX: i64 = 500;
+
+pub(super) enum Side {
+    ForgetReplies { before: Timestamp },
+    Delivered { key: String, again_at: Option<Timestamp> },
+    PutSecret(Secret),
+    TakeSecret { kind: SecretKind, digest: Digest },
+    /// A signed end of the log as it is now. It is not kept: it closes one export.
+    End { at: Timestamp },
+    Probe,
+}
+
+#[derive(Debug)]
+pub(super) enum Done {
+    Nothing,
+    /// There may be more of the same to do.
+    Some,
+    Secret(Option<Secret>),
+    Bytes(Vec<u8>),
+    Unsafe(Unsafe),
+}
+
+impl Side {
+    pub(super) fn run(
+        &self,
+        connection: &Connection,
+        head: &Head,
+        signer: &audit::Signer,
+    ) -> Result<Done, rusqlite::Error> {
+        match self {
+            Side::ForgetReplies { before } => {
+                let forgotten = connection
+                    .prepare_cached(
+                        "DELETE FROM replies WHERE rowid IN \
+                         (SELECT rowid FROM replies WHERE at < ?1 ORDER BY at LIMIT ?2)",
+                    )?
+                    .execute(params![before.as_ms(), FORGET_MAX])?;
+                Ok(if forgotten as i64 == FORGET_MAX { Done::Some } else { Done::Nothing })
+            }
+            Side::Delivered { key, again_at: None } => {
+                connection
+                    .prepare_cached("DELETE FROM deliveries WHERE key = ?1")?
+                    .execute(params![key])?;
+                Ok(Done::Nothing)
+            }
+            Side::Delivered { key, again_at: Some(at) } => {
+                connection
+                    .prepare_cached(
+                        "UPDATE deliveries SET due_at = ?2, attempts = attempts + 1 WHERE key = ?1",
+                    )?
+                    .execute(params![key, at.as_ms()])?;
+                Ok(Done::Nothing)
+            }
+            Side::PutSecret(secret) => put_secret(connection, head, secret),
+            Side::TakeSecret { kind, digest } => {
+                let secret = find_secret(connection, *kind, *digest)?;
+                if secret.is_some() {
+                    connection
+                        .prepare_cached("DELETE FROM secrets WHERE kind = ?1 AND digest = ?2")?
+                        .execute(params![cells::secret_code(*kind), digest.as_bytes()])?;
+                }
+                Ok(Done::Secret(secret))
+            }
+            Side::End { at } => {
+                Ok(Done::Bytes(signer.end(&head.chain, at.as_ms()).to_string().into_bytes()))
+            }
+            Side::Probe => {
+                if let Some(found) = check_durability(connection)? {
+                    return Ok(Done::Unsafe(found));
+                }
+                // A write that changes nothing still has to find room and reach the disk.
+                connection
+                    .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', ?1)")?
+                    .execute(params![head.global as i64])?;
+                Ok(Done::Nothing)
+            }
+        }
+    }
+}
+
+fn put_secret(
+    connection: &Connection,
+    head: &Head,
+    secret: &Secret,
+) -> Result<Done, rusqlite::Error> {
+    // The time of the last commit is as good a clock as is needed here: never ahead of the real one.
+    connection
+        .prepare_cached("DELETE FROM secrets WHERE expires_at <= ?1")?
+        .execute(params![head.at_ms])?;
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO secrets (kind, digest, person, expires_at) \
+             VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![
+            cells::secret_code(secret.kind),
+            secret.digest.as_bytes(),
+            secret.person.as_str(),
+            secret.expires_at.as_ms(),
+        ])?;
+    Ok(Done::Nothing)
+}
+
+pub(super) fn find_secret(
+    connection: &Connection,
+    kind: SecretKind,
+    digest: Digest,
+) -> Result<Option<Secret>, rusqlite::Error> {
+    connection
+        .prepare_cached("SELECT person, expires_at FROM secrets WHERE kind = ?1 AND digest = ?2")?
+        .query_row(params![cells::secret_code(kind), digest.as_bytes()], |row| {
+            Ok(Secret {
+                kind,
+                digest,
+                person: PersonId::new(row.get_ref(0)?.as_str()?),
+                expires_at: Timestamp::from_ms(row.get(1)?),
+            })
+        })
+        .optional()
+}

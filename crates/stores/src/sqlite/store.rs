@@ -1,0 +1,172 @@
+//! The port, over the writer and the readers.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::digest::Digest;
+use domain::grant::Grant;
+use domain::hold::Hold;
+use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::time::Timestamp;
+use ports::store::{
+    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
+    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+};
+use tokio::sync::oneshot;
+
+use super::commit::Prepared;
+use super::side::{self, Done, Side};
+use super::writer::Job;
+use super::{SqliteStore, lists, reads, shutting_down};
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+        // Here and not in the writer: there is one writer, and there are many callers.
+        let commit = Box::new(Prepared::new(&commit));
+        let (reply, answer) = oneshot::channel();
+        if self.writes.push(Job::Commit { commit, reply }).await.is_err() {
+            return Err(shutting_down().into());
+        }
+        answer.await.unwrap_or_else(|_| Err(CommitError::Unknown("the writer stopped".into())))
+    }
+
+    async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
+        self.readers.read(move |connection| reads::load(connection, stream)).await
+    }
+
+    async fn entries(
+        &self,
+        stream: Option<StreamId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        self.readers.read(move |connection| reads::entries(connection, stream, after, limit)).await
+    }
+
+    async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError> {
+        self.readers.read(reads::last).await
+    }
+
+    async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
+        self.readers.read(move |connection| reads::hold(connection, id)).await
+    }
+
+    async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
+        self.readers.read(move |connection| lists::holds(connection, &query)).await
+    }
+
+    async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {
+        self.readers.read(move |connection| lists::count_holds(connection, &query)).await
+    }
+
+    async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError> {
+        self.readers.read(move |connection| lists::sessions(connection, &query)).await
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        self.readers.read(move |connection| reads::session(connection, id)).await
+    }
+
+    async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
+        self.readers.read(move |connection| reads::session_of_run(connection, run)).await
+    }
+
+    async fn grants(&self, viewer: Viewer) -> Result<Vec<Arc<Grant>>, StoreError> {
+        self.readers.read(move |connection| lists::grants(connection, &viewer)).await
+    }
+
+    async fn reply(&self, caller: &str, key: &str) -> Result<Option<KeptReply>, StoreError> {
+        let (caller, key) = (caller.to_owned(), key.to_owned());
+        self.readers.read(move |connection| reads::reply(connection, &caller, &key)).await
+    }
+
+    async fn forget_replies(&self, before: Timestamp) -> Result<(), StoreError> {
+        while let Done::Some = self.side(Side::ForgetReplies { before }).await? {}
+        Ok(())
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError> {
+        self.readers.read(move |connection| reads::due(connection, now, limit)).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.readers.read(reads::next_due).await
+    }
+
+    async fn owing(
+        &self,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
+        self.readers.read(move |connection| reads::owing(connection, after, limit)).await
+    }
+
+    async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
+        // Whoever has the lock is the only one alive: the kernel frees it when its holder dies.
+        Ok(node != self.node)
+    }
+
+    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
+        self.readers.read(move |connection| reads::deliveries(connection, now, limit)).await
+    }
+
+    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.readers.read(reads::next_delivery).await
+    }
+
+    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
+        self.side(Side::Delivered { key: key.to_owned(), again_at }).await.map(drop)
+    }
+
+    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+        self.side(Side::PutSecret(secret)).await.map(drop)
+    }
+
+    async fn find_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError> {
+        self.readers
+            .read(move |connection| Ok(side::find_secret(connection, kind, digest)?))
+            .await
+    }
+
+    async fn take_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError> {
+        match self.side(Side::TakeSecret { kind, digest }).await? {
+            Done::Secret(secret) => Ok(secret),
+            _ => Ok(None),
+        }
+    }
+
+    async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
+        self.readers.read(move |connection| reads::audit(connection, after, limit)).await
+    }
+
+    async fn checkpoints(&self, after: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.readers.read(move |connection| reads::checkpoints(connection, after)).await
+    }
+
+    async fn checkpoint_now(&self, at: Timestamp) -> Result<Vec<u8>, StoreError> {
+        match self.side(Side::End { at }).await? {
+            Done::Bytes(bytes) => Ok(bytes),
+            _ => Err(StoreError::Unavailable("the log could not be signed".into())),
+        }
+    }
+
+    fn audit_key(&self) -> Vec<u8> {
+        self.key.to_string().into_bytes()
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        match self.side(Side::Probe).await? {
+            Done::Unsafe(found) => Err(StoreError::Unavailable(found.to_string())),
+            _ => Ok(()),
+        }
+    }
+}

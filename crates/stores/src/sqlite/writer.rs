@@ -1,0 +1,295 @@
+//! The one thread that writes. It takes what has queued up, writes it in one transaction, and
+//! answers when that is on disk: many callers share one sync.
+//!
+//! What an error means depends on where it comes from. A refused operation looked before it wrote,
+//! and has left no trace. A fault (full disk, failing disk) undoes the whole transaction: nobody's
+//! write happened. An error from COMMIT itself leaves the fate of all unknown. After a fault nothing
+//! more is done on that connection, and what the writer knows by heart is read anew from disk.
+//!
+//! An operation that fails by its own fault half-way must not take the others with it. That takes a
+//! savepoint, which costs a copy of every page that the operation touches; and it does not happen
+//! unless there is a bug. So a batch is first written without, and once more with savepoints if one
+//! of it turns out to be bad.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ports::store::{CommitError, Committed, StoreError};
+use rusqlite::{Connection, params};
+use tokio::sync::oneshot;
+
+use super::commit::Prepared;
+use super::connection::{Source, check_durability};
+use super::error::{Failure, is_own_fault, said};
+use super::head::Head;
+use super::queue::{Queue, Taken};
+use super::side::{Done, Side};
+
+/// Operations in one transaction: enough to share a sync among all that wait, few enough that the
+/// first does not wait long for the last.
+const BATCH_MAX: usize = 256;
+/// Entries that may go without a signature.
+const UNVOUCHED_MAX: u64 = 1_000;
+/// Quiet time after which what has no signature gets one.
+const QUIET: Duration = Duration::from_secs(1);
+
+pub(super) enum Job {
+    Commit { commit: Box<Prepared>, reply: oneshot::Sender<Result<Committed, CommitError>> },
+    Side { side: Side, reply: oneshot::Sender<Result<Done, StoreError>> },
+}
+
+impl Job {
+    /// Nothing of it was written.
+    fn refuse(self, why: &str) {
+        let unavailable = StoreError::Unavailable(why.to_owned());
+        // A caller who has gone needs no answer; so it is everywhere here.
+        match self {
+            Job::Commit { reply, .. } => drop(reply.send(Err(unavailable.into()))),
+            Job::Side { reply, .. } => drop(reply.send(Err(unavailable))),
+        }
+    }
+}
+
+/// What an operation came to, held back until the transaction is on disk.
+enum Outcome {
+    Committed(Committed),
+    Refused(CommitError),
+    Done(Done),
+    Failed(StoreError),
+}
+
+impl Outcome {
+    fn has_written(&self) -> bool {
+        matches!(self, Outcome::Committed(_) | Outcome::Done(_))
+    }
+
+    fn tell(self, job: Job) {
+        match (job, self) {
+            (Job::Commit { reply, .. }, Outcome::Committed(at)) => drop(reply.send(Ok(at))),
+            (Job::Commit { reply, .. }, Outcome::Refused(why)) => drop(reply.send(Err(why))),
+            (Job::Commit { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why.into()))),
+            (Job::Side { reply, .. }, Outcome::Done(done)) => drop(reply.send(Ok(done))),
+            (Job::Side { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why))),
+            // An operation gets the kind of outcome that belongs to it.
+            (Job::Side { .. }, Outcome::Committed(_) | Outcome::Refused(_))
+            | (Job::Commit { .. }, Outcome::Done(_)) => {}
+        }
+    }
+}
+
+pub(super) struct Writer {
+    pub(super) source: Source,
+    pub(super) signer: Arc<audit::Signer>,
+    pub(super) queue: Arc<Queue<Job>>,
+    /// `None` after a fault, until the database can be opened again.
+    pub(super) open: Option<Open>,
+}
+
+pub(super) struct Open {
+    connection: Connection,
+    head: Head,
+}
+
+impl Open {
+    pub(super) fn new(connection: Connection) -> Result<Open, Failure> {
+        let head = Head::read(&connection)?;
+        Ok(Open { connection, head })
+    }
+}
+
+/// However the writer ends, nobody waits for it in vain.
+struct Abandon(Arc<Queue<Job>>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+impl Writer {
+    pub(super) fn run(mut self) {
+        let _abandon = Abandon(self.queue.clone());
+        loop {
+            let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
+            match self.queue.take(BATCH_MAX, (unvouched > 0).then_some(QUIET)) {
+                Taken::Items(jobs) => self.batch(jobs),
+                Taken::Idle => self.tidy(),
+                Taken::Closed => return self.tidy(),
+                Taken::Abandoned => return,
+            }
+        }
+    }
+
+    fn batch(&mut self, jobs: Vec<Job>) {
+        let mut written = self.attempt(&jobs, Care::Batch);
+        if let Err(Fault::OneIsBad(why)) = written {
+            tracing::error!(%why, "an operation cannot be written; the others are");
+            written = self.attempt(&jobs, Care::Each);
+        }
+        match written {
+            Ok(outcomes) => {
+                jobs.into_iter().zip(outcomes).for_each(|(job, outcome)| outcome.tell(job));
+            }
+            Err(Fault::Undone(why) | Fault::OneIsBad(why)) => {
+                tracing::warn!(%why, operations = jobs.len(), "nothing was written");
+                refuse_all(jobs, &why);
+            }
+            Err(Fault::Unknown(why, outcomes)) => {
+                tracing::error!(%why, operations = jobs.len(), "the fate of a transaction is unknown");
+                for (job, outcome) in jobs.into_iter().zip(outcomes) {
+                    match (job, outcome.has_written()) {
+                        (Job::Commit { reply, .. }, true) => {
+                            drop(reply.send(Err(CommitError::Unknown(why.clone()))));
+                        }
+                        // Also what was refused: it may have been refused because of something
+                        // that is not there now.
+                        (job, _) => job.refuse(&why),
+                    }
+                }
+            }
+        }
+    }
+
+    /// On a fault the connection is dropped, which rolls back whatever is left of the transaction.
+    fn attempt(&mut self, jobs: &[Job], care: Care) -> Result<Vec<Outcome>, Fault> {
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.reopen().map_err(Fault::Undone)?,
+        };
+        let outcomes = write(&mut open, jobs, care, &self.signer, &self.source)?;
+        self.open = Some(open);
+        Ok(outcomes)
+    }
+
+    fn reopen(&self) -> Result<Open, String> {
+        let connection = self.source.writer().map_err(|error| said(&error))?;
+        match check_durability(&connection) {
+            Ok(None) => {}
+            Ok(Some(found)) => return Err(found.to_string()),
+            Err(error) => return Err(said(&error)),
+        }
+        Open::new(connection).map_err(|failure| StoreError::from(failure).to_string())
+    }
+
+    /// In a quiet moment and at the end: signs what has no signature, and moves the log into the
+    /// database.
+    fn tidy(&mut self) {
+        let Some(mut open) = self.open.take() else { return };
+        let tidied = begin(&open.connection)
+            .and_then(|()| vouch(&mut open, &self.signer))
+            .and_then(|()| open.connection.execute_batch("COMMIT"))
+            .and_then(|()| {
+                let passive = "PRAGMA wal_checkpoint(PASSIVE)";
+                open.connection.query_row(passive, [], |_| Ok(()))
+            });
+        match tidied {
+            Ok(()) => self.open = Some(open),
+            Err(error) => tracing::warn!(why = %said(&error), "no checkpoint could be written"),
+        }
+    }
+}
+
+fn refuse_all(jobs: Vec<Job>, why: &str) {
+    jobs.into_iter().for_each(|job| job.refuse(why));
+}
+
+/// What is undone if an operation fails by its own fault.
+#[derive(Clone, Copy)]
+enum Care {
+    Batch,
+    Each,
+}
+
+enum Fault {
+    /// All was rolled back because of one; it is worth writing the others without it.
+    OneIsBad(String),
+    /// The whole transaction was rolled back.
+    Undone(String),
+    /// COMMIT failed: what would have been told, had it not.
+    Unknown(String, Vec<Outcome>),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        Fault::Undone(said(&error))
+    }
+}
+
+fn write(
+    open: &mut Open,
+    jobs: &[Job],
+    care: Care,
+    signer: &audit::Signer,
+    source: &Source,
+) -> Result<Vec<Outcome>, Fault> {
+    source.limit(&open.connection)?;
+    begin(&open.connection)?;
+    let mut outcomes = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        outcomes.push(match care {
+            Care::Batch => match operate(open, job, signer) {
+                Err(error) if is_own_fault(&error) => return Err(Fault::OneIsBad(said(&error))),
+                outcome => outcome?,
+            },
+            Care::Each => operate_apart(open, job, signer)?,
+        });
+    }
+    if open.head.unvouched() >= UNVOUCHED_MAX {
+        vouch(open, signer)?;
+    }
+    match run(&open.connection, "COMMIT") {
+        Ok(()) => Ok(outcomes),
+        Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
+    }
+}
+
+fn operate(open: &mut Open, job: &Job, signer: &audit::Signer) -> Result<Outcome, rusqlite::Error> {
+    let Open { connection, head } = open;
+    Ok(match job {
+        Job::Commit { commit, .. } => match commit.write(connection, head)? {
+            Ok(committed) => Outcome::Committed(committed),
+            Err(refused) => Outcome::Refused(refused),
+        },
+        Job::Side { side, .. } => Outcome::Done(side.run(connection, head, signer)?),
+    })
+}
+
+/// One operation, which either is in the transaction whole or has left no trace in it. The head
+/// needs no undoing: it moves only when all of a commit is written.
+fn operate_apart(
+    open: &mut Open,
+    job: &Job,
+    signer: &audit::Signer,
+) -> Result<Outcome, rusqlite::Error> {
+    run(&open.connection, "SAVEPOINT operation")?;
+    let outcome = match operate(open, job, signer) {
+        Err(error) if is_own_fault(&error) => {
+            run(&open.connection, "ROLLBACK TO operation")?;
+            Outcome::Failed(StoreError::Unavailable(said(&error)))
+        }
+        outcome => outcome?,
+    };
+    run(&open.connection, "RELEASE operation")?;
+    Ok(outcome)
+}
+
+fn begin(connection: &Connection) -> Result<(), rusqlite::Error> {
+    run(connection, "BEGIN IMMEDIATE")
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Signs the log as it is in this transaction.
+fn vouch(open: &mut Open, signer: &audit::Signer) -> Result<(), rusqlite::Error> {
+    if open.head.unvouched() == 0 {
+        return Ok(());
+    }
+    let checkpoint = signer.checkpoint(&open.head.chain, open.head.at_ms);
+    open.connection
+        .prepare_cached("INSERT INTO checkpoints (seq, bytes) VALUES (?1, ?2)")?
+        .execute(params![checkpoint.count as i64, checkpoint.to_string().into_bytes()])?;
+    open.head.vouched = checkpoint.count;
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! Both stores mean the same.
+
+use std::sync::{Arc, Mutex};
+
+use stores::conformance::Opener;
+use stores::{MemoryStore, SqliteStore};
+
+fn sqlite() -> Box<Opener> {
+    let directory = tempfile::tempdir().unwrap();
+    Box::new(move |node| SqliteStore::open(directory.path(), node).unwrap())
+}
+
+fn memory() -> Box<Opener> {
+    let kept = Mutex::new(None::<MemoryStore>);
+    Box::new(move |node| {
+        let mut kept = kept.lock().unwrap();
+        let store = match kept.take() {
+            Some(before) => before.again(node),
+            None => MemoryStore::new(node),
+        };
+        *kept = Some(store.clone());
+        Arc::new(store)
+    })
+}
+
+mod on_sqlite {
+    stores::store_conformance!(crate::sqlite());
+}
+
+mod in_memory {
+    stores::store_conformance!(crate::memory());
+}
