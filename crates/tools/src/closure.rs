@@ -1,0 +1,110 @@
+//! A tool that is a Rust closure, for those who embed the engine, and for tests.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Tool};
+use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
+use tokio_util::sync::CancellationToken;
+
+type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+type Body = Box<dyn Fn(&Call) -> Running + Send + Sync>;
+type Preparing = Box<dyn Fn(&Arguments) -> Result<Prepared, PrepareError> + Send + Sync>;
+type Recovering = Box<dyn Fn(&Call, u32) -> Recovery + Send + Sync>;
+
+/// ```
+/// use domain::outcome::{Outcome, Output};
+/// use domain::tool::{Effects, Place, Tool};
+/// use tools::closure::FnTool;
+///
+/// let schema = serde_json::json!({"type": "object"});
+/// let tool = Tool::new("greet", "says hello", schema, Effects::ReadOnly, Place::Server, "example");
+/// let greet = FnTool::new(tool.unwrap(), |call| {
+///     let name = call.arguments.value()["name"].as_str().unwrap_or("you").to_owned();
+///     async move { Outcome::Succeeded(Output::text(format!("hello, {name}"))) }
+/// });
+/// ```
+pub struct FnTool {
+    tool: Tool,
+    body: Body,
+    preparing: Option<Preparing>,
+    recovering: Option<Recovering>,
+}
+
+impl FnTool {
+    /// The closure reads what it needs from the call and returns a future that owns it.
+    pub fn new<F>(tool: Tool, body: impl Fn(&Call) -> F + Send + Sync + 'static) -> FnTool
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let body: Body = Box::new(move |call| Box::pin(body(call)));
+        FnTool { tool, body, preparing: None, recovering: None }
+    }
+
+    /// What to say about a call before anybody is asked. It must have no effects.
+    #[must_use]
+    pub fn preparing(
+        self,
+        prepare: impl Fn(&Arguments) -> Result<Prepared, PrepareError> + Send + Sync + 'static,
+    ) -> FnTool {
+        FnTool { preparing: Some(Box::new(prepare)), ..self }
+    }
+
+    /// What to say about an attempt that a crash interrupted.
+    #[must_use]
+    pub fn recovering(
+        self,
+        recover: impl Fn(&Call, u32) -> Recovery + Send + Sync + 'static,
+    ) -> FnTool {
+        FnTool { recovering: Some(Box::new(recover)), ..self }
+    }
+}
+
+#[async_trait]
+impl ToolHost for FnTool {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        match &self.preparing {
+            Some(prepare) => prepare(arguments),
+            None => Ok(Prepared::default()),
+        }
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        if stop.is_cancelled() {
+            return Outcome::Failed(Output::text("Stopped before it started."));
+        }
+        let running = (self.body)(call.call());
+        tokio::select! {
+            // Whoever is done is done, also when told to stop at the same moment.
+            biased;
+            outcome = running => outcome,
+            () = stop.cancelled() => stopped(self.tool.effects),
+        }
+    }
+
+    async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
+        match &self.recovering {
+            Some(recover) => recover(call, attempt),
+            None => Recovery::Unknown {
+                evidence: "It ran inside the server, which died; nothing was recorded.".into(),
+            },
+        }
+    }
+}
+
+/// A future that is dropped in the middle leaves behind whatever it has sent off, so only a tool
+/// without effects can be said to have done nothing.
+fn stopped(effects: Effects) -> Outcome {
+    match effects {
+        Effects::ReadOnly => Outcome::Failed(Output::text("Stopped before it had finished.")),
+        _ => Outcome::Unknown { evidence: "It was stopped before it had finished.".into() },
+    }
+}

@@ -1,0 +1,198 @@
+//! Tools that are commands of the configuration: JSON arguments on standard input, a result on
+//! standard output.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Confirm, Effects, Place, Tool};
+use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::bad_tool::BadTool;
+use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
+use crate::process::{Ended, Environment, Job, RunAs, Runner, path_of, resolve};
+use crate::shell_cmd::{failure, with_leftovers};
+use crate::title::headline;
+
+/// How one command tool is set up.
+#[derive(Clone, Debug)]
+pub struct CommandConfig {
+    pub name: String,
+    pub description: String,
+    pub input_schema: Value,
+    pub effects: Effects,
+    pub confirm: Confirm,
+    /// The program and its fixed arguments. What the model says reaches it on standard input only.
+    pub argv: Vec<String>,
+    pub cwd: PathBuf,
+    pub environment: Environment,
+    pub time_limit: Duration,
+    /// Another user of this machine, so that the tool can touch neither our files nor our processes.
+    pub run_as: Option<String>,
+}
+
+impl CommandConfig {
+    pub fn new(
+        name: &str,
+        description: &str,
+        input_schema: Value,
+        argv: Vec<String>,
+    ) -> CommandConfig {
+        CommandConfig {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+            effects: Effects::AtMostOnce,
+            confirm: Confirm::Held,
+            argv,
+            cwd: "/".into(),
+            environment: Environment::default(),
+            time_limit: TIME_LIMIT_DEFAULT,
+            run_as: None,
+        }
+    }
+}
+
+/// The variables through which a command learns which call it serves. The same key on every attempt
+/// at a call, and another for any other call, lets an idempotent tool recognise a repetition.
+pub const CALL_ID: &str = "CALL_ID";
+pub const IDEMPOTENCY_KEY: &str = "IDEMPOTENCY_KEY";
+pub const CALL_ATTEMPT: &str = "CALL_ATTEMPT";
+
+#[derive(Debug)]
+pub struct CommandTool {
+    tool: Tool,
+    config: CommandConfig,
+    run_as: Option<RunAs>,
+    runner: Runner,
+}
+
+impl CommandTool {
+    pub fn new(mut config: CommandConfig, runner: Runner) -> Result<CommandTool, BadTool> {
+        let bad = |why: String| BadTool::new(&config.name, why);
+        if config.effects == Effects::Transactional {
+            return Err(bad(
+                "a command cannot be `transactional`: no marker can be read back from it".into(),
+            ));
+        }
+        if config.time_limit.is_zero() || config.time_limit > TIME_LIMIT_MAX {
+            return Err(bad(format!(
+                "the time limit must be from 1 to {} s",
+                TIME_LIMIT_MAX.as_secs()
+            )));
+        }
+        let cwd = config.cwd.canonicalize().ok().filter(|cwd| cwd.is_dir());
+        config.cwd =
+            cwd.ok_or_else(|| bad(format!("`{}` is not a folder", config.cwd.display())))?;
+        let run_as = match &config.run_as {
+            Some(user) => Some(runner.run_as(user).map_err(|why| BadTool::new(&config.name, why))?),
+            None => None,
+        };
+        let origin = format!(
+            "command argv={:?} cwd={:?} env={} limit={:?} user={:?}",
+            config.argv,
+            config.cwd,
+            config.environment.digest(),
+            config.time_limit,
+            config.run_as
+        );
+        let mut tool = Tool::new(
+            &config.name,
+            &config.description,
+            config.input_schema.clone(),
+            config.effects,
+            Place::Server,
+            &origin,
+        )
+        .map_err(|why| BadTool::new(&config.name, why))?;
+        tool.confirm = config.confirm;
+        let command = CommandTool { tool, config, run_as, runner };
+        // A program that is missing is better found now than after somebody approved.
+        command.plan().map_err(|why| BadTool::new(&command.config.name, why))?;
+        Ok(command)
+    }
+
+    fn plan(&self) -> Result<(Job, ExecutionContext), String> {
+        let environment = self.config.environment.for_a_child();
+        let (name, rest) =
+            self.config.argv.split_first().ok_or("`argv` is empty; name a program")?;
+        let program = resolve(name, &self.config.cwd, path_of(&environment))
+            .map_err(|why| why.to_string())?;
+        let mut detail = format!("program {}", program.display());
+        if !rest.is_empty() {
+            // The configuration's own words, but a person may want to know them.
+            detail.push_str(&format!(" {}", Value::from(rest.to_vec())));
+        }
+        detail.push_str(&format!(
+            "\nenvironment {}\ntime limit {} s",
+            self.config.environment.names(),
+            self.config.time_limit.as_secs_f64()
+        ));
+        if let Some(user) = &self.run_as {
+            detail.push_str(&format!("\nas user {}", user.name()));
+        }
+        let mut job = Job::new(program, rest.to_vec(), &self.config.cwd);
+        job.environment = environment;
+        job.time_limit = self.config.time_limit;
+        job.run_as = self.run_as.clone();
+        let cwd = Some(self.config.cwd.to_string_lossy().into_owned());
+        Ok((job, ExecutionContext { detail, working_directory: cwd }))
+    }
+}
+
+#[async_trait]
+impl ToolHost for CommandTool {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let (_, context) = self.plan().map_err(PrepareError::Blind)?;
+        let title = Some(headline(&format!("Run {}", self.tool.name)));
+        Ok(Prepared { context, title, ..Prepared::default() })
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        let failed = |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
+        let mut job = match self.plan() {
+            Ok((job, context)) if context == call.call().context => job,
+            Ok(_) => return failed("the tool's settings are not those that were approved".into()),
+            Err(why) => return failed(why),
+        };
+        let variables = [
+            (CALL_ID, call.call().id.to_string()),
+            (IDEMPOTENCY_KEY, call.call().idempotency_key()),
+            (CALL_ATTEMPT, call.attempt().to_string()),
+        ];
+        job.environment.extend(variables.map(|(name, value)| (name.to_owned(), value)));
+        // The approved bytes themselves, not a rendering of what they mean.
+        job.stdin = call.call().arguments.bytes().to_vec();
+        self.runner
+            .run(&call.call().idempotency_key(), call.attempt(), job, stop)
+            .await
+            .outcome(read)
+    }
+
+    async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
+        self.runner.recover(&call.idempotency_key(), attempt).await.recovery(read)
+    }
+
+    async fn forget(&self, call: &Call) {
+        self.runner.forget(&call.idempotency_key()).await;
+    }
+}
+
+fn read(ended: &Ended) -> Outcome {
+    match failure(ended) {
+        None => Outcome::Succeeded(with_leftovers(ended, ended.stdout.output())),
+        Some(note) => Outcome::Failed(with_leftovers(ended, ended.with_note(note))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

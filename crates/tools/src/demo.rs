@@ -1,0 +1,204 @@
+//! What `holdpoint demo` works on: a database with orders to delete, and a cloud to deploy to that is
+//! a log file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Confirm, Effects, Place, Tool};
+use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::bad_tool::BadTool;
+use crate::process::blocking;
+use crate::title::headline;
+
+/// Orders whose `status` is 1: those that the demo's agent wants to delete.
+pub const ABANDONED_ORDERS: u32 = 214;
+
+/// Makes the demo's database, unless there is one: a second start goes on where the first left off.
+pub fn create_database(path: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE;
+         CREATE TABLE IF NOT EXISTS orders (
+             id INTEGER PRIMARY KEY,
+             customer TEXT NOT NULL,
+             status INTEGER NOT NULL, -- 1 abandoned, 2 paid, 3 shipped
+             total_cents INTEGER NOT NULL
+         );
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+         INSERT INTO orders
+             SELECT i, 'customer-' || (i * 7919 % 97),
+                    CASE WHEN i <= {ABANDONED_ORDERS} THEN 1 ELSE 2 + i % 2 END,
+                    500 + i * 7919 % 20000
+             FROM n WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'demo_filled');
+         CREATE TABLE IF NOT EXISTS demo_filled (at TEXT);
+         COMMIT;"
+    ))
+}
+
+pub const DEPLOY: &str = "deployToShipperCloud";
+
+/// A two-phase tool that "deploys" by writing a line to a file.
+#[derive(Debug)]
+pub struct Deploy {
+    tool: Tool,
+    log: PathBuf,
+}
+
+impl Deploy {
+    pub fn new(data: &Path) -> Result<Deploy, BadTool> {
+        let mut tool = Tool::new(
+            DEPLOY,
+            "Deploys a project to Shipper Cloud. A person confirms first.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "projectName": {
+                        "type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,62}$",
+                        "description": "lowercase letters, digits and dashes",
+                    },
+                    "reason": {"type": "string", "maxLength": 1000, "description": "why it should be deployed"},
+                },
+                "required": ["projectName"],
+                "additionalProperties": false,
+            }),
+            Effects::AtMostOnce,
+            Place::Server,
+            "demo",
+        )
+        .map_err(|why| BadTool::new(DEPLOY, why))?;
+        tool.confirm = Confirm::TwoPhase;
+        Ok(Deploy { tool, log: data.join("deployments.log") })
+    }
+
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+}
+
+fn project(arguments: &Value) -> Result<&str, String> {
+    let name = arguments.get("projectName").and_then(Value::as_str).unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || name.len() > 63 || name.starts_with('-') || !name.chars().all(is_plain) {
+        return Err("`projectName` must be lowercase letters, digits and dashes".into());
+    }
+    Ok(name)
+}
+
+fn target() -> ExecutionContext {
+    ExecutionContext { detail: "Shipper Cloud (demo)".into(), working_directory: None }
+}
+
+fn output(project: &str) -> Outcome {
+    Outcome::Succeeded(Output::text(
+        json!({"url": format!("https://{project}.example")}).to_string(),
+    ))
+}
+
+fn is_logged(log: &Path, key: &str) -> io::Result<bool> {
+    match fs::read_to_string(log) {
+        Ok(text) => Ok(text.lines().any(|line| line.split(' ').next() == Some(key))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn append(log: &Path, key: &str, project: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(log)?;
+    file.write_all(format!("{key} {project}\n").as_bytes())?;
+    file.sync_all()
+}
+
+#[async_trait]
+impl ToolHost for Deploy {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let project = project(arguments.value()).map_err(PrepareError::Unsound)?;
+        Ok(Prepared {
+            context: target(),
+            title: Some(headline(&format!("Deploy {project} to Shipper Cloud"))),
+            ..Prepared::default()
+        })
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        let project = match project(call.call().arguments.value()) {
+            Ok(project) => project.to_owned(),
+            Err(why) => return Outcome::Failed(Output::text(why)),
+        };
+        if call.call().context != target() {
+            return Outcome::Failed(Output::text("Nothing was run: another target was approved."));
+        }
+        if stop.is_cancelled() {
+            return Outcome::Failed(Output::text("Stopped before it started."));
+        }
+        let (log, key, name) = (self.log.clone(), call.call().idempotency_key(), project.clone());
+        match blocking(move || append(&log, &key, &name)).await {
+            Ok(()) => output(&project),
+            // The line may be there in part.
+            Err(error) => {
+                Outcome::Unknown { evidence: format!("the log could not be written: {error}") }
+            }
+        }
+    }
+
+    async fn recover(&self, call: &Call, _attempt: u32) -> Recovery {
+        let (log, key) = (self.log.clone(), call.idempotency_key());
+        let unknown = |evidence: String| Recovery::Unknown { evidence };
+        match (project(call.arguments.value()), blocking(move || is_logged(&log, &key)).await) {
+            (Ok(project), Ok(true)) => Recovery::Done(output(project)),
+            (_, Ok(_)) => unknown("The log has no line about this deployment.".into()),
+            (_, Err(error)) => unknown(format!("The log cannot be read: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(path: &Path, filter: &str) -> u32 {
+        let connection = Connection::open(path).unwrap();
+        let sql = format!("SELECT count(*) FROM orders WHERE {filter}");
+        connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn the_database_is_made_once_and_then_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("demo.db");
+        create_database(&path).unwrap();
+        assert_eq!(count(&path, "status = 1"), ABANDONED_ORDERS);
+        assert_eq!(count(&path, "true"), 500);
+        Connection::open(&path).unwrap().execute_batch("DELETE FROM orders").unwrap();
+        create_database(&path).unwrap();
+        assert_eq!(count(&path, "true"), 0, "what was deleted stays deleted");
+    }
+
+    #[tokio::test]
+    async fn a_project_name_cannot_forge_anything() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = Deploy::new(dir.path()).unwrap();
+        let prepare = async |name: &str| {
+            let arguments = Arguments::from_value(json!({"projectName": name})).unwrap();
+            host.prepare(&arguments).await.map(|prepared| prepared.title.unwrap())
+        };
+        assert_eq!(prepare("my-app").await.unwrap(), "Deploy my-app to Shipper Cloud");
+        for name in ["", "-a", "My App", "a\nb", "a/../b", "evil.com/"] {
+            assert!(prepare(name).await.is_err(), "{name}");
+        }
+        assert!(!host.log().exists(), "preparing has no effects");
+        assert_eq!(host.tool().confirm, Confirm::TwoPhase);
+    }
+}

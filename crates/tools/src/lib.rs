@@ -1,0 +1,22 @@
+//! Whoever carries calls out: one folder or file for each kind of tool, behind one trait.
+//!
+//! A host gets a [`domain::call::ClearedCall`], which only the domain builds, so nothing here can
+//! run a call that nobody had the right to allow. What a host may do without one is to *prepare*: to
+//! look, and to say what would happen. Every host passes [`conformance`].
+
+mod bad_tool;
+#[cfg(test)]
+mod cleared;
+pub mod client;
+pub mod closure;
+pub mod command;
+pub mod conformance;
+pub mod demo;
+pub mod human;
+pub mod limits;
+pub mod process;
+pub mod shell_cmd;
+pub mod sql;
+mod title;
+
+pub use bad_tool::BadTool;

@@ -1,0 +1,49 @@
+//! Every bound of the tool hosts, with its reason.
+
+use std::time::Duration;
+
+/// What the model gets of one stream of output: a dozen pages. More drowns the conversation; the
+/// rest is counted and digested.
+pub const OUTPUT_BYTES_KEPT: usize = 64 << 10;
+/// What one attempt may write to the spool. A process that prints more than this is not talking to
+/// anybody, and the disk is everybody's: it is stopped, and the result says so.
+pub const SPOOL_BYTES_MAX: u64 = 64 << 20;
+/// Partial output shown to the person who settles an unknown outcome.
+pub const EVIDENCE_BYTES_MAX: usize = 2 << 10;
+/// Results wait in the spool only until they are in the store. One that is still here after this
+/// was reported by a process that died before it could tidy up.
+pub const SPOOL_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// How long a command runs when nobody said.
+pub const TIME_LIMIT_DEFAULT: Duration = Duration::from_secs(60);
+/// No command runs longer, whatever was configured: a run that takes a day wants a job queue.
+pub const TIME_LIMIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often a running process's output is measured against [`SPOOL_BYTES_MAX`].
+pub const OUTPUT_CHECK: Duration = Duration::from_millis(100);
+/// A killed process that is still there after this hangs in the kernel, and is reported as such.
+pub const KILL_WITHIN: Duration = Duration::from_secs(5);
+/// Between two looks at a process tree that is being killed.
+pub const KILL_PAUSE: Duration = Duration::from_millis(2);
+/// A supervisor whose server is gone needs this long at most to kill its tree and say so, so
+/// recovery lets it speak before it looks for itself.
+pub const LAST_WORDS_WITHIN: Duration = Duration::from_secs(7);
+
+pub const ARGUMENTS_OF_A_COMMAND_MAX: usize = 1_000;
+pub const STDIN_BYTES_MAX: usize = 1 << 20;
+
+/// Rows that a query returns; a model that needs more wants an aggregate.
+pub const ROWS_MAX: usize = 200;
+/// A statement that runs longer holds up everybody else who uses the database.
+pub const SQL_TIME_LIMIT: Duration = Duration::from_secs(30);
+/// How long one attempt waits for another writer, and how many attempts there are: together less
+/// than the patience of a person who just approved.
+pub const SQL_BUSY_WAIT: Duration = Duration::from_secs(2);
+pub const SQL_BUSY_ATTEMPTS: u32 = 3;
+/// Steps of SQLite's machine between two looks at the clock: well under a millisecond.
+pub const SQL_STEPS_PER_CHECK: i32 = 1_000;
+pub const SQL_BYTES_MAX: usize = 100 << 10;
+
+/// A question longer than this is a document; it belongs in the context.
+pub const PROMPT_BYTES_MAX: usize = 10_000;
+/// A question that waits longer than this has been forgotten.
+pub const ASK_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;

@@ -1,0 +1,196 @@
+//! What a command printed, read back from its file: the beginning and the end, the count, the digest.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use domain::digest::Digest;
+use domain::outcome::{Cut, Output};
+use ring::digest::{Context, SHA256};
+
+use crate::limits::OUTPUT_BYTES_KEPT;
+
+/// One or two streams, one after the other, each cut to its share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    streams: Vec<Stream>,
+    total_bytes: u64,
+    digest: Digest,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Stream {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    left_out: u64,
+}
+
+impl Captured {
+    /// Reads files one after the other. The digest is that of their bytes in that order, so for a
+    /// command that printed to standard output only it is the digest of what it printed.
+    pub(crate) fn read(files: &[&Path]) -> io::Result<Captured> {
+        let mut hash = Context::new(&SHA256);
+        let mut total_bytes = 0;
+        let mut streams = Vec::new();
+        for path in files {
+            let mut stream = Stream::default();
+            match File::open(path) {
+                Ok(mut file) => total_bytes += stream.take(&mut file, &mut hash)?,
+                // The command never got as far as to have one.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            streams.push(stream);
+        }
+        let mut digest = [0; 32];
+        digest.copy_from_slice(hash.finish().as_ref());
+        Ok(Captured { streams, total_bytes, digest: Digest::from_bytes(digest) })
+    }
+
+    /// The text that the model gets. The second stream follows under its own heading.
+    pub fn output(&self) -> Output {
+        let mut text = String::new();
+        let mut unreadable = false;
+        for (index, stream) in self.streams.iter().enumerate() {
+            let (part, lossy) = stream.text();
+            unreadable |= lossy;
+            if index > 0 && !part.is_empty() {
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                text.push_str("[stderr]\n");
+            }
+            text.push_str(&part);
+        }
+        if unreadable {
+            text.push_str(&format!(
+                "\n[not all of this was UTF-8; what was not is shown as \u{fffd}; {} of the whole]",
+                self.digest
+            ));
+        }
+        let cut =
+            self.is_cut().then_some(Cut { total_bytes: self.total_bytes, digest: self.digest });
+        Output { text, cut }
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.streams.iter().any(|stream| stream.left_out > 0)
+    }
+
+    /// The last bytes of everything, for evidence.
+    pub(crate) fn last(&self, bytes: usize) -> String {
+        let text = self.output().text;
+        let from = text.len().saturating_sub(bytes);
+        text[text.ceil_char_boundary(from)..].to_owned()
+    }
+}
+
+/// Three quarters from the beginning, where a program says what it does, and one from the end, where
+/// it says how that went.
+const HEAD_BYTES: usize = OUTPUT_BYTES_KEPT / 4 * 3;
+const TAIL_BYTES: usize = OUTPUT_BYTES_KEPT - HEAD_BYTES;
+
+impl Stream {
+    fn take(&mut self, file: &mut impl Read, hash: &mut Context) -> io::Result<u64> {
+        let mut buffer = vec![0; 64 << 10];
+        let mut total = 0;
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(0) => return Ok(total),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let bytes = &buffer[..read];
+            hash.update(&bytes[..1]);
+            total += read as u64;
+            let (head, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES - self.head.len()));
+            self.head.extend_from_slice(head);
+            self.tail.extend(rest);
+            let over = self.tail.len().saturating_sub(TAIL_BYTES);
+            self.tail.drain(..over);
+            self.left_out += over as u64;
+        }
+    }
+
+    fn text(&self) -> (String, bool) {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        if self.left_out == 0 {
+            let whole = [self.head.as_slice(), &tail].concat();
+            let text = String::from_utf8_lossy(&whole);
+            let lossy = matches!(text, std::borrow::Cow::Owned(_));
+            return (text.into_owned(), lossy);
+        }
+        // The cut may have gone through a character, which does not make the text unreadable.
+        let head = trim_end(&self.head);
+        let tail = trim_start(&tail);
+        let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+        let lossy = [&head, &tail].iter().any(|text| matches!(text, std::borrow::Cow::Owned(_)));
+        (format!("{head}\n[… {} bytes left out …]\n{tail}", self.left_out), lossy)
+    }
+}
+
+fn trim_end(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        _ => bytes,
+    }
+}
+
+fn trim_start(bytes: &[u8]) -> &[u8] {
+    let broken = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    &bytes[broken..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(streams: &[&[u8]]) -> Captured {
+        let dir = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = (0..streams.len()).map(|n| dir.path().join(n.to_string())).collect();
+        for (path, bytes) in paths.iter().zip(streams) {
+            std::fs::write(path, bytes).unwrap();
+        }
+        Captured::read(&paths.iter().map(|path| path.as_path()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn short_output_is_whole() {
+        assert_eq!(captured(&[b"one\n", b""]).output(), Output::text("one\n"));
+        assert_eq!(captured(&[b"one", b"oops"]).output(), Output::text("one\n[stderr]\noops"));
+        let exact = "x".repeat(OUTPUT_BYTES_KEPT);
+        assert_eq!(captured(&[exact.as_bytes()]).output(), Output::text(exact));
+        assert_eq!(
+            Captured::read(&[Path::new("/nonexistent")]).unwrap().output(),
+            Output::text("")
+        );
+    }
+
+    #[test]
+    fn i20_a_cut_is_explicit_with_bytes_and_digest_of_the_whole() {
+        let long: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
+        let output = captured(&[long.as_bytes(), b""]).output();
+        assert_eq!(
+            output.cut,
+            Some(Cut { total_bytes: long.len() as u64, digest: Digest::of(long.as_bytes()) })
+        );
+        assert!(output.text.starts_with("line 0\n") && output.text.ends_with("line 39999\n"));
+        let left_out = long.len() - OUTPUT_BYTES_KEPT;
+        assert!(output.text.contains(&format!("[… {left_out} bytes left out …]")));
+        assert!(output.text.len() < OUTPUT_BYTES_KEPT + 100);
+    }
+
+    #[test]
+    fn a_cut_through_a_character_is_not_an_error_but_other_bytes_are_said() {
+        let long = "é".repeat(OUTPUT_BYTES_KEPT);
+        for shift in ["", "x"] {
+            let text = captured(&[format!("{shift}{long}").as_bytes()]).output().text;
+            assert!(!text.contains('\u{fffd}'));
+        }
+        let binary = captured(&[b"a\xffb"]).output().text;
+        assert!(binary.starts_with("a\u{fffd}b\n[not all of this was UTF-8"), "{binary}");
+        assert!(binary.contains(&Digest::of(b"a\xffb").to_string()));
+    }
+}

@@ -1,0 +1,59 @@
+//! The one way to run a child process.
+//!
+//! ```text
+//! server ── order ──► supervisor ── exec ──► the command ──► whatever it starts
+//!    └── lifeline (a pipe) ──┘                  │ writes straight into
+//!                                               ▼
+//!              <spool>/<key>-<attempt>/{started, pid, stdout, stderr, exit}
+//! ```
+//!
+//! What is guaranteed on Linux, and by what:
+//!
+//! * **Everything dies** on stop, on the time limit, when the command itself has ended, and when the
+//!   server dies, however it dies. The supervisor adopts orphans (child subreaper), so a daemon that
+//!   forked twice and left its session is still its descendant; it kills until the kernel says that
+//!   it has no child left. Its lifeline ends with the server process, also under `SIGKILL`.
+//! * If the supervisor itself is killed, the command dies with it (`setpriv --pdeathsig`, where
+//!   util-linux has it), and the server, or the next one at recovery, finds the rest by the marker
+//!   variable `CALL_TREE` in their environment, and by process group.
+//! * **Output survives us.** The command writes into files. They are synced before `exit` is, and
+//!   `exit` before anybody is told.
+//! * **A start is recorded before it happens**, with a link that only one party can make. Recovery
+//!   makes the same link, so an attempt without one has not started and never will.
+//!
+//! What is not: a command that runs as our own user can kill our processes, clean its environment
+//! and tamper with the spool. Run such tools as another user (`run_as`) or in a sandbox. Without a
+//! supervisor (`supervisor: None`, for embedding) there is no subreaper and no lifeline: processes
+//! that left their group are found by marker only, and when the server is killed its commands live
+//! on until the next [`Runner::open`] on the same spool. A process stuck in the kernel cannot be killed
+//! by anybody; then the outcome is unknown and the evidence says that it may still run.
+
+mod captured;
+mod environment;
+mod job;
+mod program;
+mod record;
+mod recover;
+mod run;
+mod run_as;
+mod spool;
+mod stopwatch;
+mod supervisor;
+mod trace;
+mod tree;
+mod watch;
+
+pub use captured::Captured;
+pub use environment::{BadEnvironment, Environment, is_ours};
+pub use job::Job;
+pub(crate) use program::path_of;
+pub use program::{NoProgram, resolve};
+pub use record::{Exit, How};
+pub use run::Runner;
+pub(crate) use run::blocking;
+pub use run_as::{NoSuchUser, RunAs};
+pub use spool::Spool;
+pub(crate) use stopwatch::Stopwatch;
+pub use supervisor::{Supervisor, supervise};
+pub use trace::{Ended, Trace};
+pub use tree::MARKER;

@@ -1,0 +1,96 @@
+//! What the spool holds about one attempt. Written by one process and read by another, perhaps of a
+//! later version, so these are a language of their own.
+
+use serde::{Deserialize, Serialize};
+
+use super::tree::Identity;
+
+/// The first word about an attempt, which only one party gets to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum First {
+    /// Written before the command is started.
+    Began(Began),
+    /// Written by recovery: this attempt has not started, and now it cannot.
+    Fenced,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Began {
+    pub(crate) marker: String,
+    /// The server.
+    pub(crate) owner: Identity,
+    /// Who watches the command: a supervisor, or the server itself.
+    pub(crate) keeper: Identity,
+}
+
+/// The last word: how an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    pub how: How,
+    pub ran_ms: u64,
+    /// Processes that the command left behind, and that were killed.
+    pub left_behind: u32,
+    /// Processes that could not be killed.
+    pub may_still_run: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    Exited(i32),
+    Signalled(i32),
+    TimedOut {
+        after_ms: u64,
+    },
+    Stopped,
+    TooMuchOutput {
+        bytes_max: u64,
+    },
+    /// The server died and the command was killed with it: what it got done is not known.
+    OwnerGone,
+    /// The command could not be started; nothing ran.
+    NotStarted {
+        why: String,
+    },
+}
+
+impl Exit {
+    pub(crate) fn not_started(why: impl std::fmt::Display) -> Exit {
+        Exit {
+            how: How::NotStarted { why: why.to_string() },
+            ran_ms: 0,
+            left_behind: 0,
+            may_still_run: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A server finds what an earlier version of it left behind: these texts never change.
+    #[test]
+    fn records_are_pinned() {
+        let exit = Exit { how: How::Exited(3), ran_ms: 12, left_behind: 1, may_still_run: 0 };
+        let text = r#"{"how":{"exited":3},"ran_ms":12,"left_behind":1,"may_still_run":0}"#;
+        assert_eq!(serde_json::to_string(&exit).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Exit>(text).unwrap(), exit);
+        let began = r#"{"began":{"marker":"m","owner":{"pid":1,"start":2,"boot":"b"},"keeper":{"pid":3,"start":4,"boot":"b"}}}"#;
+        let first: First = serde_json::from_str(began).unwrap();
+        assert_eq!(serde_json::to_string(&first).unwrap(), began);
+        assert_eq!(serde_json::to_string(&First::Fenced).unwrap(), r#""fenced""#);
+        for how in [
+            r#"{"signalled":9}"#,
+            r#"{"timed_out":{"after_ms":5}}"#,
+            r#""stopped""#,
+            r#"{"too_much_output":{"bytes_max":5}}"#,
+            r#""owner_gone""#,
+            r#"{"not_started":{"why":"x"}}"#,
+        ] {
+            let read: How = serde_json::from_str(how).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), how);
+        }
+    }
+}

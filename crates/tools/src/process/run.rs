@@ -1,0 +1,270 @@
+//! Runs jobs for the server, under a supervisor or directly.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+use std::{fmt, io};
+
+use ring::rand::SecureRandom;
+use tokio::io::AsyncWriteExt;
+use tokio_util::sync::CancellationToken;
+
+use super::job::Job;
+use super::record::{Began, First};
+use super::run_as::{NoSuchUser, RunAs, find_setpriv};
+use super::spool::{Attempt, Spool};
+use super::supervisor::{Order, STOP, Supervisor, frame};
+use super::trace::Trace;
+use super::tree::{Identity, MARKER, Tree};
+use super::watch::{Keeper, Notice, carry_out};
+use crate::limits::{KILL_WITHIN, LAST_WORDS_WITHIN};
+
+/// Runs commands and remembers, in the spool, what became of them. Cheap to clone.
+#[derive(Clone)]
+pub struct Runner(pub(super) Arc<Parts>);
+
+pub(super) struct Parts {
+    pub(super) spool: Spool,
+    supervisor: Option<Supervisor>,
+    setpriv: Option<PathBuf>,
+    me: Identity,
+}
+
+impl Runner {
+    /// Opens the spool, ends whatever a server that died left running there, and tidies up.
+    pub fn open(spool: Spool, supervisor: Option<Supervisor>) -> io::Result<Runner> {
+        let me = Identity::of_myself();
+        let runner = Runner(Arc::new(Parts { spool, supervisor, setpriv: find_setpriv(), me }));
+        runner.sweep();
+        Ok(runner)
+    }
+
+    /// A user to run commands as; tried out at once, so that a mistake is found at the start.
+    pub fn run_as(&self, user: &str) -> Result<RunAs, NoSuchUser> {
+        RunAs::try_once(user, self.0.setpriv.as_deref())
+    }
+
+    /// Runs one attempt at the call of this idempotency key. When this returns nothing of it is running any more, or the trace says so.
+    /// When it is dropped, the command is killed.
+    pub async fn run(&self, key: &str, attempt: u32, job: Job, stop: CancellationToken) -> Trace {
+        let never = |why: String| Trace::NeverStarted { why };
+        if stop.is_cancelled() {
+            return never("it was stopped before it started".into());
+        }
+        self.end_earlier_attempts(key, attempt).await;
+        let traces = self.0.spool.attempt(key, attempt);
+        match traces.reserve() {
+            Ok(true) => {}
+            Ok(false) => return never(format!("attempt {attempt} was made before, or given up")),
+            Err(error) => return never(format!("the spool cannot be written: {error}")),
+        }
+        let Ok(marker) = random_marker() else {
+            return never("no random numbers are to be had".into());
+        };
+        match &self.0.supervisor {
+            Some(supervisor) => self.run_supervised(supervisor, traces, marker, job, stop).await,
+            None => self.run_directly(traces, marker, job, stop).await,
+        }
+    }
+
+    /// The result is in the store: the traces of this call are no longer needed.
+    pub async fn forget(&self, key: &str) {
+        let (spool, key) = (self.0.spool.clone(), key.to_owned());
+        blocking(move || spool.attempts_of(&key).for_each(|attempt| attempt.forget())).await;
+    }
+
+    async fn run_supervised(
+        &self,
+        supervisor: &Supervisor,
+        traces: Attempt,
+        marker: String,
+        job: Job,
+        stop: CancellationToken,
+    ) -> Trace {
+        let order = Order {
+            dir: traces.dir().to_owned(),
+            marker,
+            owner: self.0.me.clone(),
+            setpriv: self.0.setpriv.clone(),
+            job,
+        };
+        let spawned = tokio::process::Command::new(&supervisor.program)
+            .args(&supervisor.args)
+            // What the supervisor knows its commands can read, so it knows nothing.
+            .env_clear()
+            .env(MARKER, &order.marker)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // An interrupt typed at the terminal is for the server, which then lets go of the lifeline.
+            .process_group(0)
+            .spawn();
+        let mut child = match spawned {
+            Ok(child) => child,
+            Err(error) => {
+                let why =
+                    format!("`{}` could not be started: {error}", supervisor.program.display());
+                return self.fenced(traces, why).await;
+            }
+        };
+        let Some(mut lifeline) = child.stdin.take() else {
+            return self.fenced(traces, "the supervisor has no standard input".into()).await;
+        };
+        if let Ok(frame) = frame(&order) {
+            // A supervisor that cannot be spoken to has died, which is seen just below.
+            let _ = lifeline.write_all(&frame).await;
+            let _ = lifeline.flush().await;
+        }
+        let patience = order.job.time_limit + 2 * KILL_WITHIN;
+        tokio::select! {
+            _ = child.wait() => {}
+            () = stop.cancelled() => {
+                let _ = lifeline.write_all(STOP).await;
+                let _ = lifeline.flush().await;
+                let _ = tokio::time::timeout(LAST_WORDS_WITHIN, child.wait()).await;
+            }
+            () = tokio::time::sleep(patience) => {}
+        }
+        // The lifeline is held until here on purpose: letting go of it means that we are gone.
+        drop(lifeline);
+        self.read_back(traces).await
+    }
+
+    async fn run_directly(
+        &self,
+        traces: Attempt,
+        marker: String,
+        job: Job,
+        stop: CancellationToken,
+    ) -> Trace {
+        let me = self.0.me.clone();
+        let began = First::Began(Began { marker: marker.clone(), owner: me.clone(), keeper: me });
+        let setpriv = self.0.setpriv.clone();
+        let (tell, notices) = mpsc::channel();
+        // Told also when this future is dropped.
+        let lifeline = Lifeline(tell.clone());
+        let attempt = traces.clone();
+        let mut work = tokio::task::spawn_blocking(move || {
+            if !attempt.say_first(&began)? {
+                return Err(io::Error::other("this attempt was given up"));
+            }
+            let keeper = Keeper::Server;
+            let exit =
+                carry_out(&job, &attempt, &marker, keeper, setpriv.as_deref(), (tell, &notices));
+            attempt.say_last(&exit)
+        });
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = stop.cancelled() => {
+                let _ = lifeline.0.send(Notice::Stop);
+                work.await
+            }
+        };
+        match done {
+            Ok(Err(error)) if traces.first().is_ok_and(|first| first.is_none()) => {
+                self.fenced(traces, error.to_string()).await
+            }
+            _ => self.read_back(traces).await,
+        }
+    }
+
+    /// Gives an attempt up that has not begun.
+    async fn fenced(&self, traces: Attempt, why: String) -> Trace {
+        let runner = self.clone();
+        blocking(move || match traces.say_first(&First::Fenced) {
+            Ok(true) => Trace::NeverStarted { why },
+            _ => runner.look(&traces),
+        })
+        .await
+    }
+
+    /// What the spool says about an attempt that should be over.
+    async fn read_back(&self, traces: Attempt) -> Trace {
+        let runner = self.clone();
+        blocking(move || runner.look(&traces)).await
+    }
+
+    async fn end_earlier_attempts(&self, key: &str, attempt: u32) {
+        if attempt < 2 {
+            return;
+        }
+        let (runner, key) = (self.clone(), key.to_owned());
+        blocking(move || {
+            let latest = runner.0.spool.attempt(&key, attempt);
+            for earlier in runner.0.spool.attempts_of(&key).filter(|it| *it != latest) {
+                runner.end(&earlier);
+            }
+        })
+        .await;
+    }
+
+    /// Kills what is left of an attempt whose owner is gone.
+    fn end(&self, attempt: &Attempt) {
+        if let Ok(Some(First::Began(began))) = attempt.first()
+            && attempt.last().ok().flatten().is_none()
+            && (!began.owner.is_alive() || began.owner == self.0.me)
+        {
+            Tree::marked(&began.marker).kill();
+        }
+    }
+
+    fn sweep(&self) {
+        for attempt in self.0.spool.attempts() {
+            if let Ok(Some(First::Began(began))) = attempt.first()
+                && !began.owner.is_alive()
+            {
+                // A supervisor is cleaning up by itself; give it the time to write down what it saw.
+                self.await_last_words(&attempt, &began);
+                self.end(&attempt);
+            }
+            if attempt.is_stale() {
+                attempt.forget();
+            }
+        }
+    }
+
+    pub(super) fn await_last_words(&self, attempt: &Attempt, began: &Began) {
+        let since = super::stopwatch::Stopwatch::start();
+        while attempt.last().ok().flatten().is_none()
+            && began.keeper != began.owner
+            && began.keeper.is_alive()
+            && since.elapsed() < LAST_WORDS_WITHIN
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(super) fn is_me(&self, other: &Identity) -> bool {
+        self.0.me == *other
+    }
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Runner({:?})", self.0.spool)
+    }
+}
+
+struct Lifeline(mpsc::Sender<Notice>);
+
+impl Drop for Lifeline {
+    fn drop(&mut self) {
+        let _ = self.0.send(Notice::OwnerGone);
+    }
+}
+
+/// Files and signals do not wait politely. A panic in there is a bug, and is passed on.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+fn random_marker() -> Result<String, ring::error::Unspecified> {
+    let mut bytes = [0; 16];
+    ring::rand::SystemRandom::new().fill(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
+}

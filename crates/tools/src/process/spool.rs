@@ -1,0 +1,259 @@
+//! Where attempts leave their traces: one folder each, readable by us alone.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::record::{Exit, First};
+use super::stopwatch::age;
+use crate::limits::SPOOL_KEPT;
+
+/// A folder for the attempts of this machine.
+#[derive(Clone, Debug)]
+pub struct Spool {
+    root: PathBuf,
+    whole: bool,
+}
+
+impl Spool {
+    /// For a house that lives on this one machine: every attempt ever made has its folder here, so
+    /// one that has none has not started.
+    pub fn of_the_house(root: impl Into<PathBuf>) -> io::Result<Spool> {
+        Spool { root: root.into(), whole: true }.ready()
+    }
+
+    /// For one node of several, or a folder that may be lost (on a temporary file system): finding
+    /// nothing here proves nothing.
+    pub fn of_this_machine(root: impl Into<PathBuf>) -> io::Result<Spool> {
+        Spool { root: root.into(), whole: false }.ready()
+    }
+
+    fn ready(self) -> io::Result<Spool> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
+        let root = self.root.canonicalize()?;
+        Ok(Spool { root, ..self })
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    pub(crate) fn attempt(&self, key: &str, attempt: u32) -> Attempt {
+        Attempt { dir: self.root.join(format!("{key}-{attempt}")) }
+    }
+
+    pub(crate) fn attempts(&self) -> Vec<Attempt> {
+        let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
+        entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.is_dir())
+            .map(|dir| Attempt { dir })
+            .collect()
+    }
+
+    pub(crate) fn attempts_of(&self, key: &str) -> impl Iterator<Item = Attempt> + use<> {
+        let prefix = format!("{key}-");
+        self.attempts().into_iter().filter(move |attempt| {
+            attempt
+                .dir
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| name.starts_with(&prefix))
+        })
+    }
+}
+
+/// The traces of one attempt at one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    dir: PathBuf,
+}
+
+const STARTED: &str = "started";
+const EXIT: &str = "exit";
+const PID: &str = "pid";
+pub(crate) const STDOUT: &str = "stdout";
+pub(crate) const STDERR: &str = "stderr";
+
+impl Attempt {
+    pub(crate) fn at(dir: PathBuf) -> Attempt {
+        Attempt { dir }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Makes the folder; false if there is one, so that an attempt is made once.
+    pub(crate) fn reserve(&self) -> io::Result<bool> {
+        match DirBuilder::new().mode(0o700).create(&self.dir) {
+            Ok(()) => sync_dir(self.dir.parent().unwrap_or_else(|| Path::new("/"))).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Says the first word, durably; false if it has been said. Whoever gets `true` decides whether
+    /// the attempt happens.
+    pub(crate) fn say_first(&self, word: &First) -> io::Result<bool> {
+        let draft = self.draft(STARTED, word)?;
+        // A link, unlike a rename, fails if the name is taken.
+        let said = match fs::hard_link(&draft, self.dir.join(STARTED)) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(error),
+        };
+        let _ = fs::remove_file(draft);
+        sync_dir(&self.dir)?;
+        Ok(said)
+    }
+
+    pub(crate) fn first(&self) -> io::Result<Option<First>> {
+        self.read(STARTED)
+    }
+
+    /// When the first word was said, for evidence.
+    pub(crate) fn began_at(&self) -> Option<domain::time::Timestamp> {
+        let modified = self.dir.join(STARTED).metadata().ok()?.modified().ok()?;
+        let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(domain::time::Timestamp::from_ms(since.as_millis().try_into().ok()?))
+    }
+
+    /// For evidence only, so it is not worth a sync.
+    pub(crate) fn note_pid(&self, pid: &super::tree::Identity) {
+        if let Ok(text) = serde_json::to_vec(pid) {
+            let _ = fs::write(self.dir.join(PID), text);
+        }
+    }
+
+    pub(crate) fn pid(&self) -> Option<super::tree::Identity> {
+        self.read(PID).ok().flatten()
+    }
+
+    /// Says the last word. The output is on disk before it.
+    pub(crate) fn say_last(&self, exit: &Exit) -> io::Result<()> {
+        for name in [STDOUT, STDERR] {
+            match File::open(self.dir.join(name)) {
+                Ok(file) => file.sync_all()?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let draft = self.draft(EXIT, exit)?;
+        fs::rename(draft, self.dir.join(EXIT))?;
+        sync_dir(&self.dir)
+    }
+
+    pub(crate) fn last(&self) -> io::Result<Option<Exit>> {
+        self.read(EXIT)
+    }
+
+    /// For output. Appending, so that a command that opens its own standard output by name does not
+    /// write over what it printed before.
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().append(true).create_new(true).mode(0o600).open(self.dir.join(name))
+    }
+
+    pub(crate) fn output_bytes(&self) -> u64 {
+        [STDOUT, STDERR]
+            .iter()
+            .filter_map(|name| self.dir.join(name).metadata().ok())
+            .map(|meta| meta.len())
+            .sum()
+    }
+
+    pub(crate) fn forget(&self) {
+        // Rubbish that cannot be removed is met again, and logged again, at the next start.
+        if let Err(error) = fs::remove_dir_all(&self.dir)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(dir = %self.dir.display(), %error, "a spool folder cannot be removed");
+        }
+    }
+
+    pub(crate) fn is_stale(&self) -> bool {
+        self.dir.metadata().and_then(|meta| meta.modified()).is_ok_and(|at| age(at) > SPOOL_KEPT)
+    }
+
+    fn draft(&self, name: &str, record: &impl Serialize) -> io::Result<PathBuf> {
+        let path = self.dir.join(format!("{name}.{}", std::process::id()));
+        let mut file = private(&path)?;
+        file.write_all(&serde_json::to_vec(record)?)?;
+        file.sync_all()?;
+        Ok(path)
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
+        match fs::read(self.dir.join(name)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::super::record::{Began, How};
+    use super::super::tree::Identity;
+    use super::*;
+
+    fn began() -> First {
+        let me = Identity::of_myself();
+        First::Began(Began { marker: "m".into(), owner: me.clone(), keeper: me })
+    }
+
+    #[test]
+    fn i17_only_one_party_says_the_first_word() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::of_the_house(dir.path().join("spool")).unwrap();
+        let attempt = spool.attempt("call_a-1", 1);
+        assert!(attempt.reserve().unwrap());
+        assert!(!attempt.reserve().unwrap());
+        assert_eq!(attempt.first().unwrap(), None);
+        assert!(attempt.say_first(&First::Fenced).unwrap());
+        assert!(!attempt.say_first(&began()).unwrap(), "a fenced attempt cannot start");
+        assert_eq!(attempt.first().unwrap(), Some(First::Fenced));
+
+        let other = spool.attempt("call_a-1", 2);
+        assert!(other.reserve().unwrap() && other.say_first(&began()).unwrap());
+        assert!(!other.say_first(&First::Fenced).unwrap(), "a started attempt cannot be fenced");
+        assert_eq!(spool.attempts_of("call_a-1").count(), 2);
+        assert_eq!(spool.attempts_of("call_a-2").count(), 0);
+    }
+
+    #[test]
+    fn the_last_word_is_whole_or_absent_and_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::of_this_machine(dir.path()).unwrap();
+        let attempt = spool.attempt("call_a-1", 1);
+        attempt.reserve().unwrap();
+        attempt.create(STDOUT).unwrap().write_all(b"hello").unwrap();
+        let exit = Exit { how: How::Exited(0), ran_ms: 1, left_behind: 0, may_still_run: 0 };
+        attempt.say_last(&exit).unwrap();
+        assert_eq!(attempt.last().unwrap(), Some(exit));
+        assert_eq!(attempt.output_bytes(), 5);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(attempt.dir()), 0o700);
+        assert_eq!(mode(&attempt.dir().join(EXIT)), 0o600);
+        fs::write(attempt.dir().join(EXIT), b"{").unwrap();
+        assert!(attempt.last().is_err(), "a torn record is not taken for none");
+        attempt.forget();
+        assert!(!attempt.dir().exists());
+        attempt.forget();
+    }
+}

@@ -1,0 +1,133 @@
+//! The small process between the server and a command: it outlives the server just long enough to
+//! clean up after it.
+//!
+//! It is our own binary again, started with a hidden subcommand that calls [`supervise`]. Everything it
+//! is told comes over its standard input: an order, then nothing while the server lives; one byte
+//! means stop, and the end of the stream means that the server is gone.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+
+use super::job::Job;
+use super::record::{Began, First};
+use super::spool::Attempt;
+use super::tree::Identity;
+use super::watch::{Keeper, Notice, carry_out};
+
+/// How to start a supervisor: usually our own binary and `__run`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supervisor {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+}
+
+pub(crate) const STOP: &[u8] = b"s";
+
+/// What a supervisor is told. The command's input follows as raw bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) dir: PathBuf,
+    pub(crate) marker: String,
+    pub(crate) owner: Identity,
+    pub(crate) setpriv: Option<PathBuf>,
+    pub(crate) job: Job,
+}
+
+/// An order, its length, the input, its length: nothing is left to guess.
+pub(crate) fn frame(order: &Order) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_vec(order)?;
+    let mut frame = Vec::with_capacity(text.len() + order.job.stdin.len() + 16);
+    for part in [&text, &order.job.stdin] {
+        frame.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        frame.extend_from_slice(part);
+    }
+    Ok(frame)
+}
+
+fn read_order(from: &mut impl Read) -> io::Result<Order> {
+    let mut order: Order = serde_json::from_slice(&read_part(from)?)?;
+    order.job.stdin = read_part(from)?;
+    Ok(order)
+}
+
+fn read_part(from: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut length = [0; 8];
+    from.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    let mut part = Vec::new();
+    from.take(length).read_to_end(&mut part)?;
+    if (part.len() as u64) < length {
+        // The server died while it spoke. Half an order is none.
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(part)
+}
+
+/// The whole life of a supervisor. The result is in the spool; the exit code is only for whoever
+/// debugs this.
+pub fn supervise() -> ExitCode {
+    let mut lifeline = io::stdin();
+    let Ok(order) = read_order(&mut lifeline) else { return ExitCode::from(2) };
+    let attempt = Attempt::at(order.dir.clone());
+    #[cfg(target_os = "linux")]
+    if nix::sys::prctl::set_child_subreaper(true).is_err() {
+        return ExitCode::from(3);
+    }
+    let began = First::Began(Began {
+        marker: order.marker.clone(),
+        owner: order.owner.clone(),
+        keeper: Identity::of_myself(),
+    });
+    // Somebody else spoke first: this attempt was given up before it began.
+    let Ok(true) = attempt.say_first(&began) else { return ExitCode::from(4) };
+
+    let (tell, notices) = mpsc::channel();
+    let to_me = tell.clone();
+    thread::spawn(move || {
+        let mut byte = [0];
+        let stop = lifeline.read_exact(&mut byte).is_ok();
+        let _ = tell.send(if stop { Notice::Stop } else { Notice::OwnerGone });
+    });
+    let setpriv = order.setpriv.as_deref();
+    let exit = carry_out(
+        &order.job,
+        &attempt,
+        &order.marker,
+        Keeper::Supervisor,
+        setpriv,
+        (to_me, &notices),
+    );
+    match attempt.say_last(&exit) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_arrives_whole_or_not_at_all() {
+        let mut job = Job::new("/bin/true", vec!["a b".into(), "\u{202e}".into()], "/");
+        job.stdin = b"\xff\0 input".to_vec();
+        let order = Order {
+            dir: "/spool/x".into(),
+            marker: "m".into(),
+            owner: Identity::of_myself(),
+            setpriv: None,
+            job: job.clone(),
+        };
+        let bytes = frame(&order).unwrap();
+        let read = read_order(&mut bytes.as_slice()).unwrap();
+        assert_eq!(read.job, job);
+        for cut in 0..bytes.len() {
+            assert!(read_order(&mut &bytes[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is known about an attempt, in the words of an outcome.
+
+use domain::outcome::{Outcome, Output};
+use domain::visible::visible_multiline;
+use ports::tool_host::Recovery;
+
+use super::captured::Captured;
+use super::record::{Exit, How};
+use super::spool::{Attempt, STDERR, STDOUT};
+use crate::limits::EVIDENCE_BYTES_MAX;
+
+/// All that can be said about an attempt, just after it or long after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trace {
+    Ended(Ended),
+    /// The command did not start, and this attempt never will.
+    NeverStarted {
+        why: String,
+    },
+    Unknown {
+        evidence: String,
+    },
+}
+
+/// An attempt that ended, and what it printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub exit: Exit,
+    pub stdout: Captured,
+    /// Standard output and then standard error.
+    pub both: Captured,
+}
+
+impl Trace {
+    pub(crate) fn of_ended(attempt: &Attempt, exit: Exit) -> Trace {
+        let (stdout, stderr) = (attempt.dir().join(STDOUT), attempt.dir().join(STDERR));
+        let read = || {
+            Ok(Ended {
+                stdout: Captured::read(&[&stdout])?,
+                both: Captured::read(&[&stdout, &stderr])?,
+                exit: exit.clone(),
+            })
+        };
+        match read() {
+            Ok(ended) => Trace::Ended(ended),
+            // It did end, but a result without its output would be a lie.
+            Err::<_, std::io::Error>(error) => Trace::Unknown {
+                evidence: format!(
+                    "it ended ({:?}), but its output cannot be read: {error}",
+                    exit.how
+                ),
+            },
+        }
+    }
+
+    /// The outcome of a run; `ended` says how a command that ended by itself is to be read.
+    pub fn outcome(self, ended: impl FnOnce(&Ended) -> Outcome) -> Outcome {
+        match self {
+            Trace::Ended(it) => it.outcome(ended),
+            Trace::NeverStarted { why } => {
+                Outcome::Failed(Output::text(format!("Nothing was run: {why}")))
+            }
+            Trace::Unknown { evidence } => Outcome::Unknown { evidence },
+        }
+    }
+
+    /// The same for a recovery, where not having started is a proof and not a failure.
+    pub fn recovery(self, ended: impl FnOnce(&Ended) -> Outcome) -> Recovery {
+        match self {
+            Trace::NeverStarted { .. } => Recovery::NeverHappened,
+            other => match other.outcome(ended) {
+                Outcome::Unknown { evidence } => Recovery::Unknown { evidence },
+                outcome => Recovery::Done(outcome),
+            },
+        }
+    }
+}
+
+impl Ended {
+    fn outcome(&self, ended: impl FnOnce(&Ended) -> Outcome) -> Outcome {
+        let failed = |why: String| Outcome::Failed(self.with_note(why));
+        if self.exit.may_still_run > 0 {
+            let evidence = format!(
+                "{} of its processes could not be killed and may still run.{}",
+                self.exit.may_still_run,
+                self.so_far()
+            );
+            return Outcome::Unknown { evidence };
+        }
+        match &self.exit.how {
+            How::Exited(_) | How::Signalled(_) => ended(self),
+            How::TimedOut { after_ms } => failed(format!(
+                "Stopped at its time limit of {} s, with every process it had started. What it did before stands.",
+                *after_ms as f64 / 1000.0
+            )),
+            How::Stopped => failed(
+                "Stopped before it had finished, with every process it had started. What it did before stands.".into(),
+            ),
+            How::TooMuchOutput { bytes_max } => failed(format!(
+                "Stopped because it printed more than {bytes_max} bytes. What it did before stands."
+            )),
+            How::NotStarted { why } => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
+            How::OwnerGone => Outcome::Unknown {
+                evidence: format!(
+                    "The server died, and the command was killed with all its processes after {} ms.{}",
+                    self.exit.ran_ms,
+                    self.so_far()
+                ),
+            },
+        }
+    }
+
+    /// What it printed, under a first line of ours.
+    pub fn with_note(&self, note: String) -> Output {
+        let output = self.both.output();
+        let text = if output.text.is_empty() { note } else { format!("{note}\n{}", output.text) };
+        Output { text, cut: output.cut }
+    }
+
+    fn so_far(&self) -> String {
+        so_far(&self.both)
+    }
+}
+
+/// The end of what was printed, as evidence for a person.
+pub(crate) fn so_far(output: &Captured) -> String {
+    let last = output.last(EVIDENCE_BYTES_MAX);
+    if last.is_empty() {
+        return " It had printed nothing.".into();
+    }
+    format!(" The last it printed:\n{}", visible_multiline(&last))
+}

@@ -1,0 +1,214 @@
+//! Finding and killing every process of one call.
+//!
+//! Three ways lead to a process, and any one is enough: it descends from a process that has no
+//! other children; it carries the call's marker in its environment, which is inherited by whoever is
+//! forked, however often and into whatever session; it is in the command's process group.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+
+use super::stopwatch::Stopwatch;
+use crate::limits::{KILL_PAUSE, KILL_WITHIN};
+
+/// The environment variable that every process of a call inherits.
+pub const MARKER: &str = "CALL_TREE";
+
+/// One process, never to be confused with a later one of the same number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) pid: i32,
+    /// In clock ticks since the machine started.
+    start: u64,
+    boot: String,
+}
+
+impl Identity {
+    pub(crate) fn of(pid: i32) -> Option<Identity> {
+        let process = Process::read(pid)?;
+        Some(Identity { pid, start: process.start, boot: boot() })
+    }
+
+    pub(crate) fn of_myself() -> Identity {
+        let pid = Pid::this().as_raw();
+        // Where there is no /proc nothing is ever found alive, and evidence says less.
+        Identity::of(pid).unwrap_or(Identity { pid, start: 0, boot: String::new() })
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.boot == boot()
+            && Process::read(self.pid).is_some_and(|it| it.start == self.start && it.is_alive())
+    }
+}
+
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+struct Process {
+    pid: i32,
+    parent: i32,
+    group: i32,
+    start: u64,
+    state: char,
+}
+
+impl Process {
+    fn read(pid: i32) -> Option<Process> {
+        Process::parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    fn parse(pid: i32, stat: &str) -> Option<Process> {
+        // The second field is the program's name in brackets, and may itself contain brackets.
+        let rest = stat.get(stat.rfind(')')? + 1..)?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        Some(Process {
+            pid,
+            state: fields.first()?.chars().next()?,
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    /// A zombie has stopped acting; only its parent can make it go.
+    fn is_alive(&self) -> bool {
+        !matches!(self.state, 'Z' | 'X' | 'x')
+    }
+
+    fn carries(&self, marker: &str) -> bool {
+        fs::read(format!("/proc/{}/environ", self.pid)).is_ok_and(|environ| {
+            environ.split(|byte| *byte == 0).any(|entry| {
+                entry.strip_prefix(MARKER.as_bytes()).and_then(|rest| rest.strip_prefix(b"="))
+                    == Some(marker.as_bytes())
+            })
+        })
+    }
+}
+
+fn all() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(Process::read)
+        .collect()
+}
+
+/// How the processes of one call are recognised.
+pub(crate) struct Tree<'a> {
+    pub(crate) marker: &'a str,
+    /// A process all of whose descendants belong to the call.
+    pub(crate) ancestor: Option<i32>,
+    /// The leader of the command's process group.
+    pub(crate) leader: Option<Identity>,
+    /// The supervisor itself carries the marker too, and must not kill itself.
+    pub(crate) spare: Option<i32>,
+}
+
+/// What a kill achieved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Killed {
+    pub(crate) killed: u32,
+    /// Still there after [`KILL_WITHIN`]: hanging in the kernel, or out of our power.
+    pub(crate) left: u32,
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn marked(marker: &'a str) -> Tree<'a> {
+        Tree { marker, ancestor: None, leader: None, spare: None }
+    }
+
+    fn members(&self) -> Vec<Process> {
+        let processes = all();
+        let parents: HashMap<i32, i32> = processes.iter().map(|it| (it.pid, it.parent)).collect();
+        let descends = |pid: i32| {
+            let Some(ancestor) = self.ancestor else { return false };
+            // Bounded, since a snapshot of a changing tree may contain a circle.
+            let mut at = pid;
+            for _ in 0..parents.len() {
+                match parents.get(&at) {
+                    Some(parent) if *parent == ancestor => return true,
+                    Some(parent) => at = *parent,
+                    None => return false,
+                }
+            }
+            false
+        };
+        let grouped = |it: &Process| {
+            self.leader
+                .as_ref()
+                .is_some_and(|leader| it.group == leader.pid && it.start >= leader.start)
+        };
+        processes
+            .into_iter()
+            .filter(|it| it.is_alive() && Some(it.pid) != self.spare)
+            .filter(|it| grouped(it) || descends(it.pid) || it.carries(self.marker))
+            .collect()
+    }
+
+    /// Kills until two looks in a row find nothing: a process can fork and end between the moments at
+    /// which one look reads its child's entry and its own.
+    pub(crate) fn kill(&self) -> Killed {
+        let since = Stopwatch::start();
+        let mut killed = HashSet::new();
+        let mut empty_looks = 0;
+        loop {
+            let members = self.members();
+            empty_looks = if members.is_empty() { empty_looks + 1 } else { 0 };
+            if empty_looks == 2 {
+                return Killed { killed: killed.len() as u32, left: 0 };
+            }
+            for it in &members {
+                // It may have ended by itself since we looked, which is as good.
+                let _ = kill(Pid::from_raw(it.pid), Signal::SIGKILL);
+                killed.insert((it.pid, it.start));
+            }
+            if since.elapsed() > KILL_WITHIN {
+                return Killed { killed: killed.len() as u32, left: members.len() as u32 };
+            }
+            std::thread::sleep(KILL_PAUSE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_program_name_does_not_shift_the_fields() {
+        let stat = "7 (a) R 1 (b)) S 3 4 4 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0";
+        let it = Process::parse(7, stat).unwrap();
+        assert_eq!((it.parent, it.group, it.start, it.state), (3, 4, 4242, 'S'));
+        assert!(Process::parse(7, "7 (a").is_none());
+    }
+
+    #[test]
+    fn i_am_alive_and_nobody_else_is_me() {
+        let me = Identity::of_myself();
+        assert!(me.is_alive());
+        assert!(!Identity { start: me.start + 1, ..me.clone() }.is_alive(), "a reused number");
+        assert!(!Identity { boot: "another".into(), ..me }.is_alive(), "before a restart");
+    }
+
+    #[test]
+    fn a_marker_is_matched_whole() {
+        let mut child =
+            std::process::Command::new("sleep").arg("60").env(MARKER, "abc").spawn().unwrap();
+        let pid = child.id() as i32;
+        // The environment is in place once the program is.
+        while fs::read(format!("/proc/{pid}/cmdline")).unwrap() != b"sleep\x0060\0" {
+            std::thread::yield_now();
+        }
+        assert!(Process::read(pid).unwrap().carries("abc"));
+        assert!(!Process::read(pid).unwrap().carries("ab"));
+        assert!(!Process::read(pid).unwrap().carries(""));
+        assert_eq!(Tree::marked("abcd").kill(), Killed::default());
+        assert_eq!(Tree::marked("abc").kill(), Killed { killed: 1, left: 0 });
+        assert!(!child.wait().unwrap().success());
+    }
+}

@@ -1,0 +1,260 @@
+//! Making one change, or only trying it.
+
+use std::time::Duration;
+
+use domain::visible::visible;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::connection::{StopFlag, Trouble, open_to_write, trouble};
+use super::databases::Database;
+use super::gate::Gate;
+use super::marker;
+use super::rows::Rows;
+use super::statement::Statement;
+use crate::limits::SQL_BUSY_ATTEMPTS;
+
+/// One statement and where it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) database: Database,
+    pub(super) sql: String,
+    pub(super) statement: Statement,
+    pub(super) rows_max: usize,
+    pub(super) time_limit: Duration,
+}
+
+/// How many rows a statement touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) rows: u64,
+    /// Rows that triggers and foreign keys changed along with them.
+    pub(super) also: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The statement can never work as it is.
+    Refused(String),
+    /// Nothing changed; another try may work.
+    Database(rusqlite::Error),
+    /// It would not do what the person saw. Nothing changed.
+    Differs { seen: Count, now: Count },
+    /// Recovery gave this attempt up. Nothing changed.
+    GivenUp,
+    /// The commit failed, and whether it happened could not be found out.
+    InDoubt(String),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Failure {
+        Failure::Database(error)
+    }
+}
+
+impl Failure {
+    pub(super) fn text(&self) -> String {
+        match self {
+            Failure::Refused(why) | Failure::InDoubt(why) => why.clone(),
+            Failure::Database(error) => match trouble(error) {
+                Trouble::Busy => "another program holds the database; try again later".into(),
+                Trouble::Interrupted => "it was stopped, or ran into its time limit".into(),
+                Trouble::Statement | Trouble::File => visible(&error.to_string()),
+            },
+            Failure::Differs { seen, now } => format!(
+                "it would change {} now, and {} when it was approved; propose it again",
+                now.text(),
+                seen.text()
+            ),
+            Failure::GivenUp => "this attempt was given up".into(),
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        matches!(self, Failure::Database(error) if trouble(error) == Trouble::Busy)
+    }
+}
+
+impl Count {
+    pub(super) fn text(self) -> String {
+        let rows = if self.rows == 1 { "1 row".into() } else { format!("{} rows", self.rows) };
+        match self.also {
+            0 => rows,
+            also => format!("{rows}, and {also} more through triggers and foreign keys"),
+        }
+    }
+
+    /// As it stands in the execution context, and so in the digest of what is approved.
+    pub(super) fn lines(self) -> String {
+        format!("rows {}\nalso {}", self.rows, self.also)
+    }
+
+    pub(super) fn read(detail: &str) -> Option<Count> {
+        let number =
+            |name: &str| detail.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+        Some(Count { rows: number("rows ")?, also: number("also ")? })
+    }
+}
+
+impl Change {
+    /// Counts what would change, and changes nothing.
+    pub(super) fn try_out(&self) -> Result<Count, Failure> {
+        self.patiently(&StopFlag::default(), || {
+            let mut connection = self.begin(&StopFlag::default())?;
+            let tried = self.execute(&mut connection);
+            // A connection that is closed in the middle of a transaction undoes it.
+            drop(connection);
+            Ok(tried?.0)
+        })
+    }
+
+    /// Makes the change once, however often this is called with the same key, and gives what was
+    /// recorded about it.
+    pub(super) fn make(
+        &self,
+        key: &str,
+        attempt: u32,
+        seen: Option<Count>,
+        stop: &StopFlag,
+    ) -> Result<String, Failure> {
+        self.patiently(stop, || {
+            let (connection, recorded) = self.up_to_commit(key, attempt, seen, stop)?;
+            match connection {
+                Some(connection) => self.commit(connection, key, recorded),
+                None => Ok(recorded),
+            }
+        })
+    }
+
+    /// Everything but the commit: dropping the connection here is what a crash at this point does.
+    /// Without a connection the change was made before.
+    pub(super) fn up_to_commit(
+        &self,
+        key: &str,
+        attempt: u32,
+        seen: Option<Count>,
+        stop: &StopFlag,
+    ) -> Result<(Option<Connection>, String), Failure> {
+        let mut connection = self.begin(stop)?;
+        marker::make_table(&connection)?;
+        if let Some(recorded) = marker::find(&connection, key)? {
+            return Ok((None, recorded));
+        }
+        if marker::is_fenced(&connection, key, attempt)? {
+            return Err(Failure::GivenUp);
+        }
+        let (now, returned) = self.execute(&mut connection)?;
+        if let Some(seen) = seen
+            && seen != now
+        {
+            return Err(Failure::Differs { seen, now });
+        }
+        let result = result(now, &returned);
+        marker::write(&connection, key, now.rows, &result)?;
+        Ok((Some(connection), result))
+    }
+
+    /// What happened to an earlier attempt. If nothing did, then nothing will.
+    pub(super) fn look_back(&self, key: &str, attempt: u32) -> Result<Option<String>, Failure> {
+        let stop = StopFlag::default();
+        self.patiently(&stop, || {
+            let connection = self.begin(&stop)?;
+            marker::make_table(&connection)?;
+            if let Some(recorded) = marker::find(&connection, key)? {
+                return Ok(Some(recorded));
+            }
+            marker::fence(&connection, key, attempt)?;
+            connection.execute_batch("COMMIT")?;
+            Ok(None)
+        })
+    }
+
+    fn begin(&self, stop: &StopFlag) -> Result<Connection, Failure> {
+        let connection = open_to_write(&self.database.path, self.time_limit, stop)?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(connection)
+    }
+
+    fn execute(&self, connection: &mut Connection) -> Result<(Count, Rows), Failure> {
+        let gate = Gate::close(connection, self.statement.kind)?;
+        let before = connection.total_changes();
+        let (returned, rows) = {
+            let refused = |error| match gate.refusal() {
+                Some(why) => Failure::Refused(why),
+                None => Failure::Database(error),
+            };
+            let mut prepared = connection.prepare(&self.sql).map_err(refused)?;
+            gate.agrees_with(&self.statement, prepared.readonly()).map_err(Failure::Refused)?;
+            let returned = Rows::collect(&mut prepared, self.rows_max, true).map_err(refused)?;
+            (returned, connection.changes())
+        };
+        let total = connection.total_changes() - before;
+        Gate::open(connection)?;
+        // A statement that changes no rows leaves the count of the one before it standing.
+        let rows = if total == 0 { 0 } else { rows };
+        Ok((Count { rows, also: total.saturating_sub(rows) }, returned))
+    }
+
+    fn commit(
+        &self,
+        connection: Connection,
+        key: &str,
+        recorded: String,
+    ) -> Result<String, Failure> {
+        let Err(error) = connection.execute_batch("COMMIT") else { return Ok(recorded) };
+        match trouble(&error) {
+            // These leave the transaction open and undone.
+            Trouble::Busy | Trouble::Statement | Trouble::Interrupted => {
+                connection.execute_batch("ROLLBACK")?;
+                Err(Failure::Database(error))
+            }
+            // Anything else may have happened or not: a handle that saw it is not asked again.
+            Trouble::File => {
+                drop(connection);
+                let again = self
+                    .begin(&StopFlag::default())
+                    .and_then(|connection| Ok(marker::find(&connection, key)?));
+                match again {
+                    Ok(Some(recorded)) => Ok(recorded),
+                    Ok(None) => Err(Failure::Database(error)),
+                    Err(second) => Err(Failure::InDoubt(format!(
+                        "the commit failed ({error}), and the database could not be read again: {}",
+                        second.text()
+                    ))),
+                }
+            }
+        }
+    }
+
+    fn patiently<T>(
+        &self,
+        stop: &StopFlag,
+        mut once: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut tries = 1;
+        loop {
+            match once() {
+                Err(failure)
+                    if failure.is_busy() && tries < SQL_BUSY_ATTEMPTS && !stop.is_raised() =>
+                {
+                    tries += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+}
+
+fn result(count: Count, returned: &Rows) -> String {
+    let mut value = json!({"rows": count.rows});
+    if count.also > 0 {
+        value["also_changed"] = Value::from(count.also);
+    }
+    if !returned.columns.is_empty() {
+        value["returned"] = returned.json();
+    }
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests;

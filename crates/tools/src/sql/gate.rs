@@ -1,0 +1,257 @@
+//! What SQLite's compiler says a statement would do, and whether it may.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+
+use super::marker;
+use super::statement::{Kind, Statement};
+
+/// Watches one connection while a model's statement is compiled and run on it.
+#[derive(Clone, Default)]
+pub(super) struct Gate(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    /// The first change that the statement makes: the compiler asks about the statement's own table
+    /// before it asks about triggers and foreign keys.
+    first: Option<(Kind, String)>,
+    defines: bool,
+    refused: Option<String>,
+}
+
+/// Functions that reach outside of the database, where a build has them.
+const OUTSIDE: [&str; 6] =
+    ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlar_uncompress"];
+
+const DESCRIBES: [&str; 6] =
+    ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list"];
+
+impl Gate {
+    pub(super) fn close(connection: &mut Connection, kind: Kind) -> rusqlite::Result<Gate> {
+        let gate = Gate::default();
+        let seen = Arc::clone(&gate.0);
+        connection.authorizer(Some(move |context: AuthContext<'_>| {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            match judge(kind, &context, &mut seen) {
+                Ok(()) => Authorization::Allow,
+                Err(why) => {
+                    seen.refused.get_or_insert(why);
+                    Authorization::Deny
+                }
+            }
+        }))?;
+        Ok(gate)
+    }
+
+    pub(super) fn open(connection: &mut Connection) -> rusqlite::Result<()> {
+        connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)
+    }
+
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
+    }
+
+    /// Whether the compiler saw the statement that the parser saw. Two readers of one text that
+    /// disagree are a trick, or a bug; either way nothing runs.
+    pub(super) fn agrees_with(&self, statement: &Statement, read_only: bool) -> Result<(), String> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let agreed = match statement.kind {
+            Kind::Read => read_only && seen.first.is_none() && !seen.defines,
+            Kind::Define => seen.defines && !read_only,
+            kind => {
+                let same_table = |found: &str| {
+                    statement
+                        .table
+                        .as_deref()
+                        .is_some_and(|table| table.eq_ignore_ascii_case(found))
+                };
+                !read_only
+                    && !seen.defines
+                    && seen
+                        .first
+                        .as_ref()
+                        .is_some_and(|(first, table)| *first == kind && same_table(table))
+            }
+        };
+        if agreed {
+            Ok(())
+        } else {
+            Err("SQLite reads this statement differently; write it more plainly".into())
+        }
+    }
+}
+
+fn judge(kind: Kind, context: &AuthContext<'_>, seen: &mut Seen) -> Result<(), String> {
+    let change = |seen: &mut Seen, act: Kind, table: &str| {
+        if kind == Kind::Read {
+            return Err(format!("a query cannot change `{table}`"));
+        }
+        if marker::is_ours(table) {
+            return Err(format!("`{table}` is Holdpoint's own table"));
+        }
+        if table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"))
+            && kind != Kind::Define
+        {
+            return Err(format!("`{table}` is SQLite's own table"));
+        }
+        if kind != Kind::Define && context.database_name.is_some_and(|name| name != "main") {
+            return Err("only the database itself can be changed".into());
+        }
+        seen.first.get_or_insert_with(|| (act, table.to_owned()));
+        Ok(())
+    };
+    let define = |seen: &mut Seen, table: &str| {
+        if kind != Kind::Define {
+            return Err("tables, indexes, views and triggers cannot be changed here".to_owned());
+        }
+        if marker::is_ours(table) {
+            return Err(format!("`{table}` is Holdpoint's own table"));
+        }
+        seen.defines = true;
+        Ok(())
+    };
+    match context.action {
+        AuthAction::Select | AuthAction::Recursive => Ok(()),
+        AuthAction::Read { table_name, .. } if marker::is_ours(table_name) => {
+            Err(format!("`{table_name}` is Holdpoint's own table"))
+        }
+        AuthAction::Read { .. } => Ok(()),
+        AuthAction::Function { function_name } => {
+            match OUTSIDE.iter().any(|name| name.eq_ignore_ascii_case(function_name)) {
+                true => Err(format!("the function `{function_name}` is not allowed")),
+                false => Ok(()),
+            }
+        }
+        AuthAction::Insert { table_name } => change(seen, Kind::Insert, table_name),
+        AuthAction::Update { table_name, .. } => change(seen, Kind::Update, table_name),
+        AuthAction::Delete { table_name } => change(seen, Kind::Delete, table_name),
+        AuthAction::CreateTable { table_name }
+        | AuthAction::DropTable { table_name }
+        | AuthAction::AlterTable { table_name, .. }
+        | AuthAction::CreateIndex { table_name, .. }
+        | AuthAction::DropIndex { table_name, .. }
+        | AuthAction::CreateTrigger { table_name, .. }
+        | AuthAction::DropTrigger { table_name, .. } => define(seen, table_name),
+        AuthAction::CreateView { view_name } | AuthAction::DropView { view_name } => {
+            define(seen, view_name)
+        }
+        AuthAction::Reindex { .. } => define(seen, ""),
+        AuthAction::Attach { .. } | AuthAction::Detach { .. } => {
+            Err("ATTACH is not allowed".into())
+        }
+        // As tables, `pragma_table_info(…)` and the like tell a model what there is. Only such as
+        // change nothing exist in that form, and a PRAGMA by itself the parser refuses.
+        AuthAction::Pragma { pragma_name, .. }
+            if kind == Kind::Read && DESCRIBES.contains(&pragma_name) =>
+        {
+            Ok(())
+        }
+        AuthAction::Pragma { .. } => Err("PRAGMA is not allowed".into()),
+        // Temporary and virtual tables, transactions, and whatever a later SQLite thinks of.
+        _ => Err("this kind of statement is not allowed".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::statement::parse;
+    use super::*;
+
+    fn connection() -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE orders (id INTEGER PRIMARY KEY, status);
+                 CREATE TABLE lines (id INTEGER PRIMARY KEY, order_id REFERENCES orders ON DELETE CASCADE);
+                 CREATE TABLE log (what);
+                 CREATE TRIGGER t AFTER DELETE ON orders BEGIN INSERT INTO log VALUES (old.id); END;
+                 CREATE VIEW v AS SELECT * FROM orders;",
+            )
+            .unwrap();
+        marker::make_table(&connection).unwrap();
+        connection
+    }
+
+    fn judged(sql: &str, as_kind: Kind) -> Result<(), String> {
+        let mut connection = connection();
+        let gate = Gate::close(&mut connection, as_kind).unwrap();
+        let statement = parse(sql)?;
+        let prepared = connection.prepare(sql);
+        match prepared {
+            Ok(prepared) => gate.agrees_with(&statement, prepared.readonly()),
+            Err(error) => Err(gate.refusal().unwrap_or_else(|| error.to_string())),
+        }
+    }
+
+    #[test]
+    fn honest_statements_pass() {
+        for (sql, kind) in [
+            ("SELECT count(*) FROM v", Kind::Read),
+            ("SELECT name FROM pragma_table_info('orders')", Kind::Read),
+            (
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n LIMIT 5) SELECT * FROM n",
+                Kind::Read,
+            ),
+            ("EXPLAIN QUERY PLAN SELECT * FROM orders", Kind::Read),
+            ("DELETE FROM orders WHERE id IN (SELECT id FROM lines)", Kind::Delete),
+            ("DELETE FROM ORDERS", Kind::Delete),
+            ("UPDATE orders SET status = 1", Kind::Update),
+            ("INSERT INTO orders VALUES (1, 2)", Kind::Insert),
+            ("INSERT INTO orders VALUES (1, 2) ON CONFLICT DO UPDATE SET status = 3", Kind::Insert),
+            ("REPLACE INTO orders VALUES (1, 2)", Kind::Insert),
+            ("CREATE TABLE x (a)", Kind::Define),
+            ("CREATE INDEX i ON orders (status)", Kind::Define),
+            ("DROP TABLE lines", Kind::Define),
+            ("ALTER TABLE orders ADD COLUMN note", Kind::Define),
+            ("ALTER TABLE orders RENAME COLUMN status TO state", Kind::Define),
+        ] {
+            assert_eq!(judged(sql, kind), Ok(()), "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_a_statement_may_not_do_it_cannot() {
+        for (sql, kind, why) in [
+            ("DELETE FROM orders", Kind::Read, "a query cannot change `orders`"),
+            ("SELECT load_extension('x')", Kind::Read, "load_extension"),
+            ("SELECT * FROM holdpoint_marker", Kind::Read, "Holdpoint's own"),
+            ("DELETE FROM holdpoint_marker", Kind::Delete, "Holdpoint's own"),
+            ("DROP TABLE Holdpoint_Marker", Kind::Define, "Holdpoint's own"),
+            (
+                "CREATE TRIGGER x AFTER INSERT ON holdpoint_marker BEGIN SELECT 1; END",
+                Kind::Define,
+                "",
+            ),
+            ("CREATE TABLE x (a)", Kind::Insert, ""),
+            ("DROP TABLE orders", Kind::Delete, ""),
+            ("CREATE TEMP TABLE x (a)", Kind::Define, ""),
+        ] {
+            let refusal = judged(sql, kind).expect_err(sql);
+            assert!(refusal.contains(why), "{sql}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn i06_two_readers_that_disagree_run_nothing() {
+        // As if the parser had been tricked into seeing a harmless statement.
+        let delete = Statement { kind: Kind::Delete, table: Some("log".into()), everything: false };
+        for sql in [
+            "DELETE FROM orders",
+            "UPDATE log SET what = 1",
+            "SELECT 1",
+            "INSERT INTO log VALUES (1)",
+        ] {
+            let mut connection = connection();
+            let gate = Gate::close(&mut connection, Kind::Delete).unwrap();
+            let prepared = connection.prepare(sql).unwrap();
+            assert!(gate.agrees_with(&delete, prepared.readonly()).is_err(), "{sql}");
+        }
+        let read = Statement { kind: Kind::Read, table: None, everything: false };
+        let mut connection = connection();
+        let gate = Gate::close(&mut connection, Kind::Delete).unwrap();
+        let prepared = connection.prepare("DELETE FROM log").unwrap();
+        assert!(gate.agrees_with(&read, prepared.readonly()).is_err());
+    }
+}

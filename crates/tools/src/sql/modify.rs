@@ -1,0 +1,215 @@
+//! `sql_modify`: one statement that changes rows, shown before it runs and run exactly once.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::hold::{Preview, Risk};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Place, Tool};
+use domain::visible::visible;
+use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
+use tokio_util::sync::CancellationToken;
+
+use super::change::{Change, Count, Failure};
+use super::connection::{StopFlag, Trouble, trouble};
+use super::databases::{Databases, sql_of};
+use super::statement::{Kind, parse};
+use crate::bad_tool::BadTool;
+use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
+use crate::process::blocking;
+use crate::title::headline;
+
+#[derive(Clone, Debug)]
+pub struct ModifyConfig {
+    pub name: String,
+    pub databases: Databases,
+    /// Rows of a RETURNING clause that are given back.
+    pub rows_max: usize,
+    pub time_limit: Duration,
+    /// Also lets tables, indexes, views and triggers be made, changed and dropped.
+    pub allow_ddl: bool,
+    /// Wants a person to look at every change, even where policy would allow it.
+    pub ask: bool,
+}
+
+impl ModifyConfig {
+    pub fn new(databases: Databases) -> ModifyConfig {
+        ModifyConfig {
+            name: "sql_modify".into(),
+            databases,
+            rows_max: ROWS_MAX,
+            time_limit: SQL_TIME_LIMIT,
+            allow_ddl: false,
+            ask: true,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct SqlModify {
+    tool: Tool,
+    config: ModifyConfig,
+}
+
+impl SqlModify {
+    pub fn new(config: ModifyConfig) -> Result<SqlModify, BadTool> {
+        let what = if config.allow_ddl {
+            "INSERT, REPLACE, UPDATE, DELETE, or a change of tables"
+        } else {
+            "INSERT, REPLACE, UPDATE or DELETE"
+        };
+        let tool = Tool::new(
+            &config.name,
+            &format!("Runs one SQL statement ({what}) on a SQLite database. A person sees how many rows it touches and may be asked first."),
+            config.databases.schema("one SQL statement"),
+            Effects::Transactional,
+            Place::Server,
+            &format!("sqlite write {} ddl={}", config.databases.origin(), config.allow_ddl),
+        )
+        .map_err(|why| BadTool::new(&config.name, why))?;
+        Ok(SqlModify { tool, config })
+    }
+
+    fn change(&self, arguments: &Arguments) -> Result<Change, String> {
+        let sql = sql_of(arguments.value())?;
+        let statement = parse(sql)?;
+        match statement.kind {
+            Kind::Read => return Err("this statement changes nothing; use the query tool".into()),
+            Kind::Define if !self.config.allow_ddl => {
+                return Err("tables, indexes, views and triggers cannot be changed here".into());
+            }
+            _ => {}
+        }
+        Ok(Change {
+            database: self.config.databases.chosen(arguments.value())?,
+            sql: sql.to_owned(),
+            statement,
+            rows_max: self.config.rows_max,
+            time_limit: self.config.time_limit,
+        })
+    }
+
+    fn prepared(&self, change: &Change, count: Count) -> Prepared {
+        let table = change.statement.table.as_deref().unwrap_or_default();
+        let rows = if count.rows == 1 { "1 row".into() } else { format!("{} rows", count.rows) };
+        let title = match change.statement.kind {
+            Kind::Insert => format!("Insert {rows} into {table}"),
+            Kind::Update => format!("Update {rows} in {table}"),
+            Kind::Delete => format!("Delete {rows} from {table}"),
+            Kind::Define | Kind::Read => {
+                format!("Change the tables of {}: {}", change.database.name, change.sql)
+            }
+        };
+        let title = headline(&title);
+        let mut warnings = Vec::new();
+        if change.statement.everything {
+            warnings.push(format!("there is no WHERE: every row of `{}` is meant", visible(table)));
+        }
+        if count.also > 0 {
+            warnings
+                .push(format!("{} more rows change through triggers and foreign keys", count.also));
+        }
+        let drastic = change.statement.everything || change.statement.kind == Kind::Define;
+        Prepared {
+            context: ExecutionContext {
+                detail: format!("{}\n{}", change.database.line(), count.lines()),
+                working_directory: None,
+            },
+            preview: Preview {
+                summary: Some(count.text()),
+                rows: Some(count.rows),
+                diff: None,
+                warnings,
+            },
+            ask: self.config.ask.then(|| AskAnyway {
+                summary: title.clone(),
+                risk: if drastic { Risk::High } else { Risk::Medium },
+            }),
+            title: Some(title),
+            ..Prepared::default()
+        }
+    }
+}
+
+#[async_trait]
+impl ToolHost for SqlModify {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let change = self.change(arguments).map_err(PrepareError::Unsound)?;
+        let trying = change.clone();
+        match blocking(move || trying.try_out()).await {
+            Ok(count) => Ok(self.prepared(&change, count)),
+            Err(failure) => {
+                let text = failure.text();
+                match failure {
+                    Failure::Database(error) if trouble(&error) != Trouble::Statement => {
+                        Err(PrepareError::Blind(format!(
+                            "how many rows it touches could not be counted: {text}"
+                        )))
+                    }
+                    _ => Err(PrepareError::Unsound(text)),
+                }
+            }
+        }
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        let nothing =
+            |why: String| Outcome::Failed(Output::text(format!("Nothing was changed: {why}")));
+        let change = match self.change(&call.call().arguments) {
+            Ok(change) => change,
+            Err(why) => return nothing(why),
+        };
+        let detail = &call.call().context.detail;
+        // Empty when it could not be tried, and the person approved it knowing that.
+        let seen = Count::read(detail);
+        if !detail.is_empty()
+            && (seen.is_none() || detail.lines().next() != Some(&change.database.line()))
+        {
+            return nothing("it is not the database that was approved; propose it again".into());
+        }
+        let (key, attempt) = (call.call().idempotency_key(), call.attempt());
+        let flag = StopFlag::default();
+        let raised = flag.clone();
+        let work = blocking(move || change.make(&key, attempt, seen, &raised));
+        let mut work = std::pin::pin!(work);
+        let made = tokio::select! {
+            made = &mut work => made,
+            () = stop.cancelled() => {
+                flag.raise();
+                // Either the change is undone or it was too late to stop it; the answer is the truth.
+                work.await
+            }
+        };
+        match made {
+            Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
+            Err(Failure::InDoubt(evidence)) => Outcome::Unknown { evidence },
+            Err(failure) => nothing(failure.text()),
+        }
+    }
+
+    async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
+        let unknown = |evidence: String| Recovery::Unknown { evidence };
+        let change = match self.change(&call.arguments) {
+            Ok(change) => change,
+            Err(why) => return unknown(format!("the statement can no longer be read: {why}")),
+        };
+        if call.context.detail.lines().next().is_some_and(|line| line != change.database.line()) {
+            return unknown("the database is not the one that it was run on".into());
+        }
+        let key = call.idempotency_key();
+        match blocking(move || change.look_back(&key, attempt)).await {
+            Ok(Some(recorded)) => Recovery::Done(Outcome::Succeeded(Output::text(recorded))),
+            Ok(None) => Recovery::NeverHappened,
+            Err(failure) => unknown(format!("the marker could not be read: {}", failure.text())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! `sql_query`: one statement that reads.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::call::{ClearedCall, ExecutionContext};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Place, Tool};
+use domain::visible::visible;
+use ports::tool_host::{PrepareError, Prepared, ToolHost};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{StopFlag, Trouble, open_to_read, trouble};
+use super::databases::{Database, Databases, sql_of};
+use super::gate::Gate;
+use super::rows::Rows;
+use super::statement::{Kind, Statement, parse};
+use crate::bad_tool::BadTool;
+use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
+use crate::process::blocking;
+use crate::title::headline;
+
+#[derive(Clone, Debug)]
+pub struct QueryConfig {
+    pub name: String,
+    pub databases: Databases,
+    pub rows_max: usize,
+    pub time_limit: Duration,
+}
+
+impl QueryConfig {
+    pub fn new(databases: Databases) -> QueryConfig {
+        QueryConfig {
+            name: "sql_query".into(),
+            databases,
+            rows_max: ROWS_MAX,
+            time_limit: SQL_TIME_LIMIT,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct SqlQuery {
+    tool: Tool,
+    config: QueryConfig,
+}
+
+impl SqlQuery {
+    pub fn new(config: QueryConfig) -> Result<SqlQuery, BadTool> {
+        let description = format!(
+            "Runs one SQL query (SELECT, VALUES, WITH … SELECT, EXPLAIN) on a SQLite database and returns at most {} rows. It cannot change anything.",
+            config.rows_max
+        );
+        let tool = Tool::new(
+            &config.name,
+            &description,
+            config.databases.schema("one SQL query"),
+            Effects::ReadOnly,
+            Place::Server,
+            &format!("sqlite read {}", config.databases.origin()),
+        )
+        .map_err(|why| BadTool::new(&config.name, why))?;
+        Ok(SqlQuery { tool, config })
+    }
+
+    fn plan(&self, arguments: &Arguments) -> Result<(Database, String, Statement), String> {
+        let sql = sql_of(arguments.value())?;
+        let statement = parse(sql)?;
+        if statement.kind != Kind::Read {
+            return Err(
+                "only queries are allowed here: SELECT, VALUES, WITH … SELECT or EXPLAIN".into()
+            );
+        }
+        Ok((self.config.databases.chosen(arguments.value())?, sql.to_owned(), statement))
+    }
+}
+
+enum Failure {
+    Refused(String),
+    Database(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Failure {
+        Failure::Database(error)
+    }
+}
+
+impl Failure {
+    fn text(&self) -> String {
+        match self {
+            Failure::Refused(why) => why.clone(),
+            Failure::Database(error) if trouble(error) == Trouble::Interrupted => {
+                "it was stopped, or ran into its time limit".into()
+            }
+            Failure::Database(error) => visible(&error.to_string()),
+        }
+    }
+}
+
+/// Compiles the statement, and with `rows_max` runs it.
+fn read(
+    database: &Database,
+    sql: &str,
+    statement: &Statement,
+    rows_max: Option<usize>,
+    limit: Duration,
+    stop: &StopFlag,
+) -> Result<Option<Rows>, Failure> {
+    let mut connection = open_to_read(&database.path, limit, stop)?;
+    let gate = Gate::close(&mut connection, Kind::Read)?;
+    let refused = |error| match gate.refusal() {
+        Some(why) => Failure::Refused(why),
+        None => Failure::Database(error),
+    };
+    let mut prepared = connection.prepare(sql).map_err(refused)?;
+    // EXPLAIN compiles to something that SQLite itself calls read-only, like every query.
+    gate.agrees_with(statement, prepared.readonly()).map_err(Failure::Refused)?;
+    match rows_max {
+        None => Ok(None),
+        Some(rows_max) => Ok(Some(Rows::collect(&mut prepared, rows_max, false).map_err(refused)?)),
+    }
+}
+
+#[async_trait]
+impl ToolHost for SqlQuery {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let (database, sql, statement) = self.plan(arguments).map_err(PrepareError::Unsound)?;
+        let prepared = Prepared {
+            context: ExecutionContext {
+                detail: format!("{}, read only", database.line()),
+                working_directory: None,
+            },
+            title: Some(headline(&format!("Query {}: {sql}", database.name))),
+            ..Prepared::default()
+        };
+        let limit = self.config.time_limit;
+        let looked =
+            blocking(move || read(&database, &sql, &statement, None, limit, &StopFlag::default()))
+                .await;
+        match looked {
+            Ok(_) => Ok(prepared),
+            Err(Failure::Database(error)) if trouble(&error) != Trouble::Statement => {
+                Err(PrepareError::Blind(format!(
+                    "the database cannot be read: {}",
+                    visible(&error.to_string())
+                )))
+            }
+            Err(failure) => Err(PrepareError::Unsound(failure.text())),
+        }
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        let failed =
+            |why: String| Outcome::Failed(Output::text(format!("The query failed: {why}")));
+        let (database, sql, statement) = match self.plan(&call.call().arguments) {
+            Ok(plan) => plan,
+            Err(why) => return failed(why),
+        };
+        let (rows_max, limit) = (self.config.rows_max, self.config.time_limit);
+        let flag = StopFlag::default();
+        let raised = flag.clone();
+        let work =
+            blocking(move || read(&database, &sql, &statement, Some(rows_max), limit, &raised));
+        let mut work = std::pin::pin!(work);
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = stop.cancelled() => {
+                flag.raise();
+                work.await
+            }
+        };
+        match done {
+            Ok(Some(rows)) => Outcome::Succeeded(Output::text(rows.json().to_string())),
+            Ok(None) => failed("nothing was read".into()),
+            Err(failure) => failed(failure.text()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

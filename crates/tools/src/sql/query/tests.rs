@@ -1,0 +1,134 @@
+use std::path::Path;
+
+use domain::call::{Call, Proposal};
+use domain::digest::Digest;
+use domain::id::CallId;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+use crate::cleared::cleared;
+
+fn host(path: &Path) -> SqlQuery {
+    SqlQuery::new(QueryConfig::new(Databases::one("sql_query", path).unwrap())).unwrap()
+}
+
+fn shop() -> (TempDir, SqlQuery) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("shop.db");
+    crate::demo::create_database(&path).unwrap();
+    let host = host(&path);
+    (dir, host)
+}
+
+async fn run(host: &SqlQuery, sql: &str) -> Outcome {
+    let proposal = Proposal {
+        id: CallId::new(1, 1),
+        tool_use_id: "toolu_1".into(),
+        agent: "ops".into(),
+        session: None,
+        arguments: Arguments::from_value(json!({"sql": sql})).unwrap(),
+        context: ExecutionContext::default(),
+        policy: Digest::of(b""),
+    };
+    let call = Call::propose(proposal, host.tool());
+    host.run(cleared(call, 1), CancellationToken::new()).await
+}
+
+async fn rows(host: &SqlQuery, sql: &str) -> Value {
+    match run(host, sql).await {
+        Outcome::Succeeded(output) => serde_json::from_str(&output.text).unwrap(),
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn rows_come_as_json_with_their_types() {
+    let (_dir, host) = shop();
+    let sql = "SELECT 1 AS a, 2.5 AS b, 'é' AS c, NULL AS d, x'0102' AS e, 9e999 AS f, 1 AS a";
+    assert_eq!(
+        rows(&host, sql).await,
+        json!({
+            "columns": ["a", "b", "c", "d", "e", "f", "a"],
+            "rows": [[1, 2.5, "é", null, "x'0102' (2 bytes)", "inf", 1]],
+            "truncated": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn i20_rows_that_are_left_out_are_said_to_be() {
+    let (_dir, host) = shop();
+    let many = rows(&host, "SELECT id FROM orders").await;
+    assert_eq!(many["rows"].as_array().unwrap().len(), ROWS_MAX);
+    assert_eq!(many["truncated"], true);
+    assert_eq!(many["note"], format!("there are more rows than these {ROWS_MAX}"));
+    let exactly = rows(&host, &format!("SELECT id FROM orders LIMIT {ROWS_MAX}")).await;
+    assert_eq!(exactly["truncated"], false);
+    let wide = rows(&host, "SELECT hex(zeroblob(1000000)) UNION ALL SELECT 'x'").await;
+    let cell = wide["rows"][0][0].as_str().unwrap();
+    assert!(cell.len() < 10_000 && cell.ends_with("bytes left out]"), "{}", cell.len());
+    let fat = rows(&host, "SELECT hex(zeroblob(4000)) FROM orders").await;
+    assert_eq!(fat["truncated"], true);
+    assert!(fat.to_string().len() < 70_000);
+}
+
+#[tokio::test]
+async fn only_one_query_is_taken() {
+    let (_dir, host) = shop();
+    for (sql, why) in [
+        ("DELETE FROM orders", "only queries are allowed"),
+        ("WITH x AS (SELECT 1) DELETE FROM orders", "only queries are allowed"),
+        ("SELECT 1; DELETE FROM orders", "2 statements"),
+        ("PRAGMA query_only = 0", "PRAGMA"),
+        ("ATTACH '/tmp/x.db' AS x", "ATTACH"),
+        ("SELECT * FROM no_such_table", "no such table"),
+        ("SELECT load_extension('/tmp/x.so')", "load_extension"),
+        ("SELECT", "cannot be read"),
+    ] {
+        let arguments = Arguments::from_value(json!({"sql": sql})).unwrap();
+        match host.prepare(&arguments).await {
+            Err(PrepareError::Unsound(text)) => assert!(text.contains(why), "{sql}: {text}"),
+            other => panic!("{sql}: {other:?}"),
+        }
+        assert!(matches!(run(&host, sql).await, Outcome::Failed(_)), "{sql}");
+    }
+    assert_eq!(rows(&host, "SELECT count(*) FROM orders").await["rows"], json!([[500]]));
+}
+
+#[tokio::test]
+async fn an_endless_query_is_stopped() {
+    let (dir, _) = shop();
+    let mut config =
+        QueryConfig::new(Databases::one("sql_query", dir.path().join("shop.db")).unwrap());
+    config.time_limit = Duration::from_millis(50);
+    let host = SqlQuery::new(config).unwrap();
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    match run(&host, endless).await {
+        Outcome::Failed(output) => assert!(output.text.contains("time limit"), "{}", output.text),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_missing_file_is_not_made_and_not_the_statements_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("gone.db");
+    let host = host(&path);
+    let arguments = Arguments::from_value(json!({"sql": "SELECT 1"})).unwrap();
+    assert!(matches!(host.prepare(&arguments).await, Err(PrepareError::Blind(_))));
+    assert!(!path.exists());
+    // Nor does a path mean anything else than a file.
+    let sly = dir.path().join("file:shop.db?mode=memory");
+    Connection::open_with_flags(
+        &sly,
+        rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_CREATE,
+    )
+    .unwrap()
+    .execute_batch("CREATE TABLE t (a)")
+    .unwrap();
+    let host = self::host(&sly);
+    assert_eq!(rows(&host, "SELECT count(*) FROM t").await["rows"], json!([[0]]));
+}

@@ -1,0 +1,202 @@
+//! What the parser says a statement is.
+
+use sqlparser::ast::{
+    FromTable, ObjectName, Query, SetExpr, Statement as Parsed, TableFactor, TableObject,
+    TableWithJoins,
+};
+use sqlparser::dialect::SQLiteDialect;
+use sqlparser::parser::Parser;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read,
+    Insert,
+    Update,
+    Delete,
+    /// Tables, indexes, views and triggers made, changed or dropped.
+    Define,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Statement {
+    pub(super) kind: Kind,
+    /// The table that is changed, without quotes.
+    pub(super) table: Option<String>,
+    /// An update or delete that names no rows in particular.
+    pub(super) everything: bool,
+}
+
+/// Reads exactly one statement. The text is for the model: what it may write instead.
+pub(super) fn parse(sql: &str) -> Result<Statement, String> {
+    let mut statements = Parser::parse_sql(&SQLiteDialect {}, sql)
+        .map_err(|error| format!("the statement cannot be read: {error}"))?;
+    match (statements.pop(), statements.len()) {
+        (None, _) => Err("`sql` contains no statement".into()),
+        (Some(statement), 0) => classify(&statement),
+        (Some(_), others) => {
+            Err(format!("`sql` contains {} statements; send one at a time", others + 1))
+        }
+    }
+}
+
+fn classify(statement: &Parsed) -> Result<Statement, String> {
+    let plain = |kind| Ok(Statement { kind, table: None, everything: false });
+    match statement {
+        Parsed::Query(query) => classify_query(query),
+        Parsed::Explain { statement, .. } => match classify(statement)?.kind {
+            Kind::Read => plain(Kind::Read),
+            _ => Err("only queries can be explained".into()),
+        },
+        Parsed::Insert(insert) => {
+            let TableObject::TableName(name) = &insert.table else {
+                return Err("insert into a table, by its name".into());
+            };
+            Ok(Statement { kind: Kind::Insert, table: Some(table_name(name)?), everything: false })
+        }
+        Parsed::Update(update) => Ok(Statement {
+            kind: Kind::Update,
+            table: Some(table_of(&update.table)?),
+            everything: update.selection.is_none() && update.limit.is_none(),
+        }),
+        Parsed::Delete(delete) => {
+            let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) =
+                &delete.from;
+            let [table] = tables.as_slice() else {
+                return Err("delete from one table at a time".into());
+            };
+            Ok(Statement {
+                kind: Kind::Delete,
+                table: Some(table_of(table)?),
+                everything: delete.selection.is_none() && delete.limit.is_none(),
+            })
+        }
+        Parsed::CreateTable(_)
+        | Parsed::CreateIndex(_)
+        | Parsed::CreateView(_)
+        | Parsed::CreateTrigger(_)
+        | Parsed::DropTrigger(_)
+        | Parsed::AlterTable(_)
+        | Parsed::Drop { .. } => plain(Kind::Define),
+        Parsed::AttachDatabase { .. } => {
+            Err("ATTACH is not allowed: use the databases that are configured".into())
+        }
+        Parsed::Pragma { .. } => Err("PRAGMA is not allowed".into()),
+        Parsed::Vacuum(_) => Err("VACUUM is not allowed".into()),
+        Parsed::StartTransaction { .. }
+        | Parsed::Commit { .. }
+        | Parsed::Rollback { .. }
+        | Parsed::Savepoint { .. }
+        | Parsed::ReleaseSavepoint { .. } => {
+            Err("transactions are not allowed: each statement is one by itself".into())
+        }
+        _ => Err("this kind of statement is not allowed".into()),
+    }
+}
+
+/// `WITH … DELETE` is a query to the parser, and a change to everybody else.
+fn classify_query(query: &Query) -> Result<Statement, String> {
+    match &*query.body {
+        SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => classify(inner),
+        body if reads(body) => Ok(Statement { kind: Kind::Read, table: None, everything: false }),
+        _ => Err("this kind of statement is not allowed".into()),
+    }
+}
+
+fn reads(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Select(select) => select.into.is_none(),
+        SetExpr::Query(query) => reads(&query.body),
+        SetExpr::SetOperation { left, right, .. } => reads(left) && reads(right),
+        SetExpr::Values(_) => true,
+        _ => false,
+    }
+}
+
+fn table_of(table: &TableWithJoins) -> Result<String, String> {
+    match &table.relation {
+        TableFactor::Table { name, .. } if table.joins.is_empty() => table_name(name),
+        _ => Err("change one table at a time, by its name".into()),
+    }
+}
+
+/// `main.orders` and `orders` are the same; other schemas do not exist here.
+fn table_name(name: &ObjectName) -> Result<String, String> {
+    let parts: Option<Vec<&str>> =
+        name.0.iter().map(|part| part.as_ident().map(|ident| ident.value.as_str())).collect();
+    match parts.as_deref() {
+        Some([table]) => Ok((*table).to_owned()),
+        Some([schema, table]) if schema.eq_ignore_ascii_case("main") => Ok((*table).to_owned()),
+        _ => Err("name the table alone: there is one database".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(sql: &str) -> Result<Kind, String> {
+        parse(sql).map(|statement| statement.kind)
+    }
+
+    #[test]
+    fn statements_are_told_apart() {
+        for (sql, expected) in [
+            ("SELECT * FROM orders", Kind::Read),
+            ("VALUES (1), (2)", Kind::Read),
+            ("WITH a AS (SELECT 1) SELECT * FROM a;", Kind::Read),
+            ("EXPLAIN QUERY PLAN SELECT 1", Kind::Read),
+            ("SELECT 1 UNION SELECT 2 -- done", Kind::Read),
+            ("INSERT INTO orders VALUES (1)", Kind::Insert),
+            ("REPLACE INTO orders VALUES (1)", Kind::Insert),
+            ("INSERT OR IGNORE INTO orders VALUES (1)", Kind::Insert),
+            ("UPDATE orders SET a = 1", Kind::Update),
+            ("DELETE FROM orders WHERE status = 1", Kind::Delete),
+            ("WITH x AS (SELECT 1) DELETE FROM orders", Kind::Delete),
+            ("WITH x AS (SELECT 1) UPDATE orders SET a = 1", Kind::Update),
+            ("CREATE TABLE t (a)", Kind::Define),
+            ("DROP TABLE t", Kind::Define),
+            ("ALTER TABLE t ADD COLUMN b", Kind::Define),
+            ("CREATE INDEX i ON t (a)", Kind::Define),
+        ] {
+            assert_eq!(kind(sql), Ok(expected), "{sql}");
+        }
+    }
+
+    #[test]
+    fn the_changed_table_is_named() {
+        for sql in [
+            "DELETE FROM main.\"orders\"",
+            "UPDATE [orders] SET a = 1",
+            "INSERT INTO `orders` (a) VALUES (1)",
+        ] {
+            let statement = parse(sql).unwrap();
+            assert_eq!(statement.table.as_deref(), Some("orders"), "{sql}");
+        }
+        assert!(parse("DELETE FROM orders").unwrap().everything);
+        assert!(!parse("DELETE FROM orders WHERE a = 1").unwrap().everything);
+    }
+
+    #[test]
+    fn what_is_not_one_plain_statement_is_refused_with_a_reason() {
+        for (sql, why) in [
+            ("", "contains no statement"),
+            ("-- nothing", "contains no statement"),
+            ("DELETE FROM a; DELETE FROM b", "2 statements"),
+            ("SELECT 1; DROP TABLE a", "2 statements"),
+            ("DELETE FROM", "cannot be read"),
+            ("ATTACH 'x' AS y", "ATTACH"),
+            ("PRAGMA foreign_keys = 0", "PRAGMA"),
+            ("VACUUM", "VACUUM"),
+            ("VACUUM INTO '/tmp/x'", ""),
+            ("BEGIN", "transactions"),
+            ("COMMIT", "transactions"),
+            ("SAVEPOINT a", "transactions"),
+            ("EXPLAIN DELETE FROM a", "only queries"),
+            ("DELETE FROM temp.a", "one database"),
+            ("CREATE VIRTUAL TABLE t USING fts5(a)", "not allowed"),
+        ] {
+            let refusal = parse(sql).expect_err(sql);
+            assert!(refusal.contains(why), "{sql}: {refusal}");
+        }
+    }
+}

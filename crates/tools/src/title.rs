@@ -1,0 +1,43 @@
+//! Headlines: one line, made visible, and honest about what they leave out.
+
+use domain::limits::TITLE_BYTES_MAX;
+use domain::visible::visible;
+
+/// Makes a headline of `text`. One that is too long says how much is missing; the call itself is
+/// always shown whole beside it.
+pub(crate) fn headline(text: &str) -> String {
+    let shown = visible(text);
+    if shown.len() <= TITLE_BYTES_MAX {
+        return shown;
+    }
+    let missing_at_most = shown.chars().count().to_string().len();
+    let room = TITLE_BYTES_MAX - "… ( more characters)".len() - missing_at_most;
+    let cut = shown.floor_char_boundary(room);
+    // Not in the middle of a `⟦U+202E⟧`.
+    let cut = match shown[..cut].rfind('⟦') {
+        Some(open) if !shown[open..cut].contains('⟧') => open,
+        _ => cut,
+    };
+    format!("{}… ({} more characters)", &shown[..cut], shown[cut..].chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_stays_and_tricks_are_marked() {
+        assert_eq!(headline("Run: git status"), "Run: git status");
+        assert_eq!(headline("a\nb\u{202e}"), "a⟦U+000A⟧b⟦U+202E⟧");
+    }
+
+    #[test]
+    fn a_long_text_says_how_much_is_missing() {
+        for text in ["x".repeat(5_000), "ä".repeat(5_000), "\u{202e}".repeat(5_000)] {
+            let line = headline(&text);
+            assert!(line.len() <= TITLE_BYTES_MAX, "{}", line.len());
+            assert!(line.ends_with(" more characters)"), "{line}");
+            assert_eq!(line.matches('⟦').count(), line.matches('⟧').count());
+        }
+    }
+}
