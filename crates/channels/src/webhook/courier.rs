@@ -1,0 +1,190 @@
+//! Carries the word: checks where it goes, signs it, sends it once. Trying again is the outbox's
+//! business.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::hold::Hold;
+use ports::clock::Clock;
+use ports::courier::{Courier, CourierError};
+use reqwest::header::{CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::{Client, Url};
+
+use super::body::body;
+use super::guard::{Forbidden, Guard, GuardedNames, Names, SystemNames};
+use super::secret::Secret;
+use super::target;
+use super::verdict::verdict;
+use crate::limits::DELIVERY_TIMEOUT;
+
+/// What the configuration says about callbacks.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// By the environment variable that a hold names; no other variable is ever used as a key.
+    pub secrets: BTreeMap<String, Secret>,
+    /// Callbacks may also go to this machine and to private networks, and without TLS.
+    pub allow_private_addresses: bool,
+    /// From the first packet to the receiver's answer.
+    pub timeout: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            secrets: BTreeMap::new(),
+            allow_private_addresses: false,
+            timeout: DELIVERY_TIMEOUT,
+        }
+    }
+}
+
+pub struct WebhookCourier {
+    secrets: BTreeMap<String, Secret>,
+    guard: Guard,
+    timeout: Duration,
+    clock: Arc<dyn Clock>,
+    names: Arc<dyn Names>,
+    /// Made for the first delivery: it reads the system's certificates, which most set-ups never
+    /// need and some machines do not have.
+    client: OnceLock<Client>,
+}
+
+impl WebhookCourier {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> WebhookCourier {
+        WebhookCourier::with_names(settings, clock, Arc::new(SystemNames))
+    }
+
+    /// With another source of addresses than the system's; the guard is the same.
+    pub fn with_names(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        names: Arc<dyn Names>,
+    ) -> WebhookCourier {
+        let guard = if settings.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
+        WebhookCourier {
+            secrets: settings.secrets,
+            guard,
+            timeout: settings.timeout,
+            clock,
+            names,
+            client: OnceLock::new(),
+        }
+    }
+
+    /// The name is not repeated: somebody may have put the secret itself in its place.
+    fn secret(&self, secret_env: &str) -> Result<&Secret, String> {
+        self.secrets.get(secret_env).ok_or_else(|| {
+            "the callback's secret_env is not one that the configuration lists".into()
+        })
+    }
+
+    fn prepared(&self, url: &str, secret_env: &str) -> Result<(Url, &Secret), String> {
+        Ok((target::parse(url, self.guard)?, self.secret(secret_env)?))
+    }
+
+    fn client(&self) -> Result<&Client, CourierError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // Whoever came first installed the same one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .dns_resolver(GuardedNames { names: self.names.clone(), guard: self.guard })
+            // A proxy from the environment would look names up for us, unguarded.
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .timeout(self.timeout)
+            // Each delivery looks its name up anew: what was public an hour ago may not be now.
+            .pool_max_idle_per_host(0)
+            .user_agent(concat!("holdpoint/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| {
+                CourierError::Again(format!("the HTTP client cannot be set up: {}", causes(&error)))
+            })?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    fn failed(&self, error: reqwest::Error) -> CourierError {
+        // The path and query may hold a token of the receiver's.
+        let error = error.without_url();
+        if let Some(forbidden) = forbidden(&error) {
+            return CourierError::Never(forbidden.to_string());
+        }
+        if error.is_timeout() {
+            return CourierError::Again(format!(
+                "no answer within {} ms",
+                self.timeout.as_millis()
+            ));
+        }
+        CourierError::Again(causes(&error))
+    }
+}
+
+#[async_trait]
+impl Courier for WebhookCourier {
+    fn accepts(&self, url: &str, secret_env: &str) -> Result<(), String> {
+        self.prepared(url, secret_env).map(|_| ())
+    }
+
+    async fn deliver(&self, key: &str, hold: &Hold) -> Result<(), CourierError> {
+        let Some(callback) = &hold.callback else {
+            return Err(CourierError::Never("the hold names no callback".into()));
+        };
+        let Some(body) = body(hold) else {
+            return Err(CourierError::Never("the hold is not decided".into()));
+        };
+        // Again, since the configuration may have changed after the hold was opened.
+        let (url, secret) =
+            self.prepared(&callback.url, &callback.secret_env).map_err(CourierError::Never)?;
+        let Ok(id) = HeaderValue::from_str(key) else {
+            return Err(CourierError::Never(
+                "the delivery's key cannot be sent as a header".into(),
+            ));
+        };
+        let timestamp_s = self.clock.now().as_ms().div_euclid(1000);
+        let signature = secret.sign(key, timestamp_s, &body);
+        let request = self
+            .client()?
+            .post(url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", timestamp_s)
+            .header("webhook-signature", signature)
+            .body(body);
+        let answer = request.send().await.map_err(|error| self.failed(error))?;
+        let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        // What else the receiver says is not read: it could go on for ever.
+        verdict(answer.status(), location, &url)
+    }
+}
+
+/// Whether the guard was what stopped it, somewhere below the layers of the HTTP client.
+fn forbidden<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Forbidden> {
+    chain(error).find_map(|cause| cause.downcast_ref())
+}
+
+/// What went wrong, down to its cause; the outermost layer alone only says that something did.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut told: Vec<String> = chain(error).map(ToString::to_string).collect();
+    told.dedup();
+    told.join(": ")
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+impl fmt::Debug for WebhookCourier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookCourier")
+            .field("secrets", &self.secrets)
+            .field("guard", &self.guard)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! Keeps callbacks out of our own network.
+//!
+//! A name is looked up once, by the very connection that is about to be made; every address found
+//! must be public, and the connection goes to one of those. There is no second look-up, whose
+//! answer could be another. Addresses written as numbers never come here: [`super::target`]
+//! checks them.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::address::special;
+use crate::limits::ADDRESSES_MAX;
+
+/// Turns a host name into addresses. The system does it, unless a test or an embedder knows better.
+#[async_trait]
+pub trait Names: Send + Sync {
+    async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+pub(super) struct SystemNames;
+
+#[async_trait]
+impl Names for SystemNames {
+    async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        let found = tokio::net::lookup_host((host, 0)).await?;
+        Ok(found.map(|address| address.ip()).collect())
+    }
+}
+
+/// Which addresses may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    PublicOnly,
+    /// The configuration says that callbacks may go to this machine and to private networks.
+    Open,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{address} is {what}, and callbacks may only go to public addresses")]
+pub(super) struct Forbidden {
+    address: IpAddr,
+    what: &'static str,
+}
+
+impl Guard {
+    pub(super) fn admit(self, address: IpAddr) -> Result<(), Forbidden> {
+        match (self, special(address)) {
+            (Guard::PublicOnly, Some(what)) => Err(Forbidden { address, what }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The resolver of our HTTP client.
+pub(super) struct GuardedNames {
+    pub(super) names: Arc<dyn Names>,
+    pub(super) guard: Guard,
+}
+
+impl Resolve for GuardedNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (names, guard) = (self.names.clone(), self.guard);
+        Box::pin(async move {
+            let mut found = names.addresses(name.as_str()).await?;
+            if found.is_empty() {
+                return Err(
+                    io::Error::new(io::ErrorKind::NotFound, "the name has no address").into()
+                );
+            }
+            // One bad address spoils the name: whoever mixes them is trying something.
+            for address in &found {
+                guard.admit(*address)?;
+            }
+            found.truncate(ADDRESSES_MAX);
+            // Port 0 is replaced by the one of the URL.
+            let addresses = found.into_iter().map(|address| SocketAddr::new(address, 0));
+            Ok(Box::new(addresses) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed(Vec<&'static str>);
+
+    #[async_trait]
+    impl Names for Fixed {
+        async fn addresses(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+            Ok(self.0.iter().map(|address| address.parse().unwrap()).collect())
+        }
+    }
+
+    async fn resolved(guard: Guard, addresses: &[&'static str]) -> String {
+        let names = Arc::new(Fixed(addresses.to_vec()));
+        let resolver = GuardedNames { names, guard };
+        match resolver.resolve("receiver.example".parse().unwrap()).await {
+            Ok(found) => found.map(|address| address.to_string()).collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[tokio::test]
+    async fn public_addresses_are_handed_on_as_they_are() {
+        assert_eq!(
+            resolved(Guard::PublicOnly, &["8.8.8.8", "2606:4700:4700::1111"]).await,
+            "8.8.8.8:0 [2606:4700:4700::1111]:0"
+        );
+    }
+
+    #[tokio::test]
+    async fn one_private_address_spoils_the_name() {
+        let refused =
+            "10.0.0.1 is a private address, and callbacks may only go to public addresses";
+        for addresses in [["10.0.0.1", "8.8.8.8"], ["8.8.8.8", "10.0.0.1"]] {
+            assert_eq!(resolved(Guard::PublicOnly, &addresses).await, refused);
+            assert_eq!(resolved(Guard::Open, &addresses).await.matches(":0").count(), 2);
+        }
+    }
+
+    #[tokio::test]
+    async fn no_address_is_no_receiver() {
+        assert_eq!(resolved(Guard::Open, &[]).await, "the name has no address");
+    }
+
+    #[tokio::test]
+    async fn the_system_knows_this_machine() {
+        let found = SystemNames.addresses("localhost").await.unwrap();
+        assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");
+    }
+}

@@ -1,0 +1,21 @@
+//! Signed webhooks: tells a program that its hold is decided, at the address it gave.
+//!
+//! The form is Standard Webhooks: headers `webhook-id` (the same over retries), `webhook-timestamp`
+//! and `webhook-signature`. The address comes from whoever opened the hold, so it is not trusted:
+//! `guard.rs` keeps us from being sent into our own network.
+
+mod address;
+mod body;
+mod courier;
+mod guard;
+#[cfg(test)]
+mod sample;
+mod secret;
+mod target;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use courier::{Settings, WebhookCourier};
+pub use guard::Names;
+pub use secret::{BadSecret, Secret};

@@ -1,0 +1,111 @@
+//! Holds for the tests of this folder.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::answer::{Answer, Scope};
+use domain::call::{Call, Proposal};
+use domain::digest::Digest;
+use domain::hold::{Callback, Decision, Hold, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::id::{CallId, HoldId};
+use domain::json::Arguments;
+use domain::person::{Actor, Audience, PersonId, Proof};
+use domain::time::Timestamp;
+use domain::tool::{Effects, Place, Tool};
+use serde_json::{Value, json};
+
+pub(super) const SECRET_ENV: &str = "CI_CALLBACK_SECRET";
+
+/// So many seconds after the sample was opened.
+pub(super) fn at(seconds: u64) -> Timestamp {
+    Timestamp::from_ms(1_763_172_180_000).plus_ms(seconds * 1000)
+}
+
+pub(super) fn hold() -> Hold {
+    gating(json!({}), json!({"tag": "1.4"}))
+}
+
+pub(super) fn hold_with_secret(secret: &str) -> Hold {
+    let schema = json!({"properties": {"token": {"writeOnly": true}}});
+    gating(schema, json!({"tag": "1.4", "token": secret}))
+}
+
+fn gating(schema: Value, arguments: Value) -> Hold {
+    let id = HoldId::new(at(0).as_ms(), 7);
+    let tool = Tool::new("deploy", "", schema, Effects::AtMostOnce, Place::Client, "ci").unwrap();
+    let policy = Digest::of(b"policy");
+    let proposal = Proposal {
+        id: CallId(id.0),
+        tool_use_id: id.to_string(),
+        agent: "ci".into(),
+        session: None,
+        arguments: Arguments::from_value(arguments).unwrap(),
+        context: Default::default(),
+        policy,
+    };
+    Hold {
+        id,
+        version: 1,
+        question: Question::Approve,
+        state: HoldState::Pending,
+        risk: Risk::Medium,
+        tag: tag_of(id),
+        title: "Ship 1.4".into(),
+        agent: None,
+        session: None,
+        run: None,
+        parent: None,
+        opener: Actor::Runtime,
+        requester: None,
+        call: Some(Arc::new(Call::propose(proposal, &tool))),
+        preview: Preview::default(),
+        context: Value::Null,
+        rationale: None,
+        audience: Audience {
+            people: [PersonId::new("ana")].into(),
+            roles: BTreeSet::new(),
+            quorum: 1,
+            exclude_requester: false,
+        },
+        rule: None,
+        policy,
+        opened_at: at(0),
+        expires_at: Some(at(3600)),
+        claimed_by: None,
+        votes: Vec::new(),
+        two_phase: false,
+        outcome: None,
+        callback: None,
+    }
+}
+
+pub(super) fn approve(arguments: Option<Arguments>) -> Answer {
+    Answer::Approve { scope: Scope::Once, arguments, note: None }
+}
+
+pub(super) fn decided(mut hold: Hold, answer: Answer) -> Hold {
+    let by = PersonId::new("ana");
+    let vote = Vote {
+        answer,
+        by: by.clone(),
+        at: at(5),
+        via: "web".into(),
+        proof: Proof::Login,
+        digest: hold.digest(),
+        view: domain::view::digest(&hold),
+    };
+    let state = match &vote.answer {
+        Answer::Approve { .. } => HoldState::Approved,
+        Answer::Deny { .. } => HoldState::Denied,
+        _ => HoldState::Answered,
+    };
+    hold.decided(state(Decision::People { vote, voters: vec![by] }));
+    hold
+}
+
+/// Decided, and somebody wants to hear of it.
+pub(super) fn hold_for(url: &str) -> Hold {
+    let mut hold = decided(hold_with_secret("hunter2"), approve(None));
+    hold.callback = Some(Callback { url: url.into(), secret_env: SECRET_ENV.into() });
+    hold
+}

@@ -1,0 +1,146 @@
+//! What signs a delivery: HMAC-SHA-256 over id, time and body, as Standard Webhooks writes it.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use ring::hmac;
+
+const PREFIX: &str = "whsec_";
+
+/// People lose the `=` when they copy.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The keys that one receiver knows: one, or the new and the old while they are being exchanged.
+///
+/// ```
+/// use channels::webhook::Secret;
+/// assert!(Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").is_ok());
+/// assert!(Secret::parse("whsec_bmV3IGtleQ== whsec_b2xkIGtleQ==").is_ok(), "both sign");
+/// assert!(Secret::parse("any other text, taken byte by byte").is_ok());
+/// assert!(Secret::parse("whsec_?").is_err());
+/// ```
+#[derive(Clone)]
+pub struct Secret(Vec<hmac::Key>);
+
+/// Says nothing of the value: it may be all but right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSecret {
+    #[error("the secret is empty")]
+    Empty,
+    #[error(
+        "what follows `whsec_` in the secret must be base64, and every further part must begin with \
+         `whsec_` too"
+    )]
+    NotBase64,
+}
+
+impl Secret {
+    pub fn parse(text: &str) -> Result<Secret, BadSecret> {
+        if text.trim().is_empty() {
+            return Err(BadSecret::Empty);
+        }
+        if !text.trim_start().starts_with(PREFIX) {
+            return Ok(Secret(vec![key(text.as_bytes())]));
+        }
+        let keys = text.split_whitespace().map(|part| {
+            let encoded = part.strip_prefix(PREFIX).ok_or(BadSecret::NotBase64)?;
+            let bytes = LENIENT.decode(encoded).map_err(|_| BadSecret::NotBase64)?;
+            if bytes.is_empty() { Err(BadSecret::Empty) } else { Ok(key(&bytes)) }
+        });
+        keys.collect::<Result<_, _>>().map(Secret)
+    }
+
+    /// The value of `webhook-signature`: one signature for each key, the first key's first.
+    pub(super) fn sign(&self, id: &str, timestamp_s: i64, body: &[u8]) -> String {
+        let signatures = self.0.iter().map(|key| {
+            let mut context = hmac::Context::with_key(key);
+            context.update(format!("{id}.{timestamp_s}.").as_bytes());
+            context.update(body);
+            format!("v1,{}", STANDARD.encode(context.sign()))
+        });
+        signatures.collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn key(bytes: &[u8]) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, bytes)
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(hidden)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vector that Standard Webhooks publishes.
+    const KEY: &str = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+    const TIMESTAMP: i64 = 1_614_265_330;
+    const BODY: &[u8] = br#"{"test": 2432232314}"#;
+    const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+
+    #[track_caller]
+    fn signed(secret: &str) -> String {
+        Secret::parse(secret).unwrap().sign(ID, TIMESTAMP, BODY)
+    }
+
+    #[test]
+    fn the_published_vector_comes_out() {
+        assert_eq!(signed(&format!("whsec_{KEY}")), SIGNATURE);
+        assert_eq!(signed(&format!(" whsec_{KEY}\n")), SIGNATURE, "as a file or a shell leaves it");
+    }
+
+    #[test]
+    fn the_prefix_tells_encoded_keys_from_raw_ones() {
+        assert_ne!(signed(KEY), SIGNATURE, "without the prefix the text itself is the key");
+        assert_eq!(signed("a raw key"), signed("whsec_YSByYXcga2V5"));
+        assert_eq!(signed("whsec_YQ"), signed("whsec_YQ=="), "padding may be missing");
+    }
+
+    #[test]
+    fn every_part_is_signed() {
+        let secret = Secret::parse("k").unwrap();
+        let base = secret.sign(ID, TIMESTAMP, BODY);
+        assert_ne!(base, secret.sign("msg_other", TIMESTAMP, BODY));
+        assert_ne!(base, secret.sign(ID, TIMESTAMP + 1, BODY));
+        assert_ne!(base, secret.sign(ID, TIMESTAMP, br#"{"test": 2432232315}"#));
+        assert_ne!(base, Secret::parse("l").unwrap().sign(ID, TIMESTAMP, BODY));
+    }
+
+    #[test]
+    fn while_keys_are_exchanged_both_sign() {
+        let both = signed(&format!("whsec_bmV3 whsec_{KEY}"));
+        assert_eq!(both, format!("{} {SIGNATURE}", signed("whsec_bmV3")));
+    }
+
+    #[test]
+    fn a_secret_that_cannot_sign_is_refused_without_being_told() {
+        for (text, why) in [
+            ("", BadSecret::Empty),
+            (" \n", BadSecret::Empty),
+            ("whsec_", BadSecret::Empty),
+            ("whsec_hunter2!", BadSecret::NotBase64),
+            ("whsec_aGk= hunter2", BadSecret::NotBase64),
+        ] {
+            let refused = Secret::parse(text).unwrap_err();
+            assert_eq!(refused, why, "{text}");
+            assert!(!refused.to_string().contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn i45_debug_never_prints_a_key() {
+        let printed = format!("{:?}", Secret::parse("hunter2").unwrap());
+        assert_eq!(printed, "Secret(hidden)");
+    }
+}
