@@ -1,0 +1,56 @@
+//! What every handler can reach.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use engine::Engine;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::attempts::Attempts;
+use crate::audit_lines::AuditLines;
+use crate::idempotency::Recent;
+use crate::limits::HttpLimits;
+use crate::metrics::Metrics;
+use crate::rate::Buckets;
+use crate::streams::Streams;
+use crate::Scenario;
+
+#[derive(Clone)]
+pub(crate) struct App(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    /// Where people reach us; links point there.
+    pub(crate) origin: String,
+    pub(crate) tls: bool,
+    pub(crate) trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
+    pub(crate) demo: Option<Vec<Scenario>>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) limits: HttpLimits,
+    pub(crate) audit: Option<Arc<dyn AuditLines>>,
+    pub(crate) metrics: Metrics,
+    pub(crate) recent: Recent,
+    pub(crate) attempts: Attempts,
+    pub(crate) buckets: Buckets,
+    pub(crate) streams: Streams,
+    pub(crate) requests: Semaphore,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) closing: CancellationToken,
+    pub(crate) openapi: Vec<u8>,
+}
+
+impl App {
+    pub(crate) fn new(inner: Inner) -> App {
+        App(Arc::new(inner))
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

@@ -1,0 +1,191 @@
+//! What is asked, read from a request: an id, a body, a query. Everything foreign is turned into our
+//! own words here or refused here.
+
+use std::str::FromStr;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::Response;
+use engine::Keep;
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::auth::Who;
+use crate::idempotency::{self, Key, key_of, request_digest};
+use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+use crate::problem::{Problem, Refused, Reply};
+
+/// The id in a path. What is not an id names nothing, so there is nothing to be found.
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<T: FromStr + Send> FromRequestParts<App> for Id<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Reply<Id<T>> {
+        let text = Path::<String>::from_request_parts(parts, app).await;
+        let id = text.ok().and_then(|Path(text)| text.parse().ok());
+        id.map(Id).ok_or_else(|| Problem::not_found("thing").into())
+    }
+}
+
+/// The query of an address.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Reply<Params<T>> {
+        match Query::<T>::from_request_parts(parts, app).await {
+            Ok(Query(params)) => Ok(Params(params)),
+            Err(rejection) => Err(Problem::bad_request(rejection.body_text()).into()),
+        }
+    }
+}
+
+/// A request that wants to change something: who, what, and under which idempotency key.
+pub(crate) struct Asked<T> {
+    pub(crate) who: Who,
+    pub(crate) body: T,
+    pub(crate) key: Option<Key>,
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, app: &App) -> Reply<Asked<T>> {
+        let (mut parts, body) = request.into_parts();
+        let who = Who::from_request_parts(&mut parts, app).await?;
+        let key = key_of(&parts.headers)?;
+        let bytes = read_body(app, axum::body::Body::new(body)).await?;
+        let key = match key {
+            None => None,
+            Some(key) => {
+                let request = request_digest(parts.method.as_str(), parts.uri.path(), &bytes);
+                let key = Key { caller: who.caller.key_space(), key, request };
+                app.recent.check(&key)?;
+                if let Some(reply) = app.engine.kept(&key.caller, &key.key, request).await? {
+                    return Err(Refused::Replayed(Box::new(reply)));
+                }
+                Some(key)
+            }
+        };
+        Ok(Asked { who, body: parse(&bytes)?, key })
+    }
+}
+
+impl<T> Asked<T> {
+    /// How the engine keeps the reply, if the caller wants to have it again.
+    pub(crate) fn keep<'a, V: ?Sized>(
+        &self,
+        render: &'a (dyn Fn(&V) -> (u16, Vec<u8>) + Send + Sync),
+    ) -> Option<Keep<'a, V>> {
+        let Key { caller, key, request } = self.key.clone()?;
+        Some(Keep { caller, key, request, render })
+    }
+}
+
+async fn read_body(app: &App, body: axum::body::Body) -> Reply<Bytes> {
+    let limit = app.limits.body_bytes;
+    let mut stream = body.into_data_stream();
+    let reading = async {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk.map_err(|_| Problem::bad_request("the body ended in the middle"))?;
+            if bytes.len() + chunk.len() > limit {
+                return Err(Problem::too_large(format!("a request has at most {limit} bytes")));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Bytes::from(bytes))
+    };
+    match tokio::time::timeout(app.limits.body_timeout, reading).await {
+        Ok(read) => Ok(read?),
+        Err(_) => Err(Problem::bad_request("the body did not arrive in time").into()),
+    }
+}
+
+/// An empty body is an empty object: most of what can be said is optional.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
+    let bytes = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { bytes };
+    serde_json::from_slice(bytes).map_err(|error| {
+        let detail = match error.classify() {
+            // The text of the error names fields and kinds of values, never the values.
+            serde_json::error::Category::Data => format!("the body has the wrong shape: {}", shape(&error)),
+            _ => format!("the body is not JSON (line {}, column {})", error.line(), error.column()),
+        };
+        Problem::bad_request(detail).into()
+    })
+}
+
+/// A message about a wrong type repeats the value (`invalid type: string "…"`), which may be a
+/// secret: the value is left out.
+fn shape(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match (text.find('"'), text.rfind('"')) {
+        (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to + 1..]),
+        _ => text,
+    }
+}
+
+pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    idempotency::json(status, bytes(value))
+}
+
+pub(crate) fn bytes<T: Serialize>(value: &T) -> Bytes {
+    // Every wire type has text keys and finite numbers: it always becomes JSON.
+    serde_json::to_vec(value).unwrap_or_default().into()
+}
+
+/// `?limit=&cursor=`
+pub(crate) fn page<C: FromStr>(
+    limit: Option<usize>,
+    cursor: Option<&str>,
+) -> Result<(usize, Option<C>), Problem> {
+    let limit = limit.unwrap_or(PAGE_DEFAULT);
+    if limit == 0 || limit > PAGE_MAX {
+        return Err(Problem::bad_request(format!("`limit` is between 1 and {PAGE_MAX}")));
+    }
+    let cursor = cursor
+        .map(|cursor| cursor.parse().map_err(|_| Problem::bad_request("`cursor` is the `next` of an earlier page")))
+        .transpose()?;
+    Ok((limit, cursor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Small {
+        #[serde(default)]
+        count: Option<u32>,
+    }
+
+    fn refused(body: &str) -> String {
+        match parse::<Small>(body.as_bytes()) {
+            Err(Refused::Problem(problem)) => {
+                serde_json::to_value(&*problem).expect("json")["detail"].as_str().unwrap_or_default().to_owned()
+            }
+            other => panic!("{body}: {:?}", other.map(|small| small.count)),
+        }
+    }
+
+    #[test]
+    fn nothing_is_an_empty_object() {
+        assert!(parse::<Small>(b" \n").is_ok_and(|small| small.count.is_none()));
+    }
+
+    #[test]
+    fn i45_what_is_wrong_is_said_without_repeating_it() {
+        let told = refused(r#"{"count":"hunter2 \" hunter3"}"#);
+        assert!(told.contains("invalid type: string …"), "{told}");
+        assert!(!told.contains("hunter"), "{told}");
+        assert!(refused("{").starts_with("the body is not JSON (line 1"), "{}", refused("{"));
+        assert!(refused(r#"{"cuont":1}"#).contains("unknown field `cuont`"));
+    }
+}

@@ -1,0 +1,135 @@
+//! Who is calling. Runs before every guarded route, so that nobody learns anything without a name.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use engine::Caller;
+
+use crate::app::App;
+use crate::problem::{Problem, Refused, Reply};
+use crate::{cookie, peer};
+
+/// A caller whose credentials were checked, with the credentials: a stream that stays open looks
+/// again from time to time whether they still hold.
+#[derive(Clone)]
+pub(crate) struct Who {
+    pub(crate) caller: Caller,
+    pub(crate) credential: Credential,
+}
+
+#[derive(Clone)]
+pub(crate) enum Credential {
+    Token { secret: String, via: &'static str },
+    Cookie(String),
+}
+
+impl Credential {
+    pub(crate) async fn caller(&self, app: &App) -> Result<Option<Caller>, engine::Error> {
+        match self {
+            Credential::Token { secret, via } => Ok(app.engine.caller_by_token(secret, via)),
+            Credential::Cookie(secret) => app.engine.caller_by_cookie(secret).await,
+        }
+    }
+}
+
+impl FromRequestParts<App> for Who {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Reply<Who> {
+        // Only a route that was not guarded comes here without one.
+        parts.extensions.get::<Who>().cloned().ok_or_else(|| Problem::internal().into())
+    }
+}
+
+pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match authenticate(&app, &parts).await {
+        Ok(who) => {
+            parts.extensions.insert(who);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(refused) => refused.into_response(),
+    }
+}
+
+async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
+    let headers = &parts.headers;
+    let credential = credential(headers)?;
+    let Some(caller) = credential.caller(app).await? else {
+        return Err(failed(app, parts, "this token or login is unknown, expired or revoked").into());
+    };
+    if let Credential::Cookie(secret) = &credential
+        && !is_safe(&parts.method)
+    {
+        must_come_from_us(app, headers)?;
+        let sent = headers.get("x-holdpoint-csrf").map(|value| value.as_bytes()).unwrap_or_default();
+        if !cookie::is_csrf(secret, sent) {
+            let detail = "send the header X-Holdpoint-CSRF with the value that GET /v1/me gives";
+            return Err(Problem::not_entitled(detail).into());
+        }
+    }
+    if let Err(seconds) = app.buckets.take(&caller.key_space()) {
+        return Err(Problem::too_many("you send too many requests; slow down", seconds).into());
+    }
+    Ok(Who { caller, credential })
+}
+
+fn credential(headers: &HeaderMap) -> Result<Credential, Problem> {
+    if let Some(value) = headers.get(AUTHORIZATION) {
+        let bearer = value.to_str().ok().and_then(|value| value.split_once(' '));
+        // A header that is there and wrong is not made up for by a cookie.
+        return match bearer {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                Ok(Credential::Token { secret: token.trim().to_owned(), via: via(headers) })
+            }
+            _ => Err(Problem::unauthenticated("send the header `Authorization: Bearer <token>`")),
+        };
+    }
+    cookie::read(headers).map(Credential::Cookie).ok_or_else(|| {
+        Problem::unauthenticated("send the header `Authorization: Bearer <token>`, or log in")
+    })
+}
+
+/// The surface that a person used, for the record only. Others than ours are the plain API.
+fn via(headers: &HeaderMap) -> &'static str {
+    match headers.get("x-holdpoint-via").map(|value| value.as_bytes()) {
+        Some(b"cli") => "cli",
+        Some(b"web") => "web",
+        _ => "api",
+    }
+}
+
+pub(crate) fn failed(app: &App, parts: &Parts, detail: &str) -> Problem {
+    let from = peer::address(app, &parts.extensions, &parts.headers);
+    match app.attempts.failed(from) {
+        None => Problem::unauthenticated(detail),
+        Some(seconds) => Problem::too_many("too many failed attempts; try again later", seconds),
+    }
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Browsers say where a request comes from; a state change must come from our own pages.
+pub(crate) fn must_come_from_us(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let foreign = || Err(Problem::not_entitled("this request comes from another site"));
+    if let Some(site) = headers.get("sec-fetch-site")
+        && site != "same-origin"
+        && site != "none"
+    {
+        return foreign();
+    }
+    match headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or("null")) {
+        None => Ok(()),
+        Some(origin) if origin == app.origin => Ok(()),
+        Some(origin) => {
+            let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+            let authority = origin.split_once("://").map(|(_, authority)| authority);
+            if host.is_some() && authority == host { Ok(()) } else { foreign() }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The door for HTTP: native routes, events, the web page.
+//!
+//! Requests are parsed at the threshold into the words of the domain, the engine is called, and what
+//! it says is written in the shapes of [`wire`](self). Nothing is decided here.
+
+mod app;
+mod asked;
+mod attempts;
+mod audit_lines;
+mod auth;
+mod cookie;
+mod health;
+mod idempotency;
+mod limits;
+mod listen;
+mod login;
+mod metrics;
+mod openapi;
+mod page;
+mod peer;
+mod problem;
+mod rate;
+mod routes;
+mod sse;
+mod streams;
+mod v1;
+mod wire;
+
+use std::any::Any;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, Response as HttpResponse};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use engine::Engine;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use audit_lines::AuditLines;
+pub use limits::HttpLimits;
+pub use routes::list as routes;
+
+use app::{App, Inner};
+use problem::Problem;
+
+/// Everything that a server is made of.
+pub struct ServerSetup {
+    pub engine: Engine,
+    pub listen: SocketAddr,
+    /// Where people reach us, without a slash at the end; links point there.
+    pub public_url: Option<String>,
+    pub tls: Option<Tls>,
+    /// Whose word on the caller's address and scheme is taken.
+    pub trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
+    /// What to say to the demo's agent, when this is the demo.
+    pub demo: Option<Vec<Scenario>>,
+    /// Shown in the inbox, such as an insecure set-up.
+    pub warnings: Vec<String>,
+    pub limits: HttpLimits,
+    /// Without it, there is no audit export.
+    pub audit: Option<Arc<dyn AuditLines>>,
+}
+
+/// Both in PEM form.
+pub struct Tls {
+    pub cert_pem: Vec<u8>,
+    pub key_pem: Vec<u8>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Scenario {
+    pub name: String,
+    pub say: String,
+}
+
+/// A variant for each remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    #[error("{address} is in use: stop what listens there, or choose another address with --listen")]
+    InUse { address: SocketAddr },
+    #[error("this user may not listen on {address}: choose a port above 1023 with --listen")]
+    Forbidden { address: SocketAddr },
+    #[error("cannot listen on {address}: {error}")]
+    Io { address: SocketAddr, error: io::Error },
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+}
+
+/// Listens already, and serves once it runs.
+pub struct Server {
+    app: App,
+    listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    address: SocketAddr,
+}
+
+pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
+    let acceptor = setup.tls.as_ref().map(listen::acceptor).transpose()?;
+    let listener = listen::listen(setup.listen).await?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| BindError::Io { address: setup.listen, error })?;
+    let scheme = if acceptor.is_some() { "https" } else { "http" };
+    let metrics = metrics::Metrics::new();
+    let limits = setup.limits;
+    let app = App::new(Inner {
+        origin: setup.public_url.unwrap_or_else(|| format!("{scheme}://{address}")),
+        engine: setup.engine,
+        tls: acceptor.is_some(),
+        trusts: setup.trusts,
+        demo: setup.demo,
+        warnings: setup.warnings,
+        audit: setup.audit,
+        recent: idempotency::Recent::default(),
+        attempts: attempts::Attempts::new(limits.failures_per_minute),
+        buckets: rate::Buckets::new(&limits),
+        streams: streams::Streams::new(&limits, metrics.streams.clone()),
+        requests: Semaphore::new(limits.requests_at_once),
+        tasks: TaskTracker::new(),
+        closing: CancellationToken::new(),
+        openapi: openapi::document().to_string().into_bytes(),
+        metrics,
+        limits,
+    });
+    Ok(Server { app, listener, acceptor, address })
+}
+
+impl Server {
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where people reach us: the public address, or the one that we listen on.
+    pub fn origin(&self) -> &str {
+        &self.app.origin
+    }
+
+    /// Serves until `shutdown`; then takes nothing new, ends streams, and lets requests end.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let app = self.app;
+        let (follower, closing) = (app.clone(), app.closing.clone());
+        app.tasks.spawn(async move {
+            tokio::select! {
+                () = metrics::follow(follower) => {}
+                () = closing.cancelled() => {}
+            }
+        });
+        let router = router(&app);
+        listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
+    }
+}
+
+fn router(app: &App) -> Router {
+    routes::router(app)
+        .layer(from_fn_with_state(app.clone(), bounded))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app.clone(), metrics::measure))
+}
+
+/// So many at once; and what every reply says.
+async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
+    let Ok(_place) = app.requests.try_acquire() else {
+        return Problem::unavailable("too much at once; try again", 1).into_response();
+    };
+    let mut reply = next.run(request).await;
+    let headers = reply.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// A bug in one request must not end the others, and must not be told to the caller.
+fn panicked(_: Box<dyn Any + Send + 'static>) -> HttpResponse<axum::body::Body> {
+    tracing::error!("a handler panicked");
+    Problem::internal().into_response()
+}

@@ -1,0 +1,70 @@
+//! Every bound of the server, with its reason.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub struct HttpLimits {
+    /// Arguments may have 1 MiB and a message too; with escapes and what surrounds them this is
+    /// enough for either, and little enough for many callers at once.
+    pub body_bytes: usize,
+    /// A body that trickles in would hold a place for ever.
+    pub body_timeout: Duration,
+    /// The same for the head of a request.
+    pub header_timeout: Duration,
+    /// Requests that a caller may send per second over a longer time; `None` lifts the limit.
+    pub requests_per_second: Option<u32>,
+    /// How many a caller may send at once before that rate applies.
+    pub request_burst: u32,
+    /// Callers whose rate is remembered. A caller beyond that starts anew, which is harmless.
+    pub callers_remembered: usize,
+    /// Requests that are being answered; more are asked to come back.
+    pub requests_at_once: usize,
+    /// Connections that are open; more wait in the system's queue.
+    pub connections: usize,
+    /// Open event streams, of all callers and of one.
+    pub streams: usize,
+    pub streams_per_caller: usize,
+    /// Wrong tokens and codes from one address in a minute. Guessing 256 bits is hopeless anyway:
+    /// this keeps the log readable.
+    pub failures_per_minute: u32,
+    /// How long requests under way may take to end once the server stops.
+    pub closing_grace: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> HttpLimits {
+        HttpLimits {
+            body_bytes: 2 << 20,
+            body_timeout: Duration::from_secs(30),
+            header_timeout: Duration::from_secs(15),
+            requests_per_second: Some(200),
+            request_burst: 400,
+            callers_remembered: 10_000,
+            requests_at_once: 8_192,
+            connections: 10_000,
+            streams: 2_048,
+            streams_per_caller: 128,
+            failures_per_minute: 20,
+            closing_grace: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The contract says at least every 25 s; proxies cut what is silent for 30 or 60.
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
+/// A long poll is answered before proxies lose patience.
+pub(crate) const WAIT_S_MAX: u64 = 60;
+pub(crate) const WAIT_S_DEFAULT: u64 = 30;
+pub(crate) const PAGE_DEFAULT: usize = 50;
+pub(crate) const PAGE_MAX: usize = 200;
+/// Long enough for a digest of anything, short enough to index.
+pub(crate) const KEY_BYTES_MAX: usize = 255;
+/// Replies kept in memory for requests that leave none in the store.
+pub(crate) const RECENT_REPLIES: usize = 4_096;
+pub(crate) const REPLIES_KEPT: Duration = Duration::from_secs(24 * 3600);
+/// Replies that hold a secret are kept only for a client that lost the first one on the way.
+pub(crate) const SECRETS_KEPT: Duration = Duration::from_secs(600);
+/// A handshake that takes longer is no browser.
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Audit entries read at once for an export.
+pub(crate) const EXPORT_PAGE: usize = 500;

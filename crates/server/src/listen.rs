@@ -1,0 +1,154 @@
+//! The listener: connections, TLS, and how all of it ends.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::Request;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt as _;
+
+use crate::app::App;
+use crate::limits::HANDSHAKE;
+use crate::peer::Peer;
+use crate::{BindError, Tls};
+
+/// Between two attempts to accept when the system has no more file descriptors.
+const EXHAUSTED: Duration = Duration::from_millis(50);
+
+pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, BindError> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => BindError::InUse { address },
+        io::ErrorKind::PermissionDenied => BindError::Forbidden { address },
+        _ => BindError::Io { address, error },
+    })
+}
+
+pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, BindError> {
+    let bad = |what: &str| BindError::Tls(what.to_owned());
+    let chain = CertificateDer::pem_slice_iter(&tls.cert_pem)
+        .collect::<Result<Vec<_>, _>>()
+        .ok()
+        .filter(|chain| !chain.is_empty())
+        .ok_or_else(|| bad("the certificate file has no certificate in PEM form"))?;
+    let key = PrivateKeyDer::from_pem_slice(&tls.key_pem)
+        .map_err(|_| bad("the key file has no private key in PEM form"))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(|_| bad("the key does not belong to the certificate"))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Serves until `shutdown`, then lets what is under way end.
+pub(crate) async fn serve(
+    app: App,
+    listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    router: Router,
+    shutdown: impl Future<Output = ()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(app.limits.connections));
+    let builder = Arc::new(builder(&app));
+    tokio::pin!(shutdown);
+    loop {
+        let accepting = async {
+            let place = places.clone().acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = accepting => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(EXHAUSTED).await;
+                continue;
+            }
+        };
+        let connection = Connection {
+            builder: builder.clone(),
+            watcher: graceful.watcher(),
+            router: router.clone(),
+            peer,
+        };
+        let acceptor = acceptor.clone();
+        app.tasks.spawn(async move {
+            let _place = place;
+            connection.run(stream, acceptor).await;
+        });
+    }
+    drop(listener);
+    // Streams and long polls would never end by themselves.
+    app.closing.cancel();
+    app.tasks.close();
+    let grace = app.limits.closing_grace;
+    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests were cut off: they took longer than {} s to end", grace.as_secs());
+    }
+    let _ = tokio::time::timeout(Duration::from_secs(1), app.tasks.wait()).await;
+}
+
+fn builder(app: &App) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(app.limits.header_timeout);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Some(Duration::from_secs(30)))
+        .max_concurrent_streams(256)
+        .max_header_list_size(64 << 10);
+    builder
+}
+
+struct Connection {
+    builder: Arc<auto::Builder<TokioExecutor>>,
+    watcher: hyper_util::server::graceful::Watcher,
+    router: Router,
+    peer: SocketAddr,
+}
+
+impl Connection {
+    async fn run(self, stream: TcpStream, acceptor: Option<TlsAcceptor>) {
+        // Replies are small and somebody waits for each.
+        let _ = stream.set_nodelay(true);
+        match acceptor {
+            None => self.serve(stream).await,
+            Some(acceptor) => match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => self.serve(stream).await,
+                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                Err(_) => tracing::debug!("a TLS handshake took too long"),
+            },
+        }
+    }
+
+    async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S) {
+        let peer = Peer(self.peer.ip().to_canonical());
+        let service = self.router.map_request(move |mut request: Request<hyper::body::Incoming>| {
+            request.extensions_mut().insert(peer);
+            request
+        });
+        let service = TowerToHyperService::new(service);
+        let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        if let Err(error) = self.watcher.watch(connection).await {
+            tracing::debug!(%error, "a connection broke");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What went wrong, as RFC 9457 says it: a status, a stable code, and a sentence that helps. No
+//! internals: what only an operator can mend goes to the log.
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use domain::hold::Hold;
+use domain::refusal::Refusal;
+use engine::Error;
+use ports::store::KeptReply;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::wire;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    /// Stable: programs go by this.
+    code: &'static str,
+    /// What to mend, with `answer_invalid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// What stands, with `hold_already_decided`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Value>,
+    /// The hold as it now is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold: Option<Box<wire::Hold>>,
+    /// The open ones, with `holds_open`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    holds: Vec<String>,
+    #[serde(skip)]
+    retry_after_s: Option<u64>,
+}
+
+impl Problem {
+    fn new(status: u16, code: &'static str, title: &'static str, detail: impl Into<String>) -> Problem {
+        Problem {
+            kind: format!("urn:holdpoint:problem:{code}"),
+            title,
+            status,
+            detail: detail.into(),
+            code,
+            field: None,
+            decision: None,
+            hold: None,
+            holds: Vec::new(),
+            retry_after_s: None,
+        }
+    }
+
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Problem {
+        Problem::new(400, "bad_request", "The request makes no sense", detail)
+    }
+
+    pub(crate) fn unauthenticated(detail: impl Into<String>) -> Problem {
+        Problem::new(401, "unauthenticated", "Who are you?", detail)
+    }
+
+    pub(crate) fn not_entitled(detail: impl Into<String>) -> Problem {
+        Problem::new(403, "not_entitled", "You may not do this", detail)
+    }
+
+    pub(crate) fn not_found(what: &str) -> Problem {
+        Problem::new(404, "not_found", "Not found", format!("there is no such {what}"))
+    }
+
+    pub(crate) fn wrong_method() -> Problem {
+        let detail = "this address does not take this method; /openapi.json says which it takes";
+        Problem::new(405, "bad_request", "Wrong method", detail)
+    }
+
+    pub(crate) fn too_large(detail: impl Into<String>) -> Problem {
+        Problem::new(413, "too_large", "Too large", detail)
+    }
+
+    pub(crate) fn invalid(field: impl Into<String>, why: impl Into<String>) -> Problem {
+        let problem = Problem::new(422, "answer_invalid", "This does not fit", why);
+        Problem { field: Some(field.into()), ..problem }
+    }
+
+    pub(crate) fn key_reused(detail: impl Into<String>) -> Problem {
+        Problem::new(422, "idempotency_key_reused", "The idempotency key was used before", detail)
+    }
+
+    pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Problem {
+        let problem = Problem::new(429, "too_many", "Too many", detail);
+        Problem { retry_after_s: Some(retry_after_s), ..problem }
+    }
+
+    pub(crate) fn unavailable(detail: impl Into<String>, retry_after_s: u64) -> Problem {
+        let problem = Problem::new(503, "unavailable", "Not at present", detail);
+        Problem { retry_after_s: Some(retry_after_s), ..problem }
+    }
+
+    pub(crate) fn internal() -> Problem {
+        let detail = "something went wrong here; the server's log says more";
+        Problem::new(500, "internal", "A fault of ours", detail)
+    }
+
+    fn with_hold(self, hold: &Hold) -> Problem {
+        let hold = wire::Hold::of(hold);
+        Problem { decision: Some(hold.what_stands()), hold: Some(Box::new(hold)), ..self }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let detail = refusal.to_string();
+        match refusal {
+            Refusal::NotFound { what } => Problem::not_found(what),
+            Refusal::NotEntitled { .. } => Problem::not_entitled(detail),
+            Refusal::AlreadyDecided { hold } => {
+                Problem::new(409, "hold_already_decided", "Already decided", detail).with_hold(&hold)
+            }
+            Refusal::AlreadyVoted { hold } => {
+                Problem::new(409, "already_voted", "You have voted", detail).with_hold(&hold)
+            }
+            Refusal::VersionConflict { hold } => {
+                Problem::new(409, "version_conflict", "It has changed", detail).with_hold(&hold)
+            }
+            Refusal::Expired { hold } => {
+                Problem::new(410, "hold_expired", "Too late", detail).with_hold(&hold)
+            }
+            Refusal::AnswerInvalid { field, .. } => Problem::invalid(field, detail),
+            Refusal::HoldsOpen { holds } => {
+                let problem = Problem::new(409, "holds_open", "Holds are open", detail);
+                Problem { holds: holds.iter().map(ToString::to_string).collect(), ..problem }
+            }
+            Refusal::OutOfTurn { .. } | Refusal::Overtaken => {
+                Problem::new(409, "version_conflict", "It has changed", detail)
+            }
+            Refusal::Frozen { .. } => Problem::new(423, "frozen", "Everything is frozen", detail),
+            Refusal::TooMany { .. } => Problem::too_many(detail, 5),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut reply = (status, body).into_response();
+        let headers = reply.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer realm=\"holdpoint\"");
+            headers.insert(axum::http::header::WWW_AUTHENTICATE, challenge);
+        }
+        reply
+    }
+}
+
+/// Why a handler has no reply of its own: a problem, or the reply that it gave before.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    Problem(Box<Problem>),
+    Replayed(Box<KeptReply>),
+}
+
+pub(crate) type Reply<T = Response> = Result<T, Refused>;
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Refused {
+        Refused::Problem(Box::new(problem))
+    }
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Refused {
+        Problem::from(refusal).into()
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        match error {
+            Error::Refused(refusal) => refusal.into(),
+            Error::Replayed(reply) => Refused::Replayed(reply),
+            Error::KeyReused => {
+                Problem::key_reused("this Idempotency-Key came with another request before; use a fresh one").into()
+            }
+            Error::Unavailable(why) => {
+                tracing::warn!(%why, "a request could not be served");
+                let detail = "this cannot be done at present; read again to see how things stand";
+                Problem::unavailable(detail, 1).into()
+            }
+        }
+    }
+}
+
+impl From<ports::store::StoreError> for Refused {
+    fn from(error: ports::store::StoreError) -> Refused {
+        Error::from(error).into()
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        match self {
+            Refused::Problem(problem) => problem.into_response(),
+            Refused::Replayed(reply) => crate::idempotency::replayed(reply.status, reply.body),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_says_what_the_contract_says() {
+        let problem = Problem::from(Refusal::AnswerInvalid { field: "choose".into(), why: "no".into() });
+        let value = serde_json::to_value(&problem).expect("json");
+        assert_eq!(
+            value,
+            serde_json::json!({
+                "type": "urn:holdpoint:problem:answer_invalid", "title": "This does not fit",
+                "status": 422, "detail": "no", "code": "answer_invalid", "field": "choose",
+            })
+        );
+    }
+
+    #[test]
+    fn i39_an_unavailable_store_says_when_to_come_back_and_nothing_else() {
+        let refused = Refused::from(Error::Unavailable("/var/secret/place: disk full".into()));
+        let reply = refused.into_response();
+        assert_eq!(reply.status(), 503);
+        assert_eq!(reply.headers()[RETRY_AFTER], "1");
+        let Refused::Problem(problem) = Refused::from(Error::Unavailable("/var/x".into())) else {
+            panic!("a problem")
+        };
+        assert!(!problem.detail.contains("/var"), "{}", problem.detail);
+    }
+}

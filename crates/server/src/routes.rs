@@ -1,0 +1,238 @@
+//! The one table of what can be asked: the router is built from it, and `/openapi.json` is written
+//! from it, so neither can know a route that the other does not.
+
+use axum::Router;
+use axum::http::Method;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, delete, get, post};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::{auth, health, login, metrics, openapi, page, v1, wire};
+
+pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) access: Access,
+    pub(crate) query: &'static [(&'static str, &'static str)],
+    pub(crate) takes: Option<Shape>,
+    pub(crate) gives: Vec<Given>,
+    handler: MethodRouter<App>,
+}
+
+/// One reply that is not a problem.
+pub(crate) struct Given {
+    pub(crate) status: u16,
+    pub(crate) kind: &'static str,
+    pub(crate) shape: Option<Shape>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// For everybody: nothing here is about anybody.
+    Open,
+    /// A page or one of its files; not part of the API.
+    Page,
+    /// A token, or a login.
+    Caller,
+    /// The same, and the role and scope `admin`.
+    Admin,
+}
+
+fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+impl Route {
+    fn new(
+        method: Method,
+        path: &'static str,
+        access: Access,
+        summary: &'static str,
+        handler: MethodRouter<App>,
+    ) -> Route {
+        Route { method, path, summary, access, query: &[], takes: None, gives: Vec::new(), handler }
+    }
+
+    fn query(self, query: &'static [(&'static str, &'static str)]) -> Route {
+        Route { query, ..self }
+    }
+
+    fn takes<T: JsonSchema>(self) -> Route {
+        Route { takes: Some(shape::<T>), ..self }
+    }
+
+    fn gives<T: JsonSchema>(mut self, status: u16) -> Route {
+        self.gives.push(Given { status, kind: "application/json", shape: Some(shape::<T>) });
+        self
+    }
+
+    fn says(mut self, status: u16, kind: &'static str) -> Route {
+        self.gives.push(Given { status, kind, shape: None });
+        self
+    }
+}
+
+const PAGES: [(&str, &str); 2] = [
+    ("limit", "at most so many (1 to 200, otherwise 50)"),
+    ("cursor", "the `next` of the page before"),
+];
+
+const EVENTS: &[(&str, &str)] =
+    &[("after", "go on after this position; the header `Last-Event-ID` says the same")];
+
+/// Everything that can be asked.
+pub(crate) fn table() -> Vec<Route> {
+    let mut routes = native();
+    routes.extend(administration());
+    routes.extend(open());
+    routes.extend(page::paths().map(|path| {
+        Route::new(Method::GET, path, Access::Page, "A file of the page", get(page::file)).says(200, "*/*")
+    }));
+    routes
+}
+
+fn native() -> Vec<Route> {
+    use v1::{agents, answers, events, holds, me, messages, outcome, runs, sessions};
+    let caller = |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
+    vec![
+        caller(Method::GET, "/v1/me", "Who the caller is", get(me::show)).gives::<wire::Me>(200),
+        caller(Method::GET, "/v1/agents", "The agents and their tools", get(agents::list))
+            .gives::<wire::List<wire::Agent>>(200),
+        caller(Method::POST, "/v1/sessions", "Open a session", post(sessions::open))
+            .takes::<wire::NewSessionBody>()
+            .gives::<wire::Session>(201),
+        caller(Method::GET, "/v1/sessions", "The sessions that the caller may see", get(sessions::list))
+            .query(&[("agent", "only of this agent"), PAGES[0], PAGES[1]])
+            .gives::<wire::List<wire::Summary>>(200),
+        caller(Method::GET, "/v1/sessions/{id}", "One session in full", get(sessions::show))
+            .gives::<wire::Session>(200),
+        caller(Method::POST, "/v1/sessions/{id}/messages", "Say something", post(messages::say))
+            .takes::<wire::SayBody>()
+            .gives::<wire::Said>(202)
+            .says(200, "text/event-stream"),
+        caller(Method::GET, "/v1/sessions/{id}/events", "Follow one session", get(events::of_session))
+            .query(EVENTS)
+            .says(200, "text/event-stream"),
+        caller(Method::GET, "/v1/events", "Follow everything that the caller may see", get(events::of_all))
+            .query(EVENTS)
+            .says(200, "text/event-stream"),
+        caller(Method::GET, "/v1/runs/{id}", "One run", get(runs::show)).gives::<wire::Run>(200),
+        caller(Method::POST, "/v1/runs/{id}/cancel", "End a run; its open holds are cancelled", post(runs::cancel))
+            .takes::<wire::Cancel>()
+            .gives::<wire::Run>(200),
+        caller(Method::POST, "/v1/runs/{id}/retry", "Let a failed run go on", post(runs::retry))
+            .gives::<wire::Run>(200),
+        caller(Method::GET, "/v1/holds", "The inbox", get(holds::list))
+            .query(&[
+                ("state", "pending, approved, denied, answered, expired or cancelled"),
+                ("agent", "only of this agent"),
+                ("session", "only of this session"),
+                ("kind", "approve, choose, fill, perform or settle"),
+                ("risk", "low, medium, high or critical"),
+                ("mine", "true: only what the caller may answer now"),
+                ("q", "a text in the title or the tool's name"),
+                PAGES[0],
+                PAGES[1],
+            ])
+            .gives::<wire::List<wire::Hold>>(200),
+        caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
+            .takes::<wire::NewHoldBody>()
+            .gives::<wire::Hold>(201),
+        caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show)).gives::<wire::Hold>(200),
+        caller(Method::POST, "/v1/holds/{id}/answer", "Answer a hold", post(answers::answer))
+            .takes::<wire::AnswerBody>()
+            .gives::<wire::Hold>(200),
+        caller(Method::POST, "/v1/holds/{id}/cancel", "Withdraw a hold", post(holds::cancel))
+            .takes::<wire::Cancel>()
+            .gives::<wire::Hold>(200),
+        caller(Method::POST, "/v1/holds/{id}/claim", "Say that one is on it", post(holds::claim))
+            .gives::<wire::Hold>(200),
+        caller(Method::DELETE, "/v1/holds/{id}/claim", "Let go of it again", delete(holds::unclaim))
+            .gives::<wire::Hold>(200),
+        caller(Method::GET, "/v1/holds/{id}/wait", "Wait for a decision", get(holds::wait))
+            .query(&[("until", "decided or settled"), ("timeout_s", "at most 60, otherwise 30")])
+            .gives::<wire::Hold>(200)
+            .says(204, ""),
+        caller(Method::POST, "/v1/holds/{id}/outcome", "Report what an outside call did", post(outcome::report))
+            .takes::<wire::OutcomeBody>()
+            .gives::<wire::Hold>(200),
+    ]
+}
+
+fn administration() -> Vec<Route> {
+    use v1::{audit, freeze, grants, logins, tokens};
+    let caller = |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
+    let admin = |method, path, summary, handler| Route::new(method, path, Access::Admin, summary, handler);
+    vec![
+        caller(Method::GET, "/v1/grants", "Standing grants", get(grants::list))
+            .gives::<wire::List<wire::Grant>>(200),
+        caller(Method::DELETE, "/v1/grants/{id}", "Take a grant back", delete(grants::revoke)).says(204, ""),
+        admin(Method::GET, "/v1/tokens", "Tokens, without their secrets", get(tokens::list))
+            .query(&PAGES)
+            .gives::<wire::List<wire::Token>>(200),
+        admin(Method::POST, "/v1/tokens", "Make a token; its secret is shown once", post(tokens::mint))
+            .takes::<wire::NewToken>()
+            .gives::<wire::Token>(201),
+        admin(Method::DELETE, "/v1/tokens/{id}", "Revoke a token", delete(tokens::revoke)).says(204, ""),
+        admin(Method::POST, "/v1/logins", "Make a one-time login link", post(logins::open))
+            .takes::<wire::NewLogin>()
+            .gives::<wire::Login>(201),
+        admin(Method::GET, "/v1/audit", "The audit log, oldest first", get(audit::list))
+            .query(&[("after", "entries after this sequence number"), PAGES[0], PAGES[1]])
+            .gives::<wire::List<wire::AuditEntry>>(200),
+        admin(Method::GET, "/v1/audit/export", "The audit log with its signatures", get(audit::export))
+            .says(200, "application/jsonl"),
+        caller(Method::GET, "/v1/freeze", "Whether everything is frozen", get(freeze::show))
+            .gives::<wire::Freeze>(200),
+        admin(Method::POST, "/v1/freeze", "Let no call start", post(freeze::freeze))
+            .takes::<wire::NewFreeze>()
+            .gives::<wire::Freeze>(200),
+        admin(Method::DELETE, "/v1/freeze", "Let calls start again", delete(freeze::thaw))
+            .gives::<wire::Freeze>(200),
+    ]
+}
+
+fn open() -> Vec<Route> {
+    let open = |path, summary, handler| Route::new(Method::GET, path, Access::Open, summary, handler);
+    let page = |path, summary, handler| Route::new(Method::GET, path, Access::Page, summary, handler);
+    vec![
+        open("/healthz", "Whether the process lives", get(health::alive)).says(200, "application/json"),
+        open("/readyz", "Whether it can work", get(health::ready)).says(200, "application/json"),
+        open("/metrics", "Numbers for Prometheus", get(metrics::show)).says(200, "text/plain"),
+        open("/openapi.json", "This document", get(openapi::show)).says(200, "application/json"),
+        page("/", "The page", get(page::index)).says(200, "text/html"),
+        page("/holds/{id}", "One hold on the page", get(page::index)).says(200, "text/html"),
+        page("/sessions/{id}", "One session on the page", get(page::index)).says(200, "text/html"),
+        page("/login", "A button that uses a login link up", get(login::page)).says(200, "text/html"),
+        Route::new(Method::POST, "/login", Access::Page, "Log in", post(login::log_in)).says(303, ""),
+        Route::new(Method::POST, "/logout", Access::Caller, "Log out", post(login::log_out)).says(303, ""),
+    ]
+}
+
+pub(crate) fn router(app: &App) -> Router {
+    let mut router = Router::new();
+    for route in table() {
+        let handler = match route.access {
+            Access::Open | Access::Page => route.handler,
+            Access::Caller | Access::Admin => {
+                route.handler.route_layer(from_fn_with_state(app.clone(), auth::guard))
+            }
+        };
+        router = router.route(route.path, handler);
+    }
+    router
+        .fallback(async || Problem::not_found("address"))
+        .method_not_allowed_fallback(async || Problem::wrong_method())
+        .with_state(app.clone())
+}
+
+/// Every route as method and path, and whether it needs a caller: for tests that go through all.
+pub fn list() -> Vec<(Method, &'static str, bool)> {
+    let guarded = |access| matches!(access, Access::Caller | Access::Admin);
+    table().into_iter().map(|route| (route.method, route.path, guarded(route.access))).collect()
+}

@@ -1,0 +1,116 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use ports::store::{Store, StoreError};
+use serde::Deserialize;
+
+use crate::AuditLines;
+use crate::app::App;
+use crate::asked::{Params, json, page};
+use crate::auth::Who;
+use crate::limits::EXPORT_PAGE;
+use crate::problem::{Problem, Refused, Reply};
+use crate::wire;
+
+#[derive(Deserialize)]
+pub(crate) struct Listing {
+    after: Option<u64>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// Oldest first, unlike other lists: a log is read from where one stopped.
+pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+    who.caller.must_be_admin()?;
+    let (limit, cursor) = page::<u64>(asked.limit, asked.cursor.as_deref())?;
+    let after = cursor.or(asked.after).unwrap_or(0);
+    let entries = app.engine.store().audit(after, limit + 1).await?;
+    let page = wire::List::cut(entries, limit, |entry| entry.seq.to_string());
+    let items = page.items.iter().map(wire::AuditEntry::of).collect();
+    Ok(json(StatusCode::OK, &wire::List::<wire::AuditEntry> { items, next: page.next }))
+}
+
+/// The whole log up to a signed end, a page in memory at a time.
+pub(crate) async fn export(State(app): State<App>, who: Who) -> Reply {
+    who.caller.must_be_admin()?;
+    let unreadable = || Refused::from(Problem::unavailable("the audit log cannot be exported at present", 5));
+    let lines = app.audit.clone().ok_or_else(unreadable)?;
+    let store = app.engine.store().clone();
+    let end = store.checkpoint_now(app.engine.now()).await?;
+    let (count, end) = lines.checkpoint(&end).ok_or_else(unreadable)?;
+    let header = lines.header(&store.audit_key()).ok_or_else(unreadable)?;
+    let mut signed = VecDeque::new();
+    for stored in store.checkpoints(0).await? {
+        let (covers, line) = lines.checkpoint(&stored).ok_or_else(unreadable)?;
+        // The end covers the head by itself; the same statement twice says nothing more.
+        if covers < count {
+            signed.push_back((covers, line));
+        }
+    }
+    let export = Export { store, lines, signed, at: 0, count, head: Some(header), end: Some(end) };
+    let body = futures_util::stream::try_unfold(export, |mut export| async move {
+        Ok::<_, StoreError>(export.next().await?.map(|bytes| (bytes, export)))
+    });
+    let mut reply = Response::new(Body::from_stream(body));
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/jsonl"));
+    let name = HeaderValue::from_static("attachment; filename=\"holdpoint-audit.jsonl\"");
+    reply.headers_mut().insert(CONTENT_DISPOSITION, name);
+    Ok(reply)
+}
+
+struct Export {
+    store: Arc<dyn Store>,
+    lines: Arc<dyn AuditLines>,
+    /// Checkpoints that are still to come, with the number of entries that each covers.
+    signed: VecDeque<(u64, String)>,
+    at: u64,
+    count: u64,
+    head: Option<String>,
+    end: Option<String>,
+}
+
+impl Export {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        if let Some(head) = self.head.take() {
+            return Ok(Some(head.into()));
+        }
+        let mut text = String::new();
+        if self.at < self.count {
+            let limit = EXPORT_PAGE.min((self.count - self.at) as usize);
+            let entries = self.store.audit(self.at, limit).await?;
+            if entries.is_empty() {
+                // A log without its end is seen to be cut by whoever verifies it.
+                return Err(StoreError::Unreadable("the log ended early".into()));
+            }
+            for entry in &entries {
+                self.place_signed(&mut text);
+                text.push_str(&self.lines.entry(entry));
+                self.at = entry.seq;
+            }
+            self.place_signed(&mut text);
+            return Ok(Some(text.into()));
+        }
+        self.place_signed(&mut text);
+        match self.end.take() {
+            None => Ok(None),
+            Some(end) => {
+                text.push_str(&end);
+                Ok(Some(text.into()))
+            }
+        }
+    }
+
+    /// A checkpoint stands directly after the last entry that it covers.
+    fn place_signed(&mut self, text: &mut String) {
+        while self.signed.front().is_some_and(|(covers, _)| *covers <= self.at) {
+            if let Some((_, line)) = self.signed.pop_front() {
+                text.push_str(&line);
+            }
+        }
+    }
+}

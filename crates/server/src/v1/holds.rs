@@ -1,0 +1,131 @@
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use domain::hold::{Hold, Risk};
+use domain::id::{HoldId, SessionId};
+use engine::{HoldFilter, Until};
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::asked::{Asked, Id, Params, bytes, json, page};
+use crate::auth::Who;
+use crate::limits::{WAIT_S_DEFAULT, WAIT_S_MAX};
+use crate::problem::{Problem, Reply};
+use crate::wire::{self, NewHoldBody};
+
+#[derive(Deserialize)]
+pub(crate) struct Listing {
+    state: Option<String>,
+    agent: Option<String>,
+    session: Option<String>,
+    kind: Option<String>,
+    risk: Option<String>,
+    mine: Option<bool>,
+    q: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+const STATES: [&str; 6] = ["pending", "approved", "denied", "answered", "expired", "cancelled"];
+const KINDS: [&str; 5] = ["approve", "choose", "fill", "perform", "settle"];
+
+impl Listing {
+    fn parse(self) -> Result<HoldFilter, Problem> {
+        let (limit, after) = page(self.limit, self.cursor.as_deref())?;
+        let one_of = |name: &str, known: &[&str], value: &Option<String>| match value {
+            Some(value) if !known.contains(&value.as_str()) => {
+                Err(Problem::bad_request(format!("`{name}` is one of {}", known.join(", "))))
+            }
+            _ => Ok(()),
+        };
+        one_of("state", &STATES, &self.state)?;
+        one_of("kind", &KINDS, &self.kind)?;
+        one_of("risk", &Risk::ALL.map(Risk::name), &self.risk)?;
+        let session = self.session.map(|id| id.parse::<SessionId>()).transpose();
+        Ok(HoldFilter {
+            state: self.state,
+            agent: self.agent,
+            session: session.map_err(|error| Problem::bad_request(error.to_string()))?,
+            kind: self.kind,
+            risk: self.risk.as_deref().and_then(Risk::parse),
+            mine: self.mine.unwrap_or(false),
+            text: self.q.filter(|text| !text.is_empty()),
+            after,
+            limit,
+        })
+    }
+}
+
+pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+    let filter = asked.parse()?;
+    let limit = filter.limit;
+    let found = app.engine.holds(&who.caller, HoldFilter { limit: limit + 1, ..filter }).await?;
+    let page = wire::List::cut(found, limit, |hold| hold.id.to_string());
+    let items = page.items.iter().map(|hold| wire::Hold::of(hold)).collect();
+    Ok(json(StatusCode::OK, &wire::List::<wire::Hold> { items, next: page.next }))
+}
+
+pub(crate) async fn open(State(app): State<App>, asked: Asked<NewHoldBody>) -> Reply {
+    let render = |hold: &Hold| (201, bytes(&wire::Hold::of(hold)).into());
+    let keep = asked.keep(&render);
+    let hold = Box::pin(app.engine.open_hold(&asked.who.caller, asked.body.parse()?, keep)).await?;
+    Ok(json(StatusCode::CREATED, &wire::Hold::of(&hold)))
+}
+
+pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -> Reply {
+    let hold = app.engine.hold(&who.caller, id).await?;
+    Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
+}
+
+pub(crate) async fn cancel(State(app): State<App>, Id(id): Id<HoldId>, asked: Asked<wire::Cancel>) -> Reply {
+    let render = |hold: &Hold| (200, bytes(&wire::Hold::of(hold)).into());
+    let keep = asked.keep(&render);
+    let reason = asked.body.reason.clone();
+    let hold = app.engine.cancel_hold(&asked.who.caller, id, reason, keep).await?;
+    Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
+}
+
+pub(crate) async fn claim(State(app): State<App>, Id(id): Id<HoldId>, asked: Asked<wire::Nothing>) -> Reply {
+    let act = async {
+        let hold = app.engine.claim(&asked.who.caller, id, true).await?;
+        Ok((StatusCode::OK, bytes(&wire::Hold::of(&hold))))
+    };
+    app.recent.once(asked.key.as_ref(), false, act).await
+}
+
+pub(crate) async fn unclaim(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -> Reply {
+    let hold = app.engine.claim(&who.caller, id, false).await?;
+    Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Waiting {
+    until: Option<String>,
+    timeout_s: Option<u64>,
+}
+
+pub(crate) async fn wait(
+    State(app): State<App>,
+    who: Who,
+    Id(id): Id<HoldId>,
+    Params(asked): Params<Waiting>,
+) -> Reply<Response> {
+    let until = match asked.until.as_deref() {
+        None | Some("decided") => Until::Decided,
+        Some("settled") => Until::Settled,
+        Some(_) => return Err(Problem::bad_request("`until` is `decided` or `settled`").into()),
+    };
+    let timeout = Duration::from_secs(asked.timeout_s.unwrap_or(WAIT_S_DEFAULT).min(WAIT_S_MAX));
+    let waited = tokio::select! {
+        waited = app.engine.wait(&who.caller, id, until, timeout) => waited?,
+        () = app.closing.cancelled() => {
+            return Err(Problem::unavailable("the server is stopping; ask again", 1).into());
+        }
+    };
+    match waited {
+        Some(hold) => Ok(json(StatusCode::OK, &wire::Hold::of(&hold))),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}

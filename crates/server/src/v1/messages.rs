@@ -1,0 +1,43 @@
+use axum::extract::State;
+use axum::http::header::ACCEPT;
+use axum::http::{HeaderMap, StatusCode};
+use domain::id::SessionId;
+use engine::Said;
+
+use crate::app::App;
+use crate::asked::{Asked, Id, bytes, json};
+use crate::problem::Reply;
+use crate::sse::{self, Scene};
+use crate::wire::{self, SayBody};
+
+/// With `Accept: text/event-stream` the reply is the run's events. A repeat under the same
+/// idempotency key is answered with run and message: the events can be had from the session.
+pub(crate) async fn say(
+    State(app): State<App>,
+    Id(id): Id<SessionId>,
+    headers: HeaderMap,
+    asked: Asked<SayBody>,
+) -> Reply {
+    let render = |said: &Said| (202, bytes(&wire::Said::of(said)).into());
+    let keep = asked.keep(&render);
+    let caller = asked.who.caller.clone();
+    let saying = asked.body.parse()?;
+    if !wants_events(&headers) {
+        let said = app.engine.say(&caller, id, saying, keep).await?;
+        return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
+    }
+    // Listen first, then speak: nothing of the run is missed.
+    let session = app.engine.session(&caller, id).await?;
+    let place = app.streams.take(caller.key_space())?;
+    let follow = app.engine.follow_session(id, Some(session.version)).await?;
+    let Said { run, message } = app.engine.say(&caller, id, saying, keep).await?;
+    let current = session.run.as_ref().map(|run| run.id);
+    Ok(sse::stream(&app, asked.who, place, follow, Scene::Run { run, message, current }))
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|kind| {
+        kind.split(';').next().is_some_and(|kind| kind.trim() == "text/event-stream")
+    })
+}

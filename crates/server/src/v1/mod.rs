@@ -1,0 +1,16 @@
+//! The native routes, one file per noun. Each handler parses, calls the engine and renders.
+
+pub(crate) mod agents;
+pub(crate) mod answers;
+pub(crate) mod audit;
+pub(crate) mod events;
+pub(crate) mod freeze;
+pub(crate) mod grants;
+pub(crate) mod holds;
+pub(crate) mod logins;
+pub(crate) mod me;
+pub(crate) mod messages;
+pub(crate) mod outcome;
+pub(crate) mod runs;
+pub(crate) mod sessions;
+pub(crate) mod tokens;

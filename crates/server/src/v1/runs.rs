@@ -1,0 +1,57 @@
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::event::Event;
+use domain::id::{RunId, StreamId};
+use domain::session::Session;
+
+use crate::app::App;
+use crate::asked::{Asked, Id, bytes, json};
+use crate::auth::Who;
+use crate::problem::{Problem, Reply};
+use crate::wire;
+
+pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<RunId>) -> Reply {
+    let session = app.engine.session_of_run(&who.caller, id).await?;
+    Ok(json(StatusCode::OK, &find(&app, &session, id).await?))
+}
+
+pub(crate) async fn cancel(State(app): State<App>, Id(id): Id<RunId>, asked: Asked<wire::Cancel>) -> Reply {
+    let act = async {
+        let session = app.engine.cancel_run(&asked.who.caller, id, asked.body.reason.clone()).await?;
+        Ok((StatusCode::OK, bytes(&find(&app, &session, id).await?)))
+    };
+    app.recent.once(asked.key.as_ref(), false, act).await
+}
+
+pub(crate) async fn retry(State(app): State<App>, Id(id): Id<RunId>, asked: Asked<wire::Nothing>) -> Reply {
+    let act = async {
+        let session = app.engine.retry_run(&asked.who.caller, id).await?;
+        Ok((StatusCode::OK, bytes(&find(&app, &session, id).await?)))
+    };
+    app.recent.once(asked.key.as_ref(), false, act).await
+}
+
+/// A session knows its latest run; what became of earlier ones is in its log.
+async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
+    if let Some(run) = wire::Run::latest(session).filter(|run| run.id == id.to_string()) {
+        return Ok(run);
+    }
+    let mut found = session.queue.iter().any(|queued| queued.run == id).then_some(("queued", None));
+    for entry in app.engine.store().load(StreamId::Session(session.id)).await? {
+        for event in entry.events {
+            match event {
+                Event::RunStarted { run } | Event::RunResumed { run } if run == id => {
+                    found = Some(("running", None));
+                }
+                Event::RunPaused { run } if run == id => found = Some(("paused", None)),
+                Event::RunCompleted { run } if run == id => found = Some(("completed", None)),
+                Event::RunFailed { run, error } if run == id => found = Some(("failed", Some(error))),
+                Event::RunCancelled { run } if run == id => found = Some(("cancelled", None)),
+                _ => {}
+            }
+        }
+    }
+    let (status, error) = found.ok_or_else(|| Problem::not_found("run"))?;
+    let (id, session) = (id.to_string(), session.id.to_string());
+    Ok(wire::Run { id, session, status, error, stopping_by: None })
+}

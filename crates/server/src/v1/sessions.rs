@@ -1,0 +1,43 @@
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::id::SessionId;
+use domain::session::Session;
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::asked::{Asked, Id, Params, bytes, json, page};
+use crate::auth::Who;
+use crate::problem::Reply;
+use crate::wire::{self, NewSessionBody};
+
+#[derive(Deserialize)]
+pub(crate) struct Listing {
+    agent: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+    let (limit, after) = page(asked.limit, asked.cursor.as_deref())?;
+    let rows = app.engine.sessions(&who.caller, asked.agent, after, limit + 1).await?;
+    let page = wire::List::cut(rows, limit, |row| row.id.to_string());
+    let mut items = Vec::with_capacity(page.items.len());
+    for row in &page.items {
+        items.push(wire::Summary::of(&*app.engine.session(&who.caller, row.id).await?));
+    }
+    Ok(json(StatusCode::OK, &wire::List { items, next: page.next }))
+}
+
+pub(crate) async fn open(State(app): State<App>, asked: Asked<NewSessionBody>) -> Reply {
+    let engine = app.engine.clone();
+    let render = move |session: &Session| (201, bytes(&wire::Session::of(session, &engine)).into());
+    let keep = asked.keep(&render);
+    let session = app.engine.open_session(&asked.who.caller, asked.body.parse(), keep).await?;
+    Ok(json(StatusCode::CREATED, &wire::Session::of(&session, &app.engine)))
+}
+
+pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<SessionId>) -> Reply<Response> {
+    let session = app.engine.session(&who.caller, id).await?;
+    Ok(json(StatusCode::OK, &wire::Session::of(&session, &app.engine)))
+}

@@ -1,0 +1,244 @@
+//! The rest: agents, grants, tokens, logins, freezing, audit, and the caller itself.
+
+use domain::event::{Scope, TokenOwner};
+use domain::grant::Covers;
+use domain::person::PersonId;
+use domain::time::Timestamp;
+use engine::{AgentSetup, Engine};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::problem::Problem;
+use crate::Scenario;
+
+/// Who the caller is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Me {
+    /// `person` or `program`
+    pub(crate) kind: &'static str,
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) roles: Vec<String>,
+    pub(crate) scopes: Vec<&'static str>,
+    /// For the header `X-Holdpoint-CSRF`, when the caller came with a cookie.
+    pub(crate) csrf: Option<String>,
+    /// What to say to see something, when the server runs the demo.
+    pub(crate) demo: Option<Vec<Scenario>>,
+    pub(crate) agents: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) frozen: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Agent {
+    id: String,
+    tools: Vec<AgentTool>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct AgentTool {
+    name: String,
+    description: Option<String>,
+    effects: Option<&'static str>,
+}
+
+impl Agent {
+    pub(crate) fn of(agent: &AgentSetup, engine: &Engine) -> Agent {
+        let tool = |name: &str| {
+            let known = engine.tool(name);
+            AgentTool {
+                name: name.to_owned(),
+                description: known.map(|tool| tool.description.clone()),
+                effects: known.map(|tool| tool.effects.name()),
+            }
+        };
+        Agent { id: agent.id.to_string(), tools: agent.tools.iter().map(|name| tool(name)).collect() }
+    }
+}
+
+/// A standing grant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Grant {
+    id: String,
+    session: String,
+    tool: String,
+    /// In words: what it covers.
+    covers: String,
+    /// The conditions on the arguments; null for the very same call only.
+    args: Option<Vec<Value>>,
+    by: String,
+    hold: String,
+    made_at: String,
+    expires_at: String,
+    uses_left: u32,
+    revoked: bool,
+}
+
+impl Grant {
+    pub(crate) fn of(grant: &domain::grant::Grant) -> Grant {
+        let (covers, args) = match &grant.covers {
+            Covers::Same(_) => ("the very same call".to_owned(), None),
+            Covers::Stated(conditions) => {
+                let args = conditions.specs().iter().map(|spec| {
+                    let mut condition = json!({"pointer": spec.pointer});
+                    condition[spec.op.name()] = spec.op.operand();
+                    condition
+                });
+                (conditions.to_string(), Some(args.collect()))
+            }
+        };
+        Grant {
+            id: grant.id.to_string(),
+            session: grant.session.to_string(),
+            tool: grant.tool.to_string(),
+            covers,
+            args,
+            by: grant.by.to_string(),
+            hold: grant.hold.to_string(),
+            made_at: grant.made_at.to_string(),
+            expires_at: grant.expires_at.to_string(),
+            uses_left: grant.uses_left,
+            revoked: grant.revoked,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Token {
+    pub(crate) id: String,
+    /// The token itself: shown once, when it is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) token: Option<String>,
+    person: Option<String>,
+    program: Option<String>,
+    scopes: Vec<&'static str>,
+    minted_by: String,
+    minted_at: String,
+    expires_at: Option<String>,
+    note: Option<String>,
+}
+
+impl Token {
+    pub(crate) fn of(token: &domain::event::Token) -> Token {
+        let (person, program) = match &token.owner {
+            TokenOwner::Person(id) => (Some(id.to_string()), None),
+            TokenOwner::Program(name) => (None, Some(name.clone())),
+        };
+        Token {
+            id: token.id.to_string(),
+            token: None,
+            person,
+            program,
+            scopes: token.scopes.iter().map(|scope| scope.name()).collect(),
+            minted_by: token.minted_by.to_string(),
+            minted_at: token.minted_at.to_string(),
+            expires_at: token.expires_at.map(|at| at.to_string()),
+            note: token.note.clone(),
+        }
+    }
+}
+
+/// For a `person` or for a `program`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewToken {
+    #[serde(default)]
+    person: Option<String>,
+    #[serde(default)]
+    program: Option<String>,
+    /// Of `ask`, `answer`, `run`, `admin`.
+    scopes: Vec<String>,
+    #[serde(default)]
+    expires_in_s: Option<u64>,
+    #[serde(default)]
+    note: Option<String>,
+}
+
+const NAME_BYTES_MAX: usize = 200;
+
+impl NewToken {
+    pub(crate) fn parse(self, now: Timestamp) -> Result<engine::NewToken, Problem> {
+        let owner = match (self.person, self.program) {
+            (Some(person), None) => TokenOwner::Person(PersonId::new(&person)),
+            (None, Some(program)) if (1..=NAME_BYTES_MAX).contains(&program.trim().len()) => {
+                TokenOwner::Program(program)
+            }
+            (None, Some(_)) => return Err(Problem::invalid("program", "give the program a short name")),
+            _ => return Err(Problem::invalid("person", "say whose it is: a `person` or a `program`")),
+        };
+        let mut scopes = Vec::new();
+        for name in &self.scopes {
+            let scope = Scope::parse(name)
+                .ok_or_else(|| Problem::invalid("scopes", "write some of `ask`, `answer`, `run`, `admin`"))?;
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        if scopes.is_empty() {
+            return Err(Problem::invalid("scopes", "a token without a scope opens nothing"));
+        }
+        if self.note.as_ref().is_some_and(|note| note.len() > NAME_BYTES_MAX) {
+            return Err(Problem::invalid("note", format!("is longer than {NAME_BYTES_MAX} bytes")));
+        }
+        if self.expires_in_s == Some(0) {
+            return Err(Problem::invalid("expires_in_s", "it would be expired at once"));
+        }
+        let expires_at = self.expires_in_s.map(|seconds| now.plus_ms(seconds.saturating_mul(1000)));
+        Ok(engine::NewToken { owner, scopes, expires_at, note: self.note })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct NewLogin {
+    pub(crate) person: String,
+}
+
+/// A link that is good for one login.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Login {
+    pub(crate) url: String,
+    pub(crate) expires_at: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct NewFreeze {
+    pub(crate) reason: String,
+}
+
+/// While frozen, no call starts.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Freeze {
+    frozen: bool,
+    by: Option<String>,
+    reason: Option<String>,
+}
+
+impl Freeze {
+    pub(crate) fn of(freeze: Option<domain::house::Freeze>) -> Freeze {
+        Freeze {
+            frozen: freeze.is_some(),
+            by: freeze.as_ref().map(|freeze| freeze.by.to_string()),
+            reason: freeze.map(|freeze| freeze.reason),
+        }
+    }
+}
+
+/// One commit of the journal.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AuditEntry {
+    pub(crate) seq: u64,
+    /// Chained: covers this entry and all before it.
+    pub(crate) hash: String,
+    pub(crate) entry: Value,
+}
+
+impl AuditEntry {
+    pub(crate) fn of(entry: &ports::store::AuditEntry) -> AuditEntry {
+        AuditEntry {
+            seq: entry.seq,
+            hash: entry.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            entry: serde_json::from_slice(&entry.bytes).unwrap_or(Value::Null),
+        }
+    }
+}

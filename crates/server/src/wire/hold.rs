@@ -1,0 +1,406 @@
+//! A hold, as every surface reads it.
+
+use domain::answer::{Answer, Scope};
+use domain::grant::ClearedBy;
+use domain::hold::{Decision, HoldOutcome, HoldState, Question, Vote};
+use domain::schema::{redact, write_only_pointers};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Hold {
+    pub(crate) id: String,
+    version: u32,
+    /// `approve`, `choose`, `fill`, `perform` or `settle`
+    kind: &'static str,
+    /// `pending`, `approved`, `denied`, `answered`, `expired` or `cancelled`
+    state: &'static str,
+    /// `low`, `medium`, `high` or `critical`
+    risk: &'static str,
+    tag: String,
+    title: String,
+    agent: Option<String>,
+    session: Option<String>,
+    run: Option<String>,
+    parent: Option<String>,
+    requester: Option<String>,
+    /// Of what is asked: an answer names it.
+    digest: String,
+    call: Option<Call>,
+    view: View,
+    two_phase: bool,
+    preview: Preview,
+    options: Vec<Choice>,
+    multiple: bool,
+    allow_other: bool,
+    schema: Option<Value>,
+    context: Value,
+    /// The model's own words.
+    rationale: Option<String>,
+    audience: Audience,
+    rule: Option<String>,
+    opened_at: String,
+    expires_at: Option<String>,
+    claimed_by: Option<String>,
+    answers: Vec<Answered>,
+    decision: Option<Answered>,
+    /// Who withdrew it, for a cancelled one.
+    cancelled: Option<Cancelled>,
+    outcome: Option<Outcome>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Call {
+    id: String,
+    /// The model's own id.
+    tool_use_id: String,
+    tool: String,
+    arguments: Value,
+    effects: &'static str,
+}
+
+/// The one rendering of what is asked, made here from the stored bytes. Show it as it is.
+#[derive(Debug, Serialize, JsonSchema)]
+struct View {
+    text: String,
+    digest: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Preview {
+    summary: Option<String>,
+    rows: Option<u64>,
+    diff: Option<String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Choice {
+    id: String,
+    label: String,
+    description: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Audience {
+    people: Vec<String>,
+    roles: Vec<String>,
+    quorum: u32,
+    exclude_requester: bool,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Cancelled {
+    by: String,
+    at: String,
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Outcome {
+    /// `executing`, `succeeded`, `failed` or `unknown`
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+}
+
+/// An answer that was given, or what stands.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+struct Answered {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choose: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fill: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    perform: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settle: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
+    /// Edited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<bool>,
+    /// Null when no person was asked: then `rule` or `grant` says on whose word.
+    by: Option<String>,
+    at: String,
+    via: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant: Option<String>,
+    /// Of what was on the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    /// Of the text that this person was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<String>,
+    /// Everybody whose vote counted, in a decision by people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voters: Option<Vec<String>>,
+}
+
+fn text<T: ToString>(value: &Option<T>) -> Option<String> {
+    value.as_ref().map(ToString::to_string)
+}
+
+impl Hold {
+    pub(crate) fn of(hold: &domain::hold::Hold) -> Hold {
+        let secrets = Secrets::of(hold);
+        let rendered = domain::view::render(hold);
+        let (options, multiple, allow_other) = match &hold.question {
+            Question::Choose { options, multiple, allow_other } => {
+                (options.as_slice(), *multiple, *allow_other)
+            }
+            _ => (&[][..], false, false),
+        };
+        Hold {
+            id: hold.id.to_string(),
+            version: hold.version,
+            kind: hold.question.kind(),
+            state: hold.state.name(),
+            risk: hold.risk.name(),
+            tag: hold.tag.clone(),
+            title: hold.title.clone(),
+            agent: text(&hold.agent),
+            session: text(&hold.session),
+            run: text(&hold.run),
+            parent: text(&hold.parent),
+            requester: text(&hold.requester),
+            digest: hold.digest().to_string(),
+            call: hold.call.as_deref().map(Call::of),
+            view: View {
+                digest: domain::digest::Digest::of(rendered.as_bytes()).to_string(),
+                text: rendered,
+            },
+            two_phase: hold.two_phase,
+            preview: Preview {
+                summary: hold.preview.summary.clone(),
+                rows: hold.preview.rows,
+                diff: hold.preview.diff.clone(),
+                warnings: hold.preview.warnings.clone(),
+            },
+            options: options
+                .iter()
+                .map(|option| Choice {
+                    id: option.id.clone(),
+                    label: option.label.clone(),
+                    description: option.description.clone(),
+                })
+                .collect(),
+            multiple,
+            allow_other,
+            schema: match &hold.question {
+                Question::Fill { schema } => schema.clone(),
+                _ => None,
+            },
+            context: match &hold.context {
+                Value::Null => Value::Object(Map::new()),
+                context => context.clone(),
+            },
+            rationale: hold.rationale.clone(),
+            audience: Audience {
+                people: hold.audience.people.iter().map(ToString::to_string).collect(),
+                roles: hold.audience.roles.iter().cloned().collect(),
+                quorum: hold.audience.quorum,
+                exclude_requester: hold.audience.exclude_requester,
+            },
+            rule: hold.rule.clone(),
+            opened_at: hold.opened_at.to_string(),
+            expires_at: text(&hold.expires_at),
+            claimed_by: text(&hold.claimed_by),
+            answers: hold.votes.iter().map(|vote| Answered::vote(vote, &secrets)).collect(),
+            decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
+            cancelled: Cancelled::of(&hold.state),
+            outcome: hold.outcome.as_ref().map(Outcome::of),
+        }
+    }
+
+    /// Who, when and what, for somebody who came too late.
+    pub(crate) fn what_stands(&self) -> Value {
+        match (&self.decision, &self.cancelled) {
+            (Some(decision), _) => json!(decision),
+            (None, Some(cancelled)) => {
+                json!({"state": "cancelled", "by": cancelled.by, "at": cancelled.at, "reason": cancelled.reason})
+            }
+            (None, None) => Value::Null,
+        }
+    }
+}
+
+/// The state of a hold and what stands, for events.
+pub(super) fn decided(state: &HoldState, secrets: &Secrets) -> Value {
+    let decision = state.decision().map(|decision| Answered::decision(decision, secrets));
+    let mut data = json!({"state": state.name(), "decision": decision});
+    if let Some(cancelled) = Cancelled::of(state) {
+        data["cancelled"] = json!(cancelled);
+    }
+    data
+}
+
+pub(super) fn voted(vote: &Vote, secrets: &Secrets) -> Value {
+    json!(Answered::vote(vote, secrets))
+}
+
+pub(super) fn outcome(outcome: &HoldOutcome) -> Value {
+    json!(Outcome::of(outcome))
+}
+
+pub(super) fn call(call: &domain::call::Call) -> Value {
+    json!(Call::of(call))
+}
+
+/// Where secrets stand in a hold: in its call's arguments and in the form that is filled in.
+#[derive(Default)]
+pub(super) struct Secrets {
+    arguments: Vec<String>,
+    form: Vec<String>,
+    /// Nothing is known of the hold: whatever could hold a secret is left out.
+    unknown: bool,
+}
+
+impl Secrets {
+    pub(super) fn of(hold: &domain::hold::Hold) -> Secrets {
+        Secrets {
+            arguments: hold.call.as_ref().map(|call| call.secrets.clone()).unwrap_or_default(),
+            form: match &hold.question {
+                Question::Fill { schema: Some(schema) } => write_only_pointers(schema),
+                _ => Vec::new(),
+            },
+            unknown: false,
+        }
+    }
+
+    pub(super) fn unknown() -> Secrets {
+        Secrets { unknown: true, ..Secrets::default() }
+    }
+
+    fn arguments(&self, value: &Value) -> Value {
+        if self.unknown { redact(value, &[String::new()]) } else { redact(value, &self.arguments) }
+    }
+
+    fn form(&self, value: &Value) -> Value {
+        if self.unknown { redact(value, &[String::new()]) } else { redact(value, &self.form) }
+    }
+}
+
+impl Call {
+    fn of(call: &domain::call::Call) -> Call {
+        Call {
+            id: call.id.to_string(),
+            tool_use_id: call.tool_use_id.clone(),
+            tool: call.tool.to_string(),
+            arguments: redact(call.arguments.value(), &call.secrets),
+            effects: call.effects.name(),
+        }
+    }
+}
+
+impl Cancelled {
+    fn of(state: &HoldState) -> Option<Cancelled> {
+        match state {
+            HoldState::Cancelled { by, reason, at } => {
+                Some(Cancelled { by: by.to_string(), at: at.to_string(), reason: reason.clone() })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Outcome {
+    fn of(outcome: &HoldOutcome) -> Outcome {
+        let result = match outcome {
+            HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result) => Some(result.content.clone()),
+            HoldOutcome::Executing | HoldOutcome::Unknown => None,
+        };
+        Outcome { state: outcome.name(), result }
+    }
+}
+
+impl Answered {
+    fn vote(vote: &Vote, secrets: &Secrets) -> Answered {
+        let said = Answered {
+            by: Some(vote.by.to_string()),
+            at: vote.at.to_string(),
+            via: vote.via.clone(),
+            digest: Some(vote.digest.to_string()),
+            view: Some(vote.view.to_string()),
+            ..Answered::default()
+        };
+        match vote.answer.clone() {
+            Answer::Approve { scope, arguments, note } => Answered {
+                verdict: Some("approve"),
+                scope: Some(match scope {
+                    Scope::Once => "once",
+                    Scope::Session(_) => "session",
+                }),
+                arguments: arguments.map(|arguments| secrets.arguments(arguments.value())),
+                note,
+                ..said
+            },
+            Answer::Deny { reason, stop } => {
+                Answered { verdict: Some("deny"), reason, stop: stop.then_some(true), ..said }
+            }
+            Answer::Respond { content } => {
+                Answered { verdict: Some("respond"), content: Some(content), ..said }
+            }
+            Answer::Choose(chosen) => Answered { choose: Some(chosen), ..said },
+            Answer::Fill(form) => Answered { fill: Some(secrets.form(&form)), ..said },
+            Answer::Perform { content, is_error } => {
+                Answered { perform: Some(json!({"content": content, "is_error": is_error})), ..said }
+            }
+            Answer::Settle { how, content } => Answered { settle: Some(how.name()), content, ..said },
+        }
+    }
+
+    fn decision(decision: &Decision, secrets: &Secrets) -> Answered {
+        match decision {
+            Decision::People { vote, voters } => Answered {
+                voters: Some(voters.iter().map(ToString::to_string).collect()),
+                ..Answered::vote(vote, secrets)
+            },
+            Decision::Automatic { allowed, by, at } => {
+                let said = Answered {
+                    verdict: Some(if *allowed { "approve" } else { "deny" }),
+                    at: at.to_string(),
+                    via: "policy".into(),
+                    ..Answered::default()
+                };
+                match by {
+                    ClearedBy::Rule(rule) => {
+                        Answered { rule: Some(rule.clone().unwrap_or_else(|| "default".into())), ..said }
+                    }
+                    ClearedBy::Grant(grant) => Answered { grant: Some(grant.to_string()), ..said },
+                    ClearedBy::People(_) => said,
+                }
+            }
+        }
+    }
+}
+
+/// Why a hold is withdrawn, or a run cancelled.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Cancel {
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}
+
+/// What an outside call did.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutcomeBody {
+    /// `succeeded` or `failed`
+    pub(crate) state: String,
+    #[serde(default)]
+    pub(crate) result: Option<Value>,
+}

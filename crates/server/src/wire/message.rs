@@ -1,0 +1,130 @@
+//! The transcript, part by part, each call with its state.
+
+use domain::call::Clearance;
+use domain::grant::ClearedBy;
+use domain::hold::Question;
+use domain::id::CallId;
+use domain::message::{Origin, Part as Written};
+use domain::outcome::ResultKind;
+use domain::schema::{redact, write_only_pointers};
+use domain::session::{CallState, Session};
+use engine::Engine;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Message {
+    id: String,
+    /// `user`, `assistant` or `tool`
+    role: &'static str,
+    parts: Vec<Part>,
+    at: String,
+    /// `runtime` for a `user` message that was written by the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+enum Part {
+    Text { text: String },
+    Reasoning { text: String },
+    ToolCall {
+        tool_call_id: String,
+        tool_name: String,
+        state: &'static str,
+        input: Value,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hold: Option<String>,
+    },
+    ToolResult { tool_call_id: String, tool_name: String, output: String, is_error: bool },
+}
+
+impl Message {
+    /// With the state of each call as the session has it; without a session, as it was at first.
+    pub(crate) fn of(
+        message: &domain::message::Message,
+        session: Option<&Session>,
+        engine: &Engine,
+    ) -> Message {
+        Message {
+            id: message.id.to_string(),
+            role: message.role.name(),
+            parts: message.parts.iter().map(|part| Part::of(part, session, engine)).collect(),
+            at: message.at.to_string(),
+            origin: (message.origin == Origin::Runtime).then_some("runtime"),
+        }
+    }
+}
+
+impl Part {
+    fn of(part: &Written, session: Option<&Session>, engine: &Engine) -> Part {
+        match part {
+            Written::Text(text) => Part::Text { text: text.clone() },
+            Written::Reasoning { text, .. } => Part::Reasoning { text: text.clone() },
+            Written::ToolCall { call, tool, input, .. } => Part::ToolCall {
+                tool_call_id: call.to_string(),
+                tool_name: tool.to_string(),
+                state: session.map_or("input-available", |session| state(session, *call)),
+                input: shown(input, &secrets(*call, tool, session, engine)),
+                hold: session
+                    .and_then(|session| session.hold_of(*call))
+                    .map(|hold| hold.id.to_string()),
+            },
+            Written::ToolResult { call, tool, result, .. } => Part::ToolResult {
+                tool_call_id: call.to_string(),
+                tool_name: tool.to_string(),
+                output: result.content.clone(),
+                is_error: result.is_error,
+            },
+        }
+    }
+}
+
+/// The input that a model wrote, without its secrets. What cannot be read cannot be searched for
+/// secrets, and is shown only where there are none.
+fn shown(input: &str, secrets: &[String]) -> Value {
+    match serde_json::from_str::<Value>(input) {
+        Ok(value) => redact(&value, secrets),
+        Err(_) if secrets.is_empty() => Value::from(input),
+        Err(_) => redact(&Value::Null, &[String::new()]),
+    }
+}
+
+fn secrets(call: CallId, tool: &str, session: Option<&Session>, engine: &Engine) -> Vec<String> {
+    let record = session.and_then(|session| session.calls.get(&call));
+    if let Some(call) = record.and_then(|record| record.call.as_ref()) {
+        return call.secrets.clone();
+    }
+    match engine.tool(tool) {
+        Some(tool) => write_only_pointers(&tool.input_schema),
+        // A tool that we do not know (any more): only the session can tell what it hid.
+        None if session.is_none() => vec![String::new()],
+        None => Vec::new(),
+    }
+}
+
+fn state(session: &Session, id: CallId) -> &'static str {
+    let Some(record) = session.calls.get(&id) else { return "input-available" };
+    match &record.state {
+        CallState::Proposed => "input-available",
+        CallState::Waiting { hold } => match session.holds.get(hold).map(|hold| &hold.question) {
+            Some(Question::Approve) => "approval-requested",
+            // A question or a client's task has no approval: its answer is the output.
+            _ => "input-available",
+        },
+        CallState::Cleared { clearance }
+        | CallState::Running { clearance, .. }
+        | CallState::InDoubt { clearance, .. } => match clearance {
+            Clearance { by: ClearedBy::People(_), .. } => "approval-responded",
+            _ => "input-available",
+        },
+        CallState::Settled { result } => match result.kind {
+            ResultKind::Output | ResultKind::Pending => "output-available",
+            ResultKind::Denied => "output-denied",
+            // Silence is not a denial, and neither is a withdrawal: both are told apart from one.
+            ResultKind::Error | ResultKind::Expired | ResultKind::Cancelled => "output-error",
+        },
+    }
+}

@@ -1,0 +1,64 @@
+//! The shapes that go over the wire: a language of its own, apart from the domain's types, described
+//! by `/openapi.json`. Whatever a schema calls secret leaves here redacted.
+
+mod admin;
+mod answer;
+mod event;
+mod hold;
+mod message;
+mod new_hold;
+mod session;
+
+pub(crate) use admin::{
+    Agent, AuditEntry, Freeze, Grant, Login, Me, NewFreeze, NewLogin, NewToken, Token,
+};
+pub(crate) use answer::AnswerBody;
+pub(crate) use event::{EventData, Moment, snapshot_event, spoken};
+pub(crate) use hold::{Cancel, Hold, OutcomeBody};
+pub(crate) use new_hold::NewHoldBody;
+pub(crate) use session::{NewSessionBody, Run, Said, SayBody, Session, Summary};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A request that says nothing but its address.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Nothing {}
+
+/// One page of a list, newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct List<T> {
+    pub(crate) items: Vec<T>,
+    /// The `cursor` of the next page; null at the end.
+    pub(crate) next: Option<String>,
+}
+
+impl<T> List<T> {
+    pub(crate) fn whole(items: Vec<T>) -> List<T> {
+        List { items, next: None }
+    }
+
+    /// A page of at most `limit`, cut from one more than that.
+    pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> String) -> List<T> {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = if more { items.last().map(cursor) } else { None };
+        List { items, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_page_says_so() {
+        let page = |found: &[u32]| {
+            let list = List::cut(found.to_vec(), 2, ToString::to_string);
+            (list.items, list.next)
+        };
+        assert_eq!(page(&[9, 8, 7]), (vec![9, 8], Some("8".into())));
+        assert_eq!(page(&[9, 8]), (vec![9, 8], None));
+        assert_eq!(page(&[]), (vec![], None));
+    }
+}

@@ -1,0 +1,170 @@
+//! A hold as an outside program asks for it.
+
+use domain::hold::{Callback, Choice, Question, Risk};
+use domain::json::Arguments;
+use engine::{NewAudience, NewHold};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::Value;
+
+use super::answer::bad_arguments;
+use crate::problem::Problem;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewHoldBody {
+    /// `approve`, `choose` or `fill`
+    kind: String,
+    title: String,
+    #[serde(default)]
+    call: Option<NewCall>,
+    /// For `choose`.
+    #[serde(default)]
+    options: Option<Vec<NewOption>>,
+    #[serde(default)]
+    multiple: Option<bool>,
+    #[serde(default)]
+    allow_other: Option<bool>,
+    /// For `fill`: a JSON Schema.
+    #[serde(default)]
+    schema: Option<Value>,
+    #[serde(default)]
+    context: Option<Value>,
+    /// Can only narrow what policy admits.
+    #[serde(default)]
+    audience: Option<AskedAudience>,
+    #[serde(default)]
+    risk: Option<String>,
+    #[serde(default)]
+    expires_in_s: Option<u64>,
+    #[serde(default)]
+    callback: Option<NewCallback>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCall {
+    tool: String,
+    /// Kept to the byte.
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    arguments: Box<RawValue>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum NewOption {
+    Label(String),
+    Whole(WholeOption),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WholeOption {
+    #[serde(default)]
+    id: Option<String>,
+    label: String,
+    #[serde(default)]
+    description: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AskedAudience {
+    #[serde(default)]
+    people: Vec<String>,
+    #[serde(default)]
+    roles: Vec<String>,
+    #[serde(default)]
+    quorum: Option<u32>,
+    #[serde(default)]
+    exclude_requester: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCallback {
+    url: String,
+    secret_env: String,
+}
+
+impl NewHoldBody {
+    pub(crate) fn parse(self) -> Result<NewHold, Problem> {
+        let risk = match self.risk.as_deref() {
+            None => None,
+            Some(text) => Some(Risk::parse(text).ok_or_else(|| {
+                Problem::invalid("risk", "write one of `low`, `medium`, `high`, `critical`")
+            })?),
+        };
+        if self.expires_in_s == Some(0) {
+            return Err(Problem::invalid("expires_in_s", "nobody could answer in no time"));
+        }
+        let call = match self.call {
+            None => None,
+            Some(call) => {
+                let arguments = Arguments::parse(call.arguments.get().as_bytes())
+                    .map_err(|why| bad_arguments("call.arguments", &why))?;
+                Some((call.tool, arguments))
+            }
+        };
+        let question = match self.kind.as_str() {
+            "approve" => {
+                only_for("choose", "options", self.options.is_some())?;
+                only_for("fill", "schema", self.schema.is_some())?;
+                Question::Approve
+            }
+            "choose" => {
+                only_for("fill", "schema", self.schema.is_some())?;
+                Question::Choose {
+                    options: options(self.options.unwrap_or_default()),
+                    multiple: self.multiple.unwrap_or(false),
+                    allow_other: self.allow_other.unwrap_or(false),
+                }
+            }
+            "fill" => {
+                only_for("choose", "options", self.options.is_some())?;
+                Question::Fill { schema: self.schema.filter(|schema| !schema.is_null()) }
+            }
+            _ => return Err(Problem::invalid("kind", "write one of `approve`, `choose`, `fill`")),
+        };
+        Ok(NewHold {
+            question,
+            title: self.title,
+            call,
+            context: self.context.unwrap_or(Value::Null),
+            audience: self.audience.map(|audience| NewAudience {
+                people: audience.people,
+                roles: audience.roles,
+                quorum: audience.quorum,
+                exclude_requester: audience.exclude_requester,
+            }),
+            risk,
+            expires_in_ms: self.expires_in_s.map(|seconds| seconds.saturating_mul(1000)),
+            callback: self
+                .callback
+                .map(|callback| Callback { url: callback.url, secret_env: callback.secret_env }),
+        })
+    }
+}
+
+/// What has no meaning for this kind was meant for another: better to say so than to ask something
+/// else than was meant.
+fn only_for(kind: &str, field: &str, given: bool) -> Result<(), Problem> {
+    if given {
+        return Err(Problem::invalid(field, format!("`{field}` is only for `{kind}`; leave it out")));
+    }
+    Ok(())
+}
+
+/// Ids that are not given are `1`, `2`, …, as people type them.
+fn options(options: Vec<NewOption>) -> Vec<Choice> {
+    let numbered = options.into_iter().zip(1..);
+    numbered
+        .map(|(option, number): (NewOption, usize)| match option {
+            NewOption::Label(label) => Choice { id: number.to_string(), label, description: None },
+            NewOption::Whole(WholeOption { id, label, description }) => {
+                Choice { id: id.unwrap_or_else(|| number.to_string()), label, description }
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,166 @@
+//! Sessions and runs.
+
+use domain::context::WhilePending;
+use domain::session::{Session as Domain, Stopping};
+use engine::{Engine, NewSession, Saying};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::hold::Hold;
+use super::message::Message;
+use crate::problem::Problem;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Session {
+    #[serde(flatten)]
+    summary: Summary,
+    messages: Vec<Message>,
+    /// Messages that wait for their turn.
+    queued: Vec<Message>,
+}
+
+/// A session as lists show it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Summary {
+    pub(crate) id: String,
+    /// The position of its last event.
+    version: u64,
+    agent: String,
+    title: Option<String>,
+    metadata: Value,
+    creator: String,
+    created_at: String,
+    updated_at: String,
+    /// The open holds.
+    pending: Vec<Hold>,
+    /// The latest run; null only before the first message.
+    run: Option<Run>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Run {
+    pub(crate) id: String,
+    pub(crate) session: String,
+    /// `running`, `paused`, `completed`, `failed` or `cancelled`; `queued` for one whose message
+    /// waits for its turn
+    pub(crate) status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// Somebody cancelled it, and something of it is still running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stopping_by: Option<String>,
+}
+
+impl Summary {
+    pub(crate) fn of(session: &Domain) -> Summary {
+        Summary {
+            id: session.id.to_string(),
+            version: session.version,
+            agent: session.agent.to_string(),
+            title: session.title.clone(),
+            metadata: session.metadata.clone(),
+            creator: session.creator.to_string(),
+            created_at: session.opened_at.to_string(),
+            updated_at: session.changed_at.to_string(),
+            pending: session.open_holds().map(|hold| Hold::of(hold)).collect(),
+            run: Run::latest(session),
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn of(session: &Domain, engine: &Engine) -> Session {
+        let shown = |message: &_| Message::of(message, Some(session), engine);
+        Session {
+            summary: Summary::of(session),
+            messages: session.transcript.iter().map(|message| shown(message)).collect(),
+            queued: session.queue.iter().map(|queued| shown(&queued.message)).collect(),
+        }
+    }
+}
+
+impl Run {
+    pub(crate) fn latest(session: &Domain) -> Option<Run> {
+        session.run.as_ref().map(|run| Run {
+            id: run.id.to_string(),
+            session: session.id.to_string(),
+            status: run.status.name(),
+            error: run.error.clone(),
+            stopping_by: run.stopping.as_ref().map(|Stopping { by, .. }| by.to_string()),
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct NewSessionBody {
+    agent: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    metadata: Option<Value>,
+}
+
+impl NewSessionBody {
+    pub(crate) fn parse(self) -> NewSession {
+        let metadata = self.metadata.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+        NewSession { agent: self.agent, title: self.title, metadata }
+    }
+}
+
+/// A message: `text`, or `parts` of type `text`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct SayBody {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    parts: Option<Vec<SayPart>>,
+    /// `queue`, `supersede`, `refuse` or `deliver`
+    #[serde(default)]
+    while_pending: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SayPart {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl SayBody {
+    pub(crate) fn parse(self) -> Result<Saying, Problem> {
+        let while_pending = match self.while_pending.as_deref() {
+            None => None,
+            Some(text) => Some(WhilePending::parse(text).ok_or_else(|| {
+                let why = "write one of `queue`, `supersede`, `refuse`, `deliver`";
+                Problem::invalid("while_pending", why)
+            })?),
+        };
+        let texts = match (self.text, self.parts) {
+            (Some(text), None) => vec![text],
+            (None, Some(parts)) => parts
+                .into_iter()
+                .map(|part| match (part.kind.as_str(), part.text) {
+                    ("text", Some(text)) => Ok(text),
+                    _ => Err(Problem::invalid("parts", "a message has parts `{\"type\":\"text\",\"text\"}` only")),
+                })
+                .collect::<Result<_, _>>()?,
+            _ => return Err(Problem::bad_request("send either `text` or `parts`")),
+        };
+        Ok(Saying { texts, while_pending })
+    }
+}
+
+/// What became of a message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Said {
+    run: String,
+    message: String,
+}
+
+impl Said {
+    pub(crate) fn of(said: &engine::Said) -> Said {
+        Said { run: said.run.to_string(), message: said.message.to_string() }
+    }
+}

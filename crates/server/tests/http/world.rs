@@ -1,0 +1,376 @@
+//! A small world: Ana is the admin, Bob a DBA who owns sessions, Eve a stranger; programs of Bob's
+//! and of Eve's.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::context::WhilePending;
+use domain::event::{Scope, TokenOwner};
+use domain::hold::Hold;
+use domain::id::NodeId;
+use domain::message::Part;
+use domain::outcome::{Outcome, Output};
+use domain::person::{Actor, People, Person, PersonId};
+use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+use domain::tool::{Effects, Place, Tool};
+use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use ports::courier::{Courier, CourierError};
+use ports::model::{Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall};
+use ports::store::{AuditEntry, Store};
+use reqwest::{Client, Method, RequestBuilder, Response};
+use serde_json::{Value, json};
+use server::{AuditLines, HttpLimits, Scenario, ServerSetup};
+use stores::memory::MemoryStore;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tools::closure::FnTool;
+
+pub(crate) struct World {
+    pub(crate) address: SocketAddr,
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) client: Client,
+    /// How often the tool `wipe` ran.
+    pub(crate) wiped: Arc<AtomicUsize>,
+    tokens: BTreeMap<&'static str, String>,
+    stop: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) limits: HttpLimits,
+    pub(crate) trusts_loopback: bool,
+    pub(crate) public_url: Option<String>,
+}
+
+pub(crate) async fn world() -> World {
+    planned(Plan::default()).await
+}
+
+pub(crate) async fn planned(plan: Plan) -> World {
+    let node = NodeId::new(1, 1);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(node));
+    let wiped = Arc::new(AtomicUsize::new(0));
+    let engine = Engine::start(Setup {
+        node,
+        store: store.clone(),
+        clock: Arc::new(SystemClock::new(None)),
+        chance: Arc::new(SystemChance::default()),
+        courier: Arc::new(NoCourier),
+        people: people(),
+        policy: Policy::compile(policy()).expect("a policy"),
+        agents: vec![AgentSetup {
+            id: "ops".into(),
+            instructions: None,
+            model: Arc::new(Obedient),
+            tools: vec!["wipe".into(), "connect".into(), "look".into()],
+            while_pending: WhilePending::Queue,
+            run_as_decided: false,
+        }],
+        tools: vec![Arc::new(wipe(wiped.clone())), Arc::new(connect()), Arc::new(look())],
+        limits: Limits::default(),
+    })
+    .await
+    .expect("an engine");
+    let mut tokens = BTreeMap::new();
+    for (name, owner, scopes, by) in [
+        ("ana", person("ana"), Scope::ALL.to_vec(), "ana"),
+        ("bob", person("bob"), vec![Scope::Ask, Scope::Answer, Scope::Run], "ana"),
+        ("eve", person("eve"), vec![Scope::Ask, Scope::Answer, Scope::Run], "ana"),
+        ("dan", person("dan"), vec![Scope::Ask, Scope::Answer, Scope::Run], "ana"),
+        ("gate", TokenOwner::Program("gate".into()), vec![Scope::Ask, Scope::Run], "bob"),
+        ("bot", TokenOwner::Program("bot".into()), vec![Scope::Ask, Scope::Run], "eve"),
+    ] {
+        let new = NewToken { owner, scopes, expires_at: None, note: None };
+        let minted = engine.mint(Actor::Person(PersonId::new(by)), new).await.expect("a token");
+        tokens.insert(name, minted.secret);
+    }
+    let server = server::bind(ServerSetup {
+        engine: engine.clone(),
+        listen: ([127, 0, 0, 1], 0).into(),
+        public_url: plan.public_url,
+        tls: None,
+        trusts: plan.trusts_loopback.then(|| -> Arc<dyn Fn(std::net::IpAddr) -> bool + Send + Sync> {
+            Arc::new(|address| address.is_loopback())
+        }),
+        demo: Some(vec![Scenario { name: "approve".into(), say: "call wipe {}".into() }]),
+        warnings: vec!["this is a test".into()],
+        limits: plan.limits,
+        audit: Some(Arc::new(Lines)),
+    })
+    .await
+    .expect("a server");
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel();
+    #[expect(clippy::disallowed_methods, reason = "the test's runtime ends it")]
+    tokio::spawn(server.run(async {
+        let _ = stopped.await;
+    }));
+    // Only the TLS library asks for it; the test talks plain HTTP.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(Duration::from_secs(30))
+        .build()
+        .expect("a client");
+    World { address, engine, store, client, wiped, tokens, stop: Mutex::new(Some(stop)) }
+}
+
+impl World {
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn token(&self, who: &str) -> &str {
+        &self.tokens[who]
+    }
+
+    /// A request by somebody, or by nobody (`""`).
+    pub(crate) fn request(&self, who: &str, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, self.url(path));
+        if who.is_empty() { request } else { request.bearer_auth(self.token(who)) }
+    }
+
+    pub(crate) async fn get(&self, who: &str, path: &str) -> (u16, Value) {
+        read(self.request(who, Method::GET, path).send().await.expect("a reply")).await
+    }
+
+    pub(crate) async fn post(&self, who: &str, path: &str, body: Value) -> (u16, Value) {
+        read(self.request(who, Method::POST, path).json(&body).send().await.expect("a reply")).await
+    }
+
+    pub(crate) async fn delete(&self, who: &str, path: &str) -> (u16, Value) {
+        read(self.request(who, Method::DELETE, path).send().await.expect("a reply")).await
+    }
+
+    /// Everything that ever happened, as one value: equal if and only if nothing changed.
+    pub(crate) async fn state(&self) -> (u64, Option<[u8; 32]>) {
+        let entries = self.store.audit(0, usize::MAX >> 1).await.expect("the log");
+        (entries.len() as u64, entries.last().map(|entry| entry.hash))
+    }
+
+    pub(crate) fn wiped(&self) -> usize {
+        self.wiped.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn stop(&self) {
+        drop(self.stop.lock().expect("sound").take());
+    }
+
+    pub(crate) async fn session(&self, who: &str) -> String {
+        let (status, session) = self.post(who, "/v1/sessions", json!({"agent": "ops"})).await;
+        assert_eq!(status, 201, "{session}");
+        text(&session, "id")
+    }
+
+    pub(crate) async fn say(&self, who: &str, session: &str, say: &str) -> (String, String) {
+        let path = format!("/v1/sessions/{session}/messages");
+        let (status, said) = self.post(who, &path, json!({"text": say})).await;
+        assert_eq!(status, 202, "{said}");
+        (text(&said, "run"), text(&said, "message"))
+    }
+
+    /// Says something that opens a hold, and waits for it.
+    pub(crate) async fn held(&self, who: &str, say: &str) -> (String, Value) {
+        let session = self.session(who).await;
+        self.say(who, &session, say).await;
+        let shown = self.until(who, &session, |session| !list(session, "pending").is_empty()).await;
+        (session, list(&shown, "pending")[0].clone())
+    }
+
+    /// Reads the session until it is as wanted.
+    pub(crate) async fn until(&self, who: &str, session: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let path = format!("/v1/sessions/{session}");
+        for _ in 0..1000 {
+            let (status, shown) = self.get(who, &path).await;
+            assert_eq!(status, 200, "{shown}");
+            if wanted(&shown) {
+                return shown;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("the session never became as wanted: {}", self.get(who, &path).await.1)
+    }
+
+    pub(crate) async fn until_over(&self, who: &str, session: &str) -> Value {
+        let over = |session: &Value| {
+            !matches!(session["run"]["status"].as_str(), None | Some("running" | "paused"))
+        };
+        self.until(who, session, over).await
+    }
+
+    pub(crate) async fn answer(&self, who: &str, hold: &Value, answer: Value) -> (u16, Value) {
+        let path = format!("/v1/holds/{}/answer", text(hold, "id"));
+        self.post(who, &path, json!({"digest": hold["digest"], "answer": answer})).await
+    }
+
+    pub(crate) async fn open_hold(&self, who: &str, body: Value) -> Value {
+        let (status, hold) = self.post(who, "/v1/holds", body).await;
+        assert_eq!(status, 201, "{hold}");
+        hold
+    }
+
+    /// A browser's login: cookie and CSRF value.
+    pub(crate) async fn log_in(&self, person: &str) -> (String, String) {
+        let code = self.engine.new_login(&PersonId::new(person)).await.expect("a code");
+        let reply = self.client.post(self.url("/login")).form(&[("code", code.as_str())]).send().await;
+        let reply = reply.expect("a reply");
+        assert_eq!(reply.status(), 303);
+        let cookie = reply.headers()["set-cookie"].to_str().expect("text").split(';').next();
+        let cookie = cookie.expect("a cookie").to_owned();
+        let me = self.client.get(self.url("/v1/me")).header("cookie", &cookie).send().await;
+        let me: Value = me.expect("a reply").json().await.expect("json");
+        (cookie, text(&me, "csrf"))
+    }
+}
+
+pub(crate) async fn read(reply: Response) -> (u16, Value) {
+    let status = reply.status().as_u16();
+    let bytes = reply.bytes().await.expect("a body");
+    (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+}
+
+pub(crate) fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("no `{name}` in {value}")).to_owned()
+}
+
+pub(crate) fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
+    value[name].as_array().unwrap_or_else(|| panic!("no `{name}` in {value}"))
+}
+
+fn person(id: &str) -> TokenOwner {
+    TokenOwner::Person(PersonId::new(id))
+}
+
+fn people() -> People {
+    let all = [("ana", "admin"), ("bob", "dba"), ("dan", "dba"), ("eve", "guest")];
+    People::new(all.map(|(id, role)| Person {
+        id: PersonId::new(id),
+        name: id.to_uppercase(),
+        roles: [role.to_owned()].into(),
+        identities: BTreeMap::new(),
+    }))
+}
+
+/// `look` and `free` are allowed, `never` is denied, `both` needs two DBAs, `wipe` any DBA.
+fn policy() -> PolicySpec {
+    let rule = |tool: &str, then, ask| RuleSpec {
+        name: format!("about {tool}"),
+        matcher: MatchSpec { tool: Some(tool.into()), ..MatchSpec::default() },
+        then,
+        ask,
+        ..RuleSpec::default()
+    };
+    let dbas = |quorum| AskSpec { roles: vec!["dba".into()], quorum, ..AskSpec::default() };
+    PolicySpec {
+        rules: vec![
+            rule("look", Then::Allow, None),
+            rule("free", Then::Allow, None),
+            rule("never", Then::Deny, None),
+            rule("both", Then::Ask, Some(dbas(2))),
+            rule("wipe", Then::Ask, Some(dbas(1))),
+        ],
+        ..PolicySpec::default()
+    }
+}
+
+fn tool(name: &str, effects: Effects, schema: Value) -> Tool {
+    Tool::new(name, "a tool of the test", schema, effects, Place::Server, "test").expect("a tool")
+}
+
+fn wipe(wiped: Arc<AtomicUsize>) -> FnTool {
+    FnTool::new(tool("wipe", Effects::AtMostOnce, json!({"type": "object"})), move |_| {
+        let count = wiped.fetch_add(1, Ordering::SeqCst) + 1;
+        async move { Outcome::Succeeded(Output::text(format!("wiped {count}"))) }
+    })
+}
+
+fn look() -> FnTool {
+    FnTool::new(tool("look", Effects::ReadOnly, json!({"type": "object"})), |_| async {
+        Outcome::Succeeded(Output::text("seen"))
+    })
+}
+
+/// Takes a secret.
+fn connect() -> FnTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"host": {"type": "string"}, "password": {"type": "string", "writeOnly": true}},
+    });
+    FnTool::new(tool("connect", Effects::AtMostOnce, schema), |_| async {
+        Outcome::Succeeded(Output::text("connected"))
+    })
+}
+
+/// Does what the last message says: `call TOOL JSON` (one a line), `fail`, or says it back.
+struct Obedient;
+
+#[async_trait]
+impl Model for Obedient {
+    async fn think(
+        &self,
+        request: &ModelRequest,
+        deltas: DeltaSink,
+        _: CancellationToken,
+    ) -> Result<ModelTurn, ModelError> {
+        let said = match request.messages.last() {
+            Some(ModelMessage::User { text }) => text.clone(),
+            _ => "Done with it.".into(),
+        };
+        if said.starts_with("fail") {
+            return Err(ModelError::Unavailable("told to".into()));
+        }
+        let calls: Vec<WrittenCall> = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("call ")?.split_once(' '))
+            .zip(request.messages.len()..)
+            .map(|((tool, input), number)| WrittenCall {
+                tool_use_id: format!("toolu_{number}"),
+                tool: tool.into(),
+                input: input.into(),
+            })
+            .collect();
+        let mut parts = Vec::new();
+        if calls.is_empty() {
+            let middle = said.char_indices().nth(said.chars().count() / 2).map_or(0, |(at, _)| at);
+            deltas(Delta::Text(said[..middle].to_owned()));
+            deltas(Delta::Text(said[middle..].to_owned()));
+            parts.push(Part::Text(said));
+        }
+        Ok(ModelTurn { parts, calls })
+    }
+}
+
+struct NoCourier;
+
+#[async_trait]
+impl Courier for NoCourier {
+    fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
+        Err("there are no callbacks in this test".into())
+    }
+
+    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
+        Err(CourierError::Never("there are no callbacks in this test".into()))
+    }
+}
+
+struct Lines;
+
+impl AuditLines for Lines {
+    fn header(&self, public_key: &[u8]) -> Option<String> {
+        Some(audit::header_line(&std::str::from_utf8(public_key).ok()?.parse().ok()?))
+    }
+
+    fn entry(&self, entry: &AuditEntry) -> String {
+        audit::entry_line(entry.seq, audit::Hash::from_bytes(entry.hash), &entry.bytes)
+    }
+
+    fn checkpoint(&self, stored: &[u8]) -> Option<(u64, String)> {
+        let checkpoint: audit::Checkpoint = std::str::from_utf8(stored).ok()?.parse().ok()?;
+        Some((checkpoint.count, audit::checkpoint_line(&checkpoint)))
+    }
+}
