@@ -43,7 +43,7 @@ impl Engine {
             (None, true) => return Ok(Vec::new()),
             (_, false) => None,
         };
-        let query = HoldQuery {
+        let mut query = HoldQuery {
             viewer: caller.viewer(),
             state: if filter.mine { Some("pending".into()) } else { filter.state },
             agent: filter.agent,
@@ -55,11 +55,25 @@ impl Engine {
             after: filter.after,
             limit: filter.limit,
         };
-        let mut holds = self.0.store.holds(query).await?;
-        if let (Some(person), true) = (&caller.person, filter.mine) {
-            // What excludes the requester is known only by looking at each.
-            holds.retain(|hold| hold.admits(person.id(), &self.0.people) && !hold.is_overdue(self.now()));
+        let (Some(person), true) = (&caller.person, filter.mine) else {
+            return Ok(self.0.store.holds(query).await?);
+        };
+        // What excludes the requester is known only by looking at each, so a page of the store may
+        // hold less than a page of ours: read on until it is full.
+        let mut holds = Vec::new();
+        loop {
+            let found = self.0.store.holds(query.clone()).await?;
+            let more = found.len() == query.limit;
+            query.after = found.last().map(|hold| hold.id);
+            let mine = |hold: &Arc<Hold>| {
+                hold.admits(person.id(), &self.0.people) && !hold.is_overdue(self.now())
+            };
+            holds.extend(found.into_iter().filter(mine));
+            if !more || holds.len() >= filter.limit {
+                break;
+            }
         }
+        holds.truncate(filter.limit);
         Ok(holds)
     }
 

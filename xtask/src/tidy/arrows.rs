@@ -6,7 +6,7 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("domain", &[]),
     ("audit", &[]),
     ("ports", &["domain"]),
@@ -14,6 +14,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("stores", &["domain", "ports", "audit"]),
     ("models", &["domain", "ports"]),
     ("tools", &["domain", "ports"]),
+    ("channels", &["domain", "ports"]),
     ("engine", &["domain", "ports", "agent"]),
     ("server", &["domain", "ports", "engine"]),
     ("holdpoint", EVERY_PART),
@@ -28,6 +29,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
             "stores",
             "models",
             "tools",
+            "channels",
             "server",
             "holdpoint",
         ],
@@ -37,8 +39,10 @@ const MAY_USE: [(&str, &[&str]); 12] = [
 ];
 
 /// Only the binary wires the adapters, and so names them all.
-const EVERY_PART: &[&str] =
-    &["domain", "ports", "audit", "agent", "engine", "stores", "models", "tools", "server"];
+const EVERY_PART: &[&str] = &[
+    "domain", "ports", "audit", "agent", "engine", "stores", "models", "tools", "channels",
+    "server",
+];
 
 pub(super) fn check(files: &Files) -> Vec<Finding> {
     let ours = crates(files);

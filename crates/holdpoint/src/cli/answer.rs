@@ -1,0 +1,406 @@
+//! One hold: shown first, whole, and then answered.
+
+use std::io::{self, Write};
+
+use anyhow::Context as _;
+use domain::id::HoldId;
+use domain::json::Arguments;
+use domain::visible::visible;
+use serde_json::{Value, json};
+
+use super::args::{AnswerArgs, ApproveArgs, DenyArgs, ShowArgs};
+use super::card::{card, decided, view_is_genuine};
+use super::client::Client;
+use super::exit::{Abandoned, Exit, UsageError};
+use super::menu::{Entry, Menu};
+use super::output::{Paint, Screen, Terminal, now};
+use super::problem::Problem;
+use super::{form, json};
+
+pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyhow::Result<Exit> {
+    let hold = client.hold(args.id).await?;
+    let out = terminal.out();
+    if args.json {
+        out.print(&json::pretty(&hold))?;
+    } else {
+        out.print(&card(&out, &hold, now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub async fn approve(
+    client: &Client,
+    terminal: &Terminal,
+    args: &ApproveArgs,
+) -> anyhow::Result<Exit> {
+    if args.digest.is_none() && !terminal.can_ask() {
+        return Err(UsageError(format!(
+            "without a terminal, name what you have seen: look with `holdpoint show {0}`, then `holdpoint approve {0} --digest sha256:…`",
+            args.id
+        ))
+        .into());
+    }
+    let mut answer = json!({
+        "verdict": "approve",
+        "scope": if args.session { "session" } else { "once" },
+    });
+    if let Some(edit) = &args.edit {
+        // Read as strictly as the server does, so that a key given twice is not silently dropped.
+        let edited = Arguments::parse(edit.as_bytes())
+            .map_err(|why| UsageError(format!("--edit is no good: {why}")))?;
+        answer["arguments"] = edited.value().clone();
+    }
+    if let Some(note) = &args.note {
+        answer["note"] = json!(note);
+    }
+    let hold = look(client, terminal, args.id, args.json).await?;
+    if let Some(edited) = answer.get("arguments") {
+        let screen = terminal.for_reading(args.json);
+        screen.line(&screen.paint(Paint::Bold, "Approved instead would be these arguments:"))?;
+        screen.print(&json::pretty(edited))?;
+    }
+    let digest = match args.digest {
+        Some(digest) => digest.to_string(),
+        None if hold["state"] != "pending" => return standing(terminal, &hold),
+        None => {
+            prompt(terminal, |menu, screen| confirm(menu, screen, &hold))?;
+            shown_digest(&hold)?
+        }
+    };
+    send(client, terminal, args.id, &json!({"digest": digest, "answer": answer}), args.json).await
+}
+
+pub async fn deny(client: &Client, terminal: &Terminal, args: &DenyArgs) -> anyhow::Result<Exit> {
+    look(client, terminal, args.id, args.json).await?;
+    // Without a digest: whoever says no to a call says no to its edited version as well.
+    let mut answer = json!({"verdict": "deny", "reason": args.reason});
+    if args.stop {
+        answer["stop"] = json!(true);
+    }
+    send(client, terminal, args.id, &json!({"answer": answer}), args.json).await
+}
+
+pub async fn answer(
+    client: &Client,
+    terminal: &Terminal,
+    args: &AnswerArgs,
+) -> anyhow::Result<Exit> {
+    let given = given(args)?;
+    if given.is_none() && !terminal.can_ask() {
+        return Err(UsageError(
+            "without a terminal, say what to answer: --choose, --fill, --settle, --respond or --perform".into(),
+        )
+        .into());
+    }
+    let hold = look(client, terminal, args.id, args.json).await?;
+    let answer = match given {
+        Some(answer) => answer,
+        None if hold["state"] != "pending" => return standing(terminal, &hold),
+        None => prompt(terminal, |menu, screen| ask_for(menu, screen, &hold))?,
+    };
+    // An answer to a question is bound to that question, so that a number means what was shown.
+    let digest = match args.digest {
+        Some(digest) => digest.to_string(),
+        None => shown_digest(&hold)?,
+    };
+    send(client, terminal, args.id, &json!({"digest": digest, "answer": answer}), args.json).await
+}
+
+/// The answer that the options spell out.
+fn given(args: &AnswerArgs) -> anyhow::Result<Option<Value>> {
+    Ok(if !args.choose.is_empty() {
+        Some(json!({"choose": args.choose}))
+    } else if let Some(form) = &args.fill {
+        let form: Value = serde_json::from_str(form)
+            .map_err(|error| UsageError(format!("--fill is not JSON: {error}")))?;
+        Some(json!({"fill": form}))
+    } else if let Some(how) = args.settle {
+        let mut answer = json!({"settle": how.name()});
+        if let Some(content) = &args.content {
+            answer["content"] = json!(content);
+        }
+        Some(answer)
+    } else if let Some(text) = &args.respond {
+        Some(json!({"verdict": "respond", "content": text}))
+    } else {
+        let perform = |text| json!({"perform": {"content": text, "is_error": args.error}});
+        args.perform.as_ref().map(perform)
+    })
+}
+
+/// Fetches a hold and shows it.
+async fn look(
+    client: &Client,
+    terminal: &Terminal,
+    id: HoldId,
+    json: bool,
+) -> anyhow::Result<Value> {
+    let hold = client.hold(id).await?;
+    let screen = terminal.for_reading(json);
+    screen.print(&card(&screen, &hold, now()))?;
+    Ok(hold)
+}
+
+fn shown_digest(hold: &Value) -> anyhow::Result<String> {
+    if !view_is_genuine(hold) {
+        anyhow::bail!(
+            "the text above is not the one that the server keeps with the answer; nothing was answered\n  → ask whoever runs the server: something on the way may have changed it"
+        );
+    }
+    hold["digest"].as_str().map(str::to_owned).context("the server sent a hold without a digest")
+}
+
+/// Puts questions to whoever sits at the terminal.
+fn prompt<T>(
+    terminal: &Terminal,
+    ask: impl FnOnce(&mut Menu<'_>, &Screen) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let screen = terminal.for_prompts();
+    let mut input = io::stdin().lock();
+    let mut output = To(screen);
+    ask(&mut Menu::new(&mut input, &mut output), &screen)
+}
+
+struct To(Screen);
+
+impl Write for To {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.print(&String::from_utf8_lossy(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A dangerous call wants more than a habit: the tag differs from hold to hold.
+fn confirm(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Result<()> {
+    let risk = hold["risk"].as_str().unwrap_or_default();
+    let tag = hold["tag"].as_str().filter(|tag| !tag.is_empty());
+    let confirmed = match (risk, tag) {
+        ("low" | "medium", _) | (_, None) => menu.confirms("Type yes to approve:", "yes")?,
+        (risk, Some(tag)) => {
+            let risk = screen.paint(Paint::Red, &format!("{} risk", visible(risk)));
+            menu.confirms(&format!("This is {risk}. Type {} to approve:", visible(tag)), tag)?
+        }
+    };
+    if confirmed { Ok(()) } else { Err(Abandoned.into()) }
+}
+
+fn ask_for(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Result<Value> {
+    match hold["kind"].as_str().unwrap_or_default() {
+        "choose" => {
+            let entry = |option: &Value| Entry {
+                id: option["id"].as_str().unwrap_or_default().to_owned(),
+                label: option["label"].as_str().unwrap_or_default().to_owned(),
+                description: option["description"].as_str().map(str::to_owned),
+            };
+            let entries: Vec<Entry> =
+                hold["options"].as_array().into_iter().flatten().map(entry).collect();
+            let (multiple, other) = (hold["multiple"] == true, hold["allow_other"] == true);
+            Ok(json!({"choose": menu.choose(&entries, multiple, other)?}))
+        }
+        "fill" => {
+            let schema = hold.get("schema").filter(|schema| !schema.is_null());
+            Ok(json!({"fill": form::fill(menu, schema)?}))
+        }
+        "perform" => {
+            let content = menu.text("What came of it?")?;
+            let is_error = menu.yes_or_no("Did it go wrong? [no]", Some(false))?;
+            Ok(json!({"perform": {"content": content, "is_error": is_error}}))
+        }
+        "settle" => {
+            menu.say("What really happened to this call?")?;
+            let how = menu.choose_one(&[
+                Entry::new("succeeded", "It ran, and did what it should"),
+                Entry::new("failed", "It ran or began, and failed"),
+                Entry::new("retry", "It did not happen: propose it again"),
+            ])?;
+            let mut answer = json!({"settle": how});
+            let content = menu.line("What did it give? (may be left empty)")?;
+            if !content.is_empty() {
+                answer["content"] = json!(content);
+            }
+            Ok(answer)
+        }
+        "approve" => {
+            let what = menu.choose_one(&[
+                Entry::new("approve", "approve exactly this call"),
+                Entry::new("deny", "deny it"),
+                Entry::new("respond", "answer in its place: nothing runs"),
+            ])?;
+            match what.as_str() {
+                "approve" => {
+                    confirm(menu, screen, hold)?;
+                    Ok(json!({"verdict": "approve", "scope": "once"}))
+                }
+                "deny" => Ok(json!({"verdict": "deny", "reason": menu.text("Why?")?})),
+                _ => Ok(json!({
+                    "verdict": "respond",
+                    "content": menu.text("What shall the agent be told?")?,
+                })),
+            }
+        }
+        other => anyhow::bail!(
+            "this program does not know holds of the kind `{}`: use a newer one",
+            visible(other)
+        ),
+    }
+}
+
+/// There is nothing left to ask: it says how the hold ended.
+fn standing(terminal: &Terminal, hold: &Value) -> anyhow::Result<Exit> {
+    terminal.note(&format!(
+        "It is already {}; there is nothing to answer.",
+        visible(hold["state"].as_str().unwrap_or_default())
+    ));
+    Ok(Exit::of_hold(hold))
+}
+
+async fn send(
+    client: &Client,
+    terminal: &Terminal,
+    id: HoldId,
+    body: &Value,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let hold = match client.post(&format!("/v1/holds/{id}/answer"), body).await {
+        Ok(hold) => hold,
+        Err(error) => return too_late(client, terminal, id, error).await,
+    };
+    let out = terminal.out();
+    if json {
+        out.print(&json::pretty(&hold))?;
+    } else {
+        out.line(&result(&out, &hold))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn result(screen: &Screen, hold: &Value) -> String {
+    let state = hold["state"].as_str().unwrap_or_default();
+    match state {
+        "pending" => {
+            let quorum = hold["audience"]["quorum"].as_u64().unwrap_or(1);
+            let votes = hold["answers"].as_array().map_or(0, Vec::len);
+            if votes == 0 {
+                "Changed: it must be approved again as it now is.".into()
+            } else {
+                format!("Counted: {votes} of {quorum} needed; it is still pending.")
+            }
+        }
+        "denied" => screen.paint(Paint::Red, "Denied."),
+        "approved" => screen.paint(Paint::Green, "Approved."),
+        "answered" => screen.paint(Paint::Green, "Answered."),
+        other => format!("It is {}: {}", visible(other), decided(&hold["decision"])),
+    }
+}
+
+/// Somebody else was first: the code says what stands instead.
+async fn too_late(
+    client: &Client,
+    terminal: &Terminal,
+    id: HoldId,
+    error: anyhow::Error,
+) -> anyhow::Result<Exit> {
+    let decided = error
+        .downcast_ref::<Problem>()
+        .is_some_and(|problem| problem.code == "hold_already_decided");
+    if !decided {
+        return Err(error);
+    }
+    let state = client.hold(id).await.map(|hold| Exit::of_hold(&hold));
+    match state {
+        Ok(exit @ (Exit::Denied | Exit::Cancelled | Exit::Expired)) => {
+            terminal.error(&format!("{error:#}"));
+            Ok(exit)
+        }
+        _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(hold: &Value, lines: &str) -> (anyhow::Result<Value>, String) {
+        let mut shown = Vec::new();
+        let mut input = lines.as_bytes();
+        let mut menu = Menu::new(&mut input, &mut shown);
+        let answer = ask_for(&mut menu, &Screen::plain(), hold);
+        (answer, String::from_utf8(shown).unwrap())
+    }
+
+    #[test]
+    fn each_kind_of_hold_has_its_questions() {
+        let choose = json!({
+            "kind": "choose", "multiple": true, "allow_other": true,
+            "options": [{"id": "1", "label": "Blue-Green"}, {"id": "2", "label": "Canary"}],
+        });
+        for (hold, lines, answer) in [
+            (choose, "1,3\nlater\n", json!({"choose": ["1", "later"]})),
+            (json!({"kind": "fill", "schema": null}), "hi\n", json!({"fill": {"text": "hi"}})),
+            (
+                json!({"kind": "perform"}),
+                "done\n\n",
+                json!({"perform": {"content": "done", "is_error": false}}),
+            ),
+            (json!({"kind": "settle"}), "3\n\n", json!({"settle": "retry"})),
+            (
+                json!({"kind": "settle"}),
+                "1\n42 rows\n",
+                json!({"settle": "succeeded", "content": "42 rows"}),
+            ),
+            (
+                json!({"kind": "approve", "risk": "medium", "tag": "7Q2"}),
+                "1\nyes\n",
+                json!({"verdict": "approve", "scope": "once"}),
+            ),
+            (
+                json!({"kind": "approve", "risk": "critical", "tag": "7Q2"}),
+                "1\n7Q2\n",
+                json!({"verdict": "approve", "scope": "once"}),
+            ),
+            (json!({"kind": "approve"}), "2\nno\n", json!({"verdict": "deny", "reason": "no"})),
+            (
+                json!({"kind": "approve"}),
+                "3\ntry staging\n",
+                json!({"verdict": "respond", "content": "try staging"}),
+            ),
+        ] {
+            assert_eq!(typed(&hold, lines).0.unwrap(), answer, "{hold}");
+        }
+    }
+
+    #[test]
+    fn a_dangerous_call_is_not_approved_by_habit() {
+        let hold = json!({"kind": "approve", "risk": "high", "tag": "7Q2"});
+        for lines in ["1\nyes\n", "1\n7q2\n", "1\n\n", "1\n"] {
+            let (answer, shown) = typed(&hold, lines);
+            assert!(answer.unwrap_err().is::<Abandoned>(), "{lines:?}");
+            assert!(shown.contains("This is high risk. Type 7Q2 to approve:"), "{shown}");
+        }
+        // A risk that this program does not know is at least high.
+        let hold = json!({"kind": "approve", "risk": "apocalyptic", "tag": "7Q2"});
+        assert!(typed(&hold, "1\nyes\n").0.is_err());
+    }
+
+    #[test]
+    fn an_unknown_kind_is_not_guessed_at() {
+        let (answer, _) = typed(&json!({"kind": "dance\u{1b}"}), "yes\n");
+        assert!(answer.unwrap_err().to_string().contains("`dance⟦U+001B⟧`"));
+    }
+
+    #[test]
+    fn a_text_that_is_not_the_kept_one_cannot_be_answered() {
+        let hold = json!({"digest": "sha256:aa", "view": {"text": "x", "digest": "sha256:00"}});
+        assert!(shown_digest(&hold).is_err());
+    }
+
+    #[test]
+    fn a_vote_that_does_not_decide_says_so() {
+        let hold = json!({"state": "pending", "audience": {"quorum": 2}, "answers": [{}]});
+        assert_eq!(result(&Screen::plain(), &hold), "Counted: 1 of 2 needed; it is still pending.");
+    }
+}

@@ -1,0 +1,324 @@
+//! One hold as a person reads it in a terminal.
+//!
+//! The middle of it is the server's `view.text`, as it is: the one rendering of what is asked, the
+//! same on every surface, whose digest is recorded with the answer. Everything around it is ours,
+//! and is made visible here.
+
+use std::fmt::Write as _;
+
+use domain::digest::Digest;
+use domain::time::Timestamp;
+use domain::visible::{visible, visible_multiline};
+use serde_json::{Value, json};
+
+use super::json;
+use super::output::{Paint, Screen, moment};
+
+const RULE: &str = "────────────────────────────────────────────────────────────";
+
+pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
+    let mut text = String::new();
+    let state = hold["state"].as_str().unwrap_or("?");
+    let risk = hold["risk"].as_str().unwrap_or("?");
+    let _ = writeln!(
+        text,
+        "{}  {}  {}  {}",
+        screen.paint(Paint::Bold, &word(hold, "id")),
+        word(hold, "tag"),
+        screen.paint(paint_of_risk(risk), &format!("{} risk", visible(risk))),
+        screen.paint(paint_of_state(state), &visible(state)),
+    );
+    let _ = writeln!(text, "{}", screen.paint(Paint::Dim, RULE));
+    text.push_str(&view(hold));
+    let _ = writeln!(text, "{}", screen.paint(Paint::Dim, RULE));
+    for (name, content) in facts(hold, now) {
+        let _ = writeln!(text, "{} {content}", screen.paint(Paint::Dim, &format!("{name:<10}")));
+    }
+    if let Some(rationale) = hold["rationale"].as_str().filter(|words| !words.is_empty()) {
+        let _ = writeln!(text, "{}", screen.paint(Paint::Dim, "the model's own words:"));
+        for line in visible_multiline(rationale).lines() {
+            let _ = writeln!(text, "  │ {line}");
+        }
+    }
+    text
+}
+
+/// The canonical text. A server that sends raw control characters in it is not ours, and its words
+/// get the treatment of a stranger's.
+fn view(hold: &Value) -> String {
+    let mut text = match hold["view"]["text"].as_str() {
+        Some(text) if text.chars().any(|c| c.is_control() && c != '\n') => visible_multiline(text),
+        Some(text) => text.to_owned(),
+        None => {
+            let title = visible(hold["title"].as_str().unwrap_or_default());
+            format!("{title}\n{}", json::pretty(&hold["call"]))
+        }
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Whether the text that is shown is the one whose digest the server will record.
+pub fn view_is_genuine(hold: &Value) -> bool {
+    match (hold["view"]["text"].as_str(), hold["view"]["digest"].as_str()) {
+        (Some(text), Some(digest)) => Digest::of(text.as_bytes()).to_string() == digest,
+        _ => false,
+    }
+}
+
+fn facts(hold: &Value, now: Timestamp) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let mut push = |name, content: String| {
+        if !content.is_empty() {
+            facts.push((name, content));
+        }
+    };
+    push("asked by", word(hold, "requester"));
+    push("agent", word(hold, "agent"));
+    push("session", word(hold, "session"));
+    push("parent", word(hold, "parent"));
+    push("rule", word(hold, "rule"));
+    push("may answer", audience(&hold["audience"]));
+    push("claimed by", word(hold, "claimed_by"));
+    if let Some(at) = hold["opened_at"].as_str() {
+        push("opened", moment(at, now));
+    }
+    if let Some(at) = hold["expires_at"].as_str() {
+        push("expires", moment(at, now));
+    }
+    for answer in hold["answers"].as_array().into_iter().flatten() {
+        push("answer", said(hold, answer, now));
+    }
+    if !hold["decision"].is_null() {
+        push("decision", decided_in(hold, &hold["decision"]));
+    }
+    if hold["cancelled"].is_object() {
+        push("cancelled", taken_back(&hold["cancelled"]));
+    }
+    push("outcome", outcome(&hold["outcome"]));
+    push("digest", word(hold, "digest"));
+    facts
+}
+
+fn word(hold: &Value, key: &str) -> String {
+    match &hold[key] {
+        Value::Null => String::new(),
+        Value::String(text) => visible(text),
+        other => visible(&other.to_string()),
+    }
+}
+
+fn audience(audience: &Value) -> String {
+    let names = |key: &str, before: &str| -> Vec<String> {
+        let names = audience[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+        names.map(|name| format!("{before}{}", visible(name))).collect()
+    };
+    let mut who = names("people", "");
+    who.extend(names("roles", "anyone who is "));
+    let mut text = who.join(", ");
+    match audience["quorum"].as_u64() {
+        Some(quorum) if quorum > 1 => text.push_str(&format!(" ({quorum} of them must agree)")),
+        _ => {}
+    }
+    if audience["exclude_requester"] == true {
+        text.push_str(", but not who asked for it");
+    }
+    text
+}
+
+fn said(hold: &Value, answer: &Value, now: Timestamp) -> String {
+    let mut text = decided_in(hold, answer);
+    if let Some(at) = answer["at"].as_str() {
+        text.push_str(&format!(", {}", moment(at, now)));
+    }
+    if let Some(via) = answer["via"].as_str() {
+        text.push_str(&format!(", via {}", visible(via)));
+    }
+    text
+}
+
+fn outcome(outcome: &Value) -> String {
+    let Some(state) = outcome["state"].as_str() else { return String::new() };
+    let result = match &outcome["result"] {
+        Value::Null => return visible(state),
+        Value::String(text) => visible(text),
+        // Results of our own tools carry their text in `content`.
+        Value::Object(result) if result.get("content").is_some_and(Value::is_string) => {
+            visible(result["content"].as_str().unwrap_or_default())
+        }
+        other => visible(&other.to_string()),
+    };
+    format!("{}: {result}", visible(state))
+}
+
+/// An answer or a decision in one line, without its options at hand.
+pub fn decided(decision: &Value) -> String {
+    decided_in(&Value::Null, decision)
+}
+
+/// Who withdrew a question, and why.
+pub fn taken_back(cancelled: &Value) -> String {
+    let said = |key: &str| cancelled[key].clone();
+    decided(&json!({"state": "cancelled", "by": said("by"), "reason": said("reason")}))
+}
+
+fn decided_in(hold: &Value, decision: &Value) -> String {
+    let what = if decision["state"] == "cancelled" {
+        "taken back".into()
+    } else if let Some(verdict) = decision["verdict"].as_str() {
+        match verdict {
+            "approve" if decision["arguments"].is_object() => "approved with edits".into(),
+            "approve" => "approved".into(),
+            "deny" => "denied".into(),
+            "respond" => "answered in the tool's place".into(),
+            other => visible(other),
+        }
+    } else if decision["choose"].is_array() {
+        format!("chose {}", visible(&choices(hold, decision).join(", ")))
+    } else if !decision["fill"].is_null() {
+        format!("filled in {}", visible(&decision["fill"].to_string()))
+    } else if !decision["perform"].is_null() {
+        "did it".into()
+    } else if let Some(how) = decision["settle"].as_str() {
+        format!("settled as {}", visible(how))
+    } else {
+        visible(&decision.to_string())
+    };
+    let mut text = what;
+    // Where no person was asked, a rule or a standing grant spoke.
+    let said = |key: &str| decision[key].as_str().filter(|said| !said.is_empty()).map(visible);
+    match (said("by"), said("rule"), said("grant")) {
+        (Some(by), ..) => text.push_str(&format!(" by {by}")),
+        (None, Some(rule), _) => text.push_str(&format!(" by the rule \"{rule}\"")),
+        (None, None, Some(grant)) => text.push_str(&format!(" by the standing grant {grant}")),
+        (None, None, None) => {}
+    }
+    if let Some(reason) = said("reason").or_else(|| said("note")) {
+        text.push_str(&format!(": {reason}"));
+    }
+    text
+}
+
+/// What was chosen, by label where the stored options have one.
+pub fn choices(hold: &Value, decision: &Value) -> Vec<String> {
+    let options = hold["options"].as_array();
+    let label = |id: &str| {
+        let found = options.into_iter().flatten().find(|option| option["id"] == id);
+        found.and_then(|option| option["label"].as_str()).unwrap_or(id).to_owned()
+    };
+    let chosen = decision["choose"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    chosen.map(label).collect()
+}
+
+fn paint_of_risk(risk: &str) -> Paint {
+    match risk {
+        "low" | "medium" => Paint::Dim,
+        "high" => Paint::Yellow,
+        _ => Paint::Red,
+    }
+}
+
+fn paint_of_state(state: &str) -> Paint {
+    match state {
+        "pending" => Paint::Yellow,
+        "approved" | "answered" => Paint::Green,
+        _ => Paint::Red,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hold() -> Value {
+        json!({
+            "id": "hold_01jd", "tag": "7Q2", "risk": "high", "state": "denied",
+            "title": "Delete 214 rows", "agent": "ops", "requester": "ana",
+            "digest": "sha256:aa",
+            "view": {"text": "asks: approve\ntitle: Delete 214 rows\n", "digest": "sha256:bb"},
+            "options": [{"id": "1", "label": "Canary"}],
+            "audience": {"people": ["bo"], "roles": ["dba"], "quorum": 2, "exclude_requester": true},
+            "rationale": "trust me\u{1b}[2J\nplease",
+            "opened_at": "1970-01-01T00:00:00.000Z",
+            "answers": [{"verdict": "deny", "by": "bo", "at": "1970-01-01T00:01:00.000Z", "via": "web", "reason": "no\u{202e}"}],
+            "decision": {"verdict": "deny", "by": "bo", "reason": "no\u{202e}"},
+            "outcome": null,
+        })
+    }
+
+    fn shown(hold: &Value) -> String {
+        card(&Screen::plain(), hold, Timestamp::from_ms(120_000))
+    }
+
+    #[test]
+    fn a_hold_is_shown_whole_and_its_text_verbatim() {
+        let text = shown(&hold());
+        assert!(text.contains("hold_01jd  7Q2  high risk  denied"), "{text}");
+        assert!(text.contains("\nasks: approve\ntitle: Delete 214 rows\n"), "{text}");
+        assert!(
+            text.contains("bo, anyone who is dba (2 of them must agree), but not who asked"),
+            "{text}"
+        );
+        assert!(text.contains("(2 min ago)"), "{text}");
+        assert!(text.contains("denied by bo: no⟦U+202E⟧"), "{text}");
+        assert!(text.contains("digest     sha256:aa"), "{text}");
+    }
+
+    #[test]
+    fn nothing_in_a_hold_can_draw_on_the_terminal() {
+        let text = shown(&hold());
+        assert!(text.contains("  │ trust me⟦U+001B⟧[2J\n  │ please"), "{text}");
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
+        // Not even when the text that should be safe is not.
+        let mut hostile = hold();
+        hostile["view"]["text"] = json!("fine\r\u{1b}[8mhidden");
+        assert!(shown(&hostile).contains("fine⟦U+000D⟧⟦U+001B⟧[8mhidden\n"));
+    }
+
+    #[test]
+    fn marks_in_the_servers_text_are_not_marked_again() {
+        let mut marked = hold();
+        marked["view"]["text"] = json!("title: a⟦U+202E⟧b");
+        assert!(shown(&marked).contains("title: a⟦U+202E⟧b\n"));
+    }
+
+    #[test]
+    fn a_text_that_was_tampered_with_is_recognised() {
+        let mut genuine = hold();
+        let text = genuine["view"]["text"].as_str().unwrap().to_owned();
+        genuine["view"]["digest"] = json!(Digest::of(text.as_bytes()).to_string());
+        assert!(view_is_genuine(&genuine));
+        assert!(!view_is_genuine(&hold()));
+        assert!(!view_is_genuine(&json!({})));
+    }
+
+    #[test]
+    fn decisions_are_worded() {
+        let options = hold();
+        for (decision, words) in [
+            (json!({"verdict": "approve", "by": "ana"}), "approved by ana"),
+            (
+                json!({"verdict": "approve", "by": "ana", "arguments": {}}),
+                "approved with edits by ana",
+            ),
+            (json!({"choose": ["1", "mine"], "by": "ana"}), "chose Canary, mine by ana"),
+            (json!({"fill": {"n": 1}, "by": "ana"}), "filled in {\"n\":1} by ana"),
+            (json!({"settle": "retry", "by": "ana"}), "settled as retry by ana"),
+            (json!({"verdict": "deny", "rule": "no deletes"}), "denied by the rule \"no deletes\""),
+            (
+                json!({"verdict": "approve", "grant": "grant_1"}),
+                "approved by the standing grant grant_1",
+            ),
+            (
+                json!({"state": "cancelled", "by": "ci", "reason": "gave up"}),
+                "taken back by ci: gave up",
+            ),
+        ] {
+            assert_eq!(decided_in(&options, &decision), words);
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The server, as the command line sees it.
+//!
+//! A GET is repeated when the connection is lost; so is a POST, because each carries an
+//! `Idempotency-Key` under which the server does it once. A DELETE is not.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::id::HoldId;
+use domain::visible::visible;
+use reqwest::{Method, Response, StatusCode, Url};
+use ring::rand::SecureRandom as _;
+use serde_json::Value;
+
+use super::exit::UsageError;
+use super::problem::Problem;
+
+/// A loopback server answers in milliseconds; a far one that takes longer is not there.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Every call but a long poll and an export ends by then.
+const REPLY: Duration = Duration::from_secs(30);
+/// What one long poll asks for, and how much longer we wait for its reply.
+const POLL_S: u64 = 25;
+const POLL_GRACE: Duration = Duration::from_secs(15);
+/// A hold is at most a few hundred kilobytes: more is not from our server.
+const BODY_BYTES_MAX: usize = 16 << 20;
+/// Waits before the second and the third try: a server that restarts is back by then, and whoever
+/// mistyped its address is told before they wonder.
+const RETRIES: [Duration; 2] = [Duration::from_millis(150), Duration::from_millis(600)];
+
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    server: Url,
+    token: Option<String>,
+}
+
+/// The server could not be talked to at all. It may have taken a request and lost its reply.
+#[derive(Debug)]
+pub struct Unreachable {
+    server: String,
+    why: String,
+}
+
+impl std::fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "cannot reach {}: {}\n  → start a server with `holdpoint serve` or `holdpoint demo`, or name one with --server or HOLDPOINT_SERVER",
+            visible(&self.server),
+            visible(&self.why)
+        )
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
+impl Client {
+    /// Talks to `server` with the token of the environment.
+    pub fn new(server: &str) -> anyhow::Result<Client> {
+        let token = match std::env::var("HOLDPOINT_TOKEN") {
+            Ok(token) => Some(token.trim().to_owned()).filter(|token| !token.is_empty()),
+            Err(std::env::VarError::NotPresent) => None,
+            Err(std::env::VarError::NotUnicode(_)) => {
+                return Err(UsageError("HOLDPOINT_TOKEN is not text".into()).into());
+            }
+        };
+        Client::with_token(server, token)
+    }
+
+    pub fn with_token(server: &str, token: Option<String>) -> anyhow::Result<Client> {
+        let wrong = |why: &str| {
+            UsageError(format!(
+                "`{}` is no server address ({why}): one looks like http://127.0.0.1:7420",
+                visible(server)
+            ))
+        };
+        let server = Url::parse(server).map_err(|error| wrong(&error.to_string()))?;
+        if !matches!(server.scheme(), "http" | "https") || server.host_str().is_none() {
+            return Err(wrong("it must begin with http:// or https://").into());
+        }
+        if token.as_deref().is_some_and(|token| !token.bytes().all(|b| b.is_ascii_graphic())) {
+            return Err(UsageError(
+                "the token in HOLDPOINT_TOKEN has characters that no token has: copy it again"
+                    .into(),
+            )
+            .into());
+        }
+        // Whoever came first installed the same one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut http = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .user_agent(concat!("holdpoint-cli/", env!("CARGO_PKG_VERSION")))
+            // The token is for this server and no other.
+            .redirect(reqwest::redirect::Policy::none());
+        if is_loopback(&server) {
+            http = http.no_proxy();
+        }
+        let http = http.build().context("cannot set up the HTTP client")?;
+        Ok(Client { http, server, token })
+    }
+
+    pub fn server(&self) -> &Url {
+        &self.server
+    }
+
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether the token would cross a network in the clear.
+    pub fn exposes_token(&self) -> bool {
+        self.has_token() && self.server.scheme() == "http" && !is_loopback(&self.server)
+    }
+
+    /// The page where a person sees this hold.
+    pub fn page(&self, hold: HoldId) -> String {
+        self.url(&format!("/holds/{hold}")).to_string()
+    }
+
+    pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        let reply = self.retried(|| self.request(Method::GET, path).timeout(REPLY)).await?;
+        body(reply).await
+    }
+
+    /// The key makes the repeats of one call one; another call has another.
+    pub async fn post(&self, path: &str, content: &Value) -> anyhow::Result<Value> {
+        let key = fresh_key()?;
+        let request = || {
+            let request = self.request(Method::POST, path).timeout(REPLY);
+            request.header("Idempotency-Key", &key).json(content)
+        };
+        body(self.retried(request).await?).await
+    }
+
+    pub async fn delete(&self, path: &str) -> anyhow::Result<Value> {
+        let sent = self.request(Method::DELETE, path).timeout(REPLY).send().await;
+        let reply = sent.map_err(|error| self.unreachable(&error))?;
+        body(self.checked(reply).await?).await
+    }
+
+    pub async fn hold(&self, id: HoldId) -> anyhow::Result<Value> {
+        self.get(&format!("/v1/holds/{id}")).await
+    }
+
+    /// Waits a little for a decision: the hold, or nothing yet. Lost connections are the caller's.
+    pub async fn wait_decided(&self, id: HoldId) -> anyhow::Result<Option<Value>> {
+        let path = format!("/v1/holds/{id}/wait?until=decided&timeout_s={POLL_S}");
+        let patience = Duration::from_secs(POLL_S) + POLL_GRACE;
+        let sent = self.request(Method::GET, &path).timeout(patience).send().await;
+        let reply = self.checked(sent.map_err(|error| self.unreachable(&error))?).await?;
+        if reply.status() == StatusCode::NO_CONTENT {
+            return Ok(None);
+        }
+        body(reply).await.map(Some)
+    }
+
+    /// A reply of any length, read piece by piece.
+    pub async fn download(&self, path: &str) -> anyhow::Result<Response> {
+        self.retried(|| self.request(Method::GET, path)).await
+    }
+
+    /// The bare status of a page without a body worth reading, and what time the server has.
+    pub async fn probe(&self, path: &str) -> anyhow::Result<(u16, Option<String>)> {
+        let sent = self.request(Method::GET, path).timeout(REPLY).send().await;
+        let reply = sent.map_err(|error| self.unreachable(&error))?;
+        let date = Some(header(&reply, "date")).filter(|date| !date.is_empty());
+        Ok((reply.status().as_u16(), date))
+    }
+
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.server.clone();
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (path, None),
+        };
+        // A server may live under a path of a larger site.
+        let path = format!("{}{path}", self.server.path().trim_end_matches('/'));
+        url.set_path(&path);
+        url.set_query(query);
+        url.set_fragment(None);
+        url
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        // The record says on which surface an answer was given.
+        let request = self.http.request(method, self.url(path)).header("X-Holdpoint-Via", "cli");
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    async fn retried(
+        &self,
+        request: impl Fn() -> reqwest::RequestBuilder,
+    ) -> anyhow::Result<Response> {
+        let mut waits = RETRIES.iter();
+        loop {
+            match request().send().await {
+                Ok(reply) => return self.checked(reply).await,
+                Err(error) => match waits.next() {
+                    Some(wait) if is_lost(&error) => tokio::time::sleep(*wait).await,
+                    _ => return Err(self.unreachable(&error).into()),
+                },
+            }
+        }
+    }
+
+    async fn checked(&self, reply: Response) -> anyhow::Result<Response> {
+        let status = reply.status();
+        if status.is_success() {
+            return Ok(reply);
+        }
+        let content_type = header(&reply, "content-type");
+        let retry_after_s = header(&reply, "retry-after").parse().ok();
+        let bytes = read(reply).await.unwrap_or_default();
+        let mut problem =
+            Problem::read(status.as_u16(), &content_type, &bytes, self.token.is_some());
+        problem.retry_after_s = retry_after_s;
+        Err(problem.into())
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Unreachable {
+        Unreachable { server: self.server.to_string(), why: innermost(error) }
+    }
+}
+
+fn is_loopback(server: &Url) -> bool {
+    match server.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+/// The request may be sent again: it never arrived, or its reply was lost on the way.
+fn is_lost(error: &reqwest::Error) -> bool {
+    !error.is_builder() && !error.is_redirect() && !error.is_decode()
+}
+
+/// `reqwest` wraps what happened in several layers that say little.
+fn innermost(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no reply in time".into();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
+}
+
+fn header(reply: &Response, name: &str) -> String {
+    reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+}
+
+async fn read(mut reply: Response) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = reply.chunk().await.context("the reply broke off")? {
+        if bytes.len() + chunk.len() > BODY_BYTES_MAX {
+            anyhow::bail!("the reply is longer than {BODY_BYTES_MAX} bytes");
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+async fn body(reply: Response) -> anyhow::Result<Value> {
+    let bytes = read(reply).await?;
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(&bytes).context(
+        "the reply is not JSON\n  → is this address really Holdpoint's? name the server with --server",
+    )
+}
+
+fn fresh_key() -> anyhow::Result<String> {
+    let mut bytes = [0u8; 18];
+    let chance = ring::rand::SystemRandom::new();
+    chance.fill(&mut bytes).map_err(|_| anyhow::anyhow!("the system gives no random bytes"))?;
+    Ok(format!("cli-{}", URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_understood_or_explained() {
+        let client = Client::with_token("https://ops.example/holdpoint/", None).unwrap();
+        assert_eq!(
+            client.url("/v1/holds?state=pending").as_str(),
+            "https://ops.example/holdpoint/v1/holds?state=pending"
+        );
+        for wrong in ["127.0.0.1:7420", "ftp://x", "", "http://"] {
+            let error = Client::with_token(wrong, None).unwrap_err();
+            assert!(error.is::<UsageError>(), "{wrong}: {error}");
+            assert!(error.to_string().contains("http://127.0.0.1:7420"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_sent_in_the_clear_unnoticed() {
+        let exposed = |server: &str| {
+            Client::with_token(server, Some("hp_person_x".into())).unwrap().exposes_token()
+        };
+        assert!(exposed("http://holdpoint.example"));
+        assert!(!exposed("https://holdpoint.example"));
+        for loopback in ["http://127.0.0.1:7420", "http://localhost:7420", "http://[::1]:7420"] {
+            assert!(!exposed(loopback), "{loopback}");
+        }
+    }
+
+    #[test]
+    fn a_mangled_token_is_found_before_it_is_sent() {
+        let error = Client::with_token("http://127.0.0.1:1", Some("hp_\n".into())).unwrap_err();
+        assert!(error.is::<UsageError>(), "{error}");
+    }
+
+    #[test]
+    fn keys_do_not_repeat() {
+        assert_ne!(fresh_key().unwrap(), fresh_key().unwrap());
+    }
+}

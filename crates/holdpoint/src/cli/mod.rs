@@ -1,0 +1,70 @@
+//! The command line: a client of a running server, and a few things that need none.
+//!
+//! Nothing here decides anything. It shows a person what the server holds, takes what they say, and
+//! passes it on; whether an answer counts is judged in `domain`. Whatever comes from the server is
+//! made visible before it is printed, because it may quote a model.
+
+pub mod answer;
+pub mod args;
+pub mod ask;
+pub mod audit;
+pub mod card;
+pub mod client;
+pub mod doctor;
+pub mod duration;
+pub mod exit;
+pub mod form;
+pub mod freeze;
+pub mod gate;
+pub mod json;
+pub mod menu;
+pub mod output;
+pub mod policy;
+pub mod problem;
+pub mod token;
+pub mod waiting;
+
+use std::process::ExitCode;
+
+pub use args::Cli;
+use args::{AuditCommand, Command, PolicyCommand};
+use client::Client;
+use exit::Exit;
+use output::Terminal;
+
+/// Runs one command to its end and says how the process is to exit.
+pub async fn run(cli: Cli) -> ExitCode {
+    let terminal = Terminal::here();
+    match dispatch(cli, &terminal).await {
+        Ok(code) => code,
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::from(Exit::Failed.code()),
+        Err(error) => {
+            terminal.error(&format!("{error:#}"));
+            ExitCode::from(exit::of_error(&error).code())
+        }
+    }
+}
+
+async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
+    let client = || Client::new(&cli.server);
+    let exit = match cli.command {
+        Command::Demo(args) => return Box::pin(crate::demo::run(args)).await,
+        Command::Serve(args) => return Box::pin(crate::serve::run(args)).await,
+        Command::Show(args) => answer::show(&client()?, terminal, &args).await,
+        Command::Approve(args) => answer::approve(&client()?, terminal, &args).await,
+        Command::Deny(args) => answer::deny(&client()?, terminal, &args).await,
+        Command::Answer(args) => answer::answer(&client()?, terminal, &args).await,
+        Command::Ask(args) => ask::run(&client()?, terminal, &args).await,
+        Command::Gate(args) => gate::run(&client()?, terminal, &args).await,
+        Command::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
+        Command::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
+        Command::Audit(AuditCommand::Export(args)) => {
+            audit::export(&client()?, terminal, &args).await
+        }
+        Command::Audit(AuditCommand::Verify(args)) => audit::verify(terminal, &args),
+        Command::Token(command) => token::run(&client()?, terminal, &command).await,
+        Command::Freeze(args) => freeze::run(&client()?, terminal, &args).await,
+        Command::Doctor(args) => doctor::run(&cli.server, terminal, &args).await,
+    }?;
+    Ok(ExitCode::from(exit.code()))
+}

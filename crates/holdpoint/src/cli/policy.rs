@@ -1,0 +1,180 @@
+//! Rules, checked and explained without a server.
+
+use domain::json::Arguments;
+use domain::policy::{Decision, Facts, Verdict};
+use domain::tool::Effects;
+use domain::visible::visible;
+use serde_json::{Value, json};
+
+use super::args::{PolicyCheckArgs, PolicyExplainArgs};
+use super::exit::{Exit, UsageError};
+use super::json;
+use super::output::{Paint, Terminal};
+use crate::config::{Config, SqlAccess, SqlTool, ToolKind};
+
+pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit> {
+    let out = terminal.out();
+    match Config::load(&args.file) {
+        Ok(config) => {
+            if args.json {
+                out.print(&json::pretty(&json!({
+                    "sound": true,
+                    "policy": config.policy.version().to_string(),
+                    "people": config.people.iter().count(),
+                    "tools": config.tools.len(),
+                    "agents": config.agents.len(),
+                    "warnings": config.warnings,
+                })))?;
+            } else {
+                out.line(&format!(
+                    "{} {} agents, {} tools, {} people; policy {}",
+                    out.paint(Paint::Green, "Sound:"),
+                    config.agents.len(),
+                    config.tools.len(),
+                    config.people.iter().count(),
+                    config.policy.version()
+                ))?;
+                config.warnings.iter().for_each(|warning| terminal.warn(&visible(warning)));
+            }
+            Ok(Exit::Done)
+        }
+        Err(error) if args.json => {
+            out.print(&json::pretty(&json!({
+                "sound": false,
+                "file": error.file,
+                "line": error.line,
+                "message": error.message,
+            })))?;
+            Ok(Exit::Failed)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<Exit> {
+    let arguments = Arguments::parse(args.args.as_bytes())
+        .map_err(|why| UsageError(format!("--args is no good: {why}")))?;
+    let config = Config::load(&args.config)?;
+    if let Some(agent) = &args.agent
+        && !config.agents.iter().any(|known| &*known.id == agent.as_str())
+    {
+        terminal.warn(&format!("there is no agent `{}` in this configuration", visible(agent)));
+    }
+    let effects = effects_of(&config, &args.tool);
+    if effects.is_none() {
+        terminal.warn(&format!(
+            "there is no tool `{}` in this configuration: taken as a call of an outside program, {}",
+            visible(&args.tool),
+            Effects::default()
+        ));
+    }
+    let facts = Facts {
+        tool: &args.tool,
+        agent: args.agent.as_deref().unwrap_or_default(),
+        effects: effects.unwrap_or_default(),
+        arguments: arguments.value(),
+    };
+    let lines = config.policy.explain(&facts);
+    let out = terminal.out();
+    if args.json {
+        out.print(&json::pretty(&told(&config.policy.rule(&facts), &lines)))?;
+        return Ok(Exit::Done);
+    }
+    if let Some((verdict, story)) = lines.split_last() {
+        for line in story {
+            out.line(line)?;
+        }
+        out.line(&out.paint(Paint::Bold, &format!("→ {verdict}")))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn told(verdict: &Verdict, lines: &[String]) -> Value {
+    let (decision, ask) = match &verdict.decision {
+        Decision::Allow => ("allow", Value::Null),
+        Decision::Deny => ("deny", Value::Null),
+        Decision::Ask(ask) => (
+            "ask",
+            json!({
+                "roles": ask.roles,
+                "people": ask.people,
+                "quorum": ask.quorum,
+                "exclude_requester": ask.exclude_requester,
+                "expires_in_s": ask.expires_ms / 1000,
+            }),
+        ),
+    };
+    json!({
+        "decision": decision,
+        "rule": verdict.rule(),
+        "risk": verdict.risk.name(),
+        "in_doubt": verdict.in_doubt,
+        "ask": ask,
+        "why": lines,
+    })
+}
+
+/// What a configured tool does to the world; the built-in kinds say it themselves.
+fn effects_of(config: &Config, name: &str) -> Option<Effects> {
+    let tool = config.tools.iter().find(|tool| &*tool.name == name)?;
+    Some(match &tool.kind {
+        ToolKind::Command(command) => command.effects,
+        ToolKind::Client(client) => client.effects,
+        ToolKind::ShellCmd(_) => Effects::AtMostOnce,
+        ToolKind::Sql(SqlTool { access: SqlAccess::Query, .. }) | ToolKind::Human { .. } => {
+            Effects::ReadOnly
+        }
+        ToolKind::Sql(SqlTool { access: SqlAccess::Modify { .. }, .. }) => Effects::Transactional,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = r#"
+[[tools]]
+name = "sql_query"
+kind = "sql"
+database = "shop.db"
+access = "query"
+
+[[people]]
+id = "ana"
+name = "Ana"
+roles = ["admin", "dba"]
+
+[policy]
+default = "ask"
+
+[[policy.rules]]
+name = "reading is free"
+match = { effects = "read_only" }
+then = "allow"
+
+[[policy.rules]]
+name = "deletes need a dba"
+match = { tool = "sql_*", args = { "/sql" = { regex = "DELETE" } } }
+then = "ask"
+ask = { roles = ["dba"] }
+"#;
+
+    #[test]
+    fn a_rule_is_found_by_what_the_tool_does() {
+        let config = Config::parse(CONFIG, "holdpoint.toml").unwrap();
+        assert_eq!(effects_of(&config, "sql_query"), Some(Effects::ReadOnly));
+        assert_eq!(effects_of(&config, "gate.exec"), None);
+        let arguments = json!({"sql": "DELETE FROM orders"});
+        let facts = Facts {
+            tool: "sql_modify",
+            agent: "",
+            effects: Effects::Transactional,
+            arguments: &arguments,
+        };
+        let told = told(&config.policy.rule(&facts), &config.policy.explain(&facts));
+        assert_eq!(told["decision"], "ask");
+        assert_eq!(told["rule"], "deletes need a dba");
+        assert_eq!(told["ask"]["roles"], json!(["dba"]));
+        assert_eq!(told["why"].as_array().map(Vec::len), Some(3));
+    }
+}

@@ -1,0 +1,150 @@
+//! `[[agents]]`: workers, each with a model, instructions and tools.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::context::WhilePending;
+use domain::limits::TURNS_PER_RUN_MAX;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::{listed, nearest};
+use super::model::ModelConfig;
+use super::source::{Result, Source};
+use super::tool::ToolConfig;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    pub id: Arc<str>,
+    /// The name of one of the configured models.
+    pub model: String,
+    pub instructions: Option<String>,
+    /// Names of configured tools, in the order in which the model is offered them.
+    pub tools: Vec<Arc<str>>,
+    pub while_pending: WhilePending,
+    /// Calls of a turn run as soon as each is decided, and not only when all are.
+    pub run_as_decided: bool,
+    /// Model calls in one run.
+    pub turns_max: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentTable {
+    id: Spanned<String>,
+    model: Spanned<String>,
+    instructions: Option<String>,
+    instructions_file: Option<Spanned<String>>,
+    #[serde(default)]
+    tools: Vec<Spanned<String>>,
+    while_pending: Option<Spanned<String>>,
+    parallel: Option<Spanned<String>>,
+    #[serde(default)]
+    budgets: BudgetsTable,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BudgetsTable {
+    turns: Option<Spanned<u32>>,
+}
+
+const WHILE_PENDING: [(&str, WhilePending); 4] = [
+    ("queue", WhilePending::Queue),
+    ("supersede", WhilePending::Supersede),
+    ("refuse", WhilePending::Refuse),
+    ("deliver", WhilePending::Deliver),
+];
+
+impl AgentTable {
+    pub(super) fn id(&self) -> &Spanned<String> {
+        &self.id
+    }
+
+    pub(super) fn check(
+        self,
+        source: &Source<'_>,
+        models: &BTreeMap<String, ModelConfig>,
+        tools: &[ToolConfig],
+    ) -> Result<AgentConfig> {
+        source.name("an agent", &self.id, "._-")?;
+        let known: Vec<&str> = models.keys().map(String::as_str).collect();
+        refer(source, "model", &self.model, &known, "add a section `[models.NAME]` for it")?;
+        let known: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        let mut offered: Vec<Arc<str>> = Vec::new();
+        for tool in &self.tools {
+            refer(source, "tool", tool, &known, "add it under `[[tools]]`")?;
+            let name: Arc<str> = tool.get_ref().as_str().into();
+            if offered.contains(&name) {
+                return Err(source.error(tool.span(), format!("the tool `{name}` is listed twice")));
+            }
+            offered.push(name);
+        }
+        let while_pending = match &self.while_pending {
+            Some(given) => source.word("while_pending", given, &WHILE_PENDING)?,
+            None => WhilePending::default(),
+        };
+        let run_as_decided = match &self.parallel {
+            Some(given) => {
+                let known = [("when_all_decided", false), ("run_as_decided", true)];
+                source.word("parallel", given, &known)?
+            }
+            None => false,
+        };
+        let turns_max = match &self.budgets.turns {
+            Some(turns) if !(1..=TURNS_PER_RUN_MAX).contains(turns.get_ref()) => {
+                let message = format!("`turns` is between 1 and {TURNS_PER_RUN_MAX}");
+                return Err(source.error(turns.span(), message));
+            }
+            Some(turns) => *turns.get_ref(),
+            None => TURNS_PER_RUN_MAX,
+        };
+        Ok(AgentConfig {
+            id: self.id.get_ref().as_str().into(),
+            model: self.model.into_inner(),
+            instructions: instructions(self.instructions, self.instructions_file, source)?,
+            tools: offered,
+            while_pending,
+            run_as_decided,
+            turns_max,
+        })
+    }
+}
+
+fn instructions(
+    text: Option<String>,
+    file: Option<Spanned<String>>,
+    source: &Source<'_>,
+) -> Result<Option<String>> {
+    let Some(file) = file else { return Ok(text) };
+    if text.is_some() {
+        let message = "give `instructions` or `instructions_file`, not both";
+        return Err(source.error(file.span(), message));
+    }
+    let path = source.path(file.get_ref());
+    std::fs::read_to_string(&path).map(Some).map_err(|why| {
+        let message = format!("the instructions {} cannot be read: {why}", path.display());
+        source.error(file.span(), message)
+    })
+}
+
+/// Something that must stand elsewhere in the file.
+pub(super) fn refer(
+    source: &Source<'_>,
+    what: &str,
+    given: &Spanned<String>,
+    known: &[&str],
+    remedy: &str,
+) -> Result<()> {
+    let name = given.get_ref().as_str();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let shown = domain::visible::visible(name);
+    let message = match nearest(name, known) {
+        Some(near) => format!("there is no {what} `{shown}`; did you mean `{near}`?"),
+        None if known.is_empty() => format!("there is no {what} `{shown}`; {remedy}"),
+        None => format!("there is no {what} `{shown}`; {remedy} (there are {})", listed(known)),
+    };
+    Err(source.error(given.span(), message))
+}

@@ -1,0 +1,210 @@
+//! `[policy]` and `[[policy.rules]]`, handed to the domain with their lines.
+
+use std::collections::BTreeMap;
+
+use domain::hold::Risk;
+use domain::person::People;
+use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then};
+use domain::tool::Effects;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::unknown_key;
+use super::json::json;
+use super::source::{Result, Source};
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PolicyTable {
+    default: Option<Spanned<String>>,
+    expires: Option<Spanned<String>>,
+    #[serde(default)]
+    rules: Vec<Spanned<RuleTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleTable {
+    name: Spanned<String>,
+    #[serde(default)]
+    r#match: MatchTable,
+    then: Spanned<String>,
+    risk: Option<Spanned<String>>,
+    ask: Option<AskTable>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MatchTable {
+    tool: Option<String>,
+    agent: Option<String>,
+    effects: Option<Spanned<toml::Value>>,
+    #[serde(default)]
+    args: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskTable {
+    #[serde(default)]
+    roles: Vec<Spanned<String>>,
+    #[serde(default)]
+    people: Vec<Spanned<String>>,
+    quorum: Option<Spanned<u32>>,
+    exclude_requester: Option<bool>,
+    expires: Option<Spanned<String>>,
+    remind_after: Option<Spanned<toml::Value>>,
+    escalate_to: Option<Spanned<toml::Value>>,
+}
+
+const THEN: [(&str, Then); 3] = [("allow", Then::Allow), ("deny", Then::Deny), ("ask", Then::Ask)];
+
+impl PolicyTable {
+    /// `line` is that of the section, for mistakes that belong to no rule.
+    pub(super) fn check(self, people: &People, line: usize, source: &Source<'_>) -> Result<Policy> {
+        let base = PolicySpec::default();
+        let default = match &self.default {
+            Some(given) => source.word("default", given, &THEN)?,
+            None => base.default,
+        };
+        let default_expires_ms = match &self.expires {
+            Some(given) => source.expires(given)?,
+            None => base.default_expires_ms,
+        };
+        let rules = self.rules.into_iter().map(|rule| source.rule(rule, people));
+        let rules = rules.collect::<Result<_>>()?;
+        let or_section = |at: usize| if at == 0 { line } else { at };
+        let policy =
+            Policy::compile(PolicySpec { default, default_expires_ms, rules }).map_err(|bad| {
+                source.error_at(or_section(bad.line), format!("rule `{}`: {}", bad.rule, bad.why))
+            })?;
+        match policy.check(people).into_iter().next() {
+            None => Ok(policy),
+            Some(bad) => {
+                let message = format!("rule `{}`: {}", bad.rule, bad.why);
+                Err(source.error_at(or_section(bad.line), message))
+            }
+        }
+    }
+}
+
+impl Source<'_> {
+    fn rule(&self, rule: Spanned<RuleTable>, people: &People) -> Result<RuleSpec> {
+        let (line, rule) = (self.line(rule.span()), rule.into_inner());
+        let risk = |given: &Spanned<String>| {
+            self.word("risk", given, &Risk::ALL.map(|risk| (risk.name(), risk)))
+        };
+        Ok(RuleSpec {
+            name: rule.name.get_ref().clone(),
+            line,
+            matcher: self.matcher(rule.r#match)?,
+            then: self.word("then", &rule.then, &THEN)?,
+            risk: rule.risk.as_ref().map(risk).transpose()?,
+            ask: rule.ask.map(|ask| self.ask(ask, people)).transpose()?,
+        })
+    }
+
+    fn matcher(&self, table: MatchTable) -> Result<MatchSpec> {
+        let mut args = Vec::new();
+        for (pointer, conditions) in table.args {
+            if conditions.is_empty() {
+                let message = "say what must hold here, such as `{ equals = 1 }`";
+                return Err(self.error(pointer.span(), message));
+            }
+            for (name, operand) in conditions {
+                if !Op::NAMES.contains(&name.get_ref().as_str()) {
+                    let message = unknown_key(name.get_ref(), &Op::NAMES);
+                    return Err(self.error(name.span(), message));
+                }
+                let op = Op::parse(name.get_ref(), json(operand))
+                    .map_err(|why| self.error(name.span(), why))?;
+                args.push(ConditionSpec { pointer: pointer.get_ref().clone(), op });
+            }
+        }
+        Ok(MatchSpec {
+            tool: table.tool,
+            agent: table.agent,
+            effects: table
+                .effects
+                .map(|given| self.effects(given))
+                .transpose()?
+                .unwrap_or_default(),
+            args,
+        })
+    }
+
+    /// One, or a list of which one must fit.
+    fn effects(&self, given: Spanned<toml::Value>) -> Result<Vec<Effects>> {
+        let span = given.span();
+        let items = match given.into_inner() {
+            toml::Value::Array(items) => items,
+            one => vec![one],
+        };
+        let known = Effects::ALL.map(|effects| (effects.name(), effects));
+        let effects = items.into_iter().map(|item| match item {
+            toml::Value::String(name) => {
+                self.word("effects", &Spanned::new(span.clone(), name), &known)
+            }
+            _ => Err(self
+                .error(span.clone(), "`effects` is a word such as `read_only`, or a list of them")),
+        });
+        effects.collect()
+    }
+
+    fn ask(&self, ask: AskTable, people: &People) -> Result<AskSpec> {
+        for (key, given) in [("remind_after", &ask.remind_after), ("escalate_to", &ask.escalate_to)]
+        {
+            if let Some(given) = given {
+                let message =
+                    format!("`{key}` comes with a later version; leave it out until then");
+                return Err(self.error(given.span(), message));
+            }
+        }
+        // The domain would find these too, but not say in which line of a long rule.
+        for role in &ask.roles {
+            if !people.iter().any(|person| person.roles.contains(role.get_ref())) {
+                let known: Vec<&str> =
+                    people.iter().flat_map(|person| &person.roles).map(String::as_str).collect();
+                return Err(self.nobody("role", role, &known));
+            }
+        }
+        for person in &ask.people {
+            if !people.iter().any(|known| known.id.as_str() == person.get_ref()) {
+                let known: Vec<&str> = people.iter().map(|person| person.id.as_str()).collect();
+                return Err(self.nobody("person", person, &known));
+            }
+        }
+        Ok(AskSpec {
+            roles: ask.roles.into_iter().map(Spanned::into_inner).collect(),
+            people: ask.people.into_iter().map(Spanned::into_inner).collect(),
+            quorum: ask.quorum.map_or(1, Spanned::into_inner),
+            exclude_requester: ask.exclude_requester.unwrap_or_default(),
+            expires_ms: ask.expires.map(|given| self.expires(&given)).transpose()?,
+        })
+    }
+
+    fn nobody(&self, what: &str, given: &Spanned<String>, known: &[&str]) -> super::ConfigError {
+        let name = given.get_ref();
+        let shown = domain::visible::visible(name);
+        let there = match what {
+            "role" => format!("nobody has the role `{shown}`"),
+            _ => format!("there is no person `{shown}`"),
+        };
+        let remedy = match super::error::nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "mend the rule, or add it under `[[people]]`".into(),
+        };
+        self.error(given.span(), format!("{there}; {remedy}"))
+    }
+
+    fn expires(&self, given: &Spanned<String>) -> Result<u64> {
+        let duration = self.duration(given)?;
+        if duration.is_zero() {
+            let message =
+                "a question that expires at once cannot be answered; give people some time";
+            return Err(self.error(given.span(), message));
+        }
+        u64::try_from(duration.as_millis())
+            .map_err(|_| self.error(given.span(), "this is longer than ten years"))
+    }
+}

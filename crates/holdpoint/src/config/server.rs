@@ -1,0 +1,195 @@
+//! `[server]`: where we listen, and who may speak for whom.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::source::{Result, Source};
+
+/// Loopback only, unless the file says otherwise.
+pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    pub listen: SocketAddr,
+    /// Where people reach us, without a slash at the end; links point there.
+    pub public_url: Option<String>,
+    /// Whose word on the caller's address and scheme is taken.
+    pub trusted_proxies: Vec<Network>,
+    pub tls: Option<TlsFiles>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub cert_file: PathBuf,
+    pub key_file: PathBuf,
+}
+
+/// Addresses that share their first bits; one address is a network of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+impl Network {
+    pub fn parse(text: &str) -> Option<Network> {
+        let (address, prefix) = match text.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = match prefix {
+            Some(prefix) => prefix.parse().ok().filter(|prefix| *prefix <= bits)?,
+            None => bits,
+        };
+        Some(Network { address, prefix })
+    }
+
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// How many of the first bits count.
+    pub fn prefix(&self) -> u8 {
+        self.prefix
+    }
+
+    pub fn contains(&self, address: IpAddr) -> bool {
+        // An IPv4 caller on an IPv6 socket is still that IPv4 caller.
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let shift = 32 - u32::from(self.prefix);
+                own.to_bits().checked_shr(shift) == other.to_bits().checked_shr(shift)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let shift = 128 - u32::from(self.prefix);
+                own.to_bits().checked_shr(shift) == other.to_bits().checked_shr(shift)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServerTable {
+    listen: Option<Spanned<String>>,
+    public_url: Option<Spanned<String>>,
+    #[serde(default)]
+    trusted_proxies: Vec<Spanned<String>>,
+    tls: Option<TlsTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TlsTable {
+    cert_file: String,
+    key_file: String,
+}
+
+impl ServerTable {
+    pub(super) fn check(self, source: &Source<'_>) -> Result<ServerConfig> {
+        let listen = match &self.listen {
+            None => LISTEN_DEFAULT,
+            Some(listen) => listen.get_ref().parse().map_err(|_| {
+                let shown = domain::visible::visible(listen.get_ref());
+                let message = format!(
+                    "`{shown}` is not an address with a port; write it like `127.0.0.1:7420` or `[::1]:7420`"
+                );
+                source.error(listen.span(), message)
+            })?,
+        };
+        let public_url = self.public_url.map(|url| public_url(&url, source)).transpose()?;
+        let proxies = self.trusted_proxies.iter().map(|proxy| {
+            Network::parse(proxy.get_ref()).ok_or_else(|| {
+                let shown = domain::visible::visible(proxy.get_ref());
+                let message = format!(
+                    "`{shown}` is not an address or a network; write it like `10.0.0.7` or `10.0.0.0/8`"
+                );
+                source.error(proxy.span(), message)
+            })
+        });
+        let tls = self.tls.map(|tls| TlsFiles {
+            cert_file: source.path(&tls.cert_file),
+            key_file: source.path(&tls.key_file),
+        });
+        Ok(ServerConfig {
+            listen,
+            public_url,
+            trusted_proxies: proxies.collect::<Result<_>>()?,
+            tls,
+        })
+    }
+}
+
+fn public_url(url: &Spanned<String>, source: &Source<'_>) -> Result<String> {
+    let sound = |url: &reqwest::Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none()
+    };
+    match reqwest::Url::parse(url.get_ref()) {
+        Ok(parsed) if sound(&parsed) => Ok(parsed.as_str().trim_end_matches('/').to_owned()),
+        _ => {
+            let shown = domain::visible::visible(url.get_ref());
+            let message = format!(
+                "`{shown}` is not the address of a site; write it like `https://holdpoint.example.com`, without a path"
+            );
+            Err(source.error(url.span(), message))
+        }
+    }
+}
+
+impl ServerConfig {
+    pub(super) fn warnings(&self) -> Option<String> {
+        let in_the_open = !self.listen.ip().is_loopback()
+            && self.tls.is_none()
+            && self.trusted_proxies.is_empty();
+        in_the_open.then(|| {
+            format!(
+                "{} can be reached by other machines without TLS: tokens and logins can be read on the way; \
+                 set `[server] tls`, or `trusted_proxies` if a proxy does it",
+                self.listen
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_hold_their_addresses() {
+        for (network, address, inside) in [
+            ("10.0.0.0/8", "10.255.1.2", true),
+            ("10.0.0.0/8", "11.0.0.1", false),
+            ("10.0.0.7", "10.0.0.7", true),
+            ("10.0.0.7", "10.0.0.8", false),
+            ("0.0.0.0/0", "203.0.113.9", true),
+            ("10.0.0.0/8", "::ffff:10.1.1.1", true),
+            ("::1", "::1", true),
+            ("fd00::/8", "fd12::1", true),
+            ("fd00::/8", "fe80::1", false),
+            ("::/0", "10.0.0.1", false),
+        ] {
+            let parsed = Network::parse(network).expect("a network");
+            assert_eq!(
+                parsed.contains(address.parse().expect("an address")),
+                inside,
+                "{network} {address}"
+            );
+        }
+        for bad in ["", "10.0.0.0/33", "10.0.0", "::/129", "localhost", "10.0.0.0/-1"] {
+            assert_eq!(Network::parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Every mistake, with the exact words and the line.
+
+use crate::config::Config;
+
+#[track_caller]
+fn check(text: &str, wanted: &str) {
+    match Config::parse(text, "h.toml") {
+        Ok(_) => panic!("this was taken, and should have been: {wanted}\n{text}"),
+        Err(why) => assert_eq!(why.to_string(), wanted, "{text}"),
+    }
+}
+
+#[test]
+fn what_is_no_toml() {
+    check("[server\n", "h.toml:1: unclosed table, expected `]`");
+    check("\n\na = 1\na = 2\n", "h.toml:4: duplicate key");
+    check("listen\n", "h.toml:1: key with no value, expected `=`");
+}
+
+#[test]
+fn unknown_keys() {
+    check("[sever]\n", "h.toml:1: unknown key `sever`; did you mean `server`?");
+    check(
+        "[server]\nlisten = \"127.0.0.1:1\"\nlisen = \"x\"\n",
+        "h.toml:3: unknown key `lisen`; did you mean `listen`?",
+    );
+    check("[store]\npath = \"x\"\n", "h.toml:2: unknown key `path`; the keys here are `url`");
+    check(
+        "[models.m]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"sk-1\"\n",
+        "h.toml:4: secrets do not belong in this file: take `api_key` out and use `api_key_env` or `api_key_file`",
+    );
+    check(
+        "[[policy.rules]]\nname = \"r\"\nthen = \"ask\"\n[policy.rules.ask]\nrole = [\"admin\"]\n",
+        "h.toml:5: unknown key `role`; did you mean `roles`?",
+    );
+    check("[doors.world]\n", "h.toml:1: unknown key `world`; did you mean `worlds`?");
+    check(
+        "[channels.fax]\n",
+        "h.toml:1: unknown key `fax`; the keys here are `feishu`, `dingtalk`, `slack`, `telegram`, `webhook` and `email`",
+    );
+}
+
+#[test]
+fn wrong_types_and_missing_keys() {
+    check("[server]\nlisten = 80\n", "h.toml:2: a string is expected here, and not integer `80`");
+    check("[[agents]]\nmodel = \"m\"\n", "h.toml:1: `id` is missing");
+    check("\n[[tools]]\nname = \"t\"\n", "h.toml:2: `kind` is missing");
+    check("[models.m]\n", "h.toml:1: `provider` is missing");
+}
+
+#[test]
+fn servers_and_stores() {
+    check(
+        "[server]\nlisten = \"localhost\"\n",
+        "h.toml:2: `localhost` is not an address with a port; write it like `127.0.0.1:7420` or `[::1]:7420`",
+    );
+    check(
+        "[server]\npublic_url = \"hold.example.com\"\n",
+        "h.toml:2: `hold.example.com` is not the address of a site; write it like `https://holdpoint.example.com`, without a path",
+    );
+    check(
+        "[server]\ntrusted_proxies = [\n  \"10.0.0.1\",\n  \"10.0.0.0/40\",\n]\n",
+        "h.toml:4: `10.0.0.0/40` is not an address or a network; write it like `10.0.0.7` or `10.0.0.0/8`",
+    );
+    check("[server.tls]\ncert_file = \"c\"\n", "h.toml:1: `key_file` is missing");
+    check(
+        "[store]\nurl = \"postgres://u:secret@h/db\"\n",
+        "h.toml:2: PostgreSQL comes with a later version; until then use `sqlite:holdpoint-data`",
+    );
+    check("[store]\nurl = \"sqlite:\"\n", "h.toml:2: name a folder, such as `sqlite:holdpoint-data`");
+    check(
+        "[store]\nurl = \"mysql://x\"\n",
+        "h.toml:2: this is not the address of a store; write `sqlite:holdpoint-data`",
+    );
+}
+
+#[test]
+fn models() {
+    check(
+        "[models.m]\nprovider = \"antropic\"\n",
+        "h.toml:2: `provider` cannot be `antropic`; did you mean `anthropic`?",
+    );
+    check(
+        "[models.m]\nprovider = \"scripted\"\n",
+        "h.toml:1: `script` is missing: the file with what the model says, or `builtin:demo`",
+    );
+    check(
+        "[models.m]\nprovider = \"scripted\"\nscript = \"builtin:demo\"\nmodel = \"x\"\n",
+        "h.toml:4: a scripted model has no `model`; it has `script`",
+    );
+    check(
+        "[models.m]\nprovider = \"openai\"\nmodel = \"x\"\n",
+        "h.toml:1: `api_key_env` is missing (or `api_key_file`)",
+    );
+    check(
+        "[models.m]\nprovider = \"openai\"\nmodel = \"x\"\napi_key_env = \"sk-123\"\n",
+        "h.toml:4: this is not the name of an environment variable, such as `MY_SECRET`; the value itself does not belong here",
+    );
+    check(
+        "[models.m]\nprovider = \"openai\"\nmodel = \"x\"\nbase_url = \"ftp://x\"\napi_key_env = \"K\"\n",
+        "h.toml:4: `ftp://x` is not a URL; write it like `https://models.example.com`",
+    );
+}
+
+#[test]
+fn a_mistake_in_a_script_names_the_script() {
+    let folder = std::env::temp_dir().join(format!("holdpoint-config-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("s.toml"), "[[turn]]\nwhen = {}\ntext = \"x\"\n").expect("a script");
+    let name = folder.join("h.toml").display().to_string();
+    let read = |script: &str| {
+        let text = format!("[models.m]\nprovider = \"scripted\"\nscript = \"{script}\"\n");
+        Config::parse(&text, &name).unwrap_err()
+    };
+    let bad = read("s.toml");
+    let missing = read("none.toml");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert_eq!((bad.file, bad.line), (folder.join("s.toml").display().to_string(), Some(2)));
+    assert_eq!(bad.message, "`when` is empty; write `any = true` for a turn that always fits");
+    assert_eq!((missing.file, missing.line), (name, Some(3)));
+    assert!(missing.message.contains("cannot be read"), "{}", missing.message);
+}
+
+/// One sound model and one sound tool, in lines 1 to 5.
+const BASE: &str = "[models.m]\nprovider = \"scripted\"\nscript = \"builtin:demo\"\n\
+                    [[tools]]\nname = \"ask\"\nkind = \"human\"\n";
+
+#[test]
+fn agents() {
+    let agent = |rest: &str| format!("{BASE}[[agents]]\nid = \"a\"\n{rest}");
+    check(&agent("model = \"mm\"\n"), "h.toml:9: there is no model `mm`; did you mean `m`?");
+    check(
+        "[[agents]]\nid = \"a\"\nmodel = \"x\"\n",
+        "h.toml:3: there is no model `x`; add a section `[models.NAME]` for it",
+    );
+    check(
+        &agent("model = \"m\"\ntools = [\n\"ask\",\n\"deploy\"]\n"),
+        "h.toml:12: there is no tool `deploy`; add it under `[[tools]]` (there are `ask`)",
+    );
+    check(
+        &agent("model = \"m\"\ntools = [\"ask\", \"ask\"]\n"),
+        "h.toml:10: the tool `ask` is listed twice",
+    );
+    check(
+        &agent("model = \"m\"\nwhile_pending = \"drop\"\n"),
+        "h.toml:10: `while_pending` cannot be `drop`; it is one of `queue`, `supersede`, `refuse` and `deliver`",
+    );
+    check(
+        &agent("model = \"m\"\nbudgets = { turns = 0 }\n"),
+        "h.toml:10: `turns` is between 1 and 200",
+    );
+    check(
+        &agent("model = \"m\"\n[[agents]]\nid = \"a\"\nmodel = \"m\"\n"),
+        "h.toml:11: there is another agent `a` in line 8",
+    );
+    check(
+        "[[agents]]\nid = \"a b\"\nmodel = \"m\"\n",
+        "h.toml:2: `a b` cannot be the name of an agent: use 1 to 64 letters and digits, and any of `._-`",
+    );
+}
+
+#[test]
+fn tools() {
+    let tool = |rest: &str| format!("[[tools]]\nname = \"t\"\n{rest}");
+    check(
+        &tool("kind = \"http\"\n"),
+        "h.toml:3: tools of kind `http` come with a later version; until then a `command` can do it",
+    );
+    check(
+        &tool("kind = \"sqlite\"\n"),
+        "h.toml:3: `kind` cannot be `sqlite`; it is one of `command`, `shell_cmd`, `sql`, `client` and `human`",
+    );
+    check(
+        &tool("kind = \"human\"\ndatabase = \"x\"\n"),
+        "h.toml:4: a tool of kind `human` has no `database`; it belongs to kind `sql`",
+    );
+    check(
+        &tool("kind = \"command\"\nargv = [\"x\"]\n"),
+        "h.toml:1: `description` is missing: a tool of kind `command` needs it",
+    );
+    check(
+        &tool("kind = \"shell_cmd\"\nroots = []\n"),
+        "h.toml:4: `roots` is empty; name the folders that commands may work in",
+    );
+    check(
+        &tool("kind = \"sql\"\ndatabase = \"x\"\naccess = \"write\"\n"),
+        "h.toml:5: `access` cannot be `write`; it is one of `query` and `modify`",
+    );
+    check(
+        &tool("kind = \"sql\"\ndatabase = \"x\"\naccess = \"query\"\nallow_ddl = true\n"),
+        "h.toml:6: `allow_ddl` goes with `access = \"modify\"`; a query changes nothing",
+    );
+    check(
+        &tool("kind = \"human\"\nasks = \"any\"\n"),
+        "h.toml:4: `asks` cannot be `any`; it is one of `options` and `anything`",
+    );
+    let command = |rest: &str| {
+        tool(&format!("kind = \"command\"\ndescription = \"d\"\nargv = [\"x\"]\n{rest}"))
+    };
+    let sound = "input_schema = { type = \"object\" }\n";
+    check(
+        &command("input_schema = { type = \"string\" }\n"),
+        "h.toml:6: `input_schema` describes the arguments, which are an object: it needs `type = \"object\"`",
+    );
+    check(
+        &command("input_schema = '{\"type\": '\n"),
+        "h.toml:6: `input_schema` is not JSON: EOF while parsing a value at line 1 column 9",
+    );
+    check(
+        &command("input_schema = { type = \"object\", \"$ref\" = \"https://x/y\" }\n"),
+        "h.toml:6: the schema refers to `https://x/y`; only `#` and `#/…` are followed, and nothing is fetched",
+    );
+    check(
+        &command(&format!("{sound}effects = \"transactional\"\n")),
+        "h.toml:7: a tool of kind `command` cannot be `transactional`; it is one of `read_only`, `idempotent` and `at_most_once`",
+    );
+    check(
+        &command(
+            "confirm = \"two_phase\"\ninput_schema = { type = \"object\", properties = { confirmed = {} } }\n",
+        ),
+        "h.toml:7: a two-phase tool gets the argument `confirmed` from us; take it out of its `input_schema`",
+    );
+    check(
+        &command(&format!("{sound}confirm = \"twice\"\n")),
+        "h.toml:7: `confirm` cannot be `twice`; it is one of `two_phase`",
+    );
+    check(
+        &command(&format!("{sound}env = [\"PATH\", \"HOLDPOINT_TOKEN\"]\n")),
+        "h.toml:7: Holdpoint's own variables are never given to a tool; leave this one out",
+    );
+    check(
+        &command(&format!("{sound}time_limit = \"2d\"\n")),
+        "h.toml:7: a time limit is between 1ms and 24h",
+    );
+    check(
+        &command(&format!("{sound}approve_text = \"Yes, {{name}}\"\n")),
+        "h.toml:7: the tool has no argument `name` to put into this sentence",
+    );
+    check(
+        &command(&format!("{sound}approve_value = \"yes\"\n")),
+        "h.toml:7: `approve_value` and `deny_value` come as a pair; give both or neither",
+    );
+    check(
+        "[[tools]]\nname = \"t\"\nkind = \"human\"\n[[tools]]\nname = \"t\"\nkind = \"human\"\n",
+        "h.toml:5: there is another tool `t` in line 2",
+    );
+}
+
+#[test]
+fn people() {
+    check(
+        "[[people]]\nid = \"ana\"\n",
+        "h.toml:2: nobody has the role `admin`; give it to somebody, who then gets the first login link",
+    );
+    check(
+        "[[people]]\nid = \"ana\"\nroles = [\"admin\"]\n[[people]]\nid = \"ana\"\n",
+        "h.toml:5: there is another person `ana` in line 2",
+    );
+    check(
+        "[[people]]\nid = \"ana\"\nroles = [\"admin\"]\nidentities = { slack = \"U1\" }\n\
+         [[people]]\nid = \"bob\"\nidentities = { slack = \"U1\" }\n",
+        "h.toml:7: this account of `slack` belongs to `ana` already; one account is one person",
+    );
+    check(
+        "[[people]]\nid = \"ana\"\nidentities = { slak = \"U1\" }\n",
+        "h.toml:3: unknown key `slak`; did you mean `slack`?",
+    );
+}
+
+#[test]
+fn policies() {
+    let people = "[[people]]\nid = \"ana\"\nroles = [\"admin\", \"dba\"]\n";
+    let rule = |rest: &str| format!("{people}[[policy.rules]]\nname = \"r\"\n{rest}");
+    check(
+        "[policy]\ndefault = \"alow\"\n",
+        "h.toml:2: `default` cannot be `alow`; did you mean `allow`?",
+    );
+    check(
+        "[policy]\nexpires = \"5 minutes\"\n",
+        "h.toml:2: `5 minutes` is not a duration; write it like `90s`, `5m`, `24h` or `7d`",
+    );
+    check(
+        "[policy]\nexpires = \"0s\"\n",
+        "h.toml:2: a question that expires at once cannot be answered; give people some time",
+    );
+    check(
+        "\n[policy]\nexpires = \"9999d\"\n",
+        "h.toml:2: rule `default`: it expires after more than ten years",
+    );
+    check(
+        &rule("then = \"ask\"\nask = { roles = [\"dbas\"] }\n"),
+        "h.toml:7: nobody has the role `dbas`; did you mean `dba`?",
+    );
+    check(
+        &rule("then = \"ask\"\nask = { people = [\"joe\"] }\n"),
+        "h.toml:7: there is no person `joe`; mend the rule, or add it under `[[people]]`",
+    );
+    check(
+        &rule("then = \"ask\"\nask = { roles = [\"dba\"], quorum = 2 }\n"),
+        "h.toml:4: rule `r`: it needs 2 people, and only 1 could answer",
+    );
+    check(
+        &rule("then = \"ask\"\nask = { quorum = 0 }\n"),
+        "h.toml:4: rule `r`: a quorum of 0 would approve by itself; it is at least 1",
+    );
+    check(
+        &rule("then = \"allow\"\nask = { roles = [\"dba\"] }\n"),
+        "h.toml:4: rule `r`: it says whom to ask, but its `then` is `allow`; write `then = \"ask\"`",
+    );
+    check(
+        &rule("then = \"ask\"\nask = { escalate_to = [\"boss\"] }\n"),
+        "h.toml:7: `escalate_to` comes with a later version; leave it out until then",
+    );
+    check(
+        &rule("then = \"ask\"\nrisk = \"huge\"\n"),
+        "h.toml:7: `risk` cannot be `huge`; it is one of `low`, `medium`, `high` and `critical`",
+    );
+    check(
+        &rule("then = \"deny\"\n[policy.rules.match.args]\n\"/a\" = { equal = 1 }\n"),
+        "h.toml:8: unknown key `equal`; did you mean `equals`?",
+    );
+    check(
+        &rule("then = \"deny\"\nmatch = { args = { \"/a\" = { less_than = \"5\" } } }\n"),
+        "h.toml:7: `less_than` takes a number",
+    );
+    check(
+        &rule("then = \"deny\"\nmatch = { effects = \"readonly\" }\n"),
+        "h.toml:7: `effects` cannot be `readonly`; did you mean `read_only`?",
+    );
+    check(
+        &rule("then = \"deny\"\n[[policy.rules]]\nname = \"r\"\nthen = \"deny\"\n"),
+        "h.toml:7: rule `r`: another rule has the same name",
+    );
+}
+
+#[test]
+fn what_comes_later() {
+    check(
+        "[doors.worlds]\nenabled = true\n",
+        "h.toml:2: the door `worlds` is not available in this version; set `enabled = false`, or take the section out",
+    );
+    check(
+        "[channels.slack]\nenabled = true\n",
+        "h.toml:2: the channel `slack` is not available in this version; set `enabled = false`, or take the section out",
+    );
+    check(
+        "[doors.worlds]\nact_as = \"joe\"\n",
+        "h.toml:2: there is no person `joe`; add them under `[[people]]` (there are `admin`)",
+    );
+    check(
+        "[server]\nlisten = \"0.0.0.0:80\"\n[doors.worlds]\nact_as = \"admin\"\n",
+        "h.toml:4: `act_as` lets anybody who can reach the door answer as `admin`, so it works only on a loopback \
+         listener; set `[server] listen` to `127.0.0.1:7420`, or take `act_as` out",
+    );
+    check(
+        "[doors.worlds]\norigins = [\"*\"]\n",
+        "h.toml:2: `*` is not an origin; write it like `http://localhost:5173`, without a path or `*`",
+    );
+    check(
+        "[channels.slack]\non_ambiguous = \"guess\"\n",
+        "h.toml:2: `on_ambiguous` cannot be `guess`; it is one of `reask_and_queue`, `reask_only` and `forward_now`",
+    );
+    check(
+        "[callbacks]\nsecret_envs = [\"OK\", \"not ok\"]\n",
+        "h.toml:2: this is not the name of an environment variable, such as `MY_SECRET`; the value itself does not belong here",
+    );
+}

@@ -1,0 +1,198 @@
+//! What a sound file becomes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::context::WhilePending;
+use domain::person::PersonId;
+use domain::policy::{Decision, Facts};
+use domain::tool::{Confirm, Effects};
+use serde_json::json;
+
+use crate::config::*;
+
+fn parsed(text: &str) -> Config {
+    Config::parse(text, "conf/holdpoint.toml").unwrap_or_else(|why| panic!("{why}"))
+}
+
+#[test]
+fn an_empty_file_is_a_sound_start() {
+    let config = parsed("");
+    assert_eq!(config.server.listen, LISTEN_DEFAULT);
+    assert!(config.server.listen.ip().is_loopback());
+    assert_eq!(config.store, StoreConfig::Sqlite { path: PathBuf::from("conf/holdpoint-data") });
+    assert!(config.people.is_admin(&PersonId::new("admin")), "somebody can log in");
+    assert_eq!(config.policy.default_expires_ms(), 24 * 60 * 60 * 1000);
+    assert!(config.agents.is_empty() && config.tools.is_empty() && config.warnings.is_empty());
+    let arguments = json!({});
+    let facts = Facts { tool: "any", agent: "", effects: Effects::ReadOnly, arguments: &arguments };
+    assert!(matches!(config.policy.rule(&facts).decision, Decision::Ask(_)));
+}
+
+const WHOLE: &str = r#"
+[server]
+listen = "0.0.0.0:8443"
+public_url = "https://hold.example.com/"
+trusted_proxies = ["10.0.0.0/8", "::1"]
+tls = { cert_file = "tls/cert.pem", key_file = "tls/key.pem" }
+
+[store]
+url = "sqlite:data/h.db"
+
+[models.demo]
+provider = "scripted"
+script = "builtin:demo"
+
+[models.claude]
+provider = "anthropic"
+model = "claude-x"
+api_key_env = "ANTHROPIC_API_KEY"
+
+[[agents]]
+id = "ops"
+model = "demo"
+instructions = "Be careful."
+tools = ["deploy", "sql_modify"]
+while_pending = "deliver"
+parallel = "run_as_decided"
+budgets = { turns = 20 }
+
+[[tools]]
+name = "deploy"
+kind = "command"
+description = "Deploys."
+argv = ["deploy", "--json"]
+cwd = "tools"
+env = ["PATH"]
+set_env = { LANG = "C" }
+time_limit = "90s"
+effects = "idempotent"
+confirm = "two_phase"
+approve_text = 'Yes, deploy "{name}".'
+[tools.input_schema]
+type = "object"
+required = ["name"]
+properties = { name = { type = "string" } }
+
+[[tools]]
+name = "sql_modify"
+kind = "sql"
+database = "shop.db"
+access = "modify"
+always_ask = false
+
+[[tools]]
+name = "browser_location"
+kind = "client"
+description = "Where the browser is."
+input_schema = '{"type": "object"}'
+effects = "read_only"
+deny_values = ["no"]
+
+[policy]
+default = "deny"
+expires = "2h"
+
+[[policy.rules]]
+name = "deletes need a dba"
+match = { tool = "sql_*", args = { "/sql" = { regex = "(?i)^delete" } } }
+then = "ask"
+risk = "high"
+ask = { roles = ["dba"], quorum = 2, exclude_requester = true, expires = "10m" }
+
+[[policy.rules]]
+name = "reading is free"
+match = { effects = ["read_only", "idempotent"], args = { "/n" = { at_most = 5, more_than = 1 } } }
+then = "allow"
+
+[[people]]
+id = "ana"
+name = "Ana"
+roles = ["admin", "dba"]
+identities = { feishu = "ou_1", email = "ana@example.com" }
+
+[[people]]
+id = "bob"
+roles = ["dba"]
+
+[callbacks]
+secret_envs = ["CI_SECRET"]
+"#;
+
+#[test]
+fn every_section_arrives() {
+    let config = parsed(WHOLE);
+    assert_eq!(config.server.public_url.as_deref(), Some("https://hold.example.com"));
+    let tls = config.server.tls.expect("TLS");
+    assert_eq!(tls.key_file, PathBuf::from("conf/tls/key.pem"));
+    assert!(config.server.trusted_proxies[0].contains("10.2.3.4".parse().expect("an address")));
+    assert_eq!(config.store, StoreConfig::Sqlite { path: PathBuf::from("conf/data/h.db") });
+
+    let [agent] = &config.agents[..] else { panic!("one agent") };
+    assert_eq!((&*agent.id, agent.model.as_str(), agent.turns_max), ("ops", "demo", 20));
+    assert_eq!((agent.while_pending, agent.run_as_decided), (WhilePending::Deliver, true));
+    assert_eq!(
+        agent.tools.iter().map(|tool| &**tool).collect::<Vec<_>>(),
+        ["deploy", "sql_modify"]
+    );
+
+    let [deploy, sql, location] = &config.tools[..] else { panic!("three tools") };
+    assert_eq!(deploy.confirm, Confirm::TwoPhase);
+    assert_eq!(deploy.words.approve_text.as_deref(), Some(r#"Yes, deploy "{name}"."#));
+    let ToolKind::Command(command) = &deploy.kind else { panic!("a command") };
+    assert_eq!(command.argv, ["deploy", "--json"]);
+    assert_eq!(command.cwd, PathBuf::from("conf/tools"));
+    assert_eq!(command.effects, Effects::Idempotent);
+    assert_eq!(command.time_limit, Some(Duration::from_secs(90)));
+    assert_eq!(command.env.inherit, ["PATH"]);
+    assert_eq!(command.env.set, [("LANG".into(), "C".into())]);
+    assert_eq!(command.input_schema["properties"]["name"]["type"], "string");
+    let modify = SqlAccess::Modify { allow_ddl: false, always_ask: false };
+    let database = PathBuf::from("conf/shop.db");
+    assert_eq!(sql.kind, ToolKind::Sql(SqlTool { database, access: modify }));
+    let ToolKind::Client(client) = &location.kind else { panic!("a client tool") };
+    assert_eq!((client.effects, &client.deny_values[..]), (Effects::ReadOnly, &["no".into()][..]));
+
+    assert_eq!(config.people.name_of(&PersonId::new("bob")), "bob");
+    let ana = config.people.get(&PersonId::new("ana")).expect("ana");
+    assert_eq!(ana.identities["feishu"], "ou_1");
+    assert_eq!(config.callbacks.secret_envs, ["CI_SECRET"]);
+    assert!(!config.callbacks.allow_private_addresses);
+    assert!(config.warnings.is_empty(), "{:?}", config.warnings);
+}
+
+#[test]
+fn rules_rule() {
+    let config = parsed(WHOLE);
+    let rule = |tool, effects, arguments: serde_json::Value| {
+        config.policy.rule(&Facts { tool, agent: "ops", effects, arguments: &arguments })
+    };
+    let asked = rule("sql_modify", Effects::Transactional, json!({"sql": "DELETE FROM t"}));
+    let Decision::Ask(ask) = &asked.decision else { panic!("asked: {asked:?}") };
+    assert_eq!((&ask.roles[..], ask.quorum, ask.expires_ms), (&["dba".into()][..], 2, 600_000));
+    assert_eq!(rule("x", Effects::ReadOnly, json!({"n": 3})).decision, Decision::Allow);
+    assert_eq!(rule("x", Effects::ReadOnly, json!({"n": 9})).decision, Decision::Deny);
+    assert_eq!(config.policy.default_expires_ms(), 7_200_000);
+}
+
+#[test]
+fn models_open_or_say_why_not() {
+    let config = parsed(WHOLE);
+    assert!(config.models["demo"].open().is_ok());
+    let told = config.models["claude"].open().map(|_| ()).unwrap_err().to_string();
+    let wanted = "conf/holdpoint.toml:15: model `claude`: the provider `anthropic` is not available in this version; use `scripted`";
+    assert_eq!(told, wanted);
+}
+
+#[test]
+fn a_listener_in_the_open_is_warned_about() {
+    let config = parsed("[server]\nlisten = \"0.0.0.0:80\"\n");
+    assert_eq!(config.warnings.len(), 1);
+    assert!(config.warnings[0].contains("without TLS"), "{:?}", config.warnings);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told_so() {
+    let told = Config::load(std::path::Path::new("no/such/file.toml")).unwrap_err().to_string();
+    assert!(told.starts_with("no/such/file.toml: there is no such file; write one"), "{told}");
+}

@@ -1,0 +1,215 @@
+//! The whole circle on embedded defaults: SQLite, a scripted model, a web page. No key, no account.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use domain::context::WhilePending;
+use domain::event::{Scope, TokenOwner};
+use domain::person::{ADMIN, Actor, People, Person, PersonId};
+use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+use domain::tool::Effects;
+use engine::{AgentSetup, Engine, NewToken};
+use models::scripted::{DEMO_SCRIPT, ScriptedModel, demo_scenarios};
+use ports::tool_host::ToolHost;
+use serde_json::{Value, json};
+use server::Scenario;
+use tools::client::ClientTool;
+use tools::demo::{Deploy, create_database};
+use tools::human::{Asking, HumanTool};
+use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
+
+use crate::cli::args::DemoArgs;
+use crate::config::CallbacksConfig;
+use crate::serve::{Serving, secure_file};
+use crate::wiring::{Ground, Plan};
+
+const AGENT: &str = "demo";
+const PERSON: &str = "ana";
+
+pub async fn run(args: DemoArgs) -> Result<ExitCode> {
+    let listen = args.listen;
+    if !listen.ip().is_loopback() {
+        bail!("the demo listens on this machine only; use `--listen 127.0.0.1:{}`, or `holdpoint serve`", listen.port());
+    }
+    if args.doors {
+        bail!("the compatibility doors are not available in this version; leave `--doors` out");
+    }
+    let data = match args.data {
+        Some(data) => data,
+        None => default_data()?,
+    };
+    std::fs::create_dir_all(&data).with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
+    crate::serve::start_logging(if args.json { "error" } else { "warn" });
+    let ground = Ground::open(&data).await?;
+    let plan = plan(&data)?;
+    let house = ground.build(plan).await?;
+    let tokens = tokens(&house.engine, &data).await?;
+    let scenarios: Vec<Scenario> = demo_scenarios()
+        .into_iter()
+        .map(|(name, say)| Scenario { name: name.into(), say: say.into() })
+        .collect();
+    let mut serving = Serving::new(house, listen);
+    serving.demo = Some(scenarios.clone());
+    let serving = serving.bind().await?;
+    let url = serving.url();
+    let code = serving.engine().new_login(&PersonId::new(PERSON)).await?;
+    let login = format!("{url}/login?code={code}");
+    let ready = json!({
+        "url": url,
+        "login": login,
+        "person": PERSON,
+        "person_token": tokens.person,
+        "program_token": tokens.program,
+        "data": data,
+        "agent": AGENT,
+        "scenarios": scenarios.iter().map(|s| json!({"name": s.name, "say": s.say})).collect::<Vec<_>>(),
+    });
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{ready}")?;
+    } else {
+        write!(out, "{}", welcome(&ready))?;
+    }
+    out.flush()?;
+    drop(out);
+    serving.run().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn welcome(ready: &Value) -> String {
+    let text = |key: &str| ready[key].as_str().unwrap_or_default().to_owned();
+    format!(
+        "
+  Holdpoint is running. An agent will be stopped before it does something dangerous,
+  and you decide.
+
+  1. Open this link (it logs you in as Ana, once):
+       {login}
+  2. Say one of the scenarios there, and answer what comes up.
+
+  The same from a second terminal:
+       export HOLDPOINT_SERVER={url}
+       export HOLDPOINT_TOKEN={token}
+       holdpoint ask \"Which strategy?\" --option Blue-Green --option Canary
+       holdpoint --help
+
+  Everything is in {data}
+  Kill this process whenever you like, even with SIGKILL, and start it again: nothing is
+  lost and nothing runs twice. Ctrl-C stops it.
+
+",
+        login = text("login"),
+        url = text("url"),
+        token = text("person_token"),
+        data = text("data"),
+    )
+}
+
+/// Next to other state of the user, so that a second start goes on where the first was.
+fn default_data() -> Result<PathBuf> {
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let base = state.filter(|path| path.is_absolute()).or(home);
+    Ok(base.context("there is no home folder; say where to keep the data with `--data DIR`")?.join("holdpoint/demo"))
+}
+
+fn plan(data: &Path) -> Result<Plan> {
+    let orders = data.join("orders.db");
+    create_database(&orders).with_context(|| format!("`{}` cannot be made", orders.display()))?;
+    let location = json!({
+        "type": "object",
+        "properties": {"accuracy": {"type": "string", "enum": ["city", "street"]}},
+        "additionalProperties": false,
+    });
+    let tools: Vec<Arc<dyn ToolHost>> = vec![
+        Arc::new(SqlQuery::new(QueryConfig::new(Databases::one("sql_query", &orders)?))?),
+        Arc::new(SqlModify::new(ModifyConfig::new(Databases::one("sql_modify", &orders)?))?),
+        Arc::new(HumanTool::new(tools::human::NAME, Asking::Anything)?),
+        Arc::new(ClientTool::new(
+            "browser_location",
+            "Where the person is, as their browser knows it.",
+            location,
+            Effects::ReadOnly,
+            Vec::new(),
+        )?),
+        Arc::new(Deploy::new(data)?),
+    ];
+    let agent = AgentSetup {
+        id: AGENT.into(),
+        instructions: Some("You keep a small shop's orders in shape.".into()),
+        model: Arc::new(ScriptedModel::parse(DEMO_SCRIPT)?),
+        tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
+        while_pending: WhilePending::Queue,
+        run_as_decided: false,
+    };
+    Ok(Plan { people: people(), policy: policy()?, agents: vec![agent], tools, callbacks: CallbacksConfig::default() })
+}
+
+fn people() -> People {
+    People::new([Person {
+        id: PersonId::new(PERSON),
+        name: "Ana".into(),
+        roles: [ADMIN.to_owned(), "dba".to_owned()].into(),
+        identities: Default::default(),
+    }])
+}
+
+fn policy() -> Result<Policy> {
+    let rule = |name: &str, tool: &str, then: Then, roles: &[&str]| RuleSpec {
+        name: name.into(),
+        line: 0,
+        matcher: MatchSpec { tool: Some(tool.into()), ..MatchSpec::default() },
+        then,
+        risk: None,
+        ask: (then == Then::Ask).then(|| AskSpec {
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            ..AskSpec::default()
+        }),
+    };
+    Ok(Policy::compile(PolicySpec {
+        rules: vec![
+            rule("reading is allowed", "sql_query", Then::Allow, &[]),
+            rule("changes to orders need a dba", "sql_modify", Then::Ask, &["dba"]),
+        ],
+        ..PolicySpec::default()
+    })?)
+}
+
+struct Tokens {
+    person: String,
+    program: String,
+}
+
+/// The demo's tokens stay the same over restarts: they are kept beside the data, for its owner only.
+async fn tokens(engine: &Engine, data: &Path) -> Result<Tokens> {
+    let path = data.join("tokens.json");
+    if let Some(tokens) = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()) {
+        let (person, program) = (tokens["person"].as_str(), tokens["program"].as_str());
+        if let (Some(person), Some(program)) = (person, program)
+            && [person, program].iter().all(|secret| engine.caller_by_token(secret, "api").is_some())
+        {
+            return Ok(Tokens { person: person.into(), program: program.into() });
+        }
+    }
+    let tokens = mint_pair(engine, PERSON, "demo").await?;
+    let body = json!({"person": tokens.0, "program": tokens.1}).to_string();
+    secure_file(&path, body.as_bytes())?;
+    Ok(Tokens { person: tokens.0, program: tokens.1 })
+}
+
+/// A token for a person with all scopes, and one for a program that this person answers for.
+pub(crate) async fn mint_pair(engine: &Engine, person: &str, program: &str) -> Result<(String, String)> {
+    let by = Actor::Person(PersonId::new(person));
+    let new = |owner: TokenOwner, scopes: &[Scope]| NewToken {
+        owner,
+        scopes: scopes.to_vec(),
+        expires_at: None,
+        note: Some("made at the first start".into()),
+    };
+    let person = engine.mint(by.clone(), new(TokenOwner::Person(PersonId::new(person)), &Scope::ALL)).await?;
+    let program = engine.mint(by, new(TokenOwner::Program(program.into()), &[Scope::Ask, Scope::Run])).await?;
+    Ok((person.secret, program.secret))
+}

@@ -1,0 +1,7 @@
+//! Holdpoint as a library.
+
+pub mod cli;
+pub mod config;
+pub mod demo;
+pub mod serve;
+pub mod wiring;

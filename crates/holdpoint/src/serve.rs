@@ -1,0 +1,172 @@
+//! The server: from a configuration file to open doors, and back to closed ones.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use domain::person::{ADMIN, PersonId};
+use engine::Engine;
+use serde_json::json;
+use server::{HttpLimits, Scenario, Server, ServerSetup, Tls};
+
+use crate::cli::args::ServeArgs;
+use crate::config::{Config, ServerConfig};
+use crate::wiring::{self, ExportLines, House};
+
+/// How long running calls and open requests may take to end by themselves.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub async fn run(args: ServeArgs) -> Result<ExitCode> {
+    let config = Config::load(&args.config)?;
+    start_logging("info");
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let house = wiring::open(&config).await?;
+    let admin = first_admin(&house);
+    let mut serving = Serving::new(house, config.server.listen);
+    serving.configure(&config.server)?;
+    serving.warnings = config.warnings.clone();
+    let serving = serving.bind().await?;
+    let url = serving.url();
+    if let (Some(path), Some(admin)) = (&args.bootstrap_tokens, &admin) {
+        bootstrap(serving.engine(), path, admin).await?;
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "holdpoint is listening on {url}")?;
+    if let (Some(admin), false) = (admin, serving.engine().somebody_logged_in()) {
+        let code = serving.engine().new_login(&admin).await?;
+        writeln!(out, "log in as {admin} (once, within 15 minutes): {url}/login?code={code}")?;
+    }
+    out.flush()?;
+    drop(out);
+    serving.run().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The person whom the first login link is for.
+fn first_admin(house: &House) -> Option<PersonId> {
+    let people = house.engine.people();
+    people.iter().find(|person| person.roles.contains(ADMIN)).map(|person| person.id.clone())
+}
+
+/// Tokens for whoever sets the server up without a browser. Written once: what is there is kept.
+async fn bootstrap(engine: &Engine, path: &Path, admin: &PersonId) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let (person, program) = crate::demo::mint_pair(engine, admin.as_str(), "bootstrap").await?;
+    let body = json!({"person": admin.as_str(), "person_token": person, "program_token": program});
+    secure_file(path, body.to_string().as_bytes())
+}
+
+/// Writes a file that only its owner can read, all of it or nothing.
+pub(crate) fn secure_file(path: &Path, body: &[u8]) -> Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let shown = path.display().to_string();
+    let draft = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let _ = std::fs::remove_file(&draft);
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(body)?;
+        file.sync_all()?;
+        std::fs::rename(&draft, path)
+    };
+    write().with_context(|| format!("`{shown}` cannot be written"))
+}
+
+/// Logs go to standard error, as JSON lines where nobody is reading along.
+pub(crate) fn start_logging(default: &str) {
+    use std::io::IsTerminal as _;
+    let filter = tracing_subscriber::EnvFilter::try_from_env("HOLDPOINT_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second call in the same process keeps the first one's settings.
+    let _ = if std::io::stderr().is_terminal() { builder.try_init() } else { builder.json().try_init() };
+}
+
+/// A house about to open its doors.
+pub(crate) struct Serving {
+    house: House,
+    setup: ServerSetup,
+    pub(crate) demo: Option<Vec<Scenario>>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Serving {
+    pub(crate) fn new(house: House, listen: SocketAddr) -> Serving {
+        let setup = ServerSetup {
+            engine: house.engine.clone(),
+            listen,
+            public_url: None,
+            tls: None,
+            trusts: None,
+            demo: None,
+            warnings: Vec::new(),
+            limits: HttpLimits::default(),
+            audit: Some(Arc::new(ExportLines)),
+        };
+        Serving { house, setup, demo: None, warnings: Vec::new() }
+    }
+
+    pub(crate) fn configure(&mut self, config: &ServerConfig) -> Result<()> {
+        self.setup.public_url = config.public_url.clone();
+        let proxies = config.trusted_proxies.clone();
+        self.setup.trusts = Some(Arc::new(move |address| proxies.iter().any(|network| network.contains(address))));
+        if let Some(tls) = &config.tls {
+            let read = |path: &Path| {
+                std::fs::read(path).with_context(|| format!("`{}`, which [server.tls] names, cannot be read", path.display()))
+            };
+            self.setup.tls = Some(Tls { cert_pem: read(&tls.cert_file)?, key_pem: read(&tls.key_file)? });
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn bind(mut self) -> Result<Bound> {
+        self.setup.demo = self.demo.take();
+        self.setup.warnings = std::mem::take(&mut self.warnings);
+        let server = server::bind(self.setup).await?;
+        Ok(Bound { house: self.house, server })
+    }
+}
+
+pub(crate) struct Bound {
+    house: House,
+    server: Server,
+}
+
+impl Bound {
+    pub(crate) fn url(&self) -> String {
+        self.server.origin().to_owned()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.house.engine
+    }
+
+    /// Serves until somebody asks the process to stop, then closes in order: doors, work, store.
+    pub(crate) async fn run(self) -> Result<()> {
+        let engine = self.house.engine.clone();
+        self.server.run(asked_to_stop()).await;
+        tracing::info!("stopping");
+        engine.close(GRACE).await;
+        self.house.store.close().await;
+        Ok(())
+    }
+}
+
+async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = match signal(SignalKind::terminate()) {
+        Ok(terminate) => terminate,
+        Err(_) => return std::future::pending().await,
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,231 @@
+//! The one place that names every adapter: from a configuration to an engine that runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use domain::id::NodeId;
+use domain::person::People;
+use domain::policy::Policy;
+use engine::{AgentSetup, Engine, Limits, Setup, SystemChance, SystemClock};
+use channels::webhook::{Secret, Settings, WebhookCourier};
+use ports::clock::{Chance as _, Clock as _};
+use ports::courier::Courier;
+use ports::store::{AuditEntry, Store as _};
+use ports::tool_host::ToolHost;
+use server::AuditLines;
+use stores::SqliteStore;
+use tools::client::ClientTool;
+use tools::command::{CommandConfig, CommandTool};
+use tools::human::{Asking, HumanTool};
+use tools::process::{Environment, Runner, Spool, Supervisor};
+use tools::shell_cmd::{ShellCmd, ShellConfig};
+use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
+
+use crate::config::{self, CallbacksConfig, Config, StoreConfig, ToolConfig, ToolKind};
+
+/// The hidden subcommand under which our own binary watches over a child process.
+pub const SUPERVISE: &str = "__run";
+
+/// A running engine and the store under it.
+pub struct House {
+    pub engine: Engine,
+    pub store: Arc<SqliteStore>,
+    pub data: PathBuf,
+}
+
+/// What a house is made of, besides its data.
+pub struct Plan {
+    pub people: People,
+    pub policy: Policy,
+    pub agents: Vec<AgentSetup>,
+    pub tools: Vec<Arc<dyn ToolHost>>,
+    pub callbacks: CallbacksConfig,
+}
+
+/// An open data directory: what tools and engine are built on.
+pub struct Ground {
+    pub data: PathBuf,
+    pub node: NodeId,
+    pub store: Arc<SqliteStore>,
+    pub runner: Runner,
+    pub chance: Arc<SystemChance>,
+    pub clock: Arc<SystemClock>,
+}
+
+impl Ground {
+    pub async fn open(data: &Path) -> Result<Ground> {
+        let chance = Arc::new(SystemChance::default());
+        let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
+        let store = SqliteStore::open(data, node)?;
+        let (_, last) = store.last().await?;
+        let spool = Spool::of_the_house(data.join("spool"))
+            .with_context(|| format!("the folder `{}` cannot be made", data.join("spool").display()))?;
+        let supervisor = std::env::current_exe()
+            .ok()
+            .map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
+        let runner = Runner::open(spool, supervisor).context("the spool cannot be opened")?;
+        let clock = Arc::new(SystemClock::new(last));
+        Ok(Ground { data: data.to_owned(), node, store, runner, chance, clock })
+    }
+
+    pub async fn build(self, plan: Plan) -> Result<House> {
+        let setup = Setup {
+            node: self.node,
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            chance: self.chance,
+            courier: courier(&plan.callbacks, self.clock)?,
+            people: plan.people,
+            policy: plan.policy,
+            agents: plan.agents,
+            tools: plan.tools,
+            limits: Limits::default(),
+        };
+        let engine = Engine::start(setup).await?;
+        Ok(House { engine, store: self.store, data: self.data })
+    }
+}
+
+/// Opens what the configuration describes.
+pub async fn open(config: &Config) -> Result<House> {
+    let StoreConfig::Sqlite { path } = &config.store;
+    let ground = Ground::open(path).await?;
+    let tools = config
+        .tools
+        .iter()
+        .map(|tool| host(tool, &ground.runner))
+        .collect::<Result<Vec<_>>>()?;
+    let agents = config
+        .agents
+        .iter()
+        .map(|agent| {
+            let model = config
+                .models
+                .get(&agent.model)
+                .with_context(|| format!("agent `{}` has no model", agent.id))?
+                .open()?;
+            Ok(AgentSetup {
+                id: agent.id.clone(),
+                instructions: agent.instructions.clone(),
+                model,
+                tools: agent.tools.clone(),
+                while_pending: agent.while_pending,
+                run_as_decided: agent.run_as_decided,
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let plan = Plan {
+        people: config.people.clone(),
+        policy: config.policy.clone(),
+        agents,
+        tools,
+        callbacks: config.callbacks.clone(),
+    };
+    ground.build(plan).await
+}
+
+fn environment(env: &config::ToolEnv) -> Result<Environment> {
+    Ok(Environment::new(env.inherit.clone(), env.set.iter().cloned().collect())?)
+}
+
+fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
+    let name = &*tool.name;
+    Ok(match &tool.kind {
+        ToolKind::Command(command) => {
+            let mut setup = CommandConfig::new(
+                name,
+                &command.description,
+                command.input_schema.clone(),
+                command.argv.clone(),
+            );
+            setup.effects = command.effects;
+            setup.confirm = tool.confirm;
+            setup.cwd = command.cwd.clone();
+            setup.environment = environment(&command.env)?;
+            setup.time_limit = command.time_limit.unwrap_or(setup.time_limit);
+            setup.run_as = command.run_as.clone();
+            Arc::new(CommandTool::new(setup, runner.clone())?)
+        }
+        ToolKind::ShellCmd(shell) => Arc::new(ShellCmd::new(
+            {
+                let mut setup = ShellConfig::new(PathBuf::new());
+                setup.name = name.into();
+                setup.roots = shell.roots.clone();
+                setup.environment = environment(&shell.env)?;
+                setup.time_limit = shell.time_limit.unwrap_or(setup.time_limit);
+                setup.time_limit_max = shell.time_limit_max.unwrap_or(setup.time_limit_max.max(setup.time_limit));
+                setup.allow_shell = shell.allow_shell;
+                setup
+            },
+            runner.clone(),
+        )?),
+        ToolKind::Sql(sql) => {
+            let databases = Databases::one(name, sql.database.clone())?;
+            match sql.access {
+                config::SqlAccess::Query => {
+                    let mut setup = QueryConfig::new(databases);
+                    setup.name = name.into();
+                    Arc::new(SqlQuery::new(setup)?)
+                }
+                config::SqlAccess::Modify { allow_ddl, always_ask } => {
+                    let mut setup = ModifyConfig::new(databases);
+                    setup.name = name.into();
+                    setup.allow_ddl = allow_ddl;
+                    setup.ask = always_ask;
+                    Arc::new(SqlModify::new(setup)?)
+                }
+            }
+        }
+        ToolKind::Client(client) => Arc::new(ClientTool::new(
+            name,
+            &client.description,
+            client.input_schema.clone(),
+            client.effects,
+            client.deny_values.clone(),
+        )?),
+        ToolKind::Human { asks } => {
+            let asking = match asks {
+                config::Asks::Options => Asking::Options,
+                config::Asks::Anything => Asking::Anything,
+            };
+            Arc::new(HumanTool::new(name, asking)?)
+        }
+    })
+}
+
+fn courier(callbacks: &CallbacksConfig, clock: Arc<SystemClock>) -> Result<Arc<dyn Courier>> {
+    let mut secrets = BTreeMap::new();
+    for name in &callbacks.secret_envs {
+        let secret = std::env::var(name)
+            .with_context(|| format!("the environment variable `{name}`, which [callbacks] names, is not set"))?;
+        let secret = Secret::parse(&secret).with_context(|| format!("the environment variable `{name}` holds no webhook secret"))?;
+        secrets.insert(name.clone(), secret);
+    }
+    let settings = Settings {
+        secrets,
+        allow_private_addresses: callbacks.allow_private_addresses,
+        ..Settings::default()
+    };
+    Ok(Arc::new(WebhookCourier::new(settings, clock)))
+}
+
+/// The lines of an audit export, as the offline verifier wants them.
+pub struct ExportLines;
+
+impl AuditLines for ExportLines {
+    fn header(&self, public_key: &[u8]) -> Option<String> {
+        let key: audit::PublicKey = std::str::from_utf8(public_key).ok()?.parse().ok()?;
+        Some(audit::header_line(&key))
+    }
+
+    fn entry(&self, entry: &AuditEntry) -> String {
+        audit::entry_line(entry.seq, audit::Hash::from_bytes(entry.hash), &entry.bytes)
+    }
+
+    fn checkpoint(&self, stored: &[u8]) -> Option<(u64, String)> {
+        let checkpoint: audit::Checkpoint = std::str::from_utf8(stored).ok()?.parse().ok()?;
+        Some((checkpoint.count, audit::checkpoint_line(&checkpoint)))
+    }
+}

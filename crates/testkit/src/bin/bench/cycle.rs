@@ -1,0 +1,171 @@
+//! Cycles in process: everything but HTTP.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use domain::answer::{Answer, Scope as Reach};
+use domain::event::{Event, Scope, TokenOwner};
+use domain::id::NodeId;
+use domain::message::Part;
+use domain::outcome::{Outcome, Output};
+use domain::person::{ADMIN, Actor, People, Person, PersonId};
+use domain::policy::{Policy, PolicySpec};
+use domain::tool::{Effects, Place, Tool};
+use engine::{
+    AgentSetup, Answering, Caller, Engine, Followed, Limits, NewSession, NewToken, Saying, Setup, SystemChance,
+    SystemClock,
+};
+use ports::clock::{Chance as _, Clock as _};
+use ports::courier::{Courier, CourierError};
+use ports::model::{DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall};
+use serde_json::json;
+use stores::SqliteStore;
+use tokio_util::sync::CancellationToken;
+use tools::closure::FnTool;
+
+use crate::report::Measured;
+
+/// After this many cycles a client goes on in a new session, as people do.
+const CYCLES_A_SESSION: u64 = 8;
+
+/// Calls the tool, then says that it is done.
+struct Loop;
+
+#[async_trait]
+impl Model for Loop {
+    async fn think(&self, request: &ModelRequest, _: DeltaSink, _: CancellationToken) -> Result<ModelTurn, ModelError> {
+        Ok(match request.messages.last() {
+            Some(ModelMessage::Results { .. }) => ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] },
+            _ => ModelTurn {
+                parts: vec![],
+                calls: vec![WrittenCall {
+                    tool_use_id: format!("toolu_{}", request.messages.len()),
+                    tool: "noop".into(),
+                    input: r#"{"table":"orders"}"#.into(),
+                }],
+            },
+        })
+    }
+}
+
+struct NoCourier;
+
+#[async_trait]
+impl Courier for NoCourier {
+    fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
+        Err("not here".into())
+    }
+
+    async fn deliver(&self, _: &str, _: &domain::hold::Hold) -> Result<(), CourierError> {
+        Ok(())
+    }
+}
+
+/// When each call began, by its digest.
+pub(crate) type Begun = Arc<Mutex<HashMap<String, Instant>>>;
+
+pub(crate) struct Bench {
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) caller: Caller,
+    pub(crate) token: String,
+    pub(crate) begun: Begun,
+}
+
+pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Error>> {
+    let chance = Arc::new(SystemChance::default());
+    let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
+    let store = SqliteStore::open(folder, node)?;
+    let begun = Begun::default();
+    let noted = begun.clone();
+    let tool = Tool::new("noop", "does nothing", json!({"type": "object"}), Effects::AtMostOnce, Place::Server, "bench")?;
+    let noop = FnTool::new(tool, move |call| {
+        noted.lock().expect("sound").insert(call.digest().to_string(), Instant::now());
+        async { Outcome::Succeeded(Output::text("ok")) }
+    });
+    let ana = Person { id: PersonId::new("ana"), name: "Ana".into(), roles: [ADMIN.to_owned()].into(), identities: HashMap::new().into_iter().collect() };
+    let setup = Setup {
+        node,
+        store: store.clone(),
+        clock: Arc::new(SystemClock::new(None)),
+        chance,
+        courier: Arc::new(NoCourier),
+        people: People::new([ana]),
+        policy: Policy::compile(PolicySpec::default())?,
+        agents: vec![AgentSetup {
+            id: "ops".into(),
+            instructions: None,
+            model: Arc::new(Loop),
+            tools: vec!["noop".into()],
+            while_pending: Default::default(),
+            run_as_decided: false,
+        }],
+        tools: vec![Arc::new(noop)],
+        limits: Limits::default(),
+    };
+    let engine = Engine::start(setup).await?;
+    let new = NewToken { owner: TokenOwner::Person(PersonId::new("ana")), scopes: Scope::ALL.to_vec(), expires_at: None, note: None };
+    let token = engine.mint(Actor::Runtime, new).await?.secret;
+    let caller = engine.caller_by_token(&token, "api").ok_or("the token is not known")?;
+    Ok(Bench { engine, store, caller, token, begun })
+}
+
+pub(crate) async fn run(folder: &Path, at_once: usize, time: Duration) -> Result<Measured, Box<dyn std::error::Error>> {
+    let bench = open(folder).await?;
+    let start = Instant::now();
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..at_once {
+        let (engine, caller, begun) = (bench.engine.clone(), bench.caller.clone(), bench.begun.clone());
+        clients.spawn(async move { client(&engine, &caller, &begun, start + time).await });
+    }
+    let mut measured = Measured { cycles: 0, took: Duration::ZERO, answer_to_start: Vec::new() };
+    while let Some(client) = clients.join_next().await {
+        let (cycles, times) = client?.map_err(|error| error.to_string())?;
+        measured.cycles += cycles;
+        measured.answer_to_start.extend(times);
+    }
+    measured.took = start.elapsed();
+    bench.engine.close(Duration::from_secs(5)).await;
+    bench.store.close().await;
+    Ok(measured)
+}
+
+async fn client(
+    engine: &Engine,
+    caller: &Caller,
+    begun: &Begun,
+    until: Instant,
+) -> Result<(u64, Vec<Duration>), engine::Error> {
+    let (mut cycles, mut times) = (0, Vec::new());
+    loop {
+        let new = NewSession { agent: "ops".into(), title: None, metadata: serde_json::Value::Null };
+        let session = engine.open_session(caller, new, None).await?.id;
+        let mut follow = engine.follow_session(session, None).await?;
+        for _ in 0..CYCLES_A_SESSION {
+            engine.say(caller, session, Saying { texts: vec!["go".into()], while_pending: None }, None).await?;
+            loop {
+                let Some(Followed::Event(happening)) = follow.next().await? else { continue };
+                match happening.event {
+                    Event::HoldOpened { hold } => {
+                        let digest = hold.digest();
+                        let answer = Answer::Approve { scope: Reach::Once, arguments: None, note: None };
+                        let asked = Instant::now();
+                        engine.answer(caller, hold.id, Answering { digest: Some(digest), answer }, None).await?;
+                        let began = begun.lock().expect("sound").remove(&digest.to_string());
+                        // Not yet begun when the answer was acknowledged: it is about to.
+                        times.push(began.unwrap_or_else(Instant::now).duration_since(asked));
+                    }
+                    Event::RunCompleted { .. } => break,
+                    _ => {}
+                }
+            }
+            cycles += 1;
+            if Instant::now() >= until {
+                return Ok((cycles, times));
+            }
+        }
+    }
+}

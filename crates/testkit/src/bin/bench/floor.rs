@@ -1,0 +1,63 @@
+//! What the disk and SQLite can do at best, with nothing of ours on top.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, params};
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;
+         PRAGMA wal_autocheckpoint=4000;
+         CREATE TABLE event (id INTEGER PRIMARY KEY, run BLOB, body BLOB);
+         CREATE INDEX event_run ON event (run, id);
+         CREATE TABLE run (id BLOB PRIMARY KEY, state TEXT, body BLOB) WITHOUT ROWID;",
+    )?;
+    Ok(connection)
+}
+
+fn cycle(connection: &Connection, run: &[u8], body: &[u8]) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT INTO event (run, body) VALUES (?1, ?2)")?
+        .execute(params![run, body])?;
+    connection
+        .prepare_cached(
+            "INSERT INTO run VALUES (?1, 'done', ?2)
+             ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body",
+        )?
+        .execute(params![run, body])?;
+    Ok(())
+}
+
+/// Floor A, in cycles a second.
+pub(crate) fn grouped(folder: &Path, time: Duration) -> rusqlite::Result<f64> {
+    let connection = open(&folder.join("floor-a.db"))?;
+    let body = [7u8; 300];
+    let (start, mut cycles) = (Instant::now(), 0u64);
+    while start.elapsed() < time {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        for _ in 0..64 {
+            cycle(&connection, &cycles.to_be_bytes(), &body)?;
+            cycles += 1;
+        }
+        connection.execute_batch("COMMIT")?;
+    }
+    Ok(cycles as f64 / start.elapsed().as_secs_f64())
+}
+
+/// Floor B, in cycles a second: as many commits a cycle as ours takes, one after the other.
+pub(crate) fn single(folder: &Path, time: Duration) -> rusqlite::Result<f64> {
+    let connection = open(&folder.join("floor-b.db"))?;
+    let body = [7u8; 300];
+    let (start, mut cycles) = (Instant::now(), 0u64);
+    while start.elapsed() < time {
+        for _ in 0..5 {
+            connection.execute_batch("BEGIN IMMEDIATE")?;
+            cycle(&connection, &cycles.to_be_bytes(), &body)?;
+            connection.execute_batch("COMMIT")?;
+        }
+        cycles += 1;
+    }
+    Ok(cycles as f64 / start.elapsed().as_secs_f64())
+}

@@ -1,0 +1,86 @@
+//! What a crash test saw, in words.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use super::checks::Found;
+use super::killer::Killed;
+use super::phases::Facts;
+use crate::oracle::Counts;
+
+#[derive(Debug, Default)]
+pub struct Report {
+    pub seed: u64,
+    pub killed: Killed,
+    pub counts: Counts,
+    pub sessions: u64,
+    pub calls: u64,
+    /// Lines of tools that may run once, and of those that may run again.
+    pub executions: u64,
+    pub entries: u64,
+    pub repeated_entries: u64,
+    pub in_doubt: u64,
+    pub recovered: u64,
+    pub commits: u64,
+    /// Everything that should not have happened.
+    pub wrong: Vec<String>,
+    /// Where the data of a test that found something lies.
+    pub kept: Option<PathBuf>,
+}
+
+impl Report {
+    pub(super) fn count(&mut self, found: &Found, facts: &Facts) {
+        self.sessions = found.sessions.len() as u64;
+        self.calls = found.calls().len() as u64;
+        self.executions = found.witness.len() as u64;
+        self.entries = found.ledger.len() as u64;
+        let keys: BTreeSet<&str> = found.ledger.iter().map(|line| line.key.as_str()).collect();
+        self.repeated_entries = self.entries - keys.len() as u64;
+        self.in_doubt = facts.in_doubt.len() as u64;
+        self.recovered = facts.started.iter().filter(|(_, attempt)| *attempt > 1).count() as u64;
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { messages, answers, lost, repeats, contradictions, .. } = self.counts;
+        writeln!(
+            f,
+            "seed {}: {} kills, {} restarts",
+            self.seed, self.killed.kills, self.killed.restarts
+        )?;
+        writeln!(
+            f,
+            "acknowledged: {} sessions, {messages} messages, {answers} answers",
+            self.counts.sessions
+        )?;
+        writeln!(
+            f,
+            "connections lost: {lost}; answers repeated: {repeats}, contradicted: {contradictions}"
+        )?;
+        writeln!(
+            f,
+            "calls: {}; executions: {} once-only, {} idempotent ({} repeated); started again after a crash: {}; in doubt: {}; commits: {}",
+            self.calls,
+            self.executions,
+            self.entries,
+            self.repeated_entries,
+            self.recovered,
+            self.in_doubt,
+            self.commits
+        )?;
+        writeln!(f, "hit by a kill:")?;
+        for (phase, hits) in &self.killed.phases {
+            writeln!(f, "  {hits:5}  {phase}")?;
+        }
+        writeln!(f, "wrong: {}", self.wrong.len())?;
+        for what in self.wrong.iter().take(40) {
+            writeln!(f, "  - {what}")?;
+        }
+        match &self.kept {
+            Some(folder) => writeln!(f, "the data is in {}", folder.display()),
+            None => Ok(()),
+        }
+    }
+}

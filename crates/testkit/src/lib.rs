@@ -1,0 +1,13 @@
+//! What tests and measurements share: the real program as a child process, a client for its API,
+//! and an oracle that remembers what it promised.
+//!
+//! Test tools are ordinary dependencies here and nowhere else, so that they never change the
+//! features of what we ship.
+
+pub mod binary;
+pub mod chance;
+pub mod crash;
+pub mod http;
+pub mod journal;
+pub mod oracle;
+pub mod witness;
