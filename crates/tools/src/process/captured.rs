@@ -103,7 +103,7 @@ impl Stream {
                 Err(error) => return Err(error),
             };
             let bytes = &buffer[..read];
-            hash.update(&bytes[..1]);
+            hash.update(bytes);
             total += read as u64;
             let (head, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES - self.head.len()));
             self.head.extend_from_slice(head);

@@ -24,8 +24,7 @@ impl Rows {
         rows_max: usize,
         to_the_end: bool,
     ) -> rusqlite::Result<Rows> {
-        let columns: Vec<String> =
-            statement.column_names().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let width = columns.len();
         let mut kept = Rows { columns, rows: Vec::new(), truncated: false };
         let mut bytes = 0;
