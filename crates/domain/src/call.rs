@@ -235,6 +235,11 @@ impl ClearedCall {
         &self.call
     }
 
+    /// The call itself, for whoever clears up after it. It clears nothing.
+    pub fn shared(&self) -> Arc<Call> {
+        self.call.clone()
+    }
+
     pub fn attempt(&self) -> u32 {
         self.attempt
     }

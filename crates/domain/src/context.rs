@@ -17,6 +17,8 @@ pub struct Context<'a> {
     /// The definition of a tool as it is now; `None` if it is no longer configured.
     pub definition_of: &'a dyn Fn(&str) -> Option<Digest>,
     pub run_as_decided: bool,
+    /// Model calls that one run may take.
+    pub turns_max: u32,
     pub while_pending: WhilePending,
     /// Fresh random bits for ids.
     pub chance: &'a dyn Fn() -> u128,

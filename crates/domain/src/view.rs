@@ -18,7 +18,8 @@ pub fn digest(hold: &Hold) -> Digest {
 pub fn render(hold: &Hold) -> String {
     let mut text = String::new();
     line(&mut text, "asks", hold.question.kind());
-    line(&mut text, "title", &hold.title);
+    // Made safe to show when the hold was made; doing it twice would show marks of marks.
+    let _ = writeln!(text, "title: {}", hold.title.replace('\n', " "));
     if let Some(call) = &hold.call {
         line(&mut text, "tool", &call.tool);
         line(&mut text, "effects", call.effects.name());

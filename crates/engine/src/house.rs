@@ -7,7 +7,6 @@ use domain::house::House;
 use domain::id::{CommitId, StreamId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
-use domain::session::Command;
 use ports::store::Commit;
 
 use crate::accounts::Caller;
@@ -118,7 +117,8 @@ impl Engine {
             let Some((last, _)) = owing.last() else { return Ok(()) };
             after = Some(*last);
             for (session, _) in owing {
-                self.submit(session, &Actor::Runtime, &Command::Wake, None).await?;
+                // Also calls of a node that died, which could not start again while it was frozen.
+                self.recover_session(session).await?;
             }
         }
     }

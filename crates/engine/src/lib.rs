@@ -37,6 +37,7 @@ use ports::courier::Courier;
 use ports::model::Model;
 use ports::store::Store;
 use ports::tool_host::ToolHost;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -61,6 +62,8 @@ pub struct AgentSetup {
     pub tools: Vec<Arc<str>>,
     pub while_pending: WhilePending,
     pub run_as_decided: bool,
+    /// Model calls that one run may take.
+    pub turns_max: u32,
 }
 
 /// Everything that an engine is made of.
@@ -98,6 +101,8 @@ pub(crate) struct Inner {
     pub(crate) bus: watch::Bus,
     pub(crate) timers: timers::Timers,
     pub(crate) at_work: dispatch::AtWork,
+    pub(crate) thinking: Semaphore,
+    pub(crate) executing: Semaphore,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
 }
@@ -107,7 +112,8 @@ impl Engine {
     pub async fn start(setup: Setup) -> Result<Engine, Error> {
         let agents = setup.agents.into_iter().map(|agent| (agent.id.clone(), agent)).collect();
         let tools = setup.tools.into_iter().map(|host| (host.tool().name.clone(), host)).collect();
-        let (last, _) = setup.store.last().await?;
+        let thinking = Semaphore::new(setup.limits.thinking_at_once);
+        let executing = Semaphore::new(setup.limits.executing_at_once);
         let engine = Engine(Arc::new(Inner {
             node: setup.node,
             store: setup.store,
@@ -122,9 +128,11 @@ impl Engine {
             limits: setup.limits,
             house: house::HouseCache::default(),
             live: live::Live::default(),
-            bus: watch::Bus::new(last),
+            bus: watch::Bus::new(),
             timers: timers::Timers::default(),
             at_work: dispatch::AtWork::default(),
+            thinking,
+            executing,
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
         }));

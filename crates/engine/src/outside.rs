@@ -17,6 +17,7 @@ use domain::policy::Decision;
 use domain::refusal::Refusal;
 use domain::session::default_audience;
 use domain::tool::{Effects, Place, Tool};
+use domain::visible::visible;
 use ports::store::{Commit, Delivery, HoldQuery, Viewer};
 use serde_json::{Value, json};
 
@@ -138,7 +139,8 @@ impl Engine {
             state,
             risk: verdict.as_ref().map_or(Risk::Medium, |verdict| verdict.risk).max(new.risk.unwrap_or(Risk::Low)),
             tag: tag_of(id),
-            title: new.title,
+            // Shown everywhere, so it is made safe to show once and for all.
+            title: visible(&new.title),
             agent: None,
             session: None,
             run: None,
@@ -355,6 +357,7 @@ impl Engine {
             policy: &self.0.policy,
             definition_of: &definition_of,
             run_as_decided: false,
+            turns_max: 0,
             while_pending: Default::default(),
             chance: &chance,
         };

@@ -26,7 +26,7 @@ impl Engine {
         }
     }
 
-    async fn recover_session(&self, id: SessionId) -> Result<(), Error> {
+    pub(crate) async fn recover_session(&self, id: SessionId) -> Result<(), Error> {
         let session = self.load_session(id).await?;
         for (call, record) in &session.calls {
             let (CallState::Running { attempt, node, .. }, Some(stored)) = (&record.state, &record.call) else {

@@ -11,6 +11,7 @@ use domain::json::Arguments;
 use domain::person::{Audience, PersonId};
 use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
+use domain::schema::restore;
 use domain::session::{HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience};
 use domain::tool::{Confirm, Place, Tool};
 use ports::model::{ModelTurn, WrittenCall};
@@ -171,6 +172,11 @@ impl Engine {
     pub(crate) async fn rule_edit(&self, hold: &Hold, arguments: Arguments) -> Result<Edited, Refusal> {
         let invalid = |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why };
         let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
+        // What the editor was not shown, they cannot have meant to change.
+        let arguments = match restore(arguments.value(), call.arguments.value(), &call.secrets) {
+            Some(restored) => Arguments::from_value(restored).map_err(|error| invalid(error.to_string()))?,
+            None => arguments,
+        };
         let (revised, preview, asks) = match self.0.tools.get(&call.tool) {
             Some(host) if hold.session.is_some() => {
                 let looked = look(host, &arguments).await.map_err(invalid)?;

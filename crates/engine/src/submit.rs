@@ -7,6 +7,7 @@ use domain::digest::Digest;
 use domain::event::Event;
 use domain::house::House;
 use domain::id::{CommitId, SessionId, StreamId};
+use domain::limits::TURNS_PER_RUN_MAX;
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Decided, Reply, Session};
@@ -122,6 +123,7 @@ impl Engine {
             policy: &self.0.policy,
             definition_of: &definition_of,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
+            turns_max: agent.map_or(TURNS_PER_RUN_MAX, |agent| agent.turns_max.min(TURNS_PER_RUN_MAX)),
             while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
             chance: &chance,
         };

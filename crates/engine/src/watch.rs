@@ -10,7 +10,7 @@ use domain::person::Actor;
 use domain::time::Timestamp;
 use ports::store::Entry;
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
 use crate::live::Spoken;
@@ -28,7 +28,7 @@ pub(crate) struct Bus {
 }
 
 impl Bus {
-    pub(crate) fn new(_last: u64) -> Bus {
+    pub(crate) fn new() -> Bus {
         Bus { streams: Mutex::default(), all: broadcast::channel(BACKLOG).0 }
     }
 
@@ -203,6 +203,18 @@ impl Follow {
         Ok(())
     }
 
+    fn hear_out(&mut self) {
+        let Some((_, spoken)) = &mut self.spoken else { return };
+        loop {
+            match spoken.try_recv() {
+                Ok(spoken) => self.ready.push_back(Followed::Spoken(spoken)),
+                // The whole message follows.
+                Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
+
     async fn keep(&mut self, entry: &Entry) -> Result<(), Error> {
         let first = self.first(entry);
         let last = first + entry.events.len() as u64 - 1;
@@ -217,6 +229,10 @@ impl Follow {
             for (offset, event) in entry.events.iter().enumerate() {
                 let position = first + offset as u64;
                 if position > self.position {
+                    // What was said of a message comes before the message, never after it.
+                    if matches!(event, Event::MessageAdded { .. }) {
+                        self.hear_out();
+                    }
                     self.ready.push_back(Followed::Event(Box::new(Happening {
                         stream: entry.stream,
                         position,

@@ -144,6 +144,7 @@ fn plan(data: &Path) -> Result<Plan> {
         tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
         while_pending: WhilePending::Queue,
         run_as_decided: false,
+        turns_max: domain::limits::TURNS_PER_RUN_MAX,
     };
     Ok(Plan { people: people(), policy: policy()?, agents: vec![agent], tools, callbacks: CallbacksConfig::default() })
 }

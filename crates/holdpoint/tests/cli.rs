@@ -82,6 +82,10 @@ async fn every_kind_of_hold_can_be_answered() {
     demo.person_runs(&["answer", id, "--fill", "{not json"]).ends_with(2);
     let wrong = demo.person_runs(&["answer", id, "--fill", "[]"]).ends_with(1);
     assert!(wrong.err.contains("fill"), "{}", wrong.err);
+    let form = r#"{"title":"1.4","summary":"faster"}"#;
+    let json = demo.person_runs(&["answer", id, "--fill", form, "--json"]).ends_with(0).json();
+    assert_eq!(json["decision"]["fill"]["title"], "1.4");
+    assert_eq!(json["decision"]["via"], "cli");
 
     let hold = demo.scenario("approve").await;
     let id = hold["id"].as_str().unwrap();
@@ -145,6 +149,29 @@ async fn an_interrupted_question_is_taken_back() {
         asking.ended().ends_with(130);
         assert_eq!(demo.hold(&id).await["state"], "cancelled");
     }
+}
+
+#[tokio::test]
+async fn a_question_outlives_the_server_that_was_asked() {
+    let mut demo = Demo::start();
+    let mut asking = demo.program_asks(&["ask", "Ticket?"]);
+    demo.restart();
+    asking.says("Still waiting");
+    demo.person_runs(&["answer", &asking.hold, "--fill", r#"{"text":"OPS-7"}"#]).ends_with(0);
+    assert_eq!(asking.ended().ends_with(0).out, "OPS-7\n");
+}
+
+#[tokio::test]
+async fn an_approved_command_waits_while_everything_is_frozen() {
+    let demo = Demo::start();
+    let mut asking = demo.program_asks(&["gate", "--", "echo", "ran"]);
+    let digest = demo.hold(&asking.hold).await["digest"].as_str().unwrap().to_owned();
+    demo.person_runs(&["freeze", "--reason", "wait"]).ends_with(0);
+    demo.person_runs(&["approve", &asking.hold, "--digest", &digest]).ends_with(0);
+    asking.says("approved, but not run yet");
+    assert!(demo.hold(&asking.hold).await["outcome"].is_null());
+    demo.person_runs(&["freeze", "--off"]).ends_with(0);
+    assert_eq!(asking.ended().ends_with(0).out, "ran\n");
 }
 
 #[tokio::test]

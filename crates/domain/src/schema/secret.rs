@@ -174,8 +174,50 @@ fn hide(value: &mut Value, steps: &[String]) {
     }
 }
 
+/// An edit of a redacted value: where the editor left the placeholder standing, the secret that it
+/// stood for is put back. `None` if there was nothing to put back.
+pub fn restore(edited: &Value, stored: &Value, pointers: &[String]) -> Option<Value> {
+    let mut restored = edited.clone();
+    put_back(&mut restored, stored, &redact(stored, pointers)).then_some(restored)
+}
+
+fn put_back(edited: &mut Value, stored: &Value, shown: &Value) -> bool {
+    if shown == SECRET && edited == SECRET {
+        *edited = stored.clone();
+        return true;
+    }
+    match (edited, stored, shown) {
+        (Value::Object(edited), Value::Object(stored), Value::Object(shown)) => {
+            let mut any = false;
+            for (key, value) in edited {
+                if let (Some(stored), Some(shown)) = (stored.get(key), shown.get(key)) {
+                    any |= put_back(value, stored, shown);
+                }
+            }
+            any
+        }
+        (Value::Array(edited), Value::Array(stored), Value::Array(shown)) => {
+            let places = edited.iter_mut().zip(stored).zip(shown);
+            places.fold(false, |any, ((value, stored), shown)| put_back(value, stored, shown) | any)
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn i45_an_edit_that_leaves_the_placeholder_keeps_the_secret() {
+        let stored = json!({"user": "ana", "key": "s3cret", "n": [1, 2]});
+        let pointers = ["/key".to_owned()];
+        let edited = json!({"user": "bob", "key": SECRET, "n": [1]});
+        let restored = restore(&edited, &stored, &pointers);
+        assert_eq!(restored, Some(json!({"user": "bob", "key": "s3cret", "n": [1]})));
+        assert_eq!(restore(&json!({"key": "other"}), &stored, &pointers), None);
+        // A placeholder where there is no secret is only a text.
+        assert_eq!(restore(&json!({"user": SECRET}), &stored, &pointers), None);
+    }
+
     use serde_json::json;
 
     use super::*;

@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::grant::{ClearedBy, Grant};
 use crate::hold::Question;
 use crate::id::CallId;
-use crate::limits::{EXECUTE_WITHIN_MS, OPEN_HOLDS_PER_SESSION_MAX, TURNS_PER_RUN_MAX};
+use crate::limits::{EXECUTE_WITHIN_MS, OPEN_HOLDS_PER_SESSION_MAX};
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, ToolResult};
 use crate::tool::Confirm;
@@ -27,10 +27,10 @@ impl Draft {
         }));
         let message = Message { id: thought.message, role: Role::Assistant, origin: Origin::Own, parts, at: context.now };
         self.push(Event::MessageAdded { message: Arc::new(message) }, context);
-        let spent = self.next.run.as_ref().is_some_and(|run| run.turns >= TURNS_PER_RUN_MAX);
+        let spent = self.next.run.as_ref().is_some_and(|run| run.turns >= context.turns_max);
         for ruled in &thought.calls {
             if spent {
-                let why = format!("Not run: this run has used up its {TURNS_PER_RUN_MAX} turns.");
+                let why = format!("Not run: this run has used up its {} turns.", context.turns_max);
                 self.malformed(ruled, &why, context);
             } else {
                 self.propose(ruled, context);
@@ -48,7 +48,7 @@ impl Draft {
                 let Some(call) = otherwise.call().cloned() else {
                     return self.rule(id, ruled, otherwise, true, context);
                 };
-                match self.next.phase(&call, *confirmed) {
+                match self.next.phase(&call, *confirmed, context.people) {
                     Phase::First => self.rule(id, ruled, otherwise, true, context),
                     Phase::Known(result) => {
                         self.push(Event::CallProposed { id, call, clearance: None }, context);

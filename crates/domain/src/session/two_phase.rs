@@ -16,6 +16,7 @@ use crate::hold::{Hold, HoldOutcome, HoldState};
 use crate::id::{CallId, HoldId};
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, Outcome, ResultKind, ToolResult};
+use crate::person::People;
 use crate::schema::redact;
 
 /// What a call to a two-phase tool amounts to.
@@ -31,7 +32,7 @@ pub(super) enum Phase {
 }
 
 impl Session {
-    pub(super) fn phase(&self, call: &Call, confirmed: bool) -> Phase {
+    pub(super) fn phase(&self, call: &Call, confirmed: bool, people: &People) -> Phase {
         let matching = self.holds.values().rev().find(|hold| {
             hold.two_phase
                 && hold.call.as_ref().is_some_and(|stored| {
@@ -44,7 +45,7 @@ impl Session {
             // Without `confirmed` it is a new request, whatever became of earlier ones.
             (_, false) => Phase::First,
             (HoldState::Approved(_), true) => self.approved(hold),
-            (HoldState::Denied(_), true) => Phase::Known(denied(hold, "the person")),
+            (HoldState::Denied(_), true) => Phase::Known(denied(hold, people)),
             (HoldState::Expired { .. }, true) => Phase::Known(shaped(&NotRun::Expired.result())),
             (HoldState::Cancelled { reason, .. }, true) => {
                 Phase::Known(shaped(&NotRun::Cancelled { reason: reason.clone() }.result()))
@@ -214,14 +215,14 @@ pub(super) fn shaped(result: &ToolResult) -> ToolResult {
     ToolResult { content: body.to_string(), ..result.clone() }
 }
 
-fn denied(hold: &Hold, name: &str) -> ToolResult {
-    let reason = hold.state.decision().and_then(|decision| decision.vote()).and_then(|vote| {
-        match &vote.answer {
-            crate::answer::Answer::Deny { reason, .. } => reason.clone(),
-            _ => None,
-        }
+fn denied(hold: &Hold, people: &People) -> ToolResult {
+    let vote = hold.state.decision().and_then(|decision| decision.vote());
+    let reason = vote.and_then(|vote| match &vote.answer {
+        crate::answer::Answer::Deny { reason, .. } => reason.clone(),
+        _ => None,
     });
-    shaped(&NotRun::DeniedBy { name: name.into(), reason }.result())
+    let name = vote.map_or("a person", |vote| people.name_of(&vote.by)).to_owned();
+    shaped(&NotRun::DeniedBy { name, reason }.result())
 }
 
 fn replayed(result: &ToolResult) -> ToolResult {

@@ -153,6 +153,7 @@ impl World {
             policy: &self.policy,
             definition_of: &definition_of,
             run_as_decided: self.run_as_decided,
+            turns_max: domain::limits::TURNS_PER_RUN_MAX,
             while_pending: self.while_pending,
             chance: &chance,
         };

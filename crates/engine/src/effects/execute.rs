@@ -22,11 +22,14 @@ impl Engine {
         let Some(stop) = self.0.at_work.take(work) else { return };
         let (engine, session) = (self.clone(), session.id);
         self.spawn(async move {
-            let attempt = cleared.attempt();
+            let (attempt, stored) = (cleared.attempt(), cleared.shared());
             let outcome = engine.run(cleared, stop).await;
             let command = Command::Report { call, attempt, outcome };
             engine.report(session, &command).await;
             engine.0.at_work.done(work);
+            if let Some(host) = engine.0.tools.get(&stored.tool) {
+                host.forget(&stored).await;
+            }
         });
     }
 
@@ -34,6 +37,9 @@ impl Engine {
         let Some(host) = self.0.tools.get(&cleared.call().tool).cloned() else {
             // It was there a moment ago, when the start was decided.
             return Outcome::Failed(domain::outcome::Output::text("the tool is not configured any more"));
+        };
+        let Ok(_turn) = self.0.executing.acquire().await else {
+            return Outcome::Unknown { evidence: "the server stopped before the call could begin".into() };
         };
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
         AssertUnwindSafe(host.run(cleared, stop)).catch_unwind().await.unwrap_or_else(|_| Outcome::Unknown {

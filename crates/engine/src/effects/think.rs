@@ -86,6 +86,7 @@ impl Engine {
         let live = self.0.live.clone();
         let id = session.id;
         let sink = Arc::new(move |delta: Delta| live.delta(id, delta));
+        let _turn = self.0.thinking.acquire().await.map_err(|_| ModelError::Stopped)?;
         let result = agent.model.think(&request, sink, stop.clone()).await;
         let turn = match result {
             Ok(turn) => turn,

@@ -196,6 +196,7 @@ impl Options {
             tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
             while_pending: Default::default(),
             run_as_decided: false,
+        turns_max: domain::limits::TURNS_PER_RUN_MAX,
         };
         let (_, last) = self.store.last().await.unwrap();
         let setup = Setup {

@@ -21,6 +21,7 @@ pub mod menu;
 pub mod output;
 pub mod policy;
 pub mod problem;
+pub mod prompt;
 pub mod token;
 pub mod waiting;
 

@@ -1,6 +1,7 @@
 //! A real server in a temporary directory, and the real command line against it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -63,19 +64,32 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
+fn serve(address: &str, data: &Path) -> (Child, Value) {
+    let data = data.to_str().unwrap();
+    let mut server = command(&["demo", "--json", "--listen", address, "--data", data])
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let ready = serde_json::from_str(&line)
+        .unwrap_or_else(|error| panic!("the demo's first line is {line:?}: {error}"));
+    (server, ready)
+}
+
 impl Demo {
     pub(crate) fn start() -> Demo {
         let data = tempfile::tempdir().unwrap();
-        let path = data.path().to_str().unwrap();
-        let mut server = command(&["demo", "--json", "--listen", "127.0.0.1:0", "--data", path])
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let ready = serde_json::from_str(&line)
-            .unwrap_or_else(|error| panic!("the demo's first line is {line:?}: {error}"));
+        let (server, ready) = serve("127.0.0.1:0", data.path());
         Demo { server, ready, data }
+    }
+
+    /// Kills the server as hard as it can be killed, and starts it again on the same data.
+    pub(crate) fn restart(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+        let address = self.url().strip_prefix("http://").unwrap().to_owned();
+        (self.server, self.ready) = serve(&address, self.data.path());
     }
 
     fn text(&self, key: &str) -> &str {
@@ -163,6 +177,15 @@ impl Asking {
             .unwrap_or_else(|| panic!("it did not ask: {said}"))
             .to_owned();
         Asking { child, stderr, said, hold }
+    }
+
+    /// Waits until it says this on standard error.
+    pub(crate) fn says(&mut self, words: &str) {
+        let from = self.said.len();
+        while !self.said[from..].contains(words) {
+            let read = self.stderr.read_line(&mut self.said).unwrap();
+            assert!(read > 0, "it never said {words:?}: {}", self.said);
+        }
     }
 
     pub(crate) fn interrupt(&self) {

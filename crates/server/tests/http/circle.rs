@@ -6,7 +6,10 @@ use crate::world::{list, text, world};
 
 fn part<'a>(session: &'a Value, kind: &str) -> &'a Value {
     let parts = list(session, "messages").iter().flat_map(|message| list(message, "parts"));
-    parts.into_iter().find(|part| part["type"] == kind).unwrap_or_else(|| panic!("no {kind} in {session}"))
+    parts
+        .into_iter()
+        .find(|part| part["type"] == kind)
+        .unwrap_or_else(|| panic!("no {kind} in {session}"))
 }
 
 #[tokio::test]
@@ -19,10 +22,16 @@ async fn a_call_waits_for_a_person_runs_once_and_the_model_goes_on() {
     assert_eq!(hold["call"]["tool"], "wipe");
     assert_eq!(hold["call"]["arguments"], json!({"rows": 214}));
     assert_eq!(hold["call"]["effects"], "at_most_once");
-    assert_eq!(hold["audience"], json!({"people": [], "roles": ["dba"], "quorum": 1, "exclude_requester": false}));
+    assert_eq!(
+        hold["audience"],
+        json!({"people": [], "roles": ["dba"], "quorum": 1, "exclude_requester": false})
+    );
     assert_eq!(hold["rule"], "about wipe");
     assert_eq!(hold["requester"], "bob");
-    assert_eq!((&hold["two_phase"], &hold["outcome"], &hold["decision"]), (&json!(false), &Value::Null, &Value::Null));
+    assert_eq!(
+        (&hold["two_phase"], &hold["outcome"], &hold["decision"]),
+        (&json!(false), &Value::Null, &Value::Null)
+    );
     let view = domain::digest::Digest::of(text(&hold["view"], "text").as_bytes());
     assert_eq!(hold["view"]["digest"], view.to_string());
     let (_, shown) = world.get("bob", &format!("/v1/sessions/{session}")).await;
@@ -31,7 +40,8 @@ async fn a_call_waits_for_a_person_runs_once_and_the_model_goes_on() {
     assert_eq!(part(&shown, "tool-call")["hold"], hold["id"]);
     assert_eq!(part(&shown, "tool-call")["toolCallId"], hold["call"]["id"]);
 
-    let (status, answered) = world.answer("dan", &hold, json!({"verdict": "approve", "note": "go"})).await;
+    let (status, answered) =
+        world.answer("dan", &hold, json!({"verdict": "approve", "note": "go"})).await;
     assert_eq!(status, 200, "{answered}");
     assert_eq!(answered["state"], "approved");
     assert_eq!(answered["decision"]["by"], "dan");
@@ -52,7 +62,8 @@ async fn a_call_waits_for_a_person_runs_once_and_the_model_goes_on() {
 async fn a_denial_does_not_look_like_success_and_runs_nothing() {
     let world = world().await;
     let (session, hold) = world.held("bob", "call wipe {}").await;
-    let (status, denied) = world.answer("dan", &hold, json!({"verdict": "deny", "reason": "not today"})).await;
+    let (status, denied) =
+        world.answer("dan", &hold, json!({"verdict": "deny", "reason": "not today"})).await;
     assert_eq!((status, &denied["state"]), (200, &json!("denied")));
     let over = world.until_over("bob", &session).await;
     assert_eq!(part(&over, "tool-call")["state"], "output-denied");
@@ -65,12 +76,14 @@ async fn i09_the_first_answer_stands_and_later_ones_learn_it() {
     let world = world().await;
     let (_, hold) = world.held("bob", "call wipe {}").await;
     let (first, _) = world.answer("bob", &hold, json!({"verdict": "deny", "reason": "no"})).await;
-    let (again, same) = world.answer("bob", &hold, json!({"verdict": "deny", "reason": "no"})).await;
+    let (again, same) =
+        world.answer("bob", &hold, json!({"verdict": "deny", "reason": "no"})).await;
     assert_eq!((first, again), (200, 200));
     assert_eq!(same["state"], "denied");
-    for (who, answer) in
-        [("dan", json!({"verdict": "deny", "reason": "no"})), ("bob", json!({"verdict": "approve"}))]
-    {
+    for (who, answer) in [
+        ("dan", json!({"verdict": "deny", "reason": "no"})),
+        ("bob", json!({"verdict": "approve"})),
+    ] {
         let (status, problem) = world.answer(who, &hold, answer).await;
         assert_eq!((status, &problem["code"]), (409, &json!("hold_already_decided")));
         assert_eq!(problem["decision"]["by"], "bob");
@@ -97,7 +110,8 @@ async fn edited_arguments_are_a_new_call_that_runs_to_the_byte() {
 async fn a_session_grant_lets_the_same_call_pass_and_can_be_taken_back() {
     let world = world().await;
     let (session, hold) = world.held("bob", "call wipe {}").await;
-    let (status, _) = world.answer("dan", &hold, json!({"verdict": "approve", "scope": "session"})).await;
+    let (status, _) =
+        world.answer("dan", &hold, json!({"verdict": "approve", "scope": "session"})).await;
     assert_eq!(status, 200);
     world.until_over("bob", &session).await;
     world.say("bob", &session, "call wipe {}").await;
@@ -117,7 +131,8 @@ async fn a_session_grant_lets_the_same_call_pass_and_can_be_taken_back() {
 #[tokio::test]
 async fn an_outside_program_asks_waits_and_reports() {
     let world = world().await;
-    let body = r#"{"kind":"approve","title":"Deploy","call":{"tool":"wipe","arguments":{ "n" : 1.50 }}}"#;
+    let body =
+        r#"{"kind":"approve","title":"Deploy","call":{"tool":"wipe","arguments":{ "n" : 1.50 }}}"#;
     let reply = world
         .request("gate", reqwest::Method::POST, "/v1/holds")
         .header("content-type", "application/json")
@@ -129,21 +144,23 @@ async fn an_outside_program_asks_waits_and_reports() {
     let location = reply.headers()["location"].to_str().expect("text").to_owned();
     let hold: Value = reply.json().await.expect("json");
     assert_eq!(location, format!("/v1/holds/{}", text(&hold, "id")));
-    let stored = world.store.hold(text(&hold, "id").parse().expect("an id")).await.expect("a store");
+    let stored =
+        world.store.hold(text(&hold, "id").parse().expect("an id")).await.expect("a store");
     let stored = stored.expect("a hold").call.clone().expect("a call");
     assert_eq!(stored.arguments.bytes(), br#"{ "n" : 1.50 }"#);
 
     let wait = |until: &str, seconds| format!("{location}/wait?until={until}&timeout_s={seconds}");
     assert_eq!(world.get("gate", &wait("decided", 0)).await.0, 204);
-    let (waited, answered) = tokio::join!(
-        async { world.get("gate", &wait("decided", 20)).await },
-        async { world.answer("bob", &hold, json!({"verdict": "approve"})).await }
-    );
+    let (waited, answered) =
+        tokio::join!(async { world.get("gate", &wait("decided", 20)).await }, async {
+            world.answer("bob", &hold, json!({"verdict": "approve"})).await
+        });
     assert_eq!((waited.0, answered.0), (200, 200));
     assert_eq!(waited.1["state"], "approved");
     assert_eq!(world.get("gate", &wait("settled", 0)).await.0, 204);
     let outcome = json!({"state": "succeeded", "result": {"rows": 3}});
-    let (status, reported) = world.post("gate", &format!("{location}/outcome"), outcome.clone()).await;
+    let (status, reported) =
+        world.post("gate", &format!("{location}/outcome"), outcome.clone()).await;
     assert_eq!((status, &reported["outcome"]["state"]), (200, &json!("succeeded")));
     assert_eq!(world.post("gate", &format!("{location}/outcome"), outcome).await.0, 200);
     let failed = json!({"state": "failed"});
@@ -156,10 +173,16 @@ async fn policy_may_answer_an_outside_hold_at_once() {
     let world = world().await;
     let ask = |tool: &str| json!({"kind": "approve", "title": "x", "call": {"tool": tool, "arguments": {}}});
     let free = world.open_hold("gate", ask("free")).await;
-    assert_eq!((&free["state"], &free["decision"]["rule"]), (&json!("approved"), &json!("about free")));
+    assert_eq!(
+        (&free["state"], &free["decision"]["rule"]),
+        (&json!("approved"), &json!("about free"))
+    );
     assert_eq!(free["decision"]["by"], Value::Null);
     let never = world.open_hold("gate", ask("never")).await;
-    assert_eq!((&never["state"], &never["decision"]["verdict"]), (&json!("denied"), &json!("deny")));
+    assert_eq!(
+        (&never["state"], &never["decision"]["verdict"]),
+        (&json!("denied"), &json!("deny"))
+    );
 }
 
 #[tokio::test]
@@ -167,7 +190,10 @@ async fn questions_are_chosen_and_filled() {
     let world = world().await;
     let options = json!(["Blue-Green", {"label": "Canary", "description": "slow", "id": "c"}]);
     let hold = world
-        .open_hold("gate", json!({"kind": "choose", "title": "How?", "options": options, "multiple": true}))
+        .open_hold(
+            "gate",
+            json!({"kind": "choose", "title": "How?", "options": options, "multiple": true}),
+        )
         .await;
     assert_eq!(hold["options"][0], json!({"id": "1", "label": "Blue-Green", "description": null}));
     assert_eq!(hold["options"][1], json!({"id": "c", "label": "Canary", "description": "slow"}));
@@ -178,11 +204,13 @@ async fn questions_are_chosen_and_filled() {
 
     let schema = json!({"type": "object", "required": ["pin"],
         "properties": {"pin": {"type": "string", "writeOnly": true}, "n": {"type": "integer"}}});
-    let hold = world.open_hold("gate", json!({"kind": "fill", "title": "Pin?", "schema": schema})).await;
+    let hold =
+        world.open_hold("gate", json!({"kind": "fill", "title": "Pin?", "schema": schema})).await;
     let (status, problem) = world.answer("bob", &hold, json!({"fill": {"pin": 7}})).await;
     assert_eq!((status, &problem["code"]), (422, &json!("answer_invalid")));
     assert_eq!(problem["field"], "fill/pin");
-    let (status, filled) = world.answer("bob", &hold, json!({"fill": {"pin": "hunter2", "n": 3}})).await;
+    let (status, filled) =
+        world.answer("bob", &hold, json!({"fill": {"pin": "hunter2", "n": 3}})).await;
     assert_eq!((status, &filled["decision"]["fill"]["n"]), (200, &json!(3)));
     assert!(!filled.to_string().contains("hunter2"), "{filled}");
 }
@@ -198,7 +226,8 @@ async fn i12_two_people_must_agree_where_the_rule_says_so() {
     assert_eq!(list(&once, "answers").len(), 1);
     let (status, again) = world.answer("bob", &hold, approve.clone()).await;
     assert_eq!((status, &again["state"]), (200, &json!("pending")));
-    let (status, problem) = world.answer("bob", &hold, json!({"verdict": "approve", "note": "really"})).await;
+    let (status, problem) =
+        world.answer("bob", &hold, json!({"verdict": "approve", "note": "really"})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("already_voted")));
     let (status, both) = world.answer("dan", &hold, approve).await;
     assert_eq!((status, &both["state"]), (200, &json!("approved")));
@@ -231,13 +260,18 @@ async fn a_failed_run_is_retried_and_a_paused_one_cancelled() {
     let (other, _) = world.say("bob", &session, "call wipe {}").await;
     let paused = world.until("bob", &session, |session| session["run"]["status"] == "paused").await;
     let hold = list(&paused, "pending")[0].clone();
-    let (status, cancelled) = world.post("bob", &format!("/v1/runs/{other}/cancel"), json!({"reason": "oops"})).await;
+    let (status, cancelled) =
+        world.post("bob", &format!("/v1/runs/{other}/cancel"), json!({"reason": "oops"})).await;
     assert_eq!((status, &cancelled["status"]), (200, &json!("cancelled")), "{cancelled}");
     let (status, problem) = world.answer("dan", &hold, json!({"verdict": "approve"})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("hold_already_decided")));
     assert_eq!(problem["decision"]["state"], "cancelled");
     assert_eq!(world.wiped(), 0);
-    assert_eq!(world.get("bob", &format!("/v1/runs/{run}")).await.1["status"], "failed", "the earlier run");
+    assert_eq!(
+        world.get("bob", &format!("/v1/runs/{run}")).await.1["status"],
+        "failed",
+        "the earlier run"
+    );
     let (status, problem) = world.post("bob", &format!("/v1/runs/{other}/retry"), json!({})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("version_conflict")));
 }
@@ -245,7 +279,8 @@ async fn a_failed_run_is_retried_and_a_paused_one_cancelled() {
 #[tokio::test]
 async fn i45_secrets_are_shown_nowhere() {
     let world = world().await;
-    let (session, hold) = world.held("bob", r#"call connect {"host": "db", "password": "hunter2"}"#).await;
+    let (session, hold) =
+        world.held("bob", r#"call connect {"host": "db", "password": "hunter2"}"#).await;
     assert_eq!(hold["call"]["arguments"]["host"], "db");
     let edited = json!({"verdict": "approve", "arguments": {"host": "db2", "password": "hunter2"}});
     let (status, answered) = world.answer("bob", &hold, edited).await;
@@ -266,7 +301,9 @@ async fn i45_secrets_are_shown_nowhere() {
 async fn i05_a_message_never_answers_a_hold() {
     let world = world().await;
     let (session, hold) = world.held("bob", "call wipe {}").await;
-    for say in ["yes", "approve", "{\"verdict\":\"approve\"}", &format!("/approve {}", text(&hold, "id"))] {
+    for say in
+        ["yes", "approve", "{\"verdict\":\"approve\"}", &format!("/approve {}", text(&hold, "id"))]
+    {
         world.say("bob", &session, say).await;
     }
     let (_, hold) = world.get("bob", &format!("/v1/holds/{}", text(&hold, "id"))).await;

@@ -5,7 +5,13 @@ use serde_json::{Value, json};
 
 use crate::world::{World, list, text, world};
 
-async fn keyed(world: &World, who: &str, path: &str, key: &str, body: &Value) -> (u16, Value, bool) {
+async fn keyed(
+    world: &World,
+    who: &str,
+    path: &str,
+    key: &str,
+    body: &Value,
+) -> (u16, Value, bool) {
     let request = world.request(who, Method::POST, path).header("Idempotency-Key", key).json(body);
     let reply = request.send().await.expect("a reply");
     let replayed = reply.headers().get("idempotency-replayed").is_some_and(|value| value == "true");
@@ -14,14 +20,25 @@ async fn keyed(world: &World, who: &str, path: &str, key: &str, body: &Value) ->
 }
 
 /// Twice the same, then another body under the same key.
-async fn check(world: &World, who: &str, path: &str, key: &str, body: Value, other: Value) -> Value {
+async fn check(
+    world: &World,
+    who: &str,
+    path: &str,
+    key: &str,
+    body: Value,
+    other: Value,
+) -> Value {
     let first = keyed(world, who, path, key, &body).await;
     assert!(first.0 < 300 && !first.2, "{path}: {first:?}");
     let before = world.state().await;
     let again = keyed(world, who, path, key, &body).await;
     assert_eq!((again.0, &again.1, again.2), (first.0, &first.1, true), "{path}");
     let (status, problem, _) = keyed(world, who, path, key, &other).await;
-    assert_eq!((status, &problem["code"]), (422, &json!("idempotency_key_reused")), "{path}: {problem}");
+    assert_eq!(
+        (status, &problem["code"]),
+        (422, &json!("idempotency_key_reused")),
+        "{path}: {problem}"
+    );
     assert_eq!(world.state().await, before, "{path}");
     first.1
 }
@@ -29,12 +46,25 @@ async fn check(world: &World, who: &str, path: &str, key: &str, body: Value, oth
 #[tokio::test]
 async fn i09_every_post_keeps_its_reply() {
     let world = world().await;
-    let session = check(&world, "bob", "/v1/sessions", "s", json!({"agent": "ops"}), json!({"agent": "ops", "title": "x"})).await;
+    let session = check(
+        &world,
+        "bob",
+        "/v1/sessions",
+        "s",
+        json!({"agent": "ops"}),
+        json!({"agent": "ops", "title": "x"}),
+    )
+    .await;
     let session = text(&session, "id");
     let messages = format!("/v1/sessions/{session}/messages");
-    let said = check(&world, "bob", &messages, "m", json!({"text": "call wipe {}"}), json!({"text": "x"})).await;
+    let said =
+        check(&world, "bob", &messages, "m", json!({"text": "call wipe {}"}), json!({"text": "x"}))
+            .await;
     let shown = world.until("bob", &session, |session| session["run"]["status"] == "paused").await;
-    assert_eq!(list(&shown, "messages").iter().filter(|message| message["role"] == "user").count(), 1);
+    assert_eq!(
+        list(&shown, "messages").iter().filter(|message| message["role"] == "user").count(),
+        1
+    );
     let hold = list(&shown, "pending")[0].clone();
     let path = |verb: &str| format!("/v1/holds/{}/{verb}", text(&hold, "id"));
     check(&world, "dan", &path("claim"), "c", json!({}), json!({"x": 1})).await;
@@ -46,7 +76,15 @@ async fn i09_every_post_keeps_its_reply() {
     let outside = check(&world, "gate", "/v1/holds", "h", ask("x"), ask("y")).await;
     let path = |verb: &str| format!("/v1/holds/{}/{verb}", text(&outside, "id"));
     assert_eq!(world.answer("bob", &outside, json!({"verdict": "approve"})).await.0, 200);
-    check(&world, "gate", &path("outcome"), "o", json!({"state": "failed"}), json!({"state": "succeeded"})).await;
+    check(
+        &world,
+        "gate",
+        &path("outcome"),
+        "o",
+        json!({"state": "failed"}),
+        json!({"state": "succeeded"}),
+    )
+    .await;
     let withdrawn = world.open_hold("gate", ask("z")).await;
     let cancel = format!("/v1/holds/{}/cancel", text(&withdrawn, "id"));
     check(&world, "gate", &cancel, "w", json!({"reason": "a"}), json!({"reason": "b"})).await;
@@ -64,7 +102,8 @@ async fn i09_every_post_keeps_its_reply() {
     let token = |note: &str| json!({"program": "p", "scopes": ["ask"], "note": note});
     let minted = check(&world, "ana", "/v1/tokens", "t", token("a"), token("b")).await;
     assert!(text(&minted, "token").starts_with("hp_program_"));
-    check(&world, "ana", "/v1/logins", "l", json!({"person": "bob"}), json!({"person": "eve"})).await;
+    check(&world, "ana", "/v1/logins", "l", json!({"person": "bob"}), json!({"person": "eve"}))
+        .await;
     check(&world, "ana", "/v1/freeze", "f", json!({"reason": "a"}), json!({"reason": "b"})).await;
     assert_eq!(text(&said, "run").split('_').next(), Some("run"));
 }
@@ -86,7 +125,8 @@ async fn a_refused_request_may_be_sent_again() {
     let world = world().await;
     let (_, hold) = world.held("bob", "call wipe {}").await;
     let path = format!("/v1/holds/{}/answer", text(&hold, "id"));
-    let stale = json!({"digest": format!("sha256:{}", "1".repeat(64)), "answer": {"verdict": "approve"}});
+    let stale =
+        json!({"digest": format!("sha256:{}", "1".repeat(64)), "answer": {"verdict": "approve"}});
     assert_eq!(keyed(&world, "bob", &path, "k", &stale).await.0, 409);
     let good = json!({"digest": hold["digest"], "answer": {"verdict": "approve"}});
     assert_eq!(keyed(&world, "bob", &path, "k", &good).await.0, 200);
@@ -101,7 +141,8 @@ async fn keys_have_a_length_and_a_replay_says_where() {
     assert_eq!((status, &problem["code"]), (400, &json!("bad_request")));
     let (status, _, _) = keyed(&world, "bob", "/v1/sessions", &long[1..], &body).await;
     assert_eq!(status, 201);
-    let request = world.request("bob", Method::POST, "/v1/sessions").header("Idempotency-Key", &long[1..]);
+    let request =
+        world.request("bob", Method::POST, "/v1/sessions").header("Idempotency-Key", &long[1..]);
     let reply = request.json(&body).send().await.expect("a reply");
     let location = reply.headers()["location"].to_str().expect("text").to_owned();
     let session: Value = reply.json().await.expect("json");
@@ -113,10 +154,16 @@ async fn i09_of_many_at_once_one_acts() {
     let world = world().await;
     let body = json!({"program": "p", "scopes": ["ask"]});
     let before = world.state().await.0;
-    let all = futures_util::future::join_all((0..20).map(|_| keyed(&world, "ana", "/v1/tokens", "k", &body))).await;
+    let all = futures_util::future::join_all(
+        (0..20).map(|_| keyed(&world, "ana", "/v1/tokens", "k", &body)),
+    )
+    .await;
     assert!(all.iter().all(|reply| reply.0 == 201 && reply.1 == all[0].1), "{all:?}");
     assert_eq!(world.state().await.0, before + 1);
     let ask = json!({"kind": "choose", "title": "x", "options": ["a"]});
-    let all = futures_util::future::join_all((0..20).map(|_| keyed(&world, "gate", "/v1/holds", "k", &ask))).await;
+    let all = futures_util::future::join_all(
+        (0..20).map(|_| keyed(&world, "gate", "/v1/holds", "k", &ask)),
+    )
+    .await;
     assert!(all.iter().all(|reply| reply.0 == 201 && reply.1 == all[0].1), "{all:?}");
 }

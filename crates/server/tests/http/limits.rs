@@ -1,1 +1,162 @@
+//! Bounds, and how the server ends.
 
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::json;
+use server::HttpLimits;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::world::{Plan, planned, read, text, world};
+
+fn limited(limits: HttpLimits) -> Plan {
+    Plan { limits, ..Plan::default() }
+}
+
+#[tokio::test]
+async fn i41_what_is_too_large_is_refused() {
+    let world = planned(limited(HttpLimits { body_bytes: 1000, ..HttpLimits::default() })).await;
+    let body = json!({"agent": "ops", "title": "x".repeat(1000)});
+    let (status, problem) = world.post("bob", "/v1/sessions", body).await;
+    assert_eq!((status, &problem["code"]), (413, &json!("too_large")));
+    // The same without a length: it is found out on the way.
+    let chunks = (0..100).map(|_| Ok::<_, std::io::Error>("x".repeat(100)));
+    let body = reqwest::Body::wrap_stream(futures_util::stream::iter(chunks));
+    let request = world.request("bob", Method::POST, "/v1/sessions").body(body);
+    let (status, problem) = read(request.send().await.expect("a reply")).await;
+    assert_eq!((status, &problem["code"]), (413, &json!("too_large")));
+    assert_eq!(world.post("", "/v1/sessions", json!({})).await.0, 401, "nobody is not even read");
+}
+
+#[tokio::test]
+async fn i41_arguments_have_a_size_of_their_own() {
+    let world = world().await;
+    let call = json!({"tool": "wipe", "arguments": {"x": "y".repeat(1 << 20)}});
+    let (status, problem) = world
+        .post("gate", "/v1/holds", json!({"kind": "approve", "title": "x", "call": call}))
+        .await;
+    assert_eq!((status, &problem["code"]), (413, &json!("too_large")));
+}
+
+#[tokio::test]
+async fn i41_a_noisy_caller_is_told_to_wait_and_another_is_not() {
+    let limits =
+        HttpLimits { requests_per_second: Some(1), request_burst: 5, ..HttpLimits::default() };
+    let world = planned(limited(limits)).await;
+    let mut statuses = Vec::new();
+    for _ in 0..8 {
+        let reply = world.request("bob", Method::GET, "/v1/me").send().await.expect("a reply");
+        if reply.status() == 429 {
+            assert!(reply.headers().contains_key("retry-after"));
+        }
+        statuses.push(reply.status().as_u16());
+    }
+    assert_eq!(statuses[..5], [200; 5]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+    assert_eq!(world.get("dan", "/v1/me").await.0, 200);
+}
+
+#[tokio::test]
+async fn i41_event_streams_are_bounded_and_places_come_back() {
+    let limits = HttpLimits { streams: 3, streams_per_caller: 2, ..HttpLimits::default() };
+    let world = planned(limited(limits)).await;
+    let follow = |who: &'static str| world.request(who, Method::GET, "/v1/events").send();
+    let first = follow("bob").await.expect("a reply");
+    let second = follow("bob").await.expect("a reply");
+    assert_eq!(
+        (first.status(), second.status()),
+        (reqwest::StatusCode::OK, reqwest::StatusCode::OK)
+    );
+    let (status, problem) = read(follow("bob").await.expect("a reply")).await;
+    assert_eq!((status, &problem["code"]), (429, &json!("too_many")));
+    drop((first, second));
+    for _ in 0..200 {
+        if follow("bob").await.expect("a reply").status() == 200 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the places never came back");
+}
+
+#[tokio::test]
+async fn a_slow_head_or_body_is_not_waited_for() {
+    let limits = HttpLimits {
+        header_timeout: Duration::from_millis(200),
+        body_timeout: Duration::from_millis(200),
+        ..HttpLimits::default()
+    };
+    let world = planned(limited(limits)).await;
+    let mut stream = TcpStream::connect(world.address).await.expect("a connection");
+    stream.write_all(b"GET /healthz HTT").await.expect("sent");
+    let mut reply = Vec::new();
+    tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut reply))
+        .await
+        .expect("ended")
+        .expect("read");
+    let mut stream = TcpStream::connect(world.address).await.expect("a connection");
+    let head = format!(
+        "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Length: 20\r\n\r\n{{",
+        world.token("bob")
+    );
+    stream.write_all(head.as_bytes()).await.expect("sent");
+    let mut reply = [0; 512];
+    let read = tokio::time::timeout(Duration::from_secs(5), stream.read(&mut reply))
+        .await
+        .expect("a reply");
+    let reply = String::from_utf8_lossy(&reply[..read.expect("read")]).into_owned();
+    assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
+}
+
+#[tokio::test]
+async fn stopping_ends_streams_and_lets_requests_end() {
+    let world = world().await;
+    let hold =
+        world.open_hold("gate", json!({"kind": "choose", "title": "x", "options": ["a"]})).await;
+    let stream = world.request("bob", Method::GET, "/v1/events").send().await.expect("a reply");
+    let wait = world.request(
+        "gate",
+        Method::GET,
+        &format!("/v1/holds/{}/wait?timeout_s=60", text(&hold, "id")),
+    );
+    let (waited, ended, ()) = tokio::join!(
+        async { wait.send().await.expect("a reply").status().as_u16() },
+        async {
+            tokio::time::timeout(Duration::from_secs(5), stream.bytes())
+                .await
+                .expect("it ends")
+                .is_ok()
+        },
+        async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            world.stop();
+        }
+    );
+    assert_eq!((waited, ended), (503, true));
+    for _ in 0..200 {
+        if TcpStream::connect(world.address).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it still listens");
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_an_error_that_says_what_to_do() {
+    let world = world().await;
+    let setup = server::ServerSetup {
+        engine: world.engine.clone(),
+        listen: world.address,
+        public_url: None,
+        tls: None,
+        trusts: None,
+        demo: None,
+        warnings: Vec::new(),
+        limits: HttpLimits::default(),
+        audit: None,
+    };
+    let error = server::bind(setup).await.err().expect("in use").to_string();
+    assert!(error.contains("is in use") && error.contains("--listen"), "{error}");
+}

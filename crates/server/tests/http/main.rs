@@ -10,4 +10,5 @@ mod limits;
 mod lists;
 mod login;
 mod problems;
+mod tls;
 mod world;

@@ -16,7 +16,10 @@ fn check(reply: &(u16, Value), status: u16, code: &str) {
     assert_eq!((*got, problem["code"].as_str()), (status, Some(code)), "{problem}");
     assert_eq!(problem["status"], status);
     for field in ["type", "title", "detail"] {
-        assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{field} in {problem}");
+        assert!(
+            problem[field].as_str().is_some_and(|text| !text.is_empty()),
+            "{field} in {problem}"
+        );
     }
 }
 
@@ -64,20 +67,33 @@ async fn what_does_not_fit_names_its_field() {
     let before = world.state().await;
     let approve = |more: Value| {
         let mut answer = json!({"verdict": "approve"});
-        answer.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        answer
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().unwrap_or_default());
         json!({"digest": hold["digest"], "answer": answer})
     };
     let ask = |more: Value| {
         let mut body = json!({"kind": "choose", "title": "x"});
-        body.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        body.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().unwrap_or_default());
         body
     };
     for (path, body, field) in [
         ("/v1/sessions", json!({"agent": "nobody"}), "agent"),
         ("/v1/sessions", json!({"agent": "ops", "title": "x".repeat(501)}), "title"),
         (&format!("/v1/sessions/{session}/messages"), json!({"text": "  "}), "text"),
-        (&format!("/v1/sessions/{session}/messages"), json!({"text": "x", "while_pending": "x"}), "while_pending"),
-        (&format!("/v1/sessions/{session}/messages"), json!({"parts": [{"type": "tool-result"}]}), "parts"),
+        (
+            &format!("/v1/sessions/{session}/messages"),
+            json!({"text": "x", "while_pending": "x"}),
+            "while_pending",
+        ),
+        (
+            &format!("/v1/sessions/{session}/messages"),
+            json!({"parts": [{"type": "tool-result"}]}),
+            "parts",
+        ),
         (&hold_path, approve(json!({"scope": "always"})), "scope"),
         (&hold_path, approve(json!({"arguments": [1]})), "arguments"),
         (&hold_path, approve(json!({"call": {"tool": "look"}})), "call"),
@@ -90,8 +106,16 @@ async fn what_does_not_fit_names_its_field() {
         ("/v1/holds", ask(json!({"kind": "perform"})), "kind"),
         ("/v1/holds", ask(json!({"kind": "fill", "schema": {"type": 7}})), "schema"),
         ("/v1/holds", ask(json!({"options": ["a"], "risk": "huge"})), "risk"),
-        ("/v1/holds", ask(json!({"options": ["a"], "audience": {"people": ["nobody"]}})), "audience"),
-        ("/v1/holds", ask(json!({"options": ["a"], "callback": {"url": "x", "secret_env": "y"}})), "callback"),
+        (
+            "/v1/holds",
+            ask(json!({"options": ["a"], "audience": {"people": ["nobody"]}})),
+            "audience",
+        ),
+        (
+            "/v1/holds",
+            ask(json!({"options": ["a"], "callback": {"url": "x", "secret_env": "y"}})),
+            "callback",
+        ),
     ] {
         let reply = world.post("bob", path, body.clone()).await;
         check(&reply, 422, "answer_invalid");
@@ -108,8 +132,13 @@ async fn each_code_has_its_case() {
     let path = format!("/v1/holds/{id}/answer");
     check(&world.get("", "/v1/me").await, 401, "unauthenticated");
     check(&world.answer("eve", &hold, json!({"verdict": "approve"})).await, 404, "not_found");
-    check(&world.post("bob", "/v1/tokens", json!({"program": "x", "scopes": ["ask"]})).await, 403, "not_entitled");
-    let other = json!({"digest": format!("sha256:{}", "0".repeat(64)), "answer": {"verdict": "approve"}});
+    check(
+        &world.post("bob", "/v1/tokens", json!({"program": "x", "scopes": ["ask"]})).await,
+        403,
+        "not_entitled",
+    );
+    let other =
+        json!({"digest": format!("sha256:{}", "0".repeat(64)), "answer": {"verdict": "approve"}});
     check(&world.post("bob", &path, other).await, 409, "version_conflict");
     let no_digest = json!({"digest": "whatever", "answer": {"verdict": "approve"}});
     check(&world.post("bob", &path, no_digest).await, 409, "version_conflict");
@@ -124,7 +153,8 @@ async fn each_code_has_its_case() {
 
     let brief = json!({"kind": "choose", "title": "x", "options": ["a"], "expires_in_s": 1});
     let brief = world.open_hold("gate", brief).await;
-    let (status, expired) = world.get("gate", &format!("/v1/holds/{}/wait?timeout_s=10", text(&brief, "id"))).await;
+    let (status, expired) =
+        world.get("gate", &format!("/v1/holds/{}/wait?timeout_s=10", text(&brief, "id"))).await;
     assert_eq!((status, &expired["state"]), (200, &json!("expired")));
     let late = world.answer("bob", &brief, json!({"choose": ["a"]})).await;
     check(&late, 410, "hold_expired");
@@ -134,10 +164,21 @@ async fn each_code_has_its_case() {
     assert_eq!(world.post("ana", "/v1/freeze", json!({"reason": "it loops"})).await.0, 200);
     let (_, freeze) = world.get("bob", "/v1/freeze").await;
     assert_eq!(freeze, json!({"frozen": true, "by": "ana", "reason": "it loops"}));
-    let reply = world.post("bob", &format!("/v1/sessions/{session}/messages"), json!({"text": "x"})).await;
+    let reply =
+        world.post("bob", &format!("/v1/sessions/{session}/messages"), json!({"text": "x"})).await;
     check(&reply, 423, "frozen");
-    check(&world.post("gate", "/v1/holds", json!({"kind": "choose", "title": "x", "options": ["a"]})).await, 423, "frozen");
-    assert_eq!(world.answer("bob", &hold, json!({"verdict": "approve"})).await.0, 200, "answers are taken");
+    check(
+        &world
+            .post("gate", "/v1/holds", json!({"kind": "choose", "title": "x", "options": ["a"]}))
+            .await,
+        423,
+        "frozen",
+    );
+    assert_eq!(
+        world.answer("bob", &hold, json!({"verdict": "approve"})).await.0,
+        200,
+        "answers are taken"
+    );
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     assert_eq!(world.wiped(), 0, "and approved calls wait");
     assert_eq!(world.delete("ana", "/v1/freeze").await.1["frozen"], false);
@@ -153,8 +194,18 @@ async fn a_program_never_answers() {
     check(&world.answer("gate", &hold, json!({"verdict": "approve"})).await, 403, "not_entitled");
     check(&world.answer("gate", &hold, json!({"verdict": "nonsense"})).await, 403, "not_entitled");
     check(&world.answer("bot", &hold, json!({"verdict": "approve"})).await, 404, "not_found");
-    check(&world.post("gate", &format!("/v1/holds/{}/claim", text(&hold, "id")), json!({})).await, 403, "not_entitled");
-    let (status, _) = world.post("gate", &format!("/v1/holds/{}/cancel", text(&hold, "id")), json!({"reason": "no need"})).await;
+    check(
+        &world.post("gate", &format!("/v1/holds/{}/claim", text(&hold, "id")), json!({})).await,
+        403,
+        "not_entitled",
+    );
+    let (status, _) = world
+        .post(
+            "gate",
+            &format!("/v1/holds/{}/cancel", text(&hold, "id")),
+            json!({"reason": "no need"}),
+        )
+        .await;
     assert_eq!(status, 200, "its opener withdraws it");
 }
 
@@ -183,7 +234,9 @@ async fn hostile_paths_find_nothing() {
         // By hand: a client would tidy the path up.
         let mut stream = tokio::net::TcpStream::connect(world.address).await.expect("a connection");
         let token = world.token("ana");
-        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n");
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).await.expect("sent");
         let mut reply = String::new();
         stream.read_to_string(&mut reply).await.expect("a reply");
@@ -207,7 +260,7 @@ async fn every_reply_says_how_it_may_be_used() {
         "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     );
     assert_eq!(page.headers()["x-frame-options"], "DENY");
-    assert_eq!(page.headers()["referrer-policy"], "no-referrer");
+    assert_eq!(page.headers()["referrer-policy"], "same-origin");
 }
 
 #[tokio::test]

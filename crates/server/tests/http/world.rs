@@ -19,11 +19,13 @@ use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::tool::{Effects, Place, Tool};
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
 use ports::courier::{Courier, CourierError};
-use ports::model::{Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall};
+use ports::model::{
+    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
+};
 use ports::store::{AuditEntry, Store};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use server::{AuditLines, HttpLimits, Scenario, ServerSetup};
+use server::{AuditLines, HttpLimits, Scenario, ServerSetup, Tls};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +47,7 @@ pub(crate) struct Plan {
     pub(crate) limits: HttpLimits,
     pub(crate) trusts_loopback: bool,
     pub(crate) public_url: Option<String>,
+    pub(crate) tls: Option<Tls>,
 }
 
 pub(crate) async fn world() -> World {
@@ -70,6 +73,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
             tools: vec!["wipe".into(), "connect".into(), "look".into()],
             while_pending: WhilePending::Queue,
             run_as_decided: false,
+            turns_max: 200,
         }],
         tools: vec![Arc::new(wipe(wiped.clone())), Arc::new(connect()), Arc::new(look())],
         limits: Limits::default(),
@@ -93,10 +97,12 @@ pub(crate) async fn planned(plan: Plan) -> World {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
         public_url: plan.public_url,
-        tls: None,
-        trusts: plan.trusts_loopback.then(|| -> Arc<dyn Fn(std::net::IpAddr) -> bool + Send + Sync> {
-            Arc::new(|address| address.is_loopback())
-        }),
+        tls: plan.tls,
+        trusts: plan.trusts_loopback.then(
+            || -> Arc<dyn Fn(std::net::IpAddr) -> bool + Send + Sync> {
+                Arc::new(|address| address.is_loopback())
+            },
+        ),
         demo: Some(vec![Scenario { name: "approve".into(), say: "call wipe {}".into() }]),
         warnings: vec!["this is a test".into()],
         limits: plan.limits,
@@ -183,7 +189,12 @@ impl World {
     }
 
     /// Reads the session until it is as wanted.
-    pub(crate) async fn until(&self, who: &str, session: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn until(
+        &self,
+        who: &str,
+        session: &str,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
         let path = format!("/v1/sessions/{session}");
         for _ in 0..1000 {
             let (status, shown) = self.get(who, &path).await;
@@ -217,14 +228,22 @@ impl World {
     /// A browser's login: cookie and CSRF value.
     pub(crate) async fn log_in(&self, person: &str) -> (String, String) {
         let code = self.engine.new_login(&PersonId::new(person)).await.expect("a code");
-        let reply = self.client.post(self.url("/login")).form(&[("code", code.as_str())]).send().await;
-        let reply = reply.expect("a reply");
+        let reply = self.use_code(&code).await;
         assert_eq!(reply.status(), 303);
         let cookie = reply.headers()["set-cookie"].to_str().expect("text").split(';').next();
         let cookie = cookie.expect("a cookie").to_owned();
         let me = self.client.get(self.url("/v1/me")).header("cookie", &cookie).send().await;
         let me: Value = me.expect("a reply").json().await.expect("json");
         (cookie, text(&me, "csrf"))
+    }
+}
+
+impl World {
+    /// What the button on the login page does.
+    pub(crate) async fn use_code(&self, code: &str) -> Response {
+        let request = self.client.post(self.url("/login")).body(format!("code={code}"));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        request.send().await.expect("a reply")
     }
 }
 

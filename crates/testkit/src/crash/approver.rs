@@ -73,7 +73,11 @@ impl Approver {
         sleep(self.chance.clone().up_to(Duration::from_millis(40))).await;
         let id = hold["id"].as_str().unwrap_or_default().to_owned();
         let digest = hold["digest"].as_str().unwrap_or_default().to_owned();
-        let (answer, contrary) = self.choose(&hold);
+        let (mut answer, contrary) = self.choose(&hold);
+        if let Some(earlier) = self.stage.oracle.known().answers.get(&id) {
+            // It was lost, which has been told; whoever said it once says it again.
+            answer = earlier.answer.clone();
+        }
         let given = Given { answer: answer.clone(), digest: digest.clone(), acked: false };
         self.stage.oracle.known().answers.insert(id.clone(), given);
         let key = format!("answer-{id}");

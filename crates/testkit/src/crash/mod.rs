@@ -62,7 +62,8 @@ impl Crash {
         }
         let mut known = stage.oracle.known();
         report.counts = known.counts;
-        report.wrong.append(&mut known.wrong);
+        // What clients saw comes first: the rest often only follows from it.
+        report.wrong.splice(0..0, known.wrong.drain(..));
         drop(known);
         if !report.wrong.is_empty() {
             report.kept = Some(world.keep());

@@ -70,7 +70,7 @@ impl World {
     }
 
     pub(super) fn database(&self) -> PathBuf {
-        self.data().join("holdpoint.db")
+        self.data().join("store").join("holdpoint.db")
     }
 
     /// Effects that must not happen twice.
@@ -206,7 +206,7 @@ input_schema = {{ type = "object", required = ["note"], properties = {{ note = {
 listen = "127.0.0.1:{port}"
 
 [store]
-url = "sqlite:holdpoint.db"
+url = "sqlite:store"
 
 [models.scripted]
 provider = "scripted"

@@ -102,6 +102,7 @@ pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Err
             tools: vec!["noop".into()],
             while_pending: Default::default(),
             run_as_decided: false,
+        turns_max: domain::limits::TURNS_PER_RUN_MAX,
         }],
         tools: vec![Arc::new(noop)],
         limits: Limits::default(),

@@ -13,6 +13,8 @@ use crate::report::Measured;
 
 const CYCLES_A_SESSION: u64 = 8;
 
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 pub(crate) async fn run(folder: &Path, at_once: usize, time: Duration) -> Result<Measured, Box<dyn std::error::Error>> {
     let bench = cycle::open(folder).await?;
     let setup = ServerSetup {
@@ -23,7 +25,7 @@ pub(crate) async fn run(folder: &Path, at_once: usize, time: Duration) -> Result
         trusts: None,
         demo: None,
         warnings: Vec::new(),
-        limits: HttpLimits::unlimited(),
+        limits: HttpLimits { requests_per_second: None, streams_per_caller: 100_000, streams: 100_000, ..HttpLimits::default() },
         audit: None,
     };
     let server = server::bind(setup).await?;
@@ -59,7 +61,7 @@ async fn client(
     token: &str,
     begun: &Begun,
     until: Instant,
-) -> Result<(u64, Vec<Duration>), Box<dyn std::error::Error>> {
+) -> Result<(u64, Vec<Duration>), Failure> {
     // A client of its own: its connections are kept, as a program's are.
     let http = Client::builder().no_proxy().build()?;
     let post = |path: String, body: Value| http.post(format!("{base}{path}")).bearer_auth(token).json(&body);
@@ -87,7 +89,7 @@ async fn client(
     }
 }
 
-async fn checked(reply: reqwest::Response) -> Result<reqwest::Response, Box<dyn std::error::Error>> {
+async fn checked(reply: reqwest::Response) -> Result<reqwest::Response, Failure> {
     match reply.status().is_success() {
         true => Ok(reply),
         false => Err(format!("{}: {}", reply.status(), reply.text().await?).into()),
@@ -95,7 +97,7 @@ async fn checked(reply: reqwest::Response) -> Result<reqwest::Response, Box<dyn 
 }
 
 /// The hold that the run's events tell of, read to the end of the stream.
-async fn opened(reply: reqwest::Response) -> Result<Value, Box<dyn std::error::Error>> {
+async fn opened(reply: reqwest::Response) -> Result<Value, Failure> {
     let mut stream = reply.bytes_stream();
     let mut text = String::new();
     while let Some(chunk) = stream.next().await {

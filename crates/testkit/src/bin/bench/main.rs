@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let _ = rustls::crypto::ring::default_provider().install_default();
 
     let folder = tempfile::tempdir()?;
-    let mut report = Report::new(json);
+    let report = Report::new(json);
     let a = floor::grouped(folder.path(), time)?;
     report.floor("A: raw SQLite, 64 cycles of 2 statements a transaction", a);
     let b = floor::single(folder.path(), time)?;

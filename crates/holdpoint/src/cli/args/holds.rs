@@ -1,0 +1,187 @@
+//! Commands about one hold, and those that open one.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use domain::digest::Digest;
+use domain::id::HoldId;
+
+use crate::cli::duration;
+
+/// Show one hold, whole.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint show hold_01jd3kq8v2m4x6z8a0c2e4g6j8")]
+pub struct ShowArgs {
+    /// The id of the hold.
+    pub id: HoldId,
+    /// Print the hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Approve one call, after showing exactly what will run.
+///
+/// On a terminal you are asked to confirm. Elsewhere name what you have seen with --digest, which
+/// `show` prints; if the call has changed since, nothing is approved.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint approve hold_01jd3kq8v2m4x6z8a0c2e4g6j8\n  holdpoint approve hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --digest sha256:9f86d0… --note 'checked with Bo'"
+)]
+pub struct ApproveArgs {
+    /// The id of the hold.
+    pub id: HoldId,
+    /// The digest of what you were shown. With it, nothing more is asked.
+    #[arg(long, value_name = "SHA256")]
+    pub digest: Option<Digest>,
+    /// Approve the very same call for the rest of its session too.
+    #[arg(long)]
+    pub session: bool,
+    /// Approve with these arguments instead: a JSON object. They are checked and ruled on again.
+    #[arg(long, value_name = "JSON")]
+    pub edit: Option<String>,
+    /// A remark for the record.
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Print the hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Deny one hold of any kind.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  holdpoint deny hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --reason 'wrong table'"
+)]
+pub struct DenyArgs {
+    /// The id of the hold.
+    pub id: HoldId,
+    /// Why; the agent is told.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// End the run as well.
+    #[arg(long)]
+    pub stop: bool,
+    /// Print the hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Answer one hold. Alone, on a terminal, it offers a menu or walks through the form.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint answer hold_01jd3kq8v2m4x6z8a0c2e4g6j8\n  holdpoint answer hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --choose Canary\n  holdpoint answer hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --fill '{\"region\":\"eu\"}'"
+)]
+#[command(group = clap::ArgGroup::new("what").multiple(false))]
+pub struct AnswerArgs {
+    /// The id of the hold.
+    pub id: HoldId,
+    /// An option, by number or label; repeat it to choose several.
+    #[arg(long, group = "what", value_name = "OPTION")]
+    pub choose: Vec<String>,
+    /// The filled form.
+    #[arg(long, group = "what", value_name = "JSON")]
+    pub fill: Option<String>,
+    /// What really happened to a call whose outcome is unknown.
+    #[arg(long, group = "what", value_name = "HOW")]
+    pub settle: Option<SettleHow>,
+    /// Answer in the tool's place: the agent gets this text and nothing runs.
+    #[arg(long, group = "what", value_name = "TEXT")]
+    pub respond: Option<String>,
+    /// The result of what you did yourself.
+    #[arg(long, group = "what", value_name = "TEXT")]
+    pub perform: Option<String>,
+    /// With --settle: what the call gave.
+    #[arg(long, value_name = "TEXT", requires = "settle",
+          conflicts_with_all = ["choose", "fill", "respond", "perform"])]
+    pub content: Option<String>,
+    /// With --perform: it went wrong, and the text says how.
+    #[arg(long, requires = "perform", conflicts_with_all = ["choose", "fill", "settle", "respond"])]
+    pub error: bool,
+    /// The digest of what you were shown; if the question has changed since, nothing is answered.
+    #[arg(long, value_name = "SHA256")]
+    pub digest: Option<Digest>,
+    /// Print the hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SettleHow {
+    Succeeded,
+    Failed,
+    Retry,
+}
+
+impl SettleHow {
+    pub fn name(self) -> &'static str {
+        match self {
+            SettleHow::Succeeded => "succeeded",
+            SettleHow::Failed => "failed",
+            SettleHow::Retry => "retry",
+        }
+    }
+}
+
+/// Ask people a question and print the answer, one line for each thing chosen.
+///
+/// Characters that could mislead a terminal are written as their code points; --json gives the
+/// exact text.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint ask 'Which strategy?' --option Blue-Green --option Canary --to dba --timeout 5m\n  holdpoint ask 'What is the ticket number?'"
+)]
+pub struct AskArgs {
+    /// One line that says what is asked.
+    #[arg(value_name = "QUESTION")]
+    pub question: String,
+    /// One answer to choose from; repeat it. Without any, people answer in their own words.
+    #[arg(long = "option", value_name = "LABEL")]
+    pub options: Vec<String>,
+    /// Several options may be chosen.
+    #[arg(long, requires = "options")]
+    pub multiple: bool,
+    /// Another answer than the options may be given.
+    #[arg(long, requires = "options")]
+    pub other: bool,
+    #[command(flatten)]
+    pub asking: Asking,
+    /// Print the decided hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run a command only after approval: exactly that command, in this directory.
+///
+/// The exit code is the command's own once it runs. Before that: 10 denied, 11 expired,
+/// 12 cancelled, 13 nobody could be asked, 130 interrupted; a command that uses these itself cannot
+/// be told apart by its code. An approval with edited arguments is refused. The command does not
+/// get HOLDPOINT_TOKEN.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  holdpoint gate --title 'Deploy 1.4.2' --to oncall -- kubectl apply -f prod.yaml"
+)]
+pub struct GateArgs {
+    /// What it is about. Default: the command itself.
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    #[command(flatten)]
+    pub asking: Asking,
+    /// The command and its arguments, after `--`.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+// Whom to ask, and for how long. No doc comment: it would replace that of the command.
+#[derive(Debug, Default, Args)]
+pub struct Asking {
+    /// A role, or a person as @name; repeat it. Policy may narrow it, never widen it.
+    #[arg(long = "to", value_name = "ROLE|@PERSON")]
+    pub to: Vec<String>,
+    /// Give up after this time. Default: what the policy says.
+    #[arg(long, value_parser = duration::parse, value_name = "TIME")]
+    pub timeout: Option<Duration>,
+    /// How much care it needs. Policy may raise it.
+    #[arg(long, value_name = "RISK", value_parser = ["low", "medium", "high", "critical"])]
+    pub risk: Option<String>,
+}
