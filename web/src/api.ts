@@ -35,6 +35,9 @@ export function whenFrozen(tell: (detail: string | null) => void): void {
   onFrozen = tell;
 }
 
+// Browsers let this much of a request outlive its page.
+const KEPT_ALIVE_BYTES = 60_000;
+
 async function send<T>(method: string, path: string, body?: string, key?: string): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") {
@@ -50,6 +53,8 @@ async function send<T>(method: string, path: string, body?: string, key?: string
       headers,
       credentials: "same-origin",
       cache: "no-store",
+      // Who presses a button and closes the page at once still meant it: the request goes on without the page.
+      keepalive: method !== "GET" && new TextEncoder().encode(body ?? "").length < KEPT_ALIVE_BYTES,
       ...(body === undefined ? {} : { body }),
     });
   } catch {

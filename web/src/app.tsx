@@ -28,6 +28,7 @@ export function App() {
     api.me().then(
       (me) => {
         setWho({ is: "known", me });
+        if (me.frozen) setFrozen("");
         live.start();
       },
       (problem: unknown) => setWho({ is: problem instanceof api.Refused && problem.status === 401 ? "nobody" : "unreachable" }),
@@ -39,8 +40,16 @@ export function App() {
       setWho({ is: "nobody" });
     });
     api.whenFrozen(setFrozen);
+    const unwatch = live.watchEvents((event) => {
+      if (event.type === "house.thawed") setFrozen(null);
+      if (event.type === "house.frozen") setFrozen(typeof event.data["reason"] === "string" ? event.data["reason"] : "");
+    });
     read();
-    return onLanguage(() => redraw((n) => n + 1));
+    const still = onLanguage(() => redraw((n) => n + 1));
+    return () => {
+      unwatch();
+      still();
+    };
   }, []);
   useEffect(() => {
     document.documentElement.lang = language() === "zh" ? "zh-Hans" : "en";

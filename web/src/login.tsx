@@ -9,7 +9,7 @@ export function Login() {
       <p>{t("login.why")}</p>
       <p>{t("login.link")}</p>
       <p>{t("login.again")}</p>
-      <pre class="text">holdpoint token login</pre>
+      <pre class="text">holdpoint token login PERSON</pre>
       <p>{t("login.then")}</p>
       <button type="button" onClick={() => location.reload()}>
         {t("login.reload")}

@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Hold, Me, Said } from "./wire";
+import type { Hold, Me } from "./wire";
 
 export const Viewer = createContext<Me | null>(null);
 
@@ -13,7 +13,7 @@ export function useMe(): Me {
 }
 
 /** A person's name as the server gave it, else our own, else the id; null when no person did it. */
-export function nameOf(said: Said | null | undefined, me: Me): string | null {
+export function nameOf(said: { by?: string | null; by_name?: string | null } | null | undefined, me: Me): string | null {
   if (!said?.by) return null;
   if (said.by_name) return said.by_name;
   return personName(said.by, me);

@@ -19,6 +19,7 @@ export interface Me {
   demo: Scenario[] | null;
   agents: string[];
   warnings: string[];
+  frozen?: boolean;
 }
 
 export type Risk = "low" | "medium" | "high" | "critical";
@@ -42,6 +43,16 @@ export interface Said {
   note?: string | null;
   arguments?: Json;
   digest?: string;
+  /** On whose word, when no person was asked. */
+  rule?: string | null;
+  grant?: string | null;
+}
+
+/** Who withdrew a hold. */
+export interface Withdrawn {
+  by?: string | null;
+  at?: string;
+  reason?: string | null;
 }
 
 export interface Outcome {
@@ -86,6 +97,7 @@ export interface Hold {
   claimed_by?: string | null;
   answers?: Said[];
   decision?: Said | null;
+  cancelled?: Withdrawn | null;
   outcome?: Outcome | null;
 }
 

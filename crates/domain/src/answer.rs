@@ -7,15 +7,30 @@ use crate::policy::Conditions;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    Approve { scope: Scope, arguments: Option<Arguments>, note: Option<String> },
-    Deny { reason: Option<String>, stop: bool },
+    Approve {
+        scope: Scope,
+        arguments: Option<Arguments>,
+        note: Option<String>,
+    },
+    Deny {
+        reason: Option<String>,
+        stop: bool,
+    },
     /// The model gets this in the tool's place.
-    Respond { content: String },
+    Respond {
+        content: String,
+    },
     /// Option ids or labels; with `allow_other`, free text.
     Choose(Vec<String>),
     Fill(Value),
-    Perform { content: String, is_error: bool },
-    Settle { how: Settlement, content: Option<String> },
+    Perform {
+        content: String,
+        is_error: bool,
+    },
+    Settle {
+        how: Settlement,
+        content: Option<String>,
+    },
 }
 
 impl Answer {

@@ -188,7 +188,10 @@ fn digest(parts: &CallParts) -> Digest {
         .field("definition", parts.definition.as_bytes())
         .field("arguments", parts.arguments.bytes())
         .field("context", parts.context.detail.as_bytes())
-        .field("working_directory", parts.context.working_directory.as_deref().unwrap_or_default().as_bytes())
+        .field(
+            "working_directory",
+            parts.context.working_directory.as_deref().unwrap_or_default().as_bytes(),
+        )
         .field("policy", parts.policy.as_bytes())
         .field("revision", &parts.revision.to_le_bytes())
         .finish()
@@ -199,7 +202,10 @@ fn match_key(parts: &CallParts) -> Digest {
         .field("source", parts.agent.as_bytes())
         .field("tool", parts.tool.as_bytes())
         .field("arguments", &crate::json::canonical(parts.arguments.value()))
-        .field("working_directory", parts.context.working_directory.as_deref().unwrap_or_default().as_bytes())
+        .field(
+            "working_directory",
+            parts.context.working_directory.as_deref().unwrap_or_default().as_bytes(),
+        )
         .finish()
 }
 

@@ -15,45 +15,124 @@ use crate::person::{Actor, PersonId};
 /// Each event has one position in its stream, and followers see every one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    SessionOpened { agent: Arc<str>, creator: Actor, title: Option<String>, metadata: Value },
+    SessionOpened {
+        agent: Arc<str>,
+        creator: Actor,
+        title: Option<String>,
+        metadata: Value,
+    },
     /// A message that waits: for the run to end, or (`join`) only for the results of the turn. `run`
     /// is the run that it will be part of.
-    MessageQueued { message: Arc<Message>, run: RunId, join: bool },
-    RunStarted { run: RunId },
+    MessageQueued {
+        message: Arc<Message>,
+        run: RunId,
+        join: bool,
+    },
+    RunStarted {
+        run: RunId,
+    },
     /// A message became part of the transcript, and left the queue if it waited there.
-    MessageAdded { message: Arc<Message> },
+    MessageAdded {
+        message: Arc<Message>,
+    },
     /// `id` is the call that the model made. `call` is what would run: the same, except that a
     /// confirmed two-phase call runs the stored call of its first phase.
-    CallProposed { id: CallId, call: Arc<Call>, clearance: Option<Clearance> },
+    CallProposed {
+        id: CallId,
+        call: Arc<Call>,
+        clearance: Option<Clearance>,
+    },
     /// A call that cannot become one: unknown tool, unsound arguments. Its result follows at once.
-    CallMalformed { call: CallId, tool_use_id: String, tool: Arc<str> },
-    HoldOpened { hold: Arc<Hold> },
-    HoldUpdated { hold: HoldId, change: HoldChange },
-    HoldDecided { hold: HoldId, state: HoldState },
+    CallMalformed {
+        call: CallId,
+        tool_use_id: String,
+        tool: Arc<str>,
+    },
+    HoldOpened {
+        hold: Arc<Hold>,
+    },
+    HoldUpdated {
+        hold: HoldId,
+        change: HoldChange,
+    },
+    HoldDecided {
+        hold: HoldId,
+        state: HoldState,
+    },
     /// The intent to run, on disk before the tool is touched.
-    CallStarted { call: CallId, attempt: u32, node: NodeId },
+    CallStarted {
+        call: CallId,
+        attempt: u32,
+        node: NodeId,
+    },
     /// A crash or the host itself left the outcome unknown; `settle` asks a person.
-    CallInDoubt { call: CallId, evidence: String, settle: HoldId },
-    CallSettled { call: CallId, result: ToolResult },
-    RunPaused { run: RunId },
-    RunResumed { run: RunId },
-    RunCompleted { run: RunId },
-    RunFailed { run: RunId, error: String },
+    CallInDoubt {
+        call: CallId,
+        evidence: String,
+        settle: HoldId,
+    },
+    CallSettled {
+        call: CallId,
+        result: ToolResult,
+    },
+    RunPaused {
+        run: RunId,
+    },
+    RunResumed {
+        run: RunId,
+    },
+    RunCompleted {
+        run: RunId,
+    },
+    RunFailed {
+        run: RunId,
+        error: String,
+    },
     /// Somebody wants the run to end; it does as soon as nothing of it is running any more.
-    RunStopping { run: RunId, by: Actor, reason: Option<String> },
-    RunCancelled { run: RunId },
-    GrantMade { grant: Arc<Grant> },
-    GrantUsed { grant: GrantId, call: CallId },
-    GrantRevoked { grant: GrantId, by: Actor },
+    RunStopping {
+        run: RunId,
+        by: Actor,
+        reason: Option<String>,
+    },
+    RunCancelled {
+        run: RunId,
+    },
+    GrantMade {
+        grant: Arc<Grant>,
+    },
+    GrantUsed {
+        grant: GrantId,
+        call: CallId,
+    },
+    GrantRevoked {
+        grant: GrantId,
+        by: Actor,
+    },
 
     // --- the house stream
-    Frozen { by: Actor, reason: String },
-    Thawed { by: Actor },
-    TokenMinted { token: Box<Token> },
-    TokenRevoked { token: TokenId, by: Actor },
-    LoggedIn { person: PersonId, via: String },
+    Frozen {
+        by: Actor,
+        reason: String,
+    },
+    Thawed {
+        by: Actor,
+    },
+    TokenMinted {
+        token: Box<Token>,
+    },
+    TokenRevoked {
+        token: TokenId,
+        by: Actor,
+    },
+    LoggedIn {
+        person: PersonId,
+        via: String,
+    },
     /// The configuration that rules from here on: audit says under which policy things happened.
-    PolicyInForce { policy: crate::digest::Digest, node: NodeId },
+    PolicyInForce {
+        policy: crate::digest::Digest,
+        node: NodeId,
+    },
 }
 
 impl Event {
@@ -91,7 +170,9 @@ impl Event {
 
     pub fn message_id(&self) -> Option<MessageId> {
         match self {
-            Event::MessageQueued { message, .. } | Event::MessageAdded { message } => Some(message.id),
+            Event::MessageQueued { message, .. } | Event::MessageAdded { message } => {
+                Some(message.id)
+            }
             _ => None,
         }
     }

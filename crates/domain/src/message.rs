@@ -45,10 +45,23 @@ pub struct Message {
 pub enum Part {
     Text(String),
     /// Thinking that the provider wants back unchanged: its exact text, and what came with it.
-    Reasoning { text: String, opaque: Option<String> },
+    Reasoning {
+        text: String,
+        opaque: Option<String>,
+    },
     /// A call as the model wrote it. What becomes of it is in the session's calls.
-    ToolCall { call: CallId, tool_use_id: String, tool: Arc<str>, input: String },
-    ToolResult { call: CallId, tool_use_id: String, tool: Arc<str>, result: ToolResult },
+    ToolCall {
+        call: CallId,
+        tool_use_id: String,
+        tool: Arc<str>,
+        input: String,
+    },
+    ToolResult {
+        call: CallId,
+        tool_use_id: String,
+        tool: Arc<str>,
+        result: ToolResult,
+    },
 }
 
 impl Message {

@@ -43,7 +43,9 @@ pub enum Outcome {
     Succeeded(Output),
     Failed(Output),
     /// The tool host cannot say. A person is asked; it is never run again by itself.
-    Unknown { evidence: String },
+    Unknown {
+        evidence: String,
+    },
 }
 
 /// What the model gets for one call: always exactly one.
@@ -91,18 +93,31 @@ impl ResultKind {
 /// Every way of not running, each said in its own words and attributed to whoever caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotRun {
-    DeniedBy { name: String, reason: Option<String> },
-    DeniedByRule { rule: Option<String> },
+    DeniedBy {
+        name: String,
+        reason: Option<String>,
+    },
+    DeniedByRule {
+        rule: Option<String>,
+    },
     Expired,
     /// Approved, but it could not start in time.
     ExpiredBeforeStart,
     Superseded,
-    Cancelled { reason: Option<String> },
+    Cancelled {
+        reason: Option<String>,
+    },
     /// The arguments or the tool's name were no good; the text says what to change.
-    Invalid { why: String },
+    Invalid {
+        why: String,
+    },
     /// A client tool of the same turn was refused, and nobody approved this call by itself.
-    SiblingRefused { tool: String },
-    Revoked { name: String },
+    SiblingRefused {
+        tool: String,
+    },
+    Revoked {
+        name: String,
+    },
 }
 
 impl NotRun {
@@ -111,24 +126,28 @@ impl NotRun {
             NotRun::DeniedBy { name, reason: Some(reason) } => {
                 (format!("Denied by {name}: {reason}"), ResultKind::Denied)
             }
-            NotRun::DeniedBy { name, reason: None } => {
-                (format!("Denied by {name}. No reason was given. The call was not run."), ResultKind::Denied)
-            }
+            NotRun::DeniedBy { name, reason: None } => (
+                format!("Denied by {name}. No reason was given. The call was not run."),
+                ResultKind::Denied,
+            ),
             NotRun::DeniedByRule { rule: Some(rule) } => {
                 (format!("Denied by rule \"{rule}\". The call was not run."), ResultKind::Denied)
             }
             NotRun::DeniedByRule { rule: None } => {
                 ("Denied by the default policy. The call was not run.".into(), ResultKind::Denied)
             }
-            NotRun::Expired => {
-                ("Expired: nobody decided in time. The call was not run.".into(), ResultKind::Expired)
-            }
+            NotRun::Expired => (
+                "Expired: nobody decided in time. The call was not run.".into(),
+                ResultKind::Expired,
+            ),
             NotRun::ExpiredBeforeStart => (
-                "Expired: the call was approved, but could not start in time. It was not run.".into(),
+                "Expired: the call was approved, but could not start in time. It was not run."
+                    .into(),
                 ResultKind::Expired,
             ),
             NotRun::Superseded => (
-                "Superseded: a new message arrived before anybody decided. The call was not run.".into(),
+                "Superseded: a new message arrived before anybody decided. The call was not run."
+                    .into(),
                 ResultKind::Cancelled,
             ),
             NotRun::Cancelled { reason: Some(reason) } => {
@@ -144,9 +163,10 @@ impl NotRun {
                 ),
                 ResultKind::Cancelled,
             ),
-            NotRun::Revoked { name } => {
-                (format!("Not run: {name} took the approval back before the call started."), ResultKind::Denied)
-            }
+            NotRun::Revoked { name } => (
+                format!("Not run: {name} took the approval back before the call started."),
+                ResultKind::Denied,
+            ),
         };
         ToolResult { content, is_error: true, kind }
     }

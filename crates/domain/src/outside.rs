@@ -19,14 +19,29 @@ pub struct Outside {
     pub hold: Arc<Hold>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
 #[derive(Clone, Debug)]
 pub enum OutsideCommand {
-    Answer { digest: Option<Digest>, answer: Answer, by: AuthenticatedPerson, edited: Option<Edited> },
+    Answer {
+        digest: Option<Digest>,
+        answer: Answer,
+        by: AuthenticatedPerson,
+        edited: Option<Edited>,
+    },
     Expire,
-    Cancel { by: Actor, reason: Option<String> },
-    Claim { by: AuthenticatedPerson },
-    Unclaim { by: AuthenticatedPerson },
-    Report { outcome: HoldOutcome },
+    Cancel {
+        by: Actor,
+        reason: Option<String>,
+    },
+    Claim {
+        by: AuthenticatedPerson,
+    },
+    Unclaim {
+        by: AuthenticatedPerson,
+    },
+    Report {
+        outcome: HoldOutcome,
+    },
 }
 
 impl Outside {
@@ -66,10 +81,16 @@ impl Outside {
             OutsideCommand::Cancel { by, reason } => match &hold.state {
                 HoldState::Pending => Ok(vec![Event::HoldDecided {
                     hold: hold.id,
-                    state: HoldState::Cancelled { by: by.clone(), reason: reason.clone(), at: context.now },
+                    state: HoldState::Cancelled {
+                        by: by.clone(),
+                        reason: reason.clone(),
+                        at: context.now,
+                    },
                 }]),
                 HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => Ok(Vec::new()),
-                HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new((*hold).clone()) }),
+                HoldState::Expired { .. } => {
+                    Err(Refusal::Expired { hold: Box::new((*hold).clone()) })
+                }
                 _ => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),
             },
             OutsideCommand::Claim { by } => hold.claim(by, context),
@@ -94,7 +115,9 @@ impl Outside {
 
     fn report(&self, hold: &Hold, outcome: &HoldOutcome) -> Result<Vec<Event>, Refusal> {
         match (&hold.state, &hold.outcome) {
-            (HoldState::Approved(_), None | Some(HoldOutcome::Executing)) if hold.call.is_some() => {
+            (HoldState::Approved(_), None | Some(HoldOutcome::Executing))
+                if hold.call.is_some() =>
+            {
                 Ok(vec![updated(hold.id, HoldChange::Outcome(outcome.clone()))])
             }
             (HoldState::Approved(_), Some(earlier)) if earlier == outcome => Ok(Vec::new()),
@@ -103,7 +126,10 @@ impl Outside {
             }
             _ => Err(Refusal::AnswerInvalid {
                 field: "state".into(),
-                why: format!("the hold is {}: only an approved call has an outcome", hold.state.name()),
+                why: format!(
+                    "the hold is {}: only an approved call has an outcome",
+                    hold.state.name()
+                ),
             }),
         }
     }
@@ -111,7 +137,9 @@ impl Outside {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::HoldUpdated { change, .. } => Arc::make_mut(&mut self.hold).changed(change),
-            Event::HoldDecided { state, .. } => Arc::make_mut(&mut self.hold).decided(state.clone()),
+            Event::HoldDecided { state, .. } => {
+                Arc::make_mut(&mut self.hold).decided(state.clone())
+            }
             _ => {}
         }
         self.version += 1;
@@ -133,7 +161,9 @@ impl Hold {
             return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) });
         }
         if !self.admits(by.id(), context.people) {
-            return Err(Refusal::NotEntitled { why: "only those who may answer can claim it".into() });
+            return Err(Refusal::NotEntitled {
+                why: "only those who may answer can claim it".into(),
+            });
         }
         if self.claimed_by.as_ref() == Some(by.id()) {
             return Ok(Vec::new());

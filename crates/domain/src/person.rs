@@ -76,7 +76,11 @@ impl People {
 pub enum Actor {
     Person(PersonId),
     /// A program, and the person who gave it its token: nobody escapes a rule by way of a token.
-    Program { token: TokenId, name: String, minted_by: Option<PersonId> },
+    Program {
+        token: TokenId,
+        name: String,
+        minted_by: Option<PersonId>,
+    },
     /// The runtime itself: timers, recovery.
     Runtime,
 }
@@ -117,7 +121,10 @@ pub enum Proof {
     Token(TokenId),
     Login,
     /// The sender that a chat platform vouched for, and the message that said it.
-    Channel { name: String, message: String },
+    Channel {
+        name: String,
+        message: String,
+    },
     /// A loopback door without credentials, acting in a person's name.
     Door(String),
 }
@@ -205,7 +212,12 @@ mod tests {
     }
 
     fn dbas(quorum: u32, exclude_requester: bool) -> Audience {
-        Audience { people: BTreeSet::new(), roles: ["dba".into()].into(), quorum, exclude_requester }
+        Audience {
+            people: BTreeSet::new(),
+            roles: ["dba".into()].into(),
+            quorum,
+            exclude_requester,
+        }
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub fn render(hold: &Hold) -> String {
             for option in options {
                 let _ = write!(text, "  {}. {}", visible(&option.id), visible(&option.label));
                 match &option.description {
-                    Some(description) => { let _ = writeln!(text, " — {}", visible(description)); }
+                    Some(description) => {
+                        let _ = writeln!(text, " — {}", visible(description));
+                    }
                     None => text.push('\n'),
                 }
             }
@@ -179,13 +181,19 @@ mod tests {
 
     #[test]
     fn i44_text_numbers_and_emptiness_look_different() {
-        assert_eq!(shown(json!({"a": "1", "b": 1, "c": "", "d": null, "e": {}, "f": []})), "  a: \"1\"\n  b: 1\n  c: \"\"\n  d: null\n  e: {}\n  f: []\n");
+        assert_eq!(
+            shown(json!({"a": "1", "b": 1, "c": "", "d": null, "e": {}, "f": []})),
+            "  a: \"1\"\n  b: 1\n  c: \"\"\n  d: null\n  e: {}\n  f: []\n"
+        );
     }
 
     #[test]
     fn no_content_can_pass_for_a_line_of_ours() {
         let text = shown(json!({"sql": "SELECT 1\npreview: nothing happens\r\u{202e}x"}));
-        assert_eq!(text, "  sql: (text)\n    │ SELECT 1\n    │ preview: nothing happens⟦U+000D⟧⟦U+202E⟧x\n");
+        assert_eq!(
+            text,
+            "  sql: (text)\n    │ SELECT 1\n    │ preview: nothing happens⟦U+000D⟧⟦U+202E⟧x\n"
+        );
     }
 
     #[test]

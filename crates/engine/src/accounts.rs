@@ -29,7 +29,8 @@ impl Caller {
 
     /// Admin by token; a person must also hold the role.
     pub fn is_admin(&self) -> bool {
-        let role = self.person.is_none() || self.roles.iter().any(|role| role == domain::person::ADMIN);
+        let role =
+            self.person.is_none() || self.roles.iter().any(|role| role == domain::person::ADMIN);
         role && self.has(Scope::Admin)
     }
 
@@ -108,14 +109,25 @@ impl Engine {
                     name: name.clone(),
                     minted_by: token.minted_by.accountable().cloned(),
                 },
-                scopes: token.scopes.iter().copied().filter(|scope| *scope != Scope::Answer).collect(),
+                scopes: token
+                    .scopes
+                    .iter()
+                    .copied()
+                    .filter(|scope| *scope != Scope::Answer)
+                    .collect(),
                 person: None,
                 roles: Vec::new(),
             }),
         }
     }
 
-    fn person_caller(&self, id: &PersonId, proof: Proof, via: &str, scopes: Vec<Scope>) -> Option<Caller> {
+    fn person_caller(
+        &self,
+        id: &PersonId,
+        proof: Proof,
+        via: &str,
+        scopes: Vec<Scope>,
+    ) -> Option<Caller> {
         let person = self.0.people.get(id)?;
         Some(Caller {
             actor: Actor::Person(id.clone()),
@@ -146,14 +158,20 @@ impl Engine {
 
     /// Uses a login code up and opens a browser session. `None`: unknown, used or too old.
     pub async fn log_in(&self, code: &str) -> Result<Option<String>, Error> {
-        let taken = self.0.store.take_secret(SecretKind::Login, Digest::of(code.as_bytes())).await?;
-        let Some(login) = taken.filter(|login| login.expires_at > self.now()) else { return Ok(None) };
+        let taken =
+            self.0.store.take_secret(SecretKind::Login, Digest::of(code.as_bytes())).await?;
+        let Some(login) = taken.filter(|login| login.expires_at > self.now()) else {
+            return Ok(None);
+        };
         let cookie = self.secret("");
         let person = login.person;
-        self.put_secret(SecretKind::Cookie, &cookie, person.clone(), self.now().plus_ms(COOKIE_MS)).await?;
-        let actor = Actor::Person(person.clone());
-        self.change_house(&actor, |_| Ok(Some(Event::LoggedIn { person: person.clone(), via: "web".into() })))
+        self.put_secret(SecretKind::Cookie, &cookie, person.clone(), self.now().plus_ms(COOKIE_MS))
             .await?;
+        let actor = Actor::Person(person.clone());
+        self.change_house(&actor, |_| {
+            Ok(Some(Event::LoggedIn { person: person.clone(), via: "web".into() }))
+        })
+        .await?;
         Ok(Some(cookie))
     }
 
@@ -162,7 +180,13 @@ impl Engine {
         Ok(())
     }
 
-    async fn put_secret(&self, kind: SecretKind, secret: &str, person: PersonId, expires_at: Timestamp) -> Result<(), Error> {
+    async fn put_secret(
+        &self,
+        kind: SecretKind,
+        secret: &str,
+        person: PersonId,
+        expires_at: Timestamp,
+    ) -> Result<(), Error> {
         let digest = Digest::of(secret.as_bytes());
         Ok(self.0.store.put_secret(Secret { kind, digest, person, expires_at }).await?)
     }
@@ -205,7 +229,10 @@ impl Engine {
             note: new.note,
         };
         let minted = token.clone();
-        self.change_house(&by, |_| Ok(Some(Event::TokenMinted { token: Box::new(minted.clone()) }))).await?;
+        self.change_house(&by, |_| {
+            Ok(Some(Event::TokenMinted { token: Box::new(minted.clone()) }))
+        })
+        .await?;
         Ok(MintedToken { token, secret })
     }
 
@@ -243,7 +270,11 @@ impl Engine {
         })
     }
 
-    pub(crate) async fn sees_stream(&self, caller: &Caller, stream: StreamId) -> Result<bool, Error> {
+    pub(crate) async fn sees_stream(
+        &self,
+        caller: &Caller,
+        stream: StreamId,
+    ) -> Result<bool, Error> {
         Ok(caller.is_admin()
             || match stream {
                 StreamId::House => false,

@@ -71,9 +71,16 @@ impl Engine {
     ) -> Result<Arc<Hold>, Error> {
         let hold = self.hold(caller, id).await?;
         if !hold.opener.is_same(&caller.actor) && !caller.is_admin() {
-            return Err(Refusal::NotEntitled { why: "only its opener or an admin withdraws a hold".into() }.into());
+            return Err(Refusal::NotEntitled {
+                why: "only its opener or an admin withdraws a hold".into(),
+            }
+            .into());
         }
-        crate::session::at_most("reason", reason.as_deref().unwrap_or_default(), domain::limits::REASON_BYTES_MAX)?;
+        crate::session::at_most(
+            "reason",
+            reason.as_deref().unwrap_or_default(),
+            domain::limits::REASON_BYTES_MAX,
+        )?;
         let by = caller.actor.clone();
         match hold.session {
             Some(session) => {
@@ -93,13 +100,19 @@ impl Engine {
         let by = caller.must_be_person()?.clone();
         match (hold.session, on) {
             (Some(session), true) => {
-                self.submit_for_hold(session, caller, id, &Command::Claim { hold: id, by }, None).await
+                self.submit_for_hold(session, caller, id, &Command::Claim { hold: id, by }, None)
+                    .await
             }
             (Some(session), false) => {
-                self.submit_for_hold(session, caller, id, &Command::Unclaim { hold: id, by }, None).await
+                self.submit_for_hold(session, caller, id, &Command::Unclaim { hold: id, by }, None)
+                    .await
             }
-            (None, true) => self.submit_outside(id, &caller.actor, &OutsideCommand::Claim { by }, None).await,
-            (None, false) => self.submit_outside(id, &caller.actor, &OutsideCommand::Unclaim { by }, None).await,
+            (None, true) => {
+                self.submit_outside(id, &caller.actor, &OutsideCommand::Claim { by }, None).await
+            }
+            (None, false) => {
+                self.submit_outside(id, &caller.actor, &OutsideCommand::Unclaim { by }, None).await
+            }
         }
     }
 
@@ -122,7 +135,12 @@ impl Engine {
                     Some(hold) => (keep.render)(&hold),
                     None => (500, Vec::new()),
                 };
-                let inner = Keep { caller: keep.caller.clone(), key: keep.key.clone(), request: keep.request, render: &render };
+                let inner = Keep {
+                    caller: keep.caller.clone(),
+                    key: keep.key.clone(),
+                    request: keep.request,
+                    render: &render,
+                };
                 self.submit(session, &caller.actor, command, Some(&inner)).await?
             }
         };

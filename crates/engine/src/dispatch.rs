@@ -62,7 +62,9 @@ impl Engine {
         let mut thinks = false;
         for owed in session.owed() {
             match owed {
-                Owed::Execute { call, node } if node == self.0.node => self.start_execute(session, call),
+                Owed::Execute { call, node } if node == self.0.node => {
+                    self.start_execute(session, call)
+                }
                 Owed::Stop { call, node } if node == self.0.node => {
                     if let Some(CallState::Running { attempt, .. }) =
                         session.calls.get(&call).map(|record| &record.state)

@@ -93,7 +93,10 @@ impl Engine {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
         self.change_house(&by.clone(), |house| {
-            Ok(house.frozen.is_none().then(|| Event::Frozen { by: by.clone(), reason: reason.to_owned() }))
+            Ok(house
+                .frozen
+                .is_none()
+                .then(|| Event::Frozen { by: by.clone(), reason: reason.to_owned() }))
         })
         .await
     }

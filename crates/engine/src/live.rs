@@ -10,10 +10,18 @@ use tokio::sync::broadcast;
 /// What watchers of a session hear between events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spoken {
-    Text { message: MessageId, text: String },
-    Reasoning { message: MessageId, text: String },
+    Text {
+        message: MessageId,
+        text: String,
+    },
+    Reasoning {
+        message: MessageId,
+        text: String,
+    },
     /// What was heard of this message is void.
-    Discarded { message: MessageId },
+    Discarded {
+        message: MessageId,
+    },
 }
 
 /// Deltas that a slow watcher may fall behind; then it gets the text so far as one delta.
@@ -84,7 +92,10 @@ impl Live {
     }
 
     /// What is heard from now on, and what has been said of the current message so far.
-    pub(crate) fn listen(&self, session: SessionId) -> (Option<Spoken>, broadcast::Receiver<Spoken>) {
+    pub(crate) fn listen(
+        &self,
+        session: SessionId,
+    ) -> (Option<Spoken>, broadcast::Receiver<Spoken>) {
         self.with(session, |channel| (channel.so_far(), channel.listeners.subscribe()))
     }
 

@@ -6,7 +6,9 @@ use domain::call::{Call, Proposal};
 use domain::digest::Digest;
 use domain::event::{Event, Scope};
 use domain::grant::ClearedBy;
-use domain::hold::{Callback, Decision as Decided, Hold, HoldOutcome, HoldState, Preview, Question, Risk, tag_of};
+use domain::hold::{
+    Callback, Decision as Decided, Hold, HoldOutcome, HoldState, Preview, Question, Risk, tag_of,
+};
 use domain::id::{CallId, CommitId, HoldId, StreamId};
 use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
@@ -94,12 +96,15 @@ impl Engine {
                 Ok(hold)
             }
             Written::Replayed => Err(self.replay(keep.as_ref()).await),
-            Written::Overtaken => Err(Error::Unavailable("the hold could not be opened; try again".into())),
+            Written::Overtaken => {
+                Err(Error::Unavailable("the hold could not be opened; try again".into()))
+            }
         }
     }
 
     async fn plan_hold(&self, caller: &Caller, new: NewHold) -> Result<Hold, Error> {
-        let invalid = |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
+        let invalid =
+            |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
         if new.title.trim().is_empty() {
             return Err(invalid("title", "say in the title what is asked".into()).into());
         }
@@ -107,7 +112,10 @@ impl Engine {
         at_most("context", &new.context.to_string(), CONTEXT_BYTES_MAX)?;
         new.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
         if let Some(callback) = &new.callback {
-            self.0.courier.accepts(&callback.url, &callback.secret_env).map_err(|why| invalid("callback", why))?;
+            self.0
+                .courier
+                .accepts(&callback.url, &callback.secret_env)
+                .map_err(|why| invalid("callback", why))?;
         }
         self.must_have_room(caller).await?;
         let now = self.now();
@@ -115,7 +123,9 @@ impl Engine {
         let requester = caller.actor.accountable().cloned();
         let call = match new.call {
             None => None,
-            Some((tool, arguments)) => Some(Arc::new(self.outside_call(caller, id, &tool, arguments)?)),
+            Some((tool, arguments)) => {
+                Some(Arc::new(self.outside_call(caller, id, &tool, arguments)?))
+            }
         };
         let verdict = call.as_ref().map(|call| self.verdict(call));
         let (admitted, expires_ms) = match &verdict {
@@ -124,12 +134,20 @@ impl Engine {
         };
         let audience = self.narrowed(admitted, new.audience, call.is_none(), requester.as_ref())?;
         let state = match verdict.as_ref().map(|verdict| (&verdict.decision, verdict.rule())) {
-            Some((Decision::Allow, rule)) if new.question == Question::Approve => automatic(true, rule, now),
+            Some((Decision::Allow, rule)) if new.question == Question::Approve => {
+                automatic(true, rule, now)
+            }
             Some((Decision::Deny, rule)) => automatic(false, rule, now),
             _ => HoldState::Pending,
         };
-        if state == HoldState::Pending && !audience.is_satisfiable(requester.as_ref(), &self.0.people) {
-            return Err(invalid("audience", "nobody could be asked: no configured person may answer this".into()).into());
+        if state == HoldState::Pending
+            && !audience.is_satisfiable(requester.as_ref(), &self.0.people)
+        {
+            return Err(invalid(
+                "audience",
+                "nobody could be asked: no configured person may answer this".into(),
+            )
+            .into());
         }
         let expires_in = new.expires_in_ms.unwrap_or(expires_ms).min(expires_ms);
         Ok(Hold {
@@ -137,7 +155,10 @@ impl Engine {
             version: 1,
             question: new.question,
             state,
-            risk: verdict.as_ref().map_or(Risk::Medium, |verdict| verdict.risk).max(new.risk.unwrap_or(Risk::Low)),
+            risk: verdict
+                .as_ref()
+                .map_or(Risk::Medium, |verdict| verdict.risk)
+                .max(new.risk.unwrap_or(Risk::Low)),
             tag: tag_of(id),
             // Shown everywhere, so it is made safe to show once and for all.
             title: visible(&new.title),
@@ -164,9 +185,16 @@ impl Engine {
         })
     }
 
-    fn outside_call(&self, caller: &Caller, hold: HoldId, tool: &str, arguments: Arguments) -> Result<Call, Refusal> {
+    fn outside_call(
+        &self,
+        caller: &Caller,
+        hold: HoldId,
+        tool: &str,
+        arguments: Arguments,
+    ) -> Result<Call, Refusal> {
         // We know nothing of the tool but its name and who speaks for it.
-        let unknown = Tool::new(tool, "", json!({}), Effects::AtMostOnce, Place::Client, &caller.key_space());
+        let unknown =
+            Tool::new(tool, "", json!({}), Effects::AtMostOnce, Place::Client, &caller.key_space());
         let tool = unknown.map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why })?;
         let proposal = Proposal {
             id: CallId(hold.0),
@@ -206,20 +234,23 @@ impl Engine {
             people.push(id);
         }
         for role in &wanted.roles {
-            let holders: Vec<_> = self.0.people.iter().filter(|person| person.roles.contains(role)).collect();
+            let holders: Vec<_> =
+                self.0.people.iter().filter(|person| person.roles.contains(role)).collect();
             if holders.is_empty() {
                 return Err(invalid(format!("nobody has the role `{role}`")));
             }
             people.extend(holders.into_iter().map(|person| person.id.clone()));
         }
         let named = !wanted.people.is_empty() || !wanted.roles.is_empty();
-        let exclude_requester = admitted.exclude_requester || wanted.exclude_requester.unwrap_or(false);
+        let exclude_requester =
+            admitted.exclude_requester || wanted.exclude_requester.unwrap_or(false);
         let quorum = admitted.quorum.max(wanted.quorum.unwrap_or(1));
         if !named {
             let base = if is_question { default_audience(requester) } else { admitted };
             return Ok(Audience { quorum, exclude_requester, ..base });
         }
-        let within = people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
+        let within =
+            people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
         if within == 0 {
             return Err(invalid("policy admits none of those that you want asked".into()));
         }
@@ -272,7 +303,10 @@ impl Engine {
     ) -> Result<Arc<Hold>, Error> {
         let hold = self.hold(caller, id).await?;
         if hold.session.is_some() || !hold.opener.is_same(&caller.actor) {
-            return Err(Refusal::NotEntitled { why: "only the program that opened a hold reports its outcome".into() }.into());
+            return Err(Refusal::NotEntitled {
+                why: "only the program that opened a hold reports its outcome".into(),
+            }
+            .into());
         }
         let content = reported.result.unwrap_or_default();
         at_most("result", &content, domain::limits::CONTENT_BYTES_MAX)?;
@@ -384,5 +418,10 @@ fn automatic(allowed: bool, rule: Option<&str>, at: domain::time::Timestamp) -> 
 }
 
 fn delivery(hold: &Hold) -> Delivery {
-    Delivery { key: format!("{}-{}", hold.id, hold.state.name()), hold: hold.id, due_at: hold.opened_at, attempts: 0 }
+    Delivery {
+        key: format!("{}-{}", hold.id, hold.state.name()),
+        hold: hold.id,
+        due_at: hold.opened_at,
+        attempts: 0,
+    }
 }

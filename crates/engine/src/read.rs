@@ -36,7 +36,11 @@ pub enum Until {
 }
 
 impl Engine {
-    pub async fn holds(&self, caller: &Caller, filter: HoldFilter) -> Result<Vec<Arc<Hold>>, Error> {
+    pub async fn holds(
+        &self,
+        caller: &Caller,
+        filter: HoldFilter,
+    ) -> Result<Vec<Arc<Hold>>, Error> {
         let audience = match (&caller.person, filter.mine) {
             (Some(person), true) => Some((person.id().clone(), caller.roles.clone())),
             // A program may answer nothing.
@@ -84,7 +88,11 @@ impl Engine {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<SessionRow>, Error> {
-        Ok(self.0.store.sessions(SessionQuery { viewer: caller.viewer(), agent, after, limit }).await?)
+        Ok(self
+            .0
+            .store
+            .sessions(SessionQuery { viewer: caller.viewer(), agent, after, limit })
+            .await?)
     }
 
     pub async fn grants(&self, caller: &Caller) -> Result<Vec<Arc<Grant>>, Error> {

@@ -29,7 +29,9 @@ impl Engine {
     pub(crate) async fn recover_session(&self, id: SessionId) -> Result<(), Error> {
         let session = self.load_session(id).await?;
         for (call, record) in &session.calls {
-            let (CallState::Running { attempt, node, .. }, Some(stored)) = (&record.state, &record.call) else {
+            let (CallState::Running { attempt, node, .. }, Some(stored)) =
+                (&record.state, &record.call)
+            else {
                 continue;
             };
             if *node == self.0.node || !self.0.store.is_gone(*node).await? {
@@ -47,21 +49,30 @@ impl Engine {
 
     async fn look_for(&self, call: &Call, attempt: u32) -> Recovered {
         let Some(host) = self.0.tools.get(&call.tool) else {
-            return Recovered::Unknown { evidence: format!("the tool `{}` is not configured any more", call.tool) };
+            return Recovered::Unknown {
+                evidence: format!("the tool `{}` is not configured any more", call.tool),
+            };
         };
         match call.effects {
             Effects::ReadOnly | Effects::Idempotent => Recovered::Again,
-            Effects::Transactional | Effects::AtMostOnce => match host.recover(call, attempt).await {
-                Recovery::Done(Outcome::Unknown { evidence }) | Recovery::Unknown { evidence } => {
-                    Recovered::Unknown { evidence }
+            Effects::Transactional | Effects::AtMostOnce => {
+                match host.recover(call, attempt).await {
+                    Recovery::Done(Outcome::Unknown { evidence })
+                    | Recovery::Unknown { evidence } => Recovered::Unknown { evidence },
+                    Recovery::Done(outcome) => Recovered::Done(outcome),
+                    Recovery::NeverHappened => Recovered::Again,
                 }
-                Recovery::Done(outcome) => Recovered::Done(outcome),
-                Recovery::NeverHappened => Recovered::Again,
-            },
+            }
         }
     }
 
-    async fn recovered(&self, session: SessionId, call: CallId, attempt: u32, found: Recovered) -> Result<(), Error> {
+    async fn recovered(
+        &self,
+        session: SessionId,
+        call: CallId,
+        attempt: u32,
+        found: Recovered,
+    ) -> Result<(), Error> {
         let command = Command::Recover { call, attempt, found };
         match self.submit(session, &Actor::Runtime, &command, None).await {
             Ok(_) | Err(Error::Refused(_)) => Ok(()),

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use domain::call::{Call, Proposal};
 use domain::grant::ClearedBy;
-use domain::hold::{Hold, Edited, Preview, Question, Risk};
+use domain::hold::{Edited, Hold, Preview, Question, Risk};
 use domain::id::CallId;
 use domain::json::Arguments;
 use domain::person::{Audience, PersonId};
 use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
 use domain::schema::restore;
-use domain::session::{HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience};
+use domain::session::{
+    HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience,
+};
 use domain::tool::{Confirm, Place, Tool};
 use ports::model::{ModelTurn, WrittenCall};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
@@ -31,7 +33,10 @@ impl Engine {
         for (index, call) in turn.calls.iter().enumerate() {
             let id = CallId::new(self.now().as_ms(), self.0.chance.bits());
             let ruling = if index >= domain::limits::CALLS_PER_TURN_MAX {
-                malformed(format!("Not run: at most {} calls fit into one turn.", domain::limits::CALLS_PER_TURN_MAX))
+                malformed(format!(
+                    "Not run: at most {} calls fit into one turn.",
+                    domain::limits::CALLS_PER_TURN_MAX
+                ))
             } else {
                 self.rule(session, agent, id, call, rationale.as_deref()).await
             };
@@ -57,7 +62,11 @@ impl Engine {
         let offered = agent.tools.iter().find(|name| **name == written.tool);
         let Some(host) = offered.and_then(|name| self.0.tools.get(name)) else {
             let known: Vec<&str> = agent.tools.iter().map(AsRef::as_ref).collect();
-            return malformed(format!("There is no tool `{}`. The tools are: {}.", written.tool, known.join(", ")));
+            return malformed(format!(
+                "There is no tool `{}`. The tools are: {}.",
+                written.tool,
+                known.join(", ")
+            ));
         };
         let tool = host.tool();
         let arguments = match Arguments::parse(written.input.as_bytes()) {
@@ -71,7 +80,9 @@ impl Engine {
         let confirmed = match arguments.value().get("confirmed") {
             None => false,
             Some(serde_json::Value::Bool(confirmed)) => *confirmed,
-            Some(_) => return malformed("The call was not run. `confirmed` must be true or false.".into()),
+            Some(_) => {
+                return malformed("The call was not run. `confirmed` must be true or false.".into());
+            }
         };
         let arguments = arguments.without("confirmed");
         let otherwise = self.rule_arguments(session, host, id, written, arguments, rationale).await;
@@ -108,7 +119,10 @@ impl Engine {
         }
         let must_ask = looked.blind || looked.prepared.ask.is_some() || tool.place != Place::Server;
         if let (Decision::Allow, false) = (&verdict.decision, must_ask) {
-            return Ruling::Allowed { call, by: ClearedBy::Rule(verdict.rule().map(str::to_owned)) };
+            return Ruling::Allowed {
+                call,
+                by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
+            };
         }
         let spec = self.spec(tool, &verdict, looked.prepared, session.requester(), rationale);
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
@@ -169,12 +183,18 @@ impl Engine {
     }
 
     /// Rules on a call that a person edited, as if it had been proposed like that.
-    pub(crate) async fn rule_edit(&self, hold: &Hold, arguments: Arguments) -> Result<Edited, Refusal> {
+    pub(crate) async fn rule_edit(
+        &self,
+        hold: &Hold,
+        arguments: Arguments,
+    ) -> Result<Edited, Refusal> {
         let invalid = |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why };
         let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
         // What the editor was not shown, they cannot have meant to change.
         let arguments = match restore(arguments.value(), call.arguments.value(), &call.secrets) {
-            Some(restored) => Arguments::from_value(restored).map_err(|error| invalid(error.to_string()))?,
+            Some(restored) => {
+                Arguments::from_value(restored).map_err(|error| invalid(error.to_string()))?
+            }
             None => arguments,
         };
         let (revised, preview, asks) = match self.0.tools.get(&call.tool) {
@@ -189,13 +209,15 @@ impl Engine {
             // An outside program's call: we know its rules, not its tool.
             _ => {
                 let context = call.context.clone();
-                let revised = call.revised(arguments, context, call.definition, self.0.policy.version());
+                let revised =
+                    call.revised(arguments, context, call.definition, self.0.policy.version());
                 (revised, Preview::default(), false)
             }
         };
         let verdict = self.verdict(&revised);
         if let Decision::Deny = verdict.decision {
-            let rule = verdict.rule().map(|rule| format!(" by rule \"{rule}\"")).unwrap_or_default();
+            let rule =
+                verdict.rule().map(|rule| format!(" by rule \"{rule}\"")).unwrap_or_default();
             return Err(invalid(format!("the edited call is denied{rule}")));
         }
         let (audience, _) = match (&verdict.decision, asks) {
@@ -211,7 +233,6 @@ impl Engine {
             preview,
         })
     }
-
 }
 
 /// What a tool said about a call, and whether it could see anything.

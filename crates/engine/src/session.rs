@@ -44,14 +44,15 @@ impl Engine {
         keep: Option<Keep<'_, Session>>,
     ) -> Result<Arc<Session>, Error> {
         caller.must_have(Scope::Run)?;
-        let agent = self.0.agents.get(new.agent.as_str()).ok_or_else(|| Refusal::AnswerInvalid {
-            field: "agent".into(),
-            why: format!(
-                "there is no agent `{}`; the agents are: {}",
-                domain::visible::visible(&new.agent),
-                self.agent_ids().join(", ")
-            ),
-        })?;
+        let agent =
+            self.0.agents.get(new.agent.as_str()).ok_or_else(|| Refusal::AnswerInvalid {
+                field: "agent".into(),
+                why: format!(
+                    "there is no agent `{}`; the agents are: {}",
+                    domain::visible::visible(&new.agent),
+                    self.agent_ids().join(", ")
+                ),
+            })?;
         at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
         at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
         let now = self.now();
@@ -86,7 +87,9 @@ impl Engine {
                 Ok(session)
             }
             Written::Replayed => Err(self.replay(keep.as_ref()).await),
-            Written::Overtaken => Err(Error::Unavailable("the session could not be opened; try again".into())),
+            Written::Overtaken => {
+                Err(Error::Unavailable("the session could not be opened; try again".into()))
+            }
         }
     }
 
@@ -112,10 +115,17 @@ impl Engine {
         caller.must_have(Scope::Run)?;
         // Those who are only asked about a session do not speak in it.
         if !session.creator.is_same(&caller.actor) && !caller.is_admin() {
-            return Err(Refusal::NotEntitled { why: "only its creator or an admin speaks in a session".into() }.into());
+            return Err(Refusal::NotEntitled {
+                why: "only its creator or an admin speaks in a session".into(),
+            }
+            .into());
         }
         if saying.texts.iter().all(|text| text.trim().is_empty()) {
-            return Err(Refusal::AnswerInvalid { field: "text".into(), why: "say something".into() }.into());
+            return Err(Refusal::AnswerInvalid {
+                field: "text".into(),
+                why: "say something".into(),
+            }
+            .into());
         }
         at_most("text", &saying.texts.concat(), MESSAGE_BYTES_MAX)?;
         let now = self.now();
@@ -128,7 +138,8 @@ impl Engine {
         };
         let message_id = message.id;
         let run = RunId::new(now.as_ms(), self.0.chance.bits());
-        let command = Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
+        let command =
+            Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
         let said = |submitted: &Submitted| match &submitted.reply {
             Reply::Said { run } => Said { run: *run, message: message_id },
             _ => Said { run, message: message_id },
@@ -137,7 +148,12 @@ impl Engine {
             None => self.submit(id, &caller.actor, &command, None).await?,
             Some(keep) => {
                 let render = |submitted: &Submitted| (keep.render)(&said(submitted));
-                let inner = Keep { caller: keep.caller.clone(), key: keep.key.clone(), request: keep.request, render: &render };
+                let inner = Keep {
+                    caller: keep.caller.clone(),
+                    key: keep.key.clone(),
+                    request: keep.request,
+                    render: &render,
+                };
                 self.submit(id, &caller.actor, &command, Some(&inner)).await?
             }
         };
@@ -148,14 +164,21 @@ impl Engine {
     pub async fn session_of_run(&self, caller: &Caller, run: RunId) -> Result<Arc<Session>, Error> {
         match self.0.store.session_of_run(run).await? {
             Some(id) => match self.session(caller, id).await {
-                Err(Error::Refused(Refusal::NotFound { .. })) => Err(Refusal::NotFound { what: "run" }.into()),
+                Err(Error::Refused(Refusal::NotFound { .. })) => {
+                    Err(Refusal::NotFound { what: "run" }.into())
+                }
                 other => other,
             },
             None => Err(Refusal::NotFound { what: "run" }.into()),
         }
     }
 
-    pub async fn cancel_run(&self, caller: &Caller, run: RunId, reason: Option<String>) -> Result<Arc<Session>, Error> {
+    pub async fn cancel_run(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        reason: Option<String>,
+    ) -> Result<Arc<Session>, Error> {
         let session = self.session_of_run(caller, run).await?;
         self.must_steer(caller, &session)?;
         let command = Command::CancelRun { run, by: caller.actor.clone(), reason };
@@ -179,11 +202,17 @@ impl Engine {
     /// Takes a standing grant back: its giver, the session's creator or an admin may.
     pub async fn revoke_grant(&self, caller: &Caller, id: GrantId) -> Result<(), Error> {
         let grants = self.0.store.grants(caller.viewer()).await?;
-        let grant = grants.into_iter().find(|grant| grant.id == id).ok_or(Refusal::NotFound { what: "grant" })?;
+        let grant = grants
+            .into_iter()
+            .find(|grant| grant.id == id)
+            .ok_or(Refusal::NotFound { what: "grant" })?;
         let session = self.load_session(grant.session).await?;
         let own = caller.person.as_ref().is_some_and(|person| *person.id() == grant.by);
         if !own && !caller.is_admin() && !session.creator.is_same(&caller.actor) {
-            return Err(Refusal::NotEntitled { why: "only its giver or an admin takes a grant back".into() }.into());
+            return Err(Refusal::NotEntitled {
+                why: "only its giver or an admin takes a grant back".into(),
+            }
+            .into());
         }
         let command = Command::RevokeGrant { grant: id, by: caller.actor.clone() };
         self.submit(session.id, &caller.actor, &command, None).await?;
@@ -195,5 +224,8 @@ pub(crate) fn at_most(field: &str, text: &str, bytes_max: usize) -> Result<(), R
     if text.len() <= bytes_max {
         return Ok(());
     }
-    Err(Refusal::AnswerInvalid { field: field.into(), why: format!("`{field}` is longer than {bytes_max} bytes") })
+    Err(Refusal::AnswerInvalid {
+        field: field.into(),
+        why: format!("`{field}` is longer than {bytes_max} bytes"),
+    })
 }

@@ -123,7 +123,8 @@ impl Engine {
             policy: &self.0.policy,
             definition_of: &definition_of,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
-            turns_max: agent.map_or(TURNS_PER_RUN_MAX, |agent| agent.turns_max.min(TURNS_PER_RUN_MAX)),
+            turns_max: agent
+                .map_or(TURNS_PER_RUN_MAX, |agent| agent.turns_max.min(TURNS_PER_RUN_MAX)),
             while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
             chance: &chance,
         };
@@ -179,7 +180,12 @@ impl Engine {
     }
 
     /// The reply kept under an idempotency key, if this is the same request.
-    pub async fn kept(&self, caller: &str, key: &str, request: Digest) -> Result<Option<KeptReply>, Error> {
+    pub async fn kept(
+        &self,
+        caller: &str,
+        key: &str,
+        request: Digest,
+    ) -> Result<Option<KeptReply>, Error> {
         match self.0.store.reply(caller, key).await? {
             Some(reply) if reply.request == request => Ok(Some(reply)),
             Some(_) => Err(Error::KeyReused),

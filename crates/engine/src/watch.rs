@@ -51,7 +51,8 @@ impl Bus {
         match stream {
             None => self.all.subscribe(),
             Some(stream) => {
-                let mut streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut streams =
+                    self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 streams.entry(stream).or_insert_with(|| broadcast::channel(BACKLOG).0).subscribe()
             }
         }
@@ -74,7 +75,9 @@ pub enum Followed {
     Event(Box<Happening>),
     Spoken(Spoken),
     /// The position asked for does not exist: start over from this one.
-    Reset { position: u64 },
+    Reset {
+        position: u64,
+    },
 }
 
 /// A follower. Dropping it ends it.

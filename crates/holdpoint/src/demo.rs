@@ -32,7 +32,10 @@ const PERSON: &str = "ana";
 pub async fn run(args: DemoArgs) -> Result<ExitCode> {
     let listen = args.listen;
     if !listen.ip().is_loopback() {
-        bail!("the demo listens on this machine only; use `--listen 127.0.0.1:{}`, or `holdpoint serve`", listen.port());
+        bail!(
+            "the demo listens on this machine only; use `--listen 127.0.0.1:{}`, or `holdpoint serve`",
+            listen.port()
+        );
     }
     if args.doors {
         bail!("the compatibility doors are not available in this version; leave `--doors` out");
@@ -41,7 +44,8 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
         Some(data) => data,
         None => default_data()?,
     };
-    std::fs::create_dir_all(&data).with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
+    std::fs::create_dir_all(&data)
+        .with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
     crate::serve::start_logging(if args.json { "error" } else { "warn" });
     let ground = Ground::open(&data).await?;
     let plan = plan(&data)?;
@@ -113,7 +117,9 @@ fn default_data() -> Result<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
     let base = state.filter(|path| path.is_absolute()).or(home);
-    Ok(base.context("there is no home folder; say where to keep the data with `--data DIR`")?.join("holdpoint/demo"))
+    Ok(base
+        .context("there is no home folder; say where to keep the data with `--data DIR`")?
+        .join("holdpoint/demo"))
 }
 
 fn plan(data: &Path) -> Result<Plan> {
@@ -146,7 +152,13 @@ fn plan(data: &Path) -> Result<Plan> {
         run_as_decided: false,
         turns_max: domain::limits::TURNS_PER_RUN_MAX,
     };
-    Ok(Plan { people: people(), policy: policy()?, agents: vec![agent], tools, callbacks: CallbacksConfig::default() })
+    Ok(Plan {
+        people: people(),
+        policy: policy()?,
+        agents: vec![agent],
+        tools,
+        callbacks: CallbacksConfig::default(),
+    })
 }
 
 fn people() -> People {
@@ -187,10 +199,14 @@ struct Tokens {
 /// The demo's tokens stay the same over restarts: they are kept beside the data, for its owner only.
 async fn tokens(engine: &Engine, data: &Path) -> Result<Tokens> {
     let path = data.join("tokens.json");
-    if let Some(tokens) = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()) {
+    if let Some(tokens) =
+        std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
+    {
         let (person, program) = (tokens["person"].as_str(), tokens["program"].as_str());
         if let (Some(person), Some(program)) = (person, program)
-            && [person, program].iter().all(|secret| engine.caller_by_token(secret, "api").is_some())
+            && [person, program]
+                .iter()
+                .all(|secret| engine.caller_by_token(secret, "api").is_some())
         {
             return Ok(Tokens { person: person.into(), program: program.into() });
         }
@@ -202,7 +218,11 @@ async fn tokens(engine: &Engine, data: &Path) -> Result<Tokens> {
 }
 
 /// A token for a person with all scopes, and one for a program that this person answers for.
-pub(crate) async fn mint_pair(engine: &Engine, person: &str, program: &str) -> Result<(String, String)> {
+pub(crate) async fn mint_pair(
+    engine: &Engine,
+    person: &str,
+    program: &str,
+) -> Result<(String, String)> {
     let by = Actor::Person(PersonId::new(person));
     let new = |owner: TokenOwner, scopes: &[Scope]| NewToken {
         owner,
@@ -210,7 +230,11 @@ pub(crate) async fn mint_pair(engine: &Engine, person: &str, program: &str) -> R
         expires_at: None,
         note: Some("made at the first start".into()),
     };
-    let person = engine.mint(by.clone(), new(TokenOwner::Person(PersonId::new(person)), &Scope::ALL)).await?;
-    let program = engine.mint(by, new(TokenOwner::Program(program.into()), &[Scope::Ask, Scope::Run])).await?;
+    let person = engine
+        .mint(by.clone(), new(TokenOwner::Person(PersonId::new(person)), &Scope::ALL))
+        .await?;
+    let program = engine
+        .mint(by, new(TokenOwner::Program(program.into()), &[Scope::Ask, Scope::Run]))
+        .await?;
     Ok((person.secret, program.secret))
 }

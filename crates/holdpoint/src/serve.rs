@@ -71,7 +71,8 @@ pub(crate) fn secure_file(path: &Path, body: &[u8]) -> Result<()> {
     let draft = path.with_extension("new");
     let write = || -> std::io::Result<()> {
         let _ = std::fs::remove_file(&draft);
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         file.write_all(body)?;
         file.sync_all()?;
         std::fs::rename(&draft, path)
@@ -86,7 +87,11 @@ pub(crate) fn start_logging(default: &str) {
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second call in the same process keeps the first one's settings.
-    let _ = if std::io::stderr().is_terminal() { builder.try_init() } else { builder.json().try_init() };
+    let _ = if std::io::stderr().is_terminal() {
+        builder.try_init()
+    } else {
+        builder.json().try_init()
+    };
 }
 
 /// A house about to open its doors.
@@ -116,12 +121,16 @@ impl Serving {
     pub(crate) fn configure(&mut self, config: &ServerConfig) -> Result<()> {
         self.setup.public_url = config.public_url.clone();
         let proxies = config.trusted_proxies.clone();
-        self.setup.trusts = Some(Arc::new(move |address| proxies.iter().any(|network| network.contains(address))));
+        self.setup.trusts =
+            Some(Arc::new(move |address| proxies.iter().any(|network| network.contains(address))));
         if let Some(tls) = &config.tls {
             let read = |path: &Path| {
-                std::fs::read(path).with_context(|| format!("`{}`, which [server.tls] names, cannot be read", path.display()))
+                std::fs::read(path).with_context(|| {
+                    format!("`{}`, which [server.tls] names, cannot be read", path.display())
+                })
             };
-            self.setup.tls = Some(Tls { cert_pem: read(&tls.cert_file)?, key_pem: read(&tls.key_file)? });
+            self.setup.tls =
+                Some(Tls { cert_pem: read(&tls.cert_file)?, key_pem: read(&tls.key_file)? });
         }
         Ok(())
     }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use channels::webhook::{Secret, Settings, WebhookCourier};
 use domain::id::NodeId;
 use domain::person::People;
 use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, Setup, SystemChance, SystemClock};
-use channels::webhook::{Secret, Settings, WebhookCourier};
 use ports::clock::{Chance as _, Clock as _};
 use ports::courier::Courier;
 use ports::store::{AuditEntry, Store as _};
@@ -60,8 +60,9 @@ impl Ground {
         let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
         let store = SqliteStore::open(data, node)?;
         let (_, last) = store.last().await?;
-        let spool = Spool::of_the_house(data.join("spool"))
-            .with_context(|| format!("the folder `{}` cannot be made", data.join("spool").display()))?;
+        let spool = Spool::of_the_house(data.join("spool")).with_context(|| {
+            format!("the folder `{}` cannot be made", data.join("spool").display())
+        })?;
         let supervisor = std::env::current_exe()
             .ok()
             .map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
@@ -92,11 +93,8 @@ impl Ground {
 pub async fn open(config: &Config) -> Result<House> {
     let StoreConfig::Sqlite { path } = &config.store;
     let ground = Ground::open(path).await?;
-    let tools = config
-        .tools
-        .iter()
-        .map(|tool| host(tool, &ground.runner))
-        .collect::<Result<Vec<_>>>()?;
+    let tools =
+        config.tools.iter().map(|tool| host(tool, &ground.runner)).collect::<Result<Vec<_>>>()?;
     let agents = config
         .agents
         .iter()
@@ -156,7 +154,8 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
                 setup.roots = shell.roots.clone();
                 setup.environment = environment(&shell.env)?;
                 setup.time_limit = shell.time_limit.unwrap_or(setup.time_limit);
-                setup.time_limit_max = shell.time_limit_max.unwrap_or(setup.time_limit_max.max(setup.time_limit));
+                setup.time_limit_max =
+                    shell.time_limit_max.unwrap_or(setup.time_limit_max.max(setup.time_limit));
                 setup.allow_shell = shell.allow_shell;
                 setup
             },
@@ -199,9 +198,12 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
 fn courier(callbacks: &CallbacksConfig, clock: Arc<SystemClock>) -> Result<Arc<dyn Courier>> {
     let mut secrets = BTreeMap::new();
     for name in &callbacks.secret_envs {
-        let secret = std::env::var(name)
-            .with_context(|| format!("the environment variable `{name}`, which [callbacks] names, is not set"))?;
-        let secret = Secret::parse(&secret).with_context(|| format!("the environment variable `{name}` holds no webhook secret"))?;
+        let secret = std::env::var(name).with_context(|| {
+            format!("the environment variable `{name}`, which [callbacks] names, is not set")
+        })?;
+        let secret = Secret::parse(&secret).with_context(|| {
+            format!("the environment variable `{name}` holds no webhook secret")
+        })?;
         secrets.insert(name.clone(), secret);
     }
     let settings = Settings {

@@ -131,7 +131,10 @@ pub enum StoreError {
 pub enum Viewer {
     Everything,
     /// What this person or program created, opened, or is in the audience of.
-    Caller { actor: Actor, person: Option<(PersonId, Vec<String>)> },
+    Caller {
+        actor: Actor,
+        person: Option<(PersonId, Vec<String>)>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -222,7 +225,11 @@ pub trait Store: Send + Sync {
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError>;
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
     /// Sessions for which the runtime has work, with the node that took it on.
-    async fn owing(&self, after: Option<SessionId>, limit: usize) -> Result<Vec<(SessionId, NodeId)>, StoreError>;
+    async fn owing(
+        &self,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, NodeId)>, StoreError>;
     /// Whether a node is provably gone, so that its work may be taken over.
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError>;
 
@@ -232,9 +239,17 @@ pub trait Store: Send + Sync {
     async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError>;
 
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError>;
-    async fn find_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError>;
+    async fn find_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError>;
     /// Removes it and says what it was: of two who come at once, one gets it.
-    async fn take_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError>;
+    async fn take_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError>;
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError>;
     /// Signed checkpoints after a sequence number, and on demand one that covers the head.

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::Scenario;
 use crate::attempts::Attempts;
 use crate::audit_lines::AuditLines;
 use crate::idempotency::Recent;
@@ -15,7 +16,6 @@ use crate::limits::HttpLimits;
 use crate::metrics::Metrics;
 use crate::rate::Buckets;
 use crate::streams::Streams;
-use crate::Scenario;
 
 #[derive(Clone)]
 pub(crate) struct App(Arc<Inner>);

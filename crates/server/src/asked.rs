@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -60,12 +60,13 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
         let (mut parts, body) = request.into_parts();
         let who = Who::from_request_parts(&mut parts, app).await?;
         let key = key_of(&parts.headers)?;
-        let bytes = read_body(app, axum::body::Body::new(body)).await?;
+        let bytes = read_body(app, body).await?;
         let key = match key {
             None => None,
             Some(key) => {
                 let request = request_digest(parts.method.as_str(), parts.uri.path(), &bytes);
-                let key = Key { caller: who.caller.key_space(), key, request };
+                let key =
+                    Key { caller: who.caller.key_space(), key, request, at: app.engine.now() };
                 app.recent.check(&key)?;
                 if let Some(reply) = app.engine.kept(&key.caller, &key.key, request).await? {
                     return Err(Refused::Replayed(Box::new(reply)));
@@ -83,12 +84,13 @@ impl<T> Asked<T> {
         &self,
         render: &'a (dyn Fn(&V) -> (u16, Vec<u8>) + Send + Sync),
     ) -> Option<Keep<'a, V>> {
-        let Key { caller, key, request } = self.key.clone()?;
+        let Key { caller, key, request, .. } = self.key.clone()?;
         Some(Keep { caller, key, request, render })
     }
 }
 
-async fn read_body(app: &App, body: axum::body::Body) -> Reply<Bytes> {
+/// A whole body, within its bounds.
+pub(crate) async fn read_body(app: &App, body: Body) -> Reply<Bytes> {
     let limit = app.limits.body_bytes;
     let mut stream = body.into_data_stream();
     let reading = async {
@@ -114,7 +116,9 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         let detail = match error.classify() {
             // The text of the error names fields and kinds of values, never the values.
-            serde_json::error::Category::Data => format!("the body has the wrong shape: {}", shape(&error)),
+            serde_json::error::Category::Data => {
+                format!("the body has the wrong shape: {}", shape(&error))
+            }
             _ => format!("the body is not JSON (line {}, column {})", error.line(), error.column()),
         };
         Problem::bad_request(detail).into()
@@ -150,7 +154,11 @@ pub(crate) fn page<C: FromStr>(
         return Err(Problem::bad_request(format!("`limit` is between 1 and {PAGE_MAX}")));
     }
     let cursor = cursor
-        .map(|cursor| cursor.parse().map_err(|_| Problem::bad_request("`cursor` is the `next` of an earlier page")))
+        .map(|cursor| {
+            cursor
+                .parse()
+                .map_err(|_| Problem::bad_request("`cursor` is the `next` of an earlier page"))
+        })
         .transpose()?;
     Ok((limit, cursor))
 }
@@ -169,7 +177,10 @@ mod tests {
     fn refused(body: &str) -> String {
         match parse::<Small>(body.as_bytes()) {
             Err(Refused::Problem(problem)) => {
-                serde_json::to_value(&*problem).expect("json")["detail"].as_str().unwrap_or_default().to_owned()
+                serde_json::to_value(&problem).expect("json")["detail"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
             }
             other => panic!("{body}: {:?}", other.map(|small| small.count)),
         }

@@ -4,17 +4,16 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
-use std::time::Duration;
 
-use tokio::time::Instant;
+use domain::time::Timestamp;
 
 /// Addresses remembered. When full, the table starts anew: that only forgives.
 const ADDRESSES: usize = 10_000;
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW_MS: u64 = 60_000;
 
 pub(crate) struct Attempts {
     per_window: u32,
-    failures: Mutex<HashMap<IpAddr, (Instant, u32)>>,
+    failures: Mutex<HashMap<IpAddr, (Timestamp, u32)>>,
 }
 
 impl Attempts {
@@ -23,22 +22,21 @@ impl Attempts {
     }
 
     /// Counts a failure. `Some`: there were too many; come back in so many seconds.
-    pub(crate) fn failed(&self, from: IpAddr) -> Option<u64> {
-        let now = Instant::now();
+    pub(crate) fn failed(&self, from: IpAddr, now: Timestamp) -> Option<u64> {
         let mut failures = self.failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if failures.len() >= ADDRESSES && !failures.contains_key(&from) {
-            failures.retain(|_, (began, _)| now.duration_since(*began) < WINDOW);
+            failures.retain(|_, (began, _)| now.ms_since(*began) < WINDOW_MS);
             if failures.len() >= ADDRESSES {
                 failures.clear();
             }
         }
         let (began, count) = failures.entry(from).or_insert((now, 0));
-        if now.duration_since(*began) >= WINDOW {
+        if now.ms_since(*began) >= WINDOW_MS {
             (*began, *count) = (now, 0);
         }
         *count += 1;
-        let left = WINDOW.saturating_sub(now.duration_since(*began));
-        (*count > self.per_window).then(|| left.as_secs() + 1)
+        let left_ms = WINDOW_MS.saturating_sub(now.ms_since(*began));
+        (*count > self.per_window).then(|| left_ms.div_ceil(1000).max(1))
     }
 }
 
@@ -46,15 +44,15 @@ impl Attempts {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn failures_are_forgiven_after_a_while() {
+    #[test]
+    fn failures_are_forgiven_after_a_while() {
         let attempts = Attempts::new(2);
-        let address: IpAddr = [192, 0, 2, 1].into();
-        assert_eq!(attempts.failed(address), None);
-        assert_eq!(attempts.failed(address), None);
-        assert_eq!(attempts.failed(address), Some(61));
-        assert_eq!(attempts.failed([192, 0, 2, 2].into()), None, "another address");
-        tokio::time::advance(WINDOW).await;
-        assert_eq!(attempts.failed(address), None);
+        let (address, now) = (IpAddr::from([192, 0, 2, 1]), Timestamp::from_ms(5));
+        assert_eq!(attempts.failed(address, now), None);
+        assert_eq!(attempts.failed(address, now), None);
+        assert_eq!(attempts.failed(address, now), Some(60));
+        assert_eq!(attempts.failed([192, 0, 2, 2].into(), now), None, "another address");
+        assert_eq!(attempts.failed(address, now.plus_ms(WINDOW_MS - 1)), Some(1));
+        assert_eq!(attempts.failed(address, now.plus_ms(WINDOW_MS)), None);
     }
 }

@@ -64,14 +64,15 @@ async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
     if let Credential::Cookie(secret) = &credential
         && !is_safe(&parts.method)
     {
-        must_come_from_us(app, headers)?;
-        let sent = headers.get("x-holdpoint-csrf").map(|value| value.as_bytes()).unwrap_or_default();
+        must_come_from_us(app, parts)?;
+        let sent =
+            headers.get("x-holdpoint-csrf").map(|value| value.as_bytes()).unwrap_or_default();
         if !cookie::is_csrf(secret, sent) {
             let detail = "send the header X-Holdpoint-CSRF with the value that GET /v1/me gives";
             return Err(Problem::not_entitled(detail).into());
         }
     }
-    if let Err(seconds) = app.buckets.take(&caller.key_space()) {
+    if let Err(seconds) = app.buckets.take(&caller.key_space(), app.engine.now()) {
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());
     }
     Ok(Who { caller, credential })
@@ -104,7 +105,7 @@ fn via(headers: &HeaderMap) -> &'static str {
 
 pub(crate) fn failed(app: &App, parts: &Parts, detail: &str) -> Problem {
     let from = peer::address(app, &parts.extensions, &parts.headers);
-    match app.attempts.failed(from) {
+    match app.attempts.failed(from, app.engine.now()) {
         None => Problem::unauthenticated(detail),
         Some(seconds) => Problem::too_many("too many failed attempts; try again later", seconds),
     }
@@ -115,7 +116,8 @@ fn is_safe(method: &Method) -> bool {
 }
 
 /// Browsers say where a request comes from; a state change must come from our own pages.
-pub(crate) fn must_come_from_us(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn must_come_from_us(app: &App, parts: &Parts) -> Result<(), Problem> {
+    let headers = &parts.headers;
     let foreign = || Err(Problem::not_entitled("this request comes from another site"));
     if let Some(site) = headers.get("sec-fetch-site")
         && site != "same-origin"
@@ -127,9 +129,11 @@ pub(crate) fn must_come_from_us(app: &App, headers: &HeaderMap) -> Result<(), Pr
         None => Ok(()),
         Some(origin) if origin == app.origin => Ok(()),
         Some(origin) => {
+            // HTTP/2 names the host in the address and not in a header.
             let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-            let authority = origin.split_once("://").map(|(_, authority)| authority);
-            if host.is_some() && authority == host { Ok(()) } else { foreign() }
+            let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str()));
+            let theirs = origin.split_once("://").map(|(_, authority)| authority);
+            if host.is_some() && theirs == host { Ok(()) } else { foreign() }
         }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) fn clear(secure: bool) -> Option<HeaderValue> {
 
 fn written(value: &str, max_age_s: u32, secure: bool) -> Option<HeaderValue> {
     let secure = if secure { "; Secure" } else { "" };
-    let text = format!("{NAME}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}");
+    let text =
+        format!("{NAME}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}");
     HeaderValue::from_str(&text).ok()
 }
 
@@ -53,7 +54,8 @@ mod tests {
         headers.append(COOKIE, HeaderValue::from_static("theme=dark; holdpoint_session=abc"));
         assert_eq!(read(&headers).as_deref(), Some("abc"));
         headers.clear();
-        headers.append(COOKIE, HeaderValue::from_static("xholdpoint_session=abc; holdpoint_session="));
+        headers
+            .append(COOKIE, HeaderValue::from_static("xholdpoint_session=abc; holdpoint_session="));
         assert_eq!(read(&headers), None);
     }
 

@@ -16,10 +16,10 @@ use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::digest::{Digest, Framed};
+use domain::time::Timestamp;
 use tokio::sync::OnceCell;
-use tokio::time::Instant;
 
-use crate::limits::{KEY_BYTES_MAX, RECENT_REPLIES, REPLIES_KEPT, SECRETS_KEPT};
+use crate::limits::{KEY_BYTES_MAX, RECENT_REPLIES, REPLIES_KEPT_MS, SECRETS_KEPT_MS};
 use crate::problem::{Problem, Refused, Reply};
 
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -31,6 +31,7 @@ pub(crate) struct Key {
     pub(crate) caller: String,
     pub(crate) key: String,
     pub(crate) request: Digest,
+    pub(crate) at: Timestamp,
 }
 
 pub(crate) fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -38,7 +39,8 @@ pub(crate) fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     match value.to_str() {
         Ok(key) if !key.is_empty() && key.len() <= KEY_BYTES_MAX => Ok(Some(key.to_owned())),
         _ => {
-            let detail = format!("the Idempotency-Key must have 1 to {KEY_BYTES_MAX} plain characters");
+            let detail =
+                format!("the Idempotency-Key must have 1 to {KEY_BYTES_MAX} plain characters");
             Err(Problem::bad_request(detail))
         }
     }
@@ -98,7 +100,7 @@ struct Kept {
 
 struct Entry {
     request: Digest,
-    at: Instant,
+    at: Timestamp,
     secret: bool,
     /// Gone when it held a secret and was kept long enough.
     reply: Option<Arc<OnceCell<(StatusCode, Bytes)>>>,
@@ -109,7 +111,9 @@ impl Recent {
     pub(crate) fn check(&self, key: &Key) -> Result<(), Problem> {
         let kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         match kept.replies.get(&(key.caller.clone(), key.key.clone())) {
-            Some(entry) if entry.request != key.request && entry.at.elapsed() < REPLIES_KEPT => {
+            Some(entry)
+                if entry.request != key.request && key.at.ms_since(entry.at) < REPLIES_KEPT_MS =>
+            {
                 Err(reused())
             }
             _ => Ok(()),
@@ -147,12 +151,12 @@ impl Recent {
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let name = (key.caller.clone(), key.key.clone());
         for entry in kept.replies.values_mut().filter(|entry| entry.secret) {
-            if entry.at.elapsed() >= SECRETS_KEPT {
+            if key.at.ms_since(entry.at) >= SECRETS_KEPT_MS {
                 entry.reply = None;
             }
         }
         match kept.replies.get(&name) {
-            Some(entry) if entry.at.elapsed() < REPLIES_KEPT => {
+            Some(entry) if key.at.ms_since(entry.at) < REPLIES_KEPT_MS => {
                 if entry.request != key.request {
                     return Err(reused().into());
                 }
@@ -165,8 +169,7 @@ impl Recent {
             _ => {}
         }
         let reply = Arc::new(OnceCell::new());
-        let entry =
-            Entry { request: key.request, at: Instant::now(), secret, reply: Some(reply.clone()) };
+        let entry = Entry { request: key.request, at: key.at, secret, reply: Some(reply.clone()) };
         if kept.replies.insert(name.clone(), entry).is_none() {
             kept.order.push_back(name);
         }
@@ -187,14 +190,22 @@ fn reused() -> Problem {
 mod tests {
     use super::*;
 
-    fn key(key: &str, body: &str) -> Key {
+    fn key(key: &str, body: &str, at_ms: u64) -> Key {
         let request = request_digest("POST", "/v1/tokens", body.as_bytes());
-        Key { caller: "person:ana".into(), key: key.into(), request }
+        let at = Timestamp::from_ms(0).plus_ms(at_ms);
+        Key { caller: "person:ana".into(), key: key.into(), request, at }
     }
 
-    async fn act(recent: &Recent, key: &Key, secret: bool, says: &'static str) -> Result<String, u16> {
+    async fn act(
+        recent: &Recent,
+        key: &Key,
+        secret: bool,
+        says: &'static str,
+    ) -> Result<String, u16> {
         let reply = recent
-            .once(Some(key), secret, async { Ok((StatusCode::OK, Bytes::from_static(says.as_bytes()))) })
+            .once(Some(key), secret, async {
+                Ok((StatusCode::OK, Bytes::from_static(says.as_bytes())))
+            })
             .await
             .unwrap_or_else(IntoResponse::into_response);
         let status = reply.status().as_u16();
@@ -202,31 +213,30 @@ mod tests {
         if status == 200 { Ok(String::from_utf8_lossy(&body).into_owned()) } else { Err(status) }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn i09_the_same_request_acts_once_and_another_is_refused() {
         let recent = Recent::default();
-        assert_eq!(act(&recent, &key("k", "a"), false, "1").await, Ok("1".into()));
-        assert_eq!(act(&recent, &key("k", "a"), false, "2").await, Ok("1".into()));
-        assert_eq!(act(&recent, &key("k", "b"), false, "3").await, Err(422));
-        assert_eq!(act(&recent, &key("l", "b"), false, "4").await, Ok("4".into()));
-        tokio::time::advance(REPLIES_KEPT).await;
-        assert_eq!(act(&recent, &key("k", "b"), false, "5").await, Ok("5".into()));
+        assert_eq!(act(&recent, &key("k", "a", 0), false, "1").await, Ok("1".into()));
+        assert_eq!(act(&recent, &key("k", "a", 1), false, "2").await, Ok("1".into()));
+        assert_eq!(act(&recent, &key("k", "b", 1), false, "3").await, Err(422));
+        assert!(recent.check(&key("k", "b", 1)).is_err());
+        assert_eq!(act(&recent, &key("l", "b", 1), false, "4").await, Ok("4".into()));
+        assert_eq!(act(&recent, &key("k", "b", REPLIES_KEPT_MS), false, "5").await, Ok("5".into()));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn i45_a_secret_is_forgotten_soon_and_never_made_twice() {
         let recent = Recent::default();
-        assert_eq!(act(&recent, &key("k", "a"), true, "s").await, Ok("s".into()));
-        assert_eq!(act(&recent, &key("k", "a"), true, "t").await, Ok("s".into()));
-        tokio::time::advance(SECRETS_KEPT).await;
-        assert_eq!(act(&recent, &key("k", "a"), true, "u").await, Err(422));
+        assert_eq!(act(&recent, &key("k", "a", 0), true, "s").await, Ok("s".into()));
+        assert_eq!(act(&recent, &key("k", "a", 1), true, "t").await, Ok("s".into()));
+        assert_eq!(act(&recent, &key("k", "a", SECRETS_KEPT_MS), true, "u").await, Err(422));
     }
 
     #[tokio::test]
     async fn a_refusal_is_not_kept() {
-        let recent = Recent::default();
-        let key = key("k", "a");
-        let refused = recent.once(Some(&key), false, async { Err(Problem::not_found("run").into()) }).await;
+        let (recent, key) = (Recent::default(), key("k", "a", 0));
+        let refused =
+            recent.once(Some(&key), false, async { Err(Problem::not_found("run").into()) }).await;
         assert!(refused.is_err());
         assert_eq!(act(&recent, &key, false, "now").await, Ok("now".into()));
     }
@@ -235,7 +245,7 @@ mod tests {
     async fn replies_are_bounded() {
         let recent = Recent::default();
         for number in 0..RECENT_REPLIES + 10 {
-            let _ = act(&recent, &key(&number.to_string(), "a"), false, "x").await;
+            let _ = act(&recent, &key(&number.to_string(), "a", 0), false, "x").await;
         }
         assert_eq!(recent.0.lock().expect("sound").replies.len(), RECENT_REPLIES);
     }

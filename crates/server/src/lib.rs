@@ -1,7 +1,7 @@
 //! The door for HTTP: native routes, events, the web page.
 //!
 //! Requests are parsed at the threshold into the words of the domain, the engine is called, and what
-//! it says is written in the shapes of [`wire`](self). Nothing is decided here.
+//! it says is written in the shapes of `wire`. Nothing is decided here.
 
 mod app;
 mod asked;
@@ -88,7 +88,9 @@ pub struct Scenario {
 /// A variant for each remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    #[error("{address} is in use: stop what listens there, or choose another address with --listen")]
+    #[error(
+        "{address} is in use: stop what listens there, or choose another address with --listen"
+    )]
     InUse { address: SocketAddr },
     #[error("this user may not listen on {address}: choose a port above 1023 with --listen")]
     Forbidden { address: SocketAddr },
@@ -109,9 +111,8 @@ pub struct Server {
 pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
     let acceptor = setup.tls.as_ref().map(listen::acceptor).transpose()?;
     let listener = listen::listen(setup.listen).await?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| BindError::Io { address: setup.listen, error })?;
+    let address =
+        listener.local_addr().map_err(|error| BindError::Io { address: setup.listen, error })?;
     let scheme = if acceptor.is_some() { "https" } else { "http" };
     let metrics = metrics::Metrics::new();
     let limits = setup.limits;
@@ -185,4 +186,18 @@ async fn bounded(State(app): State<App>, request: Request, next: Next) -> Respon
 fn panicked(_: Box<dyn Any + Send + 'static>) -> HttpResponse<axum::body::Body> {
     tracing::error!("a handler panicked");
     Problem::internal().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_fault_of_ours_and_says_nothing_more() {
+        let reply = panicked(Box::new("index out of bounds: /src/secret.rs:7"));
+        assert_eq!(reply.status(), 500);
+        let body = axum::body::to_bytes(reply.into_body(), 1 << 16).await.expect("a body");
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains("\"code\":\"internal\"") && !text.contains("secret"), "{text}");
+    }
 }

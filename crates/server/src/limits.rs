@@ -24,6 +24,9 @@ pub struct HttpLimits {
     /// Open event streams, of all callers and of one.
     pub streams: usize,
     pub streams_per_caller: usize,
+    /// A comment line on a silent stream, and a look whether its caller is still welcome. The
+    /// contract says at least every 25 s; proxies cut what is silent for 30 or 60.
+    pub heartbeat: Duration,
     /// Wrong tokens and codes from one address in a minute. Guessing 256 bits is hopeless anyway:
     /// this keeps the log readable.
     pub failures_per_minute: u32,
@@ -37,21 +40,20 @@ impl Default for HttpLimits {
             body_bytes: 2 << 20,
             body_timeout: Duration::from_secs(30),
             header_timeout: Duration::from_secs(15),
-            requests_per_second: Some(200),
-            request_burst: 400,
+            requests_per_second: Some(5_000),
+            request_burst: 10_000,
             callers_remembered: 10_000,
             requests_at_once: 8_192,
             connections: 10_000,
-            streams: 2_048,
-            streams_per_caller: 128,
+            streams: 8_192,
+            streams_per_caller: 4_096,
+            heartbeat: Duration::from_secs(15),
             failures_per_minute: 20,
             closing_grace: Duration::from_secs(10),
         }
     }
 }
 
-/// The contract says at least every 25 s; proxies cut what is silent for 30 or 60.
-pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A long poll is answered before proxies lose patience.
 pub(crate) const WAIT_S_MAX: u64 = 60;
 pub(crate) const WAIT_S_DEFAULT: u64 = 30;
@@ -61,9 +63,9 @@ pub(crate) const PAGE_MAX: usize = 200;
 pub(crate) const KEY_BYTES_MAX: usize = 255;
 /// Replies kept in memory for requests that leave none in the store.
 pub(crate) const RECENT_REPLIES: usize = 4_096;
-pub(crate) const REPLIES_KEPT: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// Replies that hold a secret are kept only for a client that lost the first one on the way.
-pub(crate) const SECRETS_KEPT: Duration = Duration::from_secs(600);
+pub(crate) const SECRETS_KEPT_MS: u64 = 600_000;
 /// A handshake that takes longer is no browser.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Audit entries read at once for an export.

@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::app::App;
@@ -65,6 +66,7 @@ pub(crate) async fn serve(
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(app.limits.connections));
     let builder = Arc::new(builder(&app));
+    let cut = CancellationToken::new();
     tokio::pin!(shutdown);
     loop {
         let accepting = async {
@@ -89,10 +91,13 @@ pub(crate) async fn serve(
             router: router.clone(),
             peer,
         };
-        let acceptor = acceptor.clone();
+        let (acceptor, cut) = (acceptor.clone(), cut.clone());
         app.tasks.spawn(async move {
             let _place = place;
-            connection.run(stream, acceptor).await;
+            tokio::select! {
+                () = connection.run(stream, acceptor) => {}
+                () = cut.cancelled() => {}
+            }
         });
     }
     drop(listener);
@@ -101,9 +106,13 @@ pub(crate) async fn serve(
     app.tasks.close();
     let grace = app.limits.closing_grace;
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were cut off: they took longer than {} s to end", grace.as_secs());
+        tracing::warn!(
+            "some requests were cut off: they took longer than {} s to end",
+            grace.as_secs()
+        );
     }
-    let _ = tokio::time::timeout(Duration::from_secs(1), app.tasks.wait()).await;
+    cut.cancel();
+    app.tasks.wait().await;
 }
 
 fn builder(app: &App) -> auto::Builder<TokioExecutor> {
@@ -131,20 +140,23 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         match acceptor {
             None => self.serve(stream).await,
-            Some(acceptor) => match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => self.serve(stream).await,
-                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                Err(_) => tracing::debug!("a TLS handshake took too long"),
-            },
+            Some(acceptor) => {
+                match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                    Ok(Ok(stream)) => self.serve(stream).await,
+                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                    Err(_) => tracing::debug!("a TLS handshake took too long"),
+                }
+            }
         }
     }
 
     async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S) {
         let peer = Peer(self.peer.ip().to_canonical());
-        let service = self.router.map_request(move |mut request: Request<hyper::body::Incoming>| {
-            request.extensions_mut().insert(peer);
-            request
-        });
+        let service =
+            self.router.map_request(move |mut request: Request<hyper::body::Incoming>| {
+                request.extensions_mut().insert(peer);
+                request
+            });
         let service = TowerToHyperService::new(service);
         let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
         if let Err(error) = self.watcher.watch(connection).await {

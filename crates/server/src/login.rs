@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::asked::Params;
+use crate::asked::{Params, read_body};
 use crate::auth::{self, Credential, Who};
 use crate::page::{guarded, html};
 use crate::problem::{Problem, Reply};
@@ -24,7 +24,10 @@ pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
     let code = asked.code.unwrap_or_default();
     // Codes are hexadecimal; anything else is not worth showing a button for.
     if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return told(StatusCode::BAD_REQUEST, "This is not a login link. `holdpoint token login` makes one.");
+        return told(
+            StatusCode::BAD_REQUEST,
+            "This is not a login link. `holdpoint token login` makes one.",
+        );
     }
     html(
         StatusCode::OK,
@@ -42,7 +45,8 @@ pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
 
 pub(crate) async fn log_in(State(app): State<App>, request: Request) -> Reply {
     let (parts, body) = request.into_parts();
-    auth::must_come_from_us(&app, &parts.headers)?;
+    auth::must_come_from_us(&app, &parts)?;
+    let body = read_body(&app, body).await?.into();
     let form = Form::<Code>::from_request(Request::from_parts(parts.clone(), body), &app).await;
     let Ok(Form(Code { code: Some(code) })) = form else {
         return Err(Problem::bad_request("send the form field `code`").into());

@@ -37,9 +37,14 @@ impl Metrics {
         let mut registry = Registry::with_prefix("holdpoint");
         let requests = Family::default();
         registry.register("http_requests", "Requests answered", requests.clone());
-        let request_seconds =
-            Histogram::new([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 60.0]);
-        registry.register("http_request_seconds", "Time to the head of the reply", request_seconds.clone());
+        let request_seconds = Histogram::new([
+            0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 60.0,
+        ]);
+        registry.register(
+            "http_request_seconds",
+            "Time to the head of the reply",
+            request_seconds.clone(),
+        );
         let streams = Gauge::default();
         registry.register("event_streams", "Open event streams", streams.clone());
         let holds_opened = Family::default();
@@ -92,7 +97,12 @@ impl Metrics {
 
 /// Follows everything that happens, for as long as the server runs.
 pub(crate) async fn follow(app: App) {
-    let caller = Caller { actor: Actor::Runtime, scopes: Scope::ALL.to_vec(), person: None, roles: Vec::new() };
+    let caller = Caller {
+        actor: Actor::Runtime,
+        scopes: Scope::ALL.to_vec(),
+        person: None,
+        roles: Vec::new(),
+    };
     let Ok(mut follow) = app.engine.follow_all(&caller, None).await else { return };
     loop {
         match follow.next().await {
@@ -108,7 +118,8 @@ pub(crate) async fn follow(app: App) {
 pub(crate) async fn measure(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = request.method().as_str().to_owned();
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let reply = next.run(request).await;
     let status = reply.status().as_u16().to_string();
     let labels = vec![("method", known(method)), ("route", route), ("status", status)];

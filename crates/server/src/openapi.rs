@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::idempotency;
-use crate::problem::Problem;
+use crate::problem::Document;
 use crate::routes::{Access, Route, table};
 use crate::wire;
 
@@ -20,7 +20,7 @@ pub(crate) fn document() -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut schemas = settings.into_generator();
-    let problem = schemas.subschema_for::<Problem>();
+    let problem = schemas.subschema_for::<Document>();
     let event = schemas.subschema_for::<wire::EventData>();
     let mut paths = Map::new();
     for route in table() {
@@ -103,7 +103,9 @@ fn operation(
 fn parameters(route: &Route) -> Vec<Value> {
     let mut parameters = Vec::new();
     if route.path.contains("{id}") {
-        parameters.push(json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}));
+        parameters.push(
+            json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}),
+        );
     }
     for (name, description) in route.query {
         parameters.push(json!({

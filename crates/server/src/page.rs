@@ -1,6 +1,9 @@
 //! The web page, which is part of the program. It has no secrets: whoever opens it without a login
 //! is told how to get one.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
     X_FRAME_OPTIONS,
@@ -53,20 +56,26 @@ pub(crate) fn html(status: StatusCode, text: String) -> Response {
     guarded(reply)
 }
 
-/// No framing, no foreign scripts, no word to other sites about where somebody was.
+/// No framing, no foreign scripts, no word to other sites about where somebody was. Among our own
+/// pages the referrer stays: without it a browser sends a form with `Origin: null`, and nobody could
+/// tell our own login form from a stranger's.
 pub(crate) fn guarded(mut reply: Response) -> Response {
     const POLICY: &str =
         "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
     let headers = reply.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     reply
 }
 
 impl File {
     fn reply(&self, headers: &HeaderMap, caching: &'static str) -> Response {
-        let tag = format!("\"{}\"", Digest::of(self.bytes));
+        static TAGS: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+            let tag = |file: &File| format!("\"{}\"", Digest::of(file.bytes));
+            table::FILES.iter().map(|file| (file.path, tag(file))).collect()
+        });
+        let tag = TAGS.get(self.path).map(String::as_str).unwrap_or_default();
         let known = headers.get(IF_NONE_MATCH).is_some_and(|sent| {
             sent.to_str().is_ok_and(|sent| sent.split(',').any(|one| one.trim() == tag))
         });
@@ -77,7 +86,7 @@ impl File {
         let headers = reply.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind()));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
-        if let Ok(tag) = HeaderValue::from_str(&tag) {
+        if let Ok(tag) = HeaderValue::from_str(tag) {
             headers.insert(ETAG, tag);
         }
         reply
@@ -101,7 +110,12 @@ impl File {
 
     /// A name with a hash in it never changes its content; any other is asked about each time.
     fn caching(&self) -> &'static str {
-        let stem = self.path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(stem, _)| stem);
+        let stem = self
+            .path
+            .rsplit('/')
+            .next()
+            .and_then(|name| name.rsplit_once('.'))
+            .map(|(stem, _)| stem);
         let hash = stem.and_then(|stem| stem.rsplit_once(['-', '.'])).map(|(_, hash)| hash);
         match hash {
             Some(hash) if hash.len() >= 8 && hash.chars().any(|c| c.is_ascii_digit()) => {

@@ -14,8 +14,14 @@ use serde_json::Value;
 
 use crate::wire;
 
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Problem(Box<Document>);
+
+/// A problem as it is sent.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Problem {
+#[schemars(rename = "Problem")]
+pub(crate) struct Document {
     #[serde(rename = "type")]
     kind: String,
     title: &'static str,
@@ -40,8 +46,13 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    fn new(status: u16, code: &'static str, title: &'static str, detail: impl Into<String>) -> Problem {
-        Problem {
+    fn new(
+        status: u16,
+        code: &'static str,
+        title: &'static str,
+        detail: impl Into<String>,
+    ) -> Problem {
+        Problem(Box::new(Document {
             kind: format!("urn:holdpoint:problem:{code}"),
             title,
             status,
@@ -52,7 +63,7 @@ impl Problem {
             hold: None,
             holds: Vec::new(),
             retry_after_s: None,
-        }
+        }))
     }
 
     pub(crate) fn bad_request(detail: impl Into<String>) -> Problem {
@@ -81,8 +92,9 @@ impl Problem {
     }
 
     pub(crate) fn invalid(field: impl Into<String>, why: impl Into<String>) -> Problem {
-        let problem = Problem::new(422, "answer_invalid", "This does not fit", why);
-        Problem { field: Some(field.into()), ..problem }
+        let mut problem = Problem::new(422, "answer_invalid", "This does not fit", why);
+        problem.0.field = Some(field.into());
+        problem
     }
 
     pub(crate) fn key_reused(detail: impl Into<String>) -> Problem {
@@ -90,13 +102,11 @@ impl Problem {
     }
 
     pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Problem {
-        let problem = Problem::new(429, "too_many", "Too many", detail);
-        Problem { retry_after_s: Some(retry_after_s), ..problem }
+        Problem::new(429, "too_many", "Too many", detail).again_in(retry_after_s)
     }
 
     pub(crate) fn unavailable(detail: impl Into<String>, retry_after_s: u64) -> Problem {
-        let problem = Problem::new(503, "unavailable", "Not at present", detail);
-        Problem { retry_after_s: Some(retry_after_s), ..problem }
+        Problem::new(503, "unavailable", "Not at present", detail).again_in(retry_after_s)
     }
 
     pub(crate) fn internal() -> Problem {
@@ -104,9 +114,16 @@ impl Problem {
         Problem::new(500, "internal", "A fault of ours", detail)
     }
 
-    fn with_hold(self, hold: &Hold) -> Problem {
+    fn again_in(mut self, seconds: u64) -> Problem {
+        self.0.retry_after_s = Some(seconds);
+        self
+    }
+
+    fn with_hold(mut self, hold: &Hold) -> Problem {
         let hold = wire::Hold::of(hold);
-        Problem { decision: Some(hold.what_stands()), hold: Some(Box::new(hold)), ..self }
+        self.0.decision = Some(hold.what_stands());
+        self.0.hold = Some(Box::new(hold));
+        self
     }
 }
 
@@ -117,7 +134,8 @@ impl From<Refusal> for Problem {
             Refusal::NotFound { what } => Problem::not_found(what),
             Refusal::NotEntitled { .. } => Problem::not_entitled(detail),
             Refusal::AlreadyDecided { hold } => {
-                Problem::new(409, "hold_already_decided", "Already decided", detail).with_hold(&hold)
+                Problem::new(409, "hold_already_decided", "Already decided", detail)
+                    .with_hold(&hold)
             }
             Refusal::AlreadyVoted { hold } => {
                 Problem::new(409, "already_voted", "You have voted", detail).with_hold(&hold)
@@ -130,8 +148,9 @@ impl From<Refusal> for Problem {
             }
             Refusal::AnswerInvalid { field, .. } => Problem::invalid(field, detail),
             Refusal::HoldsOpen { holds } => {
-                let problem = Problem::new(409, "holds_open", "Holds are open", detail);
-                Problem { holds: holds.iter().map(ToString::to_string).collect(), ..problem }
+                let mut problem = Problem::new(409, "holds_open", "Holds are open", detail);
+                problem.0.holds = holds.iter().map(ToString::to_string).collect();
+                problem
             }
             Refusal::OutOfTurn { .. } | Refusal::Overtaken => {
                 Problem::new(409, "version_conflict", "It has changed", detail)
@@ -144,12 +163,13 @@ impl From<Refusal> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let status =
+            StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self.0).unwrap_or_default();
         let mut reply = (status, body).into_response();
         let headers = reply.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if let Some(seconds) = self.retry_after_s {
+        if let Some(seconds) = self.0.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {
@@ -163,7 +183,7 @@ impl IntoResponse for Problem {
 /// Why a handler has no reply of its own: a problem, or the reply that it gave before.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    Problem(Box<Problem>),
+    Problem(Problem),
     Replayed(Box<KeptReply>),
 }
 
@@ -171,7 +191,7 @@ pub(crate) type Reply<T = Response> = Result<T, Refused>;
 
 impl From<Problem> for Refused {
     fn from(problem: Problem) -> Refused {
-        Refused::Problem(Box::new(problem))
+        Refused::Problem(problem)
     }
 }
 
@@ -186,9 +206,10 @@ impl From<Error> for Refused {
         match error {
             Error::Refused(refusal) => refusal.into(),
             Error::Replayed(reply) => Refused::Replayed(reply),
-            Error::KeyReused => {
-                Problem::key_reused("this Idempotency-Key came with another request before; use a fresh one").into()
-            }
+            Error::KeyReused => Problem::key_reused(
+                "this Idempotency-Key came with another request before; use a fresh one",
+            )
+            .into(),
             Error::Unavailable(why) => {
                 tracing::warn!(%why, "a request could not be served");
                 let detail = "this cannot be done at present; read again to see how things stand";
@@ -219,7 +240,8 @@ mod tests {
 
     #[test]
     fn a_problem_says_what_the_contract_says() {
-        let problem = Problem::from(Refusal::AnswerInvalid { field: "choose".into(), why: "no".into() });
+        let problem =
+            Problem::from(Refusal::AnswerInvalid { field: "choose".into(), why: "no".into() });
         let value = serde_json::to_value(&problem).expect("json");
         assert_eq!(
             value,
@@ -239,6 +261,6 @@ mod tests {
         let Refused::Problem(problem) = Refused::from(Error::Unavailable("/var/x".into())) else {
             panic!("a problem")
         };
-        assert!(!problem.detail.contains("/var"), "{}", problem.detail);
+        assert!(!problem.0.detail.contains("/var"), "{}", problem.0.detail);
     }
 }

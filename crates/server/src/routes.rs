@@ -91,14 +91,16 @@ pub(crate) fn table() -> Vec<Route> {
     routes.extend(administration());
     routes.extend(open());
     routes.extend(page::paths().map(|path| {
-        Route::new(Method::GET, path, Access::Page, "A file of the page", get(page::file)).says(200, "*/*")
+        Route::new(Method::GET, path, Access::Page, "A file of the page", get(page::file))
+            .says(200, "*/*")
     }));
     routes
 }
 
 fn native() -> Vec<Route> {
     use v1::{agents, answers, events, holds, me, messages, outcome, runs, sessions};
-    let caller = |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
+    let caller =
+        |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
     vec![
         caller(Method::GET, "/v1/me", "Who the caller is", get(me::show)).gives::<wire::Me>(200),
         caller(Method::GET, "/v1/agents", "The agents and their tools", get(agents::list))
@@ -106,25 +108,45 @@ fn native() -> Vec<Route> {
         caller(Method::POST, "/v1/sessions", "Open a session", post(sessions::open))
             .takes::<wire::NewSessionBody>()
             .gives::<wire::Session>(201),
-        caller(Method::GET, "/v1/sessions", "The sessions that the caller may see", get(sessions::list))
-            .query(&[("agent", "only of this agent"), PAGES[0], PAGES[1]])
-            .gives::<wire::List<wire::Summary>>(200),
+        caller(
+            Method::GET,
+            "/v1/sessions",
+            "The sessions that the caller may see",
+            get(sessions::list),
+        )
+        .query(&[("agent", "only of this agent"), PAGES[0], PAGES[1]])
+        .gives::<wire::List<wire::Summary>>(200),
         caller(Method::GET, "/v1/sessions/{id}", "One session in full", get(sessions::show))
             .gives::<wire::Session>(200),
         caller(Method::POST, "/v1/sessions/{id}/messages", "Say something", post(messages::say))
             .takes::<wire::SayBody>()
             .gives::<wire::Said>(202)
             .says(200, "text/event-stream"),
-        caller(Method::GET, "/v1/sessions/{id}/events", "Follow one session", get(events::of_session))
-            .query(EVENTS)
-            .says(200, "text/event-stream"),
-        caller(Method::GET, "/v1/events", "Follow everything that the caller may see", get(events::of_all))
-            .query(EVENTS)
-            .says(200, "text/event-stream"),
+        caller(
+            Method::GET,
+            "/v1/sessions/{id}/events",
+            "Follow one session",
+            get(events::of_session),
+        )
+        .query(EVENTS)
+        .says(200, "text/event-stream"),
+        caller(
+            Method::GET,
+            "/v1/events",
+            "Follow everything that the caller may see",
+            get(events::of_all),
+        )
+        .query(EVENTS)
+        .says(200, "text/event-stream"),
         caller(Method::GET, "/v1/runs/{id}", "One run", get(runs::show)).gives::<wire::Run>(200),
-        caller(Method::POST, "/v1/runs/{id}/cancel", "End a run; its open holds are cancelled", post(runs::cancel))
-            .takes::<wire::Cancel>()
-            .gives::<wire::Run>(200),
+        caller(
+            Method::POST,
+            "/v1/runs/{id}/cancel",
+            "End a run; its open holds are cancelled",
+            post(runs::cancel),
+        )
+        .takes::<wire::Cancel>()
+        .gives::<wire::Run>(200),
         caller(Method::POST, "/v1/runs/{id}/retry", "Let a failed run go on", post(runs::retry))
             .gives::<wire::Run>(200),
         caller(Method::GET, "/v1/holds", "The inbox", get(holds::list))
@@ -143,7 +165,8 @@ fn native() -> Vec<Route> {
         caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
             .takes::<wire::NewHoldBody>()
             .gives::<wire::Hold>(201),
-        caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show)).gives::<wire::Hold>(200),
+        caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show))
+            .gives::<wire::Hold>(200),
         caller(Method::POST, "/v1/holds/{id}/answer", "Answer a hold", post(answers::answer))
             .takes::<wire::AnswerBody>()
             .gives::<wire::Hold>(200),
@@ -152,41 +175,65 @@ fn native() -> Vec<Route> {
             .gives::<wire::Hold>(200),
         caller(Method::POST, "/v1/holds/{id}/claim", "Say that one is on it", post(holds::claim))
             .gives::<wire::Hold>(200),
-        caller(Method::DELETE, "/v1/holds/{id}/claim", "Let go of it again", delete(holds::unclaim))
-            .gives::<wire::Hold>(200),
+        caller(
+            Method::DELETE,
+            "/v1/holds/{id}/claim",
+            "Let go of it again",
+            delete(holds::unclaim),
+        )
+        .gives::<wire::Hold>(200),
         caller(Method::GET, "/v1/holds/{id}/wait", "Wait for a decision", get(holds::wait))
             .query(&[("until", "decided or settled"), ("timeout_s", "at most 60, otherwise 30")])
             .gives::<wire::Hold>(200)
             .says(204, ""),
-        caller(Method::POST, "/v1/holds/{id}/outcome", "Report what an outside call did", post(outcome::report))
-            .takes::<wire::OutcomeBody>()
-            .gives::<wire::Hold>(200),
+        caller(
+            Method::POST,
+            "/v1/holds/{id}/outcome",
+            "Report what an outside call did",
+            post(outcome::report),
+        )
+        .takes::<wire::OutcomeBody>()
+        .gives::<wire::Hold>(200),
     ]
 }
 
 fn administration() -> Vec<Route> {
     use v1::{audit, freeze, grants, logins, tokens};
-    let caller = |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
-    let admin = |method, path, summary, handler| Route::new(method, path, Access::Admin, summary, handler);
+    let caller =
+        |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
+    let admin =
+        |method, path, summary, handler| Route::new(method, path, Access::Admin, summary, handler);
     vec![
         caller(Method::GET, "/v1/grants", "Standing grants", get(grants::list))
             .gives::<wire::List<wire::Grant>>(200),
-        caller(Method::DELETE, "/v1/grants/{id}", "Take a grant back", delete(grants::revoke)).says(204, ""),
+        caller(Method::DELETE, "/v1/grants/{id}", "Take a grant back", delete(grants::revoke))
+            .says(204, ""),
         admin(Method::GET, "/v1/tokens", "Tokens, without their secrets", get(tokens::list))
             .query(&PAGES)
             .gives::<wire::List<wire::Token>>(200),
-        admin(Method::POST, "/v1/tokens", "Make a token; its secret is shown once", post(tokens::mint))
-            .takes::<wire::NewToken>()
-            .gives::<wire::Token>(201),
-        admin(Method::DELETE, "/v1/tokens/{id}", "Revoke a token", delete(tokens::revoke)).says(204, ""),
+        admin(
+            Method::POST,
+            "/v1/tokens",
+            "Make a token; its secret is shown once",
+            post(tokens::mint),
+        )
+        .takes::<wire::NewToken>()
+        .gives::<wire::Token>(201),
+        admin(Method::DELETE, "/v1/tokens/{id}", "Revoke a token", delete(tokens::revoke))
+            .says(204, ""),
         admin(Method::POST, "/v1/logins", "Make a one-time login link", post(logins::open))
             .takes::<wire::NewLogin>()
             .gives::<wire::Login>(201),
         admin(Method::GET, "/v1/audit", "The audit log, oldest first", get(audit::list))
             .query(&[("after", "entries after this sequence number"), PAGES[0], PAGES[1]])
             .gives::<wire::List<wire::AuditEntry>>(200),
-        admin(Method::GET, "/v1/audit/export", "The audit log with its signatures", get(audit::export))
-            .says(200, "application/jsonl"),
+        admin(
+            Method::GET,
+            "/v1/audit/export",
+            "The audit log with its signatures",
+            get(audit::export),
+        )
+        .says(200, "application/jsonl"),
         caller(Method::GET, "/v1/freeze", "Whether everything is frozen", get(freeze::show))
             .gives::<wire::Freeze>(200),
         admin(Method::POST, "/v1/freeze", "Let no call start", post(freeze::freeze))
@@ -198,19 +245,25 @@ fn administration() -> Vec<Route> {
 }
 
 fn open() -> Vec<Route> {
-    let open = |path, summary, handler| Route::new(Method::GET, path, Access::Open, summary, handler);
-    let page = |path, summary, handler| Route::new(Method::GET, path, Access::Page, summary, handler);
+    let open =
+        |path, summary, handler| Route::new(Method::GET, path, Access::Open, summary, handler);
+    let page =
+        |path, summary, handler| Route::new(Method::GET, path, Access::Page, summary, handler);
     vec![
-        open("/healthz", "Whether the process lives", get(health::alive)).says(200, "application/json"),
+        open("/healthz", "Whether the process lives", get(health::alive))
+            .says(200, "application/json"),
         open("/readyz", "Whether it can work", get(health::ready)).says(200, "application/json"),
         open("/metrics", "Numbers for Prometheus", get(metrics::show)).says(200, "text/plain"),
         open("/openapi.json", "This document", get(openapi::show)).says(200, "application/json"),
         page("/", "The page", get(page::index)).says(200, "text/html"),
         page("/holds/{id}", "One hold on the page", get(page::index)).says(200, "text/html"),
         page("/sessions/{id}", "One session on the page", get(page::index)).says(200, "text/html"),
-        page("/login", "A button that uses a login link up", get(login::page)).says(200, "text/html"),
-        Route::new(Method::POST, "/login", Access::Page, "Log in", post(login::log_in)).says(303, ""),
-        Route::new(Method::POST, "/logout", Access::Caller, "Log out", post(login::log_out)).says(303, ""),
+        page("/login", "A button that uses a login link up", get(login::page))
+            .says(200, "text/html"),
+        Route::new(Method::POST, "/login", Access::Page, "Log in", post(login::log_in))
+            .says(303, ""),
+        Route::new(Method::POST, "/logout", Access::Caller, "Log out", post(login::log_out))
+            .says(303, ""),
     ]
 }
 

@@ -10,7 +10,8 @@ use axum::response::Response;
 use domain::answer::Answer;
 use domain::event::Event;
 use domain::hold::HoldChange;
-use domain::id::{HoldId, MessageId, RunId, SessionId};
+use domain::id::{CallId, HoldId, MessageId, RunId, SessionId, StreamId};
+use domain::session::Session;
 use engine::{Error, Follow, Followed, HoldFilter};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -18,7 +19,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::auth::{Credential, Who};
-use crate::limits::{HEARTBEAT, PAGE_MAX};
+use crate::limits::PAGE_MAX;
 use crate::problem::Problem;
 use crate::streams::Place;
 use crate::wire::{self, Moment};
@@ -35,7 +36,9 @@ pub(crate) fn position(headers: &HeaderMap, after: Option<u64>) -> Result<Option
         None => Ok(after),
         Some(value) => {
             let id = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-            id.map(Some).ok_or_else(|| Problem::bad_request("Last-Event-ID is the `id:` of an earlier event"))
+            id.map(Some).ok_or_else(|| {
+                Problem::bad_request("Last-Event-ID is the `id:` of an earlier event")
+            })
         }
     }
 }
@@ -45,7 +48,11 @@ pub(crate) enum Scene {
     Session(SessionId),
     Everything,
     /// One run, from the message that asked for it until it pauses or ends.
-    Run { run: RunId, message: MessageId, current: Option<RunId> },
+    Run {
+        run: RunId,
+        message: MessageId,
+        current: Option<RunId>,
+    },
 }
 
 pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Response {
@@ -96,14 +103,15 @@ impl Sending {
             self.begun = true;
             return Some(Bytes::from_static(b": following\n\n"));
         }
-        if self.checked.elapsed() >= HEARTBEAT {
+        let heartbeat = self.app.limits.heartbeat;
+        if self.checked.elapsed() >= heartbeat {
             self.checked = Instant::now();
             // A revoked token must not go on listening.
             if !matches!(self.credential.caller(&self.app).await, Ok(Some(_))) {
                 return None;
             }
         }
-        match tokio::time::timeout(HEARTBEAT, self.receiver.recv()).await {
+        match tokio::time::timeout(heartbeat, self.receiver.recv()).await {
             Ok(bytes) => bytes,
             Err(_) => Some(Bytes::from_static(b": still here\n\n")),
         }
@@ -163,7 +171,14 @@ impl Teller {
                     Some(hold) => engine.store().hold(hold).await?,
                     None => None,
                 };
-                let moment = Moment::of(&happening, about.as_deref(), engine);
+                let mut moment = Moment::of(&happening, about.as_deref(), engine);
+                // Whoever shows a hold wants to know that its call went on.
+                if let (Some(call), StreamId::Session(id)) =
+                    (call_of(&happening.event), happening.stream)
+                    && let Some(hold) = held_by(&*engine.session(&self.who.caller, id).await?, call)
+                {
+                    moment.data["hold"] = json!(hold.to_string());
+                }
                 Ok((Some(moment), last))
             }
             Followed::Reset { position } => {
@@ -215,7 +230,22 @@ fn told_secret(event: &Event) -> Option<HoldId> {
         Event::HoldDecided { hold, state } => (hold, state.decision()?.vote()?),
         _ => return None,
     };
-    matches!(vote.answer, Answer::Fill(_) | Answer::Approve { arguments: Some(_), .. }).then_some(*hold)
+    matches!(vote.answer, Answer::Fill(_) | Answer::Approve { arguments: Some(_), .. })
+        .then_some(*hold)
+}
+
+/// The hold that a call stands under. The second call of a two-phase tool runs the stored first one,
+/// so it is under that one's hold.
+fn held_by(session: &Session, call: CallId) -> Option<HoldId> {
+    let stored = session.calls.get(&call).and_then(|record| record.call.as_ref());
+    session.hold_of(stored.map_or(call, |stored| stored.id)).map(|hold| hold.id)
+}
+
+fn call_of(event: &Event) -> Option<CallId> {
+    match event {
+        Event::CallStarted { call, .. } | Event::CallSettled { call, .. } => Some(*call),
+        _ => None,
+    }
 }
 
 fn written(moment: &Moment) -> Bytes {

@@ -42,7 +42,10 @@ impl Streams {
         let own = open.entry(caller.clone()).or_insert(0);
         if *own >= self.0.most_per_caller {
             let most = self.0.most_per_caller;
-            return Err(Problem::too_many(format!("you have {most} event streams open; close some"), 5));
+            return Err(Problem::too_many(
+                format!("you have {most} event streams open; close some"),
+                5,
+            ));
         }
         *own += 1;
         self.0.gauge.inc();

@@ -3,16 +3,18 @@
 //! `cargo run -p stores --example weigh -- 10000`
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use domain::event::Event;
 use domain::grant::ClearedBy;
 use domain::hold::{Decision, HoldState};
 use domain::outcome::ToolResult;
-use domain::person::Actor;
+use domain::person::{Actor, PersonId};
 use ports::store::{Commit, HoldQuery, Store, Viewer};
 use stores::SqliteStore;
 use stores::conformance::stage::{Stage, at, audience, call, hold_id, node, person, session_id};
@@ -23,35 +25,64 @@ const CALLERS: usize = 64;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let holds: usize = std::env::args().nth(1).map_or(Ok(10_000), |text| text.parse())?;
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (Some("look"), Some(data)) => look(Path::new(&data)).await,
+        (Some(holds), _) => write(holds.parse()?).await,
+        (None, _) => write(10_000).await,
+    }
+}
+
+/// Sessions that pause at a hold, and then half of them go on.
+async fn write(holds: usize) -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    let _keep = fs::remove_dir_all("/tmp/hp/scratch/weigh");
     let store = SqliteStore::open(directory.path(), node(1))?;
     let mut stages: Vec<Stage> =
         (0..holds).map(|number| Stage::new(session_id(number as u128), node(1))).collect();
-    let mut out = std::io::stdout().lock();
-
     let opening: [fn(&mut Stage) -> Commit; 3] = [
         |stage| stage.open(person("ana")),
         |stage| stage.say(1),
         |stage| stage.ask(number(stage), hold_id(number(stage)), audience(&[], &["dba"])),
     ];
-    let before = cpu_ns();
+    let before = writer_ns();
     for step in opening {
         commit_all(&store, &mut stages, step).await?;
     }
-    let opened = cpu_ns();
-    // What the row holds that somebody else wrote: the message, the model's words, the arguments.
+    say(format_args!(
+        "{} µs of the writer per commit",
+        (writer_ns() - before) / 3_000 / holds as u64
+    ))?;
+    store.close().await;
+    // What others wrote: the message, the model's words, the arguments, the title.
     let payload = "delete the old orders".len()
         + "I will delete them.".len()
-        + r#"{"sql": "DELETE FROM orders"}"#.len() * 2
-        + "Delete 214 rows from orders".len() * 2;
-    let bytes = store_bytes(&store, directory.path()).await?;
-    writeln!(out, "{} bytes on disk per pending hold, {payload} of them payload", bytes / holds as u64)?;
-    writeln!(out, "{} µs of the writer per commit of three", (opened - before) / 3 / holds as u64 / 1_000)?;
+        + r#"{"sql": "DELETE FROM orders"}"#.len()
+        + "Delete 214 rows from orders".len();
+    let bytes = fs::metadata(directory.path().join("holdpoint.db"))?.len() / holds as u64;
+    say(format_args!("{bytes} bytes on disk per pending hold, {payload} of them payload"))?;
+    let look = [OsStr::new("look"), directory.path().as_os_str()];
+    Command::new(std::env::current_exe()?).args(look).status()?;
 
+    let store = SqliteStore::open(directory.path(), node(1))?;
+    let before = writer_ns();
+    let half = stages.len() / 2;
+    for step in [approve, finish] {
+        commit_all(&store, &mut stages[..half], step).await?;
+    }
+    let spent = (writer_ns() - before) / 2_000 / half.max(1) as u64;
+    say(format_args!("{spent} µs of the writer per commit that changes a hold"))?;
+    store.close().await;
+    Ok(())
+}
+
+/// In a process of its own, so that nothing but the store is weighed.
+async fn look(data: &Path) -> Result<(), Box<dyn Error>> {
+    let store = SqliteStore::open(data, node(2))?;
     let page = HoldQuery {
-        viewer: Viewer::Everything,
+        viewer: Viewer::Caller {
+            actor: person("dan"),
+            person: Some((PersonId::new("dan"), vec!["dba".into()])),
+        },
         state: Some("pending".into()),
         agent: None,
         session: None,
@@ -62,18 +93,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
         after: None,
         limit: 100,
     };
-    let found = store.holds(page).await?.len();
-    writeln!(out, "{} KiB resident with {holds} pending ({found} listed)", resident_kib()? )?;
-
-    fs::create_dir_all("/tmp/hp/scratch/weigh")?; fs::copy(directory.path().join("holdpoint.db"), "/tmp/hp/scratch/weigh/a.db")?;
-    let rest: [fn(&mut Stage) -> Commit; 2] = [approve, finish];
-    let before = cpu_ns();
-    for step in rest {
-        commit_all(&store, &mut stages, step).await?;
+    let (mut listed, mut after) = (0, None);
+    loop {
+        let found = store.holds(HoldQuery { after, ..page.clone() }).await?;
+        let Some(last) = found.last() else { break };
+        after = Some(last.id);
+        listed += found.len();
     }
-    writeln!(out, "{} µs of the writer per commit of the last two", (cpu_ns() - before) / 2 / holds as u64 / 1_000)?;
-    store.close().await;
-    Ok(())
+    let status = fs::read_to_string("/proc/self/status")?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("?");
+    say(format_args!("{} resident after listing {listed} pending holds", resident.trim()))
+}
+
+fn say(line: std::fmt::Arguments<'_>) -> Result<(), Box<dyn Error>> {
+    Ok(writeln!(std::io::stdout(), "{line}")?)
 }
 
 fn number(stage: &Stage) -> u128 {
@@ -118,16 +151,8 @@ async fn commit_all(
     Ok(())
 }
 
-/// After the log has been moved into the database.
-async fn store_bytes(store: &Arc<SqliteStore>, path: &Path) -> Result<u64, Box<dyn Error>> {
-    store.probe().await?;
-    // The writer tidies up in a quiet moment.
-    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
-    Ok(fs::metadata(path.join("holdpoint.db"))?.len())
-}
-
 /// Time that the writer's thread has spent on a processor.
-fn cpu_ns() -> u64 {
+fn writer_ns() -> u64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let is_writer = |path: &Path| {
         fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "store-writer")
@@ -135,10 +160,4 @@ fn cpu_ns() -> u64 {
     let mut writers = tasks.map(|task| task.path()).filter(|path| is_writer(path));
     let stat = writers.next().and_then(|path| fs::read_to_string(path.join("schedstat")).ok());
     stat.and_then(|stat| stat.split(' ').next()?.parse().ok()).unwrap_or_default()
-}
-
-fn resident_kib() -> Result<u64, Box<dyn Error>> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
 }

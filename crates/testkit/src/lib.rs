@@ -10,4 +10,5 @@ pub mod crash;
 pub mod http;
 pub mod journal;
 pub mod oracle;
+pub mod served;
 pub mod witness;

@@ -87,6 +87,7 @@ function EditPanel({ hold, answering, stale, back }: PanelProps) {
   const submit = () => {
     const problem = notAnObject(text);
     if (problem !== null) return setError(t("approve.edit.not_json", { error: problem }));
+    if (hasPlaceholder(JSON.parse(text) as Json)) return setError(t("approve.edit.secret"));
     if (text.trim() === original) return setError(t("approve.edit.same"));
     setError(null);
     if (!tagMatches(hold, tag)) return setWrong(true);
@@ -110,6 +111,7 @@ function EditPanel({ hold, answering, stale, back }: PanelProps) {
           {error}
         </p>
       ) : null}
+      {error === null && hasPlaceholder(hold.call?.arguments ?? null) ? <p class="note">{t("approve.edit.secret")}</p> : null}
       <p class="muted">{t("approve.edit.note")}</p>
       <Confirm hold={hold} tag={tag} setTag={setTag} wrong={wrong} />
     </Panel>
@@ -146,6 +148,14 @@ function notAnObject(text: string): string | null {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+// What the server puts in place of a value that its schema calls secret.
+const PLACEHOLDER = "[secret]";
+
+function hasPlaceholder(value: Json): boolean {
+  if (value === null || typeof value !== "object") return value === PLACEHOLDER;
+  return Object.values(value).some(hasPlaceholder);
 }
 
 export function hasUnsafeNumber(value: Json): boolean {

@@ -3,13 +3,14 @@
 import type { ComponentChildren } from "preact";
 import { t, type Key } from "../i18n";
 import { Plain, Value } from "../plain";
-import type { Hold, Json, JsonObject } from "../wire";
+import type { Hold, Json, JsonObject, Said } from "../wire";
 import { isObject } from "./schema";
 
 export function DecisionDetails({ hold }: { hold: Hold }) {
-  const said = hold.decision;
+  const said: Said | null = hold.decision ?? withdrawn(hold);
   if (!said) return null;
   const rows: [Key, ComponentChildren][] = [];
+  if (said.rule && !said.by) rows.push(["hold.rule", <Plain text={said.rule} />]);
   if (said.scope === "session") rows.push(["settled.session", null]);
   if (said.arguments !== undefined && said.arguments !== null) rows.push(["settled.edited", <Value value={said.arguments} />]);
   if (said.reason) rows.push(["settled.reason", <Plain text={said.reason} />]);
@@ -34,6 +35,11 @@ export function DecisionDetails({ hold }: { hold: Hold }) {
       ))}
     </dl>
   );
+}
+
+/** A withdrawal decides nothing, but its reason is told in the same place. */
+function withdrawn({ cancelled }: Hold): Said | null {
+  return cancelled?.reason ? { reason: cancelled.reason } : null;
 }
 
 function Chosen({ hold, chosen }: { hold: Hold; chosen: string[] }) {

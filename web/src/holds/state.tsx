@@ -26,13 +26,15 @@ export function RiskBadge({ risk }: { risk: Risk }) {
 
 /** "Approved by Ana, 14:02". */
 export function settledText(hold: Hold, me: Me): string {
-  const name = nameOf(hold.decision, me);
-  const at = clock(hold.decision?.at ?? (hold.state === "expired" ? hold.expires_at : undefined) ?? undefined);
+  const stands = hold.decision ?? hold.cancelled;
+  const name = nameOf(stands, me);
+  const at = clock(stands?.at ?? (hold.state === "expired" ? hold.expires_at : undefined) ?? undefined);
   switch (hold.state) {
     case "pending":
       return t("state.pending");
     case "approved":
-      return name ? t("settled.approved", { name, at }) : t("settled.approved.rule", { at });
+      if (name) return t("settled.approved", { name, at });
+      return hold.decision?.grant || hold.decision?.via === "grant" ? t("settled.approved.grant", { at }) : t("settled.approved.rule", { at });
     case "denied":
       return name ? t("settled.denied", { name, at }) : t("settled.denied.rule", { at });
     case "answered":
@@ -40,7 +42,7 @@ export function settledText(hold: Hold, me: Me): string {
     case "expired":
       return t("settled.expired", { at });
     case "cancelled":
-      if (!hold.decision?.at) return t("settled.cancelled");
+      if (!stands?.at) return t("settled.cancelled");
       return name ? t("settled.cancelled.by", { name, at }) : t("settled.cancelled.at", { at });
   }
 }
@@ -48,14 +50,15 @@ export function settledText(hold: Hold, me: Me): string {
 export function SettledLine({ hold }: { hold: Hold }) {
   const me = useMe();
   const decision = hold.decision;
+  const at = decision?.at ?? hold.cancelled?.at;
   return (
     <p class={`settled state-${hold.state}`} data-settled={hold.state} tabIndex={-1}>
       <Icon name={hold.state} />
       <span>
         <strong>{settledText(hold, me)}</strong>
-        {decision?.via ? <span class="muted"> · {t("settled.via", { via: decision.via })}</span> : null}
+        {decision?.via && decision.by ? <span class="muted"> · {t("settled.via", { via: decision.via })}</span> : null}
       </span>
-      {decision?.at ? <time class="sr" dateTime={decision.at}>{full(decision.at)}</time> : null}
+      {at ? <time class="sr" dateTime={at}>{full(at)}</time> : null}
     </p>
   );
 }

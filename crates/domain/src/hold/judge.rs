@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
 /// What an answer does.
+#[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// The same person said the same before.
@@ -19,7 +20,10 @@ pub enum Judgement {
     /// It counts, but more must agree (or, after an edit, somebody else must look).
     Counts(HoldChange),
     /// The edit is approved by the one who made it.
-    Edits { revised: HoldChange, state: HoldState },
+    Edits {
+        revised: HoldChange,
+        state: HoldState,
+    },
     Decides(HoldState),
 }
 
@@ -53,16 +57,17 @@ impl Hold {
         }
         match &self.state {
             HoldState::Pending => {}
-            HoldState::Expired { .. } => return Err(Refusal::Expired { hold: Box::new(self.clone()) }),
+            HoldState::Expired { .. } => {
+                return Err(Refusal::Expired { hold: Box::new(self.clone()) });
+            }
             _ => return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) }),
         }
         if !self.admits(by.id(), people) {
             return Err(Refusal::NotEntitled { why: self.why_not(by, people) });
         }
-        self.question.fits(answer).map_err(|refused| Refusal::AnswerInvalid {
-            field: refused.field,
-            why: refused.why,
-        })?;
+        self.question
+            .fits(answer)
+            .map_err(|refused| Refusal::AnswerInvalid { field: refused.field, why: refused.why })?;
         if matches!(answer, Answer::Approve { .. }) && digest.is_none() {
             return Err(Refusal::AnswerInvalid {
                 field: "digest".into(),
@@ -80,7 +85,8 @@ impl Hold {
         {
             return Err(Refusal::AnswerInvalid {
                 field: "scope".into(),
-                why: "a standing grant needs a session, and a rule that one person satisfies".into(),
+                why: "a standing grant needs a session, and a rule that one person satisfies"
+                    .into(),
             });
         }
         let vote = self.vote(answer, by, now, self.digest());
@@ -93,7 +99,13 @@ impl Hold {
         }
     }
 
-    fn vote(&self, answer: &Answer, by: &AuthenticatedPerson, at: Timestamp, digest: Digest) -> Vote {
+    fn vote(
+        &self,
+        answer: &Answer,
+        by: &AuthenticatedPerson,
+        at: Timestamp,
+        digest: Digest,
+    ) -> Vote {
         Vote {
             answer: answer.clone(),
             by: by.id().clone(),

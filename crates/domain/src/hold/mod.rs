@@ -149,6 +149,7 @@ pub struct Vote {
 }
 
 /// What stands. It never changes again.
+#[expect(clippy::large_enum_variant, reason = "almost every decision is made by people")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// The answer that decided, and everybody whose vote counted towards it.
@@ -202,7 +203,14 @@ impl HoldOutcome {
 pub enum HoldChange {
     Voted(Vote),
     /// The call was edited: earlier votes are void, and a new digest is asked about.
-    Revised { call: Arc<Call>, audience: Audience, rule: Option<String>, risk: Risk, preview: Preview, votes: Vec<Vote> },
+    Revised {
+        call: Arc<Call>,
+        audience: Audience,
+        rule: Option<String>,
+        risk: Risk,
+        preview: Preview,
+        votes: Vec<Vote>,
+    },
     Claimed(PersonId),
     Unclaimed,
     Outcome(HoldOutcome),

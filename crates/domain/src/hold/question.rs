@@ -11,11 +11,19 @@ use crate::schema::Validator;
 pub enum Question {
     /// May this call run?
     Approve,
-    Choose { options: Vec<Choice>, multiple: bool, allow_other: bool },
+    Choose {
+        options: Vec<Choice>,
+        multiple: bool,
+        allow_other: bool,
+    },
     /// A form by JSON Schema, or free text.
-    Fill { schema: Option<Value> },
+    Fill {
+        schema: Option<Value>,
+    },
     /// A client tool: whoever does it returns the result.
-    Perform { deny_values: Vec<String> },
+    Perform {
+        deny_values: Vec<String>,
+    },
     /// A crash left an outcome unknown: what really happened?
     Settle,
 }
@@ -82,7 +90,10 @@ impl Question {
                     if option.label.trim().is_empty() || option.label.len() > OPTION_BYTES_MAX {
                         return refused(
                             "options",
-                            format!("option {} must have between 1 and {OPTION_BYTES_MAX} bytes", index + 1),
+                            format!(
+                                "option {} must have between 1 and {OPTION_BYTES_MAX} bytes",
+                                index + 1
+                            ),
                         );
                     }
                     // An id that is another option's label would make one text mean two things.
@@ -93,7 +104,10 @@ impl Question {
                     if let Some(other) = clash {
                         return refused(
                             "options",
-                            format!("options `{}` and `{}` cannot be told apart", other.label, option.label),
+                            format!(
+                                "options `{}` and `{}` cannot be told apart",
+                                other.label, option.label
+                            ),
                         );
                     }
                 }
@@ -110,7 +124,9 @@ impl Question {
     /// Whether an answer fits: kind, options and schema come from the store, never from the client.
     pub fn fits(&self, answer: &Answer) -> Result<(), Refused> {
         match (self, answer) {
-            (_, Answer::Deny { reason, .. }) => at_most(reason.as_deref(), "reason", REASON_BYTES_MAX),
+            (_, Answer::Deny { reason, .. }) => {
+                at_most(reason.as_deref(), "reason", REASON_BYTES_MAX)
+            }
             (Question::Approve, Answer::Approve { note, .. }) => {
                 at_most(note.as_deref(), "note", REASON_BYTES_MAX)
             }
@@ -149,7 +165,9 @@ impl Question {
 
 fn at_most(text: Option<&str>, field: &str, bytes_max: usize) -> Result<(), Refused> {
     match text {
-        Some(text) if text.len() > bytes_max => refused(field, format!("is longer than {bytes_max} bytes")),
+        Some(text) if text.len() > bytes_max => {
+            refused(field, format!("is longer than {bytes_max} bytes"))
+        }
         _ => Ok(()),
     }
 }
@@ -203,12 +221,14 @@ fn fits_form(schema: Option<&Value>, value: &Value) -> Result<(), Refused> {
     }
     match schema {
         None => match value.as_object() {
-            Some(form) if form.len() == 1 && form.get("text").is_some_and(Value::is_string) => Ok(()),
+            Some(form) if form.len() == 1 && form.get("text").is_some_and(Value::is_string) => {
+                Ok(())
+            }
             _ => refused("fill", "send {\"text\": \"…\"}"),
         },
         Some(schema) => {
-            let validator = Validator::new(schema)
-                .map_err(|why| Refused { field: "schema".into(), why })?;
+            let validator =
+                Validator::new(schema).map_err(|why| Refused { field: "schema".into(), why })?;
             match validator.check(value) {
                 Ok(()) => Ok(()),
                 Err(errors) => {
@@ -244,7 +264,10 @@ mod tests {
             assert!(strategy(false, false).fits(&choose(wrong)).is_err(), "{wrong:?}");
         }
         assert!(strategy(true, false).fits(&choose(&["1", "Canary"])).is_ok());
-        assert!(strategy(true, false).fits(&choose(&["1", "Blue-Green"])).is_err(), "the same twice");
+        assert!(
+            strategy(true, false).fits(&choose(&["1", "Blue-Green"])).is_err(),
+            "the same twice"
+        );
         assert!(strategy(false, true).fits(&choose(&["Rolling"])).is_ok());
         assert!(strategy(false, true).fits(&choose(&["  "])).is_err());
     }
@@ -259,13 +282,15 @@ mod tests {
 
     #[test]
     fn an_answer_of_another_kind_is_refused_by_name() {
-        let refused = strategy(false, false).fits(&Answer::Respond { content: "x".into() }).unwrap_err();
+        let refused =
+            strategy(false, false).fits(&Answer::Respond { content: "x".into() }).unwrap_err();
         assert_eq!(refused.why, "a `choose` hold cannot be answered with `respond`");
     }
 
     #[test]
     fn a_form_is_checked_by_the_stored_schema() {
-        let schema = json!({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}});
+        let schema =
+            json!({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}});
         let form = Question::Fill { schema: Some(schema) };
         assert!(form.fits(&Answer::Fill(json!({"n": 3}))).is_ok());
         let refused = form.fits(&Answer::Fill(json!({"n": "3"}))).unwrap_err();

@@ -17,6 +17,7 @@ use crate::id::CallId;
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, ResultKind, ToolResult};
 use crate::person::People;
+use crate::schema::{redact, write_only_pointers};
 use crate::tool::{Confirm, Effects};
 
 impl Draft {
@@ -36,7 +37,9 @@ impl Draft {
         let settled: Vec<(CallId, ToolResult)> = self
             .next
             .turn_calls()
-            .filter_map(|(id, record)| Some((id, self.next.result_by_decision(id, record, context.people)?)))
+            .filter_map(|(id, record)| {
+                Some((id, self.next.result_by_decision(id, record, context.people)?))
+            })
             .collect();
         let any = !settled.is_empty();
         for (call, result) in settled {
@@ -48,7 +51,10 @@ impl Draft {
     fn start_cleared(&mut self, context: &Context<'_>) -> bool {
         let stopping = self.next.run.as_ref().is_some_and(|run| run.stopping.is_some());
         let refused = self.next.refused_perform();
-        let undecided = self.next.turn_calls().any(|(_, record)| matches!(record.state, CallState::Waiting { .. }));
+        let undecided = self
+            .next
+            .turn_calls()
+            .any(|(_, record)| matches!(record.state, CallState::Waiting { .. }));
         let cleared: Vec<(CallId, CallRecord)> = self
             .next
             .turn_calls()
@@ -57,7 +63,10 @@ impl Draft {
             .collect();
         let mut any = false;
         for (id, record) in cleared {
-            let (CallState::Cleared { clearance }, Some(call)) = (&record.state, &record.call) else { continue };
+            let (CallState::Cleared { clearance }, Some(call)) = (&record.state, &record.call)
+            else {
+                continue;
+            };
             let by_people = matches!(clearance.by, ClearedBy::People(_));
             let only_reads = call.effects == Effects::ReadOnly;
             let not_run = if stopping {
@@ -84,7 +93,9 @@ impl Draft {
     /// All calls of the turn have their result: one message, in the order of the calls.
     fn deliver_results(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
-        if run.turn.is_empty() || !self.next.turn_calls().all(|(_, record)| record.state.is_settled()) {
+        if run.turn.is_empty()
+            || !self.next.turn_calls().all(|(_, record)| record.state.is_settled())
+        {
             return false;
         }
         let parts = self
@@ -100,7 +111,13 @@ impl Draft {
                 _ => None,
             })
             .collect();
-        let message = Message { id: context.message_id(), role: Role::Tool, origin: Origin::Own, parts, at: context.now };
+        let message = Message {
+            id: context.message_id(),
+            role: Role::Tool,
+            origin: Origin::Own,
+            parts,
+            at: context.now,
+        };
         self.push(Event::MessageAdded { message: Arc::new(message) }, context);
         true
     }
@@ -112,7 +129,8 @@ impl Draft {
             return false;
         }
         let (id, paused) = (run.id, run.status == RunStatus::Paused);
-        let joining = self.next.queue.iter().find(|queued| queued.join).map(|queued| queued.message.clone());
+        let joining =
+            self.next.queue.iter().find(|queued| queued.join).map(|queued| queued.message.clone());
         let Some(message) = joining else { return false };
         self.push(Event::MessageAdded { message }, context);
         if paused {
@@ -131,7 +149,8 @@ impl Draft {
             self.push(Event::RunCancelled { run: id }, context);
             return true;
         }
-        let spoke_last = self.next.transcript.last().is_some_and(|message| message.role == Role::Assistant);
+        let spoke_last =
+            self.next.transcript.last().is_some_and(|message| message.role == Role::Assistant);
         if spoke_last && !self.next.waits_for_confirmation() {
             self.push(Event::RunCompleted { run: id }, context);
             return true;
@@ -149,7 +168,8 @@ impl Draft {
         }
         // Word of a decision joins whatever run comes next; it is no reason to start one after the
         // run that it belonged to was cancelled.
-        let waits = |queued: &&super::Queued| !(queued.join && queued.message.origin == Origin::Runtime);
+        let waits =
+            |queued: &&super::Queued| !(queued.join && queued.message.origin == Origin::Runtime);
         let Some(queued) = self.next.queue.iter().find(waits).cloned() else { return false };
         self.start_run(queued.run, queued.message, context);
         true
@@ -162,7 +182,10 @@ impl Draft {
         let waits = if run.turn.is_empty() {
             self.next.waits_for_confirmation() && !self.next.has_something_new()
         } else {
-            !self.next.turn_calls().any(|(_, record)| matches!(record.state, CallState::Running { .. }))
+            !self
+                .next
+                .turn_calls()
+                .any(|(_, record)| matches!(record.state, CallState::Running { .. }))
         };
         match (status, waits) {
             (RunStatus::Running, true) => self.push(Event::RunPaused { run: id }, context),
@@ -199,9 +222,13 @@ impl Session {
             let hold = self.hold_of(id)?;
             let Question::Perform { deny_values } = &hold.question else { return None };
             let refused = match &hold.state {
-                HoldState::Denied(_) | HoldState::Expired { .. } | HoldState::Cancelled { .. } => true,
+                HoldState::Denied(_) | HoldState::Expired { .. } | HoldState::Cancelled { .. } => {
+                    true
+                }
                 HoldState::Answered(decision) => match decision.vote().map(|vote| &vote.answer) {
-                    Some(Answer::Perform { content, is_error }) => *is_error || deny_values.contains(content),
+                    Some(Answer::Perform { content, is_error }) => {
+                        *is_error || deny_values.contains(content)
+                    }
                     _ => false,
                 },
                 HoldState::Pending | HoldState::Approved(_) => false,
@@ -211,7 +238,12 @@ impl Session {
     }
 
     /// The result that a decision means for a call that waits, or for one that was in doubt.
-    fn result_by_decision(&self, id: CallId, record: &CallRecord, people: &People) -> Option<ToolResult> {
+    fn result_by_decision(
+        &self,
+        id: CallId,
+        record: &CallRecord,
+        people: &People,
+    ) -> Option<ToolResult> {
         match &record.state {
             CallState::Waiting { hold } => {
                 let hold = self.holds.get(hold)?;
@@ -222,9 +254,9 @@ impl Session {
                 })
             }
             CallState::InDoubt { settle, .. } => match &self.holds.get(settle)?.state {
-                HoldState::Denied(_) | HoldState::Cancelled { .. } => {
-                    Some(ToolResult::error("Outcome unknown: nobody could say whether the call was carried out."))
-                }
+                HoldState::Denied(_) | HoldState::Cancelled { .. } => Some(ToolResult::error(
+                    "Outcome unknown: nobody could say whether the call was carried out.",
+                )),
                 _ => None,
             },
             CallState::Proposed => self.followed(id),
@@ -248,16 +280,20 @@ fn by_decision(hold: &Hold, people: &People) -> Option<ToolResult> {
         HoldState::Cancelled { reason, .. } if reason.as_deref() == Some("superseded") => {
             Some(NotRun::Superseded.result())
         }
-        HoldState::Cancelled { reason, .. } => Some(NotRun::Cancelled { reason: reason.clone() }.result()),
+        HoldState::Cancelled { reason, .. } => {
+            Some(NotRun::Cancelled { reason: reason.clone() }.result())
+        }
         HoldState::Denied(decision) | HoldState::Answered(decision) => {
             let vote = decision.vote()?;
             Some(match &vote.answer {
-                Answer::Deny { reason, .. } => {
-                    NotRun::DeniedBy { name: people.name_of(&vote.by).to_owned(), reason: reason.clone() }.result()
+                Answer::Deny { reason, .. } => NotRun::DeniedBy {
+                    name: people.name_of(&vote.by).to_owned(),
+                    reason: reason.clone(),
                 }
+                .result(),
                 Answer::Respond { content } => ToolResult::output(content.clone()),
                 Answer::Choose(chosen) => ToolResult::output(chosen_text(&hold.question, chosen)),
-                Answer::Fill(form) => ToolResult::output(filled_text(form)),
+                Answer::Fill(form) => ToolResult::output(filled_text(&hold.question, form)),
                 Answer::Perform { content, is_error: true } => ToolResult::error(content.clone()),
                 Answer::Perform { content, is_error: false } => ToolResult::output(content.clone()),
                 Answer::Approve { .. } | Answer::Settle { .. } => return None,
@@ -271,7 +307,9 @@ fn chosen_text(question: &Question, chosen: &[String]) -> String {
     let Question::Choose { options, multiple, .. } = question else { return chosen.join("\n") };
     let labels: Vec<&str> = chosen
         .iter()
-        .map(|text| find_option(options, text).map_or(text.as_str(), |option| option.label.as_str()))
+        .map(|text| {
+            find_option(options, text).map_or(text.as_str(), |option| option.label.as_str())
+        })
         .collect();
     match (multiple, labels.as_slice()) {
         (false, [one]) => (*one).to_owned(),
@@ -279,7 +317,11 @@ fn chosen_text(question: &Question, chosen: &[String]) -> String {
     }
 }
 
-fn filled_text(form: &serde_json::Value) -> String {
+/// What was filled in, as the model may know it: secrets of the form are named, not told.
+fn filled_text(question: &Question, form: &serde_json::Value) -> String {
+    if let Question::Fill { schema: Some(schema) } = question {
+        return redact(form, &write_only_pointers(schema)).to_string();
+    }
     match form.as_object() {
         Some(map) if map.len() == 1 => match map.get("text") {
             Some(serde_json::Value::String(text)) => text.clone(),

@@ -54,7 +54,8 @@ impl Session {
             Event::CallMalformed { .. } => {}
             Event::HoldOpened { hold } => {
                 self.holds.insert(hold.id, hold.clone());
-                if let (Some(call), false) = (&hold.call, hold.two_phase || hold.question == Question::Settle)
+                if let (Some(call), false) =
+                    (&hold.call, hold.two_phase || hold.question == Question::Settle)
                     && let Some(record) = self.calls.get_mut(&call.id)
                 {
                     record.call = Some(call.clone());
@@ -73,7 +74,10 @@ impl Session {
             Event::CallStarted { call, attempt, node } => {
                 if let Some(clearance) = self.clearance_of(*call) {
                     self.hold_outcome(&clearance, HoldOutcome::Executing);
-                    self.set(*call, CallState::Running { clearance, attempt: *attempt, node: *node });
+                    self.set(
+                        *call,
+                        CallState::Running { clearance, attempt: *attempt, node: *node },
+                    );
                 }
             }
             Event::CallInDoubt { call, settle, .. } => {
@@ -156,7 +160,9 @@ impl Session {
     fn hold_decided(&mut self, id: HoldId, state: &HoldState) {
         self.change_hold(id, |hold| hold.decided(state.clone()));
         let Some(hold) = self.holds.get(&id) else { return };
-        if let (HoldState::Approved(decision), Some(call), false) = (state, &hold.call, hold.two_phase) {
+        if let (HoldState::Approved(decision), Some(call), false) =
+            (state, &hold.call, hold.two_phase)
+        {
             let clearance = Clearance {
                 by: ClearedBy::People(id),
                 at: decision.at(),
@@ -202,7 +208,9 @@ impl Session {
 
     fn clearance_of(&self, call: CallId) -> Option<Clearance> {
         match self.state_of(call)? {
-            CallState::Cleared { clearance } | CallState::Running { clearance, .. } => Some(clearance),
+            CallState::Cleared { clearance } | CallState::Running { clearance, .. } => {
+                Some(clearance)
+            }
             _ => None,
         }
     }

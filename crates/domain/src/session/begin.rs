@@ -22,7 +22,9 @@ pub(super) enum Look {
     Wait,
     Never(NotRun),
     /// The world changed since: ask again, about the call as it would run now.
-    AskAgain { why: String },
+    AskAgain {
+        why: String,
+    },
 }
 
 impl Session {
@@ -39,15 +41,21 @@ impl Session {
             return Look::Never(NotRun::DeniedByRule { rule: verdict.rule().map(str::to_owned) });
         }
         if definition != call.definition {
-            return Look::AskAgain { why: "the tool has changed since this call was proposed".into() };
+            return Look::AskAgain {
+                why: "the tool has changed since this call was proposed".into(),
+            };
         }
         match &clearance.by {
             ClearedBy::Rule(_) => match verdict.decision {
                 policy::Decision::Allow => Look::Start,
-                _ => Look::AskAgain { why: "the policy has changed and now asks about this call".into() },
+                _ => Look::AskAgain {
+                    why: "the policy has changed and now asks about this call".into(),
+                },
             },
             ClearedBy::Grant(grant) => match self.grants.get(grant) {
-                Some(grant) if !grant.revoked && self.may_grant(&grant.by, &verdict, context) => Look::Start,
+                Some(grant) if !grant.revoked && self.may_grant(&grant.by, &verdict, context) => {
+                    Look::Start
+                }
                 _ => Look::AskAgain { why: "the standing grant no longer holds".into() },
             },
             ClearedBy::People(hold) => self.look_at_people(*hold, call, &verdict, context),
@@ -85,12 +93,19 @@ impl Session {
             count >= audience.quorum as usize
         };
         if !entitled(&hold.audience) || !now.as_ref().is_none_or(entitled) {
-            return Look::AskAgain { why: "those who approved it are no longer entitled to".into() };
+            return Look::AskAgain {
+                why: "those who approved it are no longer entitled to".into(),
+            };
         }
         Look::Start
     }
 
-    fn may_grant(&self, by: &crate::person::PersonId, verdict: &Verdict, context: &Context<'_>) -> bool {
+    fn may_grant(
+        &self,
+        by: &crate::person::PersonId,
+        verdict: &Verdict,
+        context: &Context<'_>,
+    ) -> bool {
         match &verdict.decision {
             policy::Decision::Allow => true,
             policy::Decision::Deny => false,
@@ -152,7 +167,9 @@ impl Draft {
         };
         let mut preview = earlier.as_ref().map(|hold| hold.preview.clone()).unwrap_or_default();
         preview.warnings.push(why.to_owned());
-        let title = earlier.as_ref().map_or_else(|| format!("Run {}", call.tool), |hold| hold.title.clone());
+        let title = earlier
+            .as_ref()
+            .map_or_else(|| format!("Run {}", call.tool), |hold| hold.title.clone());
         let spec = self.next.spec(&revised, title, preview, context);
         self.push(Event::CallProposed { id, call: revised.clone(), clearance: None }, context);
         self.open(&spec, Some(revised), earlier.map(|hold| hold.id), false, context);

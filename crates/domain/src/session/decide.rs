@@ -17,12 +17,23 @@ use crate::outcome::Outcome;
 use crate::person::{Actor, AuthenticatedPerson};
 use crate::refusal::Refusal;
 
+#[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
 #[derive(Clone, Debug)]
 pub enum Command {
-    Say { message: Arc<Message>, run: RunId, while_pending: Option<WhilePending> },
+    Say {
+        message: Arc<Message>,
+        run: RunId,
+        while_pending: Option<WhilePending>,
+    },
     /// The model's turn, made from the first `seen` messages of the transcript.
-    Thought { seen: usize, thought: Thought },
-    ThinkFailed { seen: usize, error: String },
+    Thought {
+        seen: usize,
+        thought: Thought,
+    },
+    ThinkFailed {
+        seen: usize,
+        error: String,
+    },
     Answer {
         hold: HoldId,
         digest: Option<Digest>,
@@ -32,16 +43,43 @@ pub enum Command {
     },
     /// Time has passed: whatever is overdue expires.
     Expire,
-    CancelHold { hold: HoldId, by: Actor, reason: Option<String> },
-    Claim { hold: HoldId, by: AuthenticatedPerson },
-    Unclaim { hold: HoldId, by: AuthenticatedPerson },
-    CancelRun { run: RunId, by: Actor, reason: Option<String> },
-    RetryRun { run: RunId },
-    RevokeGrant { grant: GrantId, by: Actor },
+    CancelHold {
+        hold: HoldId,
+        by: Actor,
+        reason: Option<String>,
+    },
+    Claim {
+        hold: HoldId,
+        by: AuthenticatedPerson,
+    },
+    Unclaim {
+        hold: HoldId,
+        by: AuthenticatedPerson,
+    },
+    CancelRun {
+        run: RunId,
+        by: Actor,
+        reason: Option<String>,
+    },
+    RetryRun {
+        run: RunId,
+    },
+    RevokeGrant {
+        grant: GrantId,
+        by: Actor,
+    },
     /// What a tool host says about an attempt that it made.
-    Report { call: CallId, attempt: u32, outcome: Outcome },
+    Report {
+        call: CallId,
+        attempt: u32,
+        outcome: Outcome,
+    },
     /// What is to be done about an attempt whose node is gone.
-    Recover { call: CallId, attempt: u32, found: Recovered },
+    Recover {
+        call: CallId,
+        attempt: u32,
+        found: Recovered,
+    },
     /// Something that calls waited for may have changed: a thaw, a restart.
     Wake,
 }
@@ -52,7 +90,9 @@ pub enum Recovered {
     /// It may be run again: it only reads, it is idempotent, or it provably never began.
     Again,
     Done(Outcome),
-    Unknown { evidence: String },
+    Unknown {
+        evidence: String,
+    },
 }
 
 /// What to tell whoever gave the command.
@@ -82,7 +122,9 @@ impl Session {
         }
         let reply = reply.map(|reply| match reply {
             // The hold as it is after everything that followed from the answer.
-            Reply::Hold(hold) => Reply::Hold(draft.next.holds.get(&hold.id).cloned().unwrap_or(hold)),
+            Reply::Hold(hold) => {
+                Reply::Hold(draft.next.holds.get(&hold.id).cloned().unwrap_or(hold))
+            }
             other => other,
         });
         Decided { events: draft.events, next: draft.next, reply }
@@ -120,7 +162,9 @@ impl Draft {
                 self.answer(*hold, *digest, answer, by, edited.as_ref(), context)
             }
             Command::Expire | Command::Wake => Ok(Reply::Done),
-            Command::CancelHold { hold, by, reason } => self.cancel_hold(*hold, by, reason.clone(), context),
+            Command::CancelHold { hold, by, reason } => {
+                self.cancel_hold(*hold, by, reason.clone(), context)
+            }
             Command::Claim { hold, by } => {
                 let held = self.hold(*hold)?;
                 let events = held.claim(by, context)?;
@@ -133,7 +177,9 @@ impl Draft {
                 self.push_all(events, context);
                 Ok(Reply::Hold(held))
             }
-            Command::CancelRun { run, by, reason } => self.cancel_run(*run, by, reason.clone(), context),
+            Command::CancelRun { run, by, reason } => {
+                self.cancel_run(*run, by, reason.clone(), context)
+            }
             Command::RetryRun { run } => self.retry_run(*run, context),
             Command::RevokeGrant { grant, by } => match self.next.grants.get(grant) {
                 None => Err(Refusal::NotFound { what: "grant" }),
@@ -143,8 +189,12 @@ impl Draft {
                     Ok(Reply::Done)
                 }
             },
-            Command::Report { call, attempt, outcome } => self.report(*call, *attempt, outcome, context),
-            Command::Recover { call, attempt, found } => self.recover(*call, *attempt, found, context),
+            Command::Report { call, attempt, outcome } => {
+                self.report(*call, *attempt, outcome, context)
+            }
+            Command::Recover { call, attempt, found } => {
+                self.recover(*call, *attempt, found, context)
+            }
         }
     }
 
@@ -194,14 +244,20 @@ impl Draft {
             match self.next.queue.front().cloned() {
                 None => self.start_run(run, message.clone(), context),
                 Some(first) => {
-                    self.push(Event::MessageQueued { message: message.clone(), run, join: false }, context);
+                    self.push(
+                        Event::MessageQueued { message: message.clone(), run, join: false },
+                        context,
+                    );
                     self.start_run(first.run, first.message, context);
                 }
             }
             return Ok(Reply::Said { run });
         };
         if self.next.queue.len() >= QUEUED_MESSAGES_MAX {
-            return Err(Refusal::TooMany { what: "messages wait in this session", limit: QUEUED_MESSAGES_MAX });
+            return Err(Refusal::TooMany {
+                what: "messages wait in this session",
+                limit: QUEUED_MESSAGES_MAX,
+            });
         }
         let open: Vec<HoldId> = self.next.open_holds().map(|hold| hold.id).collect();
         let all_two_phase = self.next.open_holds().all(|hold| hold.two_phase);
@@ -213,10 +269,19 @@ impl Draft {
             WhilePending::Supersede => {
                 for hold in open {
                     // What a crash left unknown stays a question, whatever is said meanwhile.
-                    if self.next.holds.get(&hold).is_some_and(|hold| hold.question != Question::Settle) {
+                    if self
+                        .next
+                        .holds
+                        .get(&hold)
+                        .is_some_and(|hold| hold.question != Question::Settle)
+                    {
                         let by = Actor::Runtime;
                         let reason = Some("superseded".to_owned());
-                        self.decide_hold(hold, HoldState::Cancelled { by, reason, at: context.now }, context);
+                        self.decide_hold(
+                            hold,
+                            HoldState::Cancelled { by, reason, at: context.now },
+                            context,
+                        );
                     }
                 }
                 true
@@ -237,7 +302,9 @@ impl Draft {
 
     fn expect_thinking(&self, seen: usize) -> Result<RunId, Refusal> {
         match &self.next.run {
-            Some(run) if self.next.owes_thought() && self.next.transcript.len() == seen => Ok(run.id),
+            Some(run) if self.next.owes_thought() && self.next.transcript.len() == seen => {
+                Ok(run.id)
+            }
             _ => Err(Refusal::Overtaken),
         }
     }
@@ -255,7 +322,9 @@ impl Draft {
         let judgement = hold.judge(answer, digest, by, edited, context.people, context.now)?;
         match judgement {
             Judgement::Repeat => {}
-            Judgement::Counts(change) => self.push(Event::HoldUpdated { hold: id, change }, context),
+            Judgement::Counts(change) => {
+                self.push(Event::HoldUpdated { hold: id, change }, context)
+            }
             Judgement::Edits { revised, state } => {
                 self.push(Event::HoldUpdated { hold: id, change: revised }, context);
                 self.grant(id, answer, by, context)?;
@@ -288,7 +357,9 @@ impl Draft {
         let Some(call) = &held.call else { return Ok(()) };
         let covers = match &terms.conditions {
             None => Covers::Same(call.match_key()),
-            Some(conditions) if conditions.hold_for(call.arguments.value()) => Covers::Stated(conditions.clone()),
+            Some(conditions) if conditions.hold_for(call.arguments.value()) => {
+                Covers::Stated(conditions.clone())
+            }
             Some(_) => {
                 return Err(Refusal::AnswerInvalid {
                     field: "grant".into(),
@@ -305,7 +376,9 @@ impl Draft {
             by: by.id().clone(),
             hold,
             made_at: context.now,
-            expires_at: context.now.plus_ms(terms.expires_in_ms.unwrap_or(GRANT_MS_MAX).min(GRANT_MS_MAX)),
+            expires_at: context
+                .now
+                .plus_ms(terms.expires_in_ms.unwrap_or(GRANT_MS_MAX).min(GRANT_MS_MAX)),
             uses_left: terms.uses.unwrap_or(GRANT_USES_DEFAULT).clamp(1, GRANT_USES_MAX),
             revoked: false,
         };
@@ -327,7 +400,9 @@ impl Draft {
                 self.decide_hold(id, state, context);
                 Ok(Reply::Hold(hold))
             }
-            HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => Ok(Reply::Hold(hold)),
+            HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => {
+                Ok(Reply::Hold(hold))
+            }
             HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new((*hold).clone()) }),
             HoldState::Approved(_) => self.revoke(&hold, by, context),
             _ => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),
@@ -336,10 +411,15 @@ impl Draft {
 
     /// An approval can be taken back until the call starts: this event and the start race for the
     /// same version of the session, so exactly one of them happens.
-    fn revoke(&mut self, hold: &Arc<Hold>, by: &Actor, context: &Context<'_>) -> Result<Reply, Refusal> {
-        let waiting = hold.call_id().filter(|call| {
-            matches!(self.next.state_of(*call), Some(CallState::Cleared { .. }))
-        });
+    fn revoke(
+        &mut self,
+        hold: &Arc<Hold>,
+        by: &Actor,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        let waiting = hold
+            .call_id()
+            .filter(|call| matches!(self.next.state_of(*call), Some(CallState::Cleared { .. })));
         match waiting {
             Some(call) => {
                 let name = match by.accountable() {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use begin::{audience_for, default_audience};
-pub use decide::{Command, Decided, Reply, Recovered};
+pub use decide::{Command, Decided, Recovered, Reply};
 pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
 pub use owed::Owed;
 
@@ -115,12 +115,26 @@ pub struct CallRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallState {
     Proposed,
-    Waiting { hold: HoldId },
+    Waiting {
+        hold: HoldId,
+    },
     /// It may run, but does not yet: siblings are undecided, the house is frozen, a tool is missing.
-    Cleared { clearance: Clearance },
-    Running { clearance: Clearance, attempt: u32, node: NodeId },
-    InDoubt { clearance: Clearance, attempt: u32, settle: HoldId },
-    Settled { result: ToolResult },
+    Cleared {
+        clearance: Clearance,
+    },
+    Running {
+        clearance: Clearance,
+        attempt: u32,
+        node: NodeId,
+    },
+    InDoubt {
+        clearance: Clearance,
+        attempt: u32,
+        settle: HoldId,
+    },
+    Settled {
+        result: ToolResult,
+    },
 }
 
 impl CallState {

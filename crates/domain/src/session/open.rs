@@ -40,20 +40,36 @@ pub struct Written {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ruling {
     /// It cannot be a call; the text tells the model what to change.
-    Malformed { why: String },
-    Denied { call: Arc<Call>, rule: Option<String> },
-    Allowed { call: Arc<Call>, by: ClearedBy },
-    Ask { call: Arc<Call>, spec: Box<HoldSpec> },
+    Malformed {
+        why: String,
+    },
+    Denied {
+        call: Arc<Call>,
+        rule: Option<String>,
+    },
+    Allowed {
+        call: Arc<Call>,
+        by: ClearedBy,
+    },
+    Ask {
+        call: Arc<Call>,
+        spec: Box<HoldSpec>,
+    },
     /// A two-phase call: what it means depends on the holds of the session. `otherwise` is the
     /// ruling if it is a first call.
-    TwoPhase { confirmed: bool, otherwise: Box<Ruling> },
+    TwoPhase {
+        confirmed: bool,
+        otherwise: Box<Ruling>,
+    },
 }
 
 impl Ruling {
     pub fn call(&self) -> Option<&Arc<Call>> {
         match self {
             Ruling::Malformed { .. } => None,
-            Ruling::Denied { call, .. } | Ruling::Allowed { call, .. } | Ruling::Ask { call, .. } => Some(call),
+            Ruling::Denied { call, .. }
+            | Ruling::Allowed { call, .. }
+            | Ruling::Ask { call, .. } => Some(call),
             Ruling::TwoPhase { otherwise, .. } => otherwise.call(),
         }
     }

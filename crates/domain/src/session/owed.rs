@@ -31,7 +31,10 @@ impl Session {
         }
         if self.owes_thought() {
             owed.push(Owed::Think);
-        } else if self.turn_calls().any(|(_, record)| matches!(record.state, CallState::Cleared { .. })) {
+        } else if self
+            .turn_calls()
+            .any(|(_, record)| matches!(record.state, CallState::Cleared { .. }))
+        {
             owed.push(Owed::Wake);
         }
         owed

@@ -43,7 +43,8 @@ impl Draft {
         found: &Recovered,
         context: &Context<'_>,
     ) -> Result<Reply, Refusal> {
-        let Some(CallState::Running { clearance, attempt: current, node }) = self.next.state_of(id) else {
+        let Some(CallState::Running { clearance, attempt: current, node }) = self.next.state_of(id)
+        else {
             return Err(Refusal::Overtaken);
         };
         if current != attempt || node == context.node {
@@ -65,7 +66,9 @@ impl Draft {
     }
 
     fn ended(&mut self, id: CallId, outcome: &Outcome, context: &Context<'_>) {
-        let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else { return };
+        let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else {
+            return;
+        };
         let two_phase = call.confirm == Confirm::TwoPhase;
         let result = match outcome {
             Outcome::Unknown { evidence } => {
@@ -103,9 +106,16 @@ impl Draft {
         let spec = HoldSpec {
             question: Question::Settle,
             risk: earlier.as_ref().map_or(Risk::Medium, |hold| hold.risk),
-            title: format!("What happened? {}", earlier.as_ref().map_or_else(|| call.tool.to_string(), |hold| hold.title.clone())),
+            title: format!(
+                "What happened? {}",
+                earlier.as_ref().map_or_else(|| call.tool.to_string(), |hold| hold.title.clone())
+            ),
             preview,
-            context: if evidence.is_empty() { serde_json::Value::Null } else { serde_json::json!({ "evidence": visible(evidence) }) },
+            context: if evidence.is_empty() {
+                serde_json::Value::Null
+            } else {
+                serde_json::json!({ "evidence": visible(evidence) })
+            },
             rationale: None,
             audience,
             rule: earlier.as_ref().and_then(|hold| hold.rule.clone()),
@@ -114,7 +124,14 @@ impl Draft {
         let settle = context.hold_id();
         // The hold needs its id before it exists, as the event that makes the doubt names it.
         self.push(Event::CallInDoubt { call: id, evidence: evidence.to_owned(), settle }, context);
-        self.open_as(settle, &spec, Some(call.clone()), earlier.map(|hold| hold.id), false, context);
+        self.open_as(
+            settle,
+            &spec,
+            Some(call.clone()),
+            earlier.map(|hold| hold.id),
+            false,
+            context,
+        );
     }
 
     /// A person found out what happened to a call in doubt.
@@ -129,11 +146,13 @@ impl Draft {
         let Some(call) = &settle.call else { return };
         let name = context.people.name_of(by.id());
         let result = match how {
-            Settlement::Succeeded => ToolResult::output(
-                content.map_or_else(|| format!("{name} confirmed that the call was carried out."), str::to_owned),
-            ),
+            Settlement::Succeeded => ToolResult::output(content.map_or_else(
+                || format!("{name} confirmed that the call was carried out."),
+                str::to_owned,
+            )),
             Settlement::Failed => ToolResult::error(
-                content.map_or_else(|| format!("{name} found that the call failed."), str::to_owned),
+                content
+                    .map_or_else(|| format!("{name} found that the call failed."), str::to_owned),
             ),
             Settlement::Retry => return self.retry_call(settle, call, context),
         };
@@ -142,12 +161,21 @@ impl Draft {
             _ => HoldOutcome::Failed(result.clone()),
         };
         if let Some(original) = settle.parent {
-            self.push(Event::HoldUpdated { hold: original, change: HoldChange::Outcome(outcome) }, context);
+            self.push(
+                Event::HoldUpdated { hold: original, change: HoldChange::Outcome(outcome) },
+                context,
+            );
         }
         match self.in_doubt_by(settle.id) {
-            Some(id) => self.push(Event::CallSettled { call: id, result: self.next.put(call, &result) }, context),
+            Some(id) => self.push(
+                Event::CallSettled { call: id, result: self.next.put(call, &result) },
+                context,
+            ),
             None => self.tell_model(
-                format!("What became of {} ({}) is known now: {}", call.tool, settle.id, result.content),
+                format!(
+                    "What became of {} ({}) is known now: {}",
+                    call.tool, settle.id, result.content
+                ),
                 context,
             ),
         }
@@ -172,11 +200,16 @@ impl Draft {
         let again = Arc::new(Call::fixed(parts));
         let title = settle.title.trim_start_matches("What happened? ").to_owned();
         let mut preview = Preview::default();
-        preview.warnings.push("An earlier attempt was interrupted; a person found that it did not happen.".into());
+        preview.warnings.push(
+            "An earlier attempt was interrupted; a person found that it did not happen.".into(),
+        );
         let spec = self.next.spec(&again, title, preview, context);
         match waiting {
             Some(id) => {
-                self.push(Event::CallProposed { id, call: again.clone(), clearance: None }, context);
+                self.push(
+                    Event::CallProposed { id, call: again.clone(), clearance: None },
+                    context,
+                );
                 self.open(&spec, Some(again), Some(settle.id), false, context);
             }
             // A two-phase call was answered already: its next confirmation is a matter of its own.

@@ -25,7 +25,13 @@ impl Draft {
             tool: ruled.written.tool.clone(),
             input: ruled.written.input.clone(),
         }));
-        let message = Message { id: thought.message, role: Role::Assistant, origin: Origin::Own, parts, at: context.now };
+        let message = Message {
+            id: thought.message,
+            role: Role::Assistant,
+            origin: Origin::Own,
+            parts,
+            at: context.now,
+        };
         self.push(Event::MessageAdded { message: Arc::new(message) }, context);
         let spent = self.next.run.as_ref().is_some_and(|run| run.turns >= context.turns_max);
         for ruled in &thought.calls {
@@ -37,7 +43,14 @@ impl Draft {
             }
         }
         if let (true, Some(run)) = (spent, self.next.run.as_ref().map(|run| run.id)) {
-            self.push(Event::RunStopping { run, by: crate::person::Actor::Runtime, reason: Some("the run has used up its turns".into()) }, context);
+            self.push(
+                Event::RunStopping {
+                    run,
+                    by: crate::person::Actor::Runtime,
+                    reason: Some("the run has used up its turns".into()),
+                },
+                context,
+            );
         }
     }
 
@@ -58,11 +71,17 @@ impl Draft {
                         // The stored bytes run, not the ones just sent.
                         let stored = hold.call.clone().unwrap_or(call);
                         let clearance = clearance(ClearedBy::People(hold.id), context);
-                        self.push(Event::CallProposed { id, call: stored, clearance: Some(clearance) }, context);
+                        self.push(
+                            Event::CallProposed { id, call: stored, clearance: Some(clearance) },
+                            context,
+                        );
                     }
                     Phase::Follow(hold) => {
                         let stored = hold.call.clone().unwrap_or(call);
-                        self.push(Event::CallProposed { id, call: stored, clearance: None }, context);
+                        self.push(
+                            Event::CallProposed { id, call: stored, clearance: None },
+                            context,
+                        );
                     }
                 }
             }
@@ -70,12 +89,20 @@ impl Draft {
         }
     }
 
-    fn rule(&mut self, id: CallId, ruled: &RuledCall, ruling: &Ruling, two_phase: bool, context: &Context<'_>) {
+    fn rule(
+        &mut self,
+        id: CallId,
+        ruled: &RuledCall,
+        ruling: &Ruling,
+        two_phase: bool,
+        context: &Context<'_>,
+    ) {
         match ruling {
             Ruling::Malformed { why } => self.malformed(ruled, why, context),
             Ruling::Denied { call, rule } => {
                 self.push(Event::CallProposed { id, call: call.clone(), clearance: None }, context);
-                let result = self.next.put(call, &NotRun::DeniedByRule { rule: rule.clone() }.result());
+                let result =
+                    self.next.put(call, &NotRun::DeniedByRule { rule: rule.clone() }.result());
                 self.push(Event::CallSettled { call: id, result }, context);
             }
             Ruling::Allowed { call, by } => {
@@ -95,14 +122,24 @@ impl Draft {
         }
     }
 
-    fn ask(&mut self, id: CallId, call: &Arc<Call>, spec: &HoldSpec, two_phase: bool, context: &Context<'_>) {
+    fn ask(
+        &mut self,
+        id: CallId,
+        call: &Arc<Call>,
+        spec: &HoldSpec,
+        two_phase: bool,
+        context: &Context<'_>,
+    ) {
         self.push(Event::CallProposed { id, call: call.clone(), clearance: None }, context);
         if self.next.open_holds().count() >= OPEN_HOLDS_PER_SESSION_MAX {
-            let why = format!("Not run: {OPEN_HOLDS_PER_SESSION_MAX} calls of this session already wait for people.");
+            let why = format!(
+                "Not run: {OPEN_HOLDS_PER_SESSION_MAX} calls of this session already wait for people."
+            );
             let result = self.next.put(call, &ToolResult::error(why));
             return self.push(Event::CallSettled { call: id, result }, context);
         }
-        let two_phase = two_phase && call.confirm == Confirm::TwoPhase && spec.question == Question::Approve;
+        let two_phase =
+            two_phase && call.confirm == Confirm::TwoPhase && spec.question == Question::Approve;
         let hold = self.open(spec, Some(call.clone()), None, two_phase, context);
         if let (true, Some(hold)) = (two_phase, self.next.holds.get(&hold).cloned()) {
             self.push(Event::CallSettled { call: id, result: pending(&hold, call) }, context);
@@ -112,7 +149,11 @@ impl Draft {
     fn malformed(&mut self, ruled: &RuledCall, why: &str, context: &Context<'_>) {
         let (call, written) = (ruled.written.id, &ruled.written);
         self.push(
-            Event::CallMalformed { call, tool_use_id: written.tool_use_id.clone(), tool: written.tool.clone() },
+            Event::CallMalformed {
+                call,
+                tool_use_id: written.tool_use_id.clone(),
+                tool: written.tool.clone(),
+            },
             context,
         );
         let result = NotRun::Invalid { why: why.to_owned() }.result();
@@ -122,7 +163,12 @@ impl Draft {
 
 impl Session {
     /// A live grant that covers the call, given by somebody whom the rule would ask about it.
-    fn standing_grant(&self, call: &Call, spec: &HoldSpec, context: &Context<'_>) -> Option<Arc<Grant>> {
+    fn standing_grant(
+        &self,
+        call: &Call,
+        spec: &HoldSpec,
+        context: &Context<'_>,
+    ) -> Option<Arc<Grant>> {
         if spec.question != Question::Approve || spec.audience.quorum > 1 {
             return None;
         }

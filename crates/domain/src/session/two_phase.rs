@@ -80,7 +80,9 @@ impl Session {
         let stored = self.calls.get(&id)?.call.as_ref().filter(|call| call.id != id)?;
         let hold = self.hold_of(stored.id)?;
         match &hold.outcome {
-            Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) => Some(replayed(result)),
+            Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) => {
+                Some(replayed(result))
+            }
             Some(HoldOutcome::Unknown) => Some(unknown()),
             _ if !self.is_taken(hold.id) => Some(unknown()),
             _ => None,
@@ -119,9 +121,15 @@ impl Draft {
                     crate::answer::Answer::Respond { content } => Some(content.as_str()),
                     _ => None,
                 });
-                format!("In place of {} ({id}) the person answered: {}", call.tool, content.unwrap_or_default())
+                format!(
+                    "In place of {} ({id}) the person answered: {}",
+                    call.tool,
+                    content.unwrap_or_default()
+                )
             }
-            HoldState::Expired { .. } => format!("Nobody decided on {} ({id}) in time; nothing was done.", call.tool),
+            HoldState::Expired { .. } => {
+                format!("Nobody decided on {} ({id}) in time; nothing was done.", call.tool)
+            }
             HoldState::Cancelled { reason, .. } => format!(
                 "The confirmation of {} ({id}) was cancelled: {}",
                 call.tool,
@@ -135,7 +143,11 @@ impl Draft {
     pub(super) fn tell_model(&mut self, text: String, context: &Context<'_>) {
         let Some(run) = &self.next.run else { return };
         let over = run.status.is_over();
-        let run = if over { crate::id::RunId::new(context.now.as_ms(), (context.chance)()) } else { run.id };
+        let run = if over {
+            crate::id::RunId::new(context.now.as_ms(), (context.chance)())
+        } else {
+            run.id
+        };
         let message = Message {
             id: context.message_id(),
             role: Role::User,
@@ -160,14 +172,20 @@ pub(super) fn pending(hold: &Hold, call: &Call) -> ToolResult {
         ("message", json!("Awaiting user confirmation")),
         (
             "instructions",
-            json!("Wait for the person. Then call this tool again with the same arguments and confirmed=true."),
+            json!(
+                "Wait for the person. Then call this tool again with the same arguments and confirmed=true."
+            ),
         ),
         ("hold", json!(hold.id.to_string())),
         ("expires_at", hold.expires_at.map_or(Value::Null, |at| json!(at.to_string()))),
     ] {
         body.insert(key.into(), value);
     }
-    ToolResult { content: Value::Object(body).to_string(), is_error: false, kind: ResultKind::Pending }
+    ToolResult {
+        content: Value::Object(body).to_string(),
+        is_error: false,
+        kind: ResultKind::Pending,
+    }
 }
 
 pub(super) fn finished(outcome: &Outcome) -> ToolResult {
@@ -210,7 +228,9 @@ pub(super) fn shaped(result: &ToolResult) -> ToolResult {
             "status": "expired", "success": false,
             "message": "Nobody decided in time; nothing was done.",
         }),
-        ResultKind::Cancelled => json!({"status": "cancelled", "success": false, "message": result.content}),
+        ResultKind::Cancelled => {
+            json!({"status": "cancelled", "success": false, "message": result.content})
+        }
     };
     ToolResult { content: body.to_string(), ..result.clone() }
 }

@@ -1,16 +1,15 @@
 //! The whole circle of one call: propose, hold, answer, run once, resume.
 
-
+use crate::world::{World, approve, approve_for_session, deny, policy, rule};
 use domain::answer::Answer;
+use domain::answer::Settlement;
 use domain::event::Event;
 use domain::hold::HoldOutcome;
 use domain::outcome::{Outcome, Output};
+use domain::policy::Then;
 use domain::refusal::Refusal;
 use domain::session::{CallState, Command, Recovered};
-use domain::answer::Settlement;
 use serde_json::json;
-use crate::world::{World, approve, approve_for_session, deny, policy, rule};
-use domain::policy::Then;
 
 fn held() -> World {
     let mut world = World::new();
@@ -158,7 +157,10 @@ fn i12_a_voter_who_lost_the_role_no_longer_counts() {
 fn i31_only_the_audience_answers() {
     let mut world = held();
     for who in ["eve", "root", "nobody"] {
-        assert!(matches!(world.answer_as(who, 0, approve()), Err(Refusal::NotEntitled { .. })), "{who}");
+        assert!(
+            matches!(world.answer_as(who, 0, approve()), Err(Refusal::NotEntitled { .. })),
+            "{who}"
+        );
     }
     assert_eq!(world.hold(0).state.name(), "pending");
 }
@@ -223,9 +225,13 @@ fn i05_an_edit_that_the_editor_may_not_approve_waits_for_those_who_may() {
         pointer: "/table".into(),
         op: domain::policy::Op::Equals(json!("payroll")),
     };
-    let mut payroll = rule("payroll is the admin's", "wipe", Then::Ask, crate::world::ask(&["admin"], 1));
+    let mut payroll =
+        rule("payroll is the admin's", "wipe", Then::Ask, crate::world::ask(&["admin"], 1));
     payroll.matcher.args = vec![conditions];
-    world.policy = policy(vec![payroll, rule("wiping needs a dba", "wipe", Then::Ask, crate::world::ask(&["dba"], 1))]);
+    world.policy = policy(vec![
+        payroll,
+        rule("wiping needs a dba", "wipe", Then::Ask, crate::world::ask(&["dba"], 1)),
+    ]);
     world.edit("ana", 0, json!({"table": "payroll"})).unwrap();
     assert_eq!(world.hold(0).state.name(), "pending");
     assert!(matches!(world.answer_as("bob", 0, approve()), Err(Refusal::NotEntitled { .. })));
@@ -261,7 +267,9 @@ fn i08_a_grant_ends_with_its_time_its_uses_and_its_revocation() {
                 let by = domain::person::Actor::Person(domain::person::PersonId::new("ana"));
                 world.tell(&Command::RevokeGrant { grant, by }).unwrap();
             }
-            _ => world.people = domain::person::People::new([crate::world::person("bob", &["dba"])]),
+            _ => {
+                world.people = domain::person::People::new([crate::world::person("bob", &["dba"])])
+            }
         }
         world.think("again", &[("wipe", json!({"table": "a"}))]);
         assert_eq!(world.status(), "paused", "{end}");
@@ -307,7 +315,8 @@ fn i15_what_only_reads_is_run_again_by_the_next_process_and_late_reports_are_ref
     let call = *world.session.calls.keys().next().unwrap();
     world.crash(&Recovered::Again);
     assert_eq!(world.running().len(), 1);
-    let late = Command::Report { call, attempt: 1, outcome: Outcome::Succeeded(Output::text("zombie")) };
+    let late =
+        Command::Report { call, attempt: 1, outcome: Outcome::Succeeded(Output::text("zombie")) };
     assert_eq!(world.tell(&late), Err(Refusal::Overtaken), "the first attempt was fenced off");
     world.finish();
     assert_eq!(world.results(), ["did look"]);

@@ -1,13 +1,12 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
-
+use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
 use domain::hold::HoldState;
 use domain::policy::Then;
 use domain::refusal::Refusal;
 use domain::session::{Command, Recovered};
 use domain::tool::{Effects, Place, Tool};
 use serde_json::json;
-use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
 
 fn held() -> World {
     let mut world = World::new();
@@ -53,7 +52,11 @@ fn i27_an_approved_call_that_cannot_start_in_time_is_not_started_late() {
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
     assert!(world.running().is_empty());
-    assert!(world.results()[0].starts_with("! Expired: the call was approved"), "{:?}", world.results());
+    assert!(
+        world.results()[0].starts_with("! Expired: the call was approved"),
+        "{:?}",
+        world.results()
+    );
 }
 
 #[test]
@@ -73,7 +76,14 @@ fn i03_a_tool_that_changed_is_asked_about_again() {
     let mut world = held();
     world.frozen = Some("wait".into());
     world.approve("ana", 0);
-    let changed = Tool::new("wipe", "now it wipes more", json!({}), Effects::AtMostOnce, Place::Server, "test");
+    let changed = Tool::new(
+        "wipe",
+        "now it wipes more",
+        json!({}),
+        Effects::AtMostOnce,
+        Place::Server,
+        "test",
+    );
     world.tools.insert("wipe".into(), changed.unwrap());
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
@@ -142,7 +152,8 @@ fn i12_an_approver_who_is_not_entitled_any_more_when_it_would_start_does_not_cou
     let mut world = held();
     world.frozen = Some("wait".into());
     world.approve("ana", 0);
-    world.people = domain::person::People::new([person("ana", &["guest"]), person("bob", &["dba"])]);
+    world.people =
+        domain::person::People::new([person("ana", &["guest"]), person("bob", &["dba"])]);
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
     assert!(world.running().is_empty());

@@ -1,7 +1,7 @@
 //! Several calls in one turn, messages while holds are open, cancelling: the transcript stays
 //! valid whatever the order of things.
 
-
+use crate::world::{World, approve, deny, perform};
 use domain::answer::Answer;
 use domain::context::WhilePending;
 use domain::outcome::{Outcome, Output};
@@ -9,17 +9,19 @@ use domain::person::{Actor, PersonId};
 use domain::refusal::Refusal;
 use domain::session::{Command, Owed};
 use serde_json::json;
-use crate::world::{World, approve, deny, perform};
 
 #[test]
 fn i25_calls_with_effects_wait_until_every_hold_of_the_turn_is_decided() {
     let mut world = World::new();
-    world.say("x").think("", &[
-        ("look", json!({})),
-        ("send", json!({})),
-        ("wipe", json!({"n": 1})),
-        ("wipe", json!({"n": 2})),
-    ]);
+    world.say("x").think(
+        "",
+        &[
+            ("look", json!({})),
+            ("send", json!({})),
+            ("wipe", json!({"n": 1})),
+            ("wipe", json!({"n": 2})),
+        ],
+    );
     assert_eq!(world.running(), ["look {}"], "only what reads runs at once");
     world.finish().approve("ana", 1);
     assert!(world.running().is_empty());
@@ -93,9 +95,13 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn a_refused_client_tool_takes_unapproved_effects_with_it() {
-    for answer in [perform("no"), deny("no"), Answer::Perform { content: "x".into(), is_error: true }] {
+    for answer in
+        [perform("no"), deny("no"), Answer::Perform { content: "x".into(), is_error: true }]
+    {
         let mut world = World::new();
-        world.say("x").think("", &[("confirm", json!({})), ("send", json!({})), ("wipe", json!({}))]);
+        world
+            .say("x")
+            .think("", &[("confirm", json!({})), ("send", json!({})), ("wipe", json!({}))]);
         world.approve("ana", 1);
         world.answer_as("ana", 0, answer).unwrap();
         assert_eq!(world.running(), ["wipe {}"], "a person approved that one by itself");
@@ -147,7 +153,10 @@ fn supersede_cancels_the_holds_and_goes_on_with_the_message() {
 fn refuse_refuses_and_deliver_acts_as_queue_for_held_calls() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({}))]);
-    assert!(matches!(world.say_with("y", Some(WhilePending::Refuse)), Err(Refusal::HoldsOpen { .. })));
+    assert!(matches!(
+        world.say_with("y", Some(WhilePending::Refuse)),
+        Err(Refusal::HoldsOpen { .. })
+    ));
     world.say_with("z", Some(WhilePending::Deliver)).unwrap();
     assert_eq!((world.status(), world.session.queue.len()), ("paused", 1));
 }

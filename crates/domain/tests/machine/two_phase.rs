@@ -1,12 +1,11 @@
 //! Two-phase tools: what `confirmed: true` does and does not mean.
 
-
+use crate::world::{HOUR_MS, World};
 use domain::answer::{Answer, Settlement};
 use domain::context::WhilePending;
 use domain::outcome::{Outcome, Output};
 use domain::session::{Owed, Recovered};
 use serde_json::{Value, json};
-use crate::world::{HOUR_MS, World};
 
 fn asked() -> World {
     let mut world = World::new();
@@ -51,7 +50,9 @@ fn approved_then_confirmed_runs_the_stored_bytes_once() {
     let hold = world.hold(0).id;
     assert_eq!(
         world.last_text(),
-        format!("The person approved deploy ({hold}). Call it again with the same arguments and confirmed=true.")
+        format!(
+            "The person approved deploy ({hold}). Call it again with the same arguments and confirmed=true."
+        )
     );
     assert_eq!(world.session.owed(), [Owed::Think]);
     world.think("", &[("deploy", json!({"confirmed": true, "n": 1, "project": "a"}))]);
@@ -68,7 +69,11 @@ fn approved_then_confirmed_runs_the_stored_bytes_once() {
 fn other_arguments_are_another_request() {
     let mut world = asked();
     world.approve("ana", 0);
-    for other in [json!({"project": "b", "n": 1}), json!({"project": "a", "n": "1"}), json!({"project": "a"})] {
+    for other in [
+        json!({"project": "b", "n": 1}),
+        json!({"project": "a", "n": "1"}),
+        json!({"project": "a"}),
+    ] {
         assert_eq!(confirm(&mut world, other)["status"], "pending_confirmation");
         world.say_with("go on", Some(WhilePending::Deliver)).unwrap();
     }
@@ -149,7 +154,10 @@ fn a_failed_tool_is_an_error_and_never_a_success() {
     let Owed::Execute { call, .. } = world.session.owed()[0] else { panic!("it runs") };
     world.report(call, Outcome::Failed(Output::text("no disk"))).unwrap();
     let failed = result(&world);
-    assert_eq!((&failed["status"], &failed["success"], &failed["error"]), (&json!("error"), &json!(false), &json!("no disk")));
+    assert_eq!(
+        (&failed["status"], &failed["success"], &failed["error"]),
+        (&json!("error"), &json!(false), &json!("no disk"))
+    );
 }
 
 #[test]

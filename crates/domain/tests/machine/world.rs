@@ -1,7 +1,6 @@
 //! A small world around one session: people, a policy, tools, a clock that is set by hand. It does
 //! what the engine does between a model and the domain, without any I/O.
 
-
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -21,8 +20,8 @@ use domain::person::{Actor, AuthenticatedPerson, People, Person, PersonId, Proof
 use domain::policy::{AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::{
-    CallState, Command, HoldSpec, Owed, Recovered, Reply, RuledCall, Ruling, Session, Thought, Written,
-    audience_for, default_audience,
+    CallState, Command, HoldSpec, Owed, Recovered, Reply, RuledCall, Ruling, Session, Thought,
+    Written, audience_for, default_audience,
 };
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
@@ -65,15 +64,21 @@ pub(crate) fn rule(name: &str, tool: &str, then: Then, ask: Option<AskSpec>) -> 
 }
 
 pub(crate) fn policy(rules: Vec<RuleSpec>) -> Policy {
-    Policy::compile(PolicySpec { rules, ..PolicySpec::default() }).expect("the test's policy is sound")
+    Policy::compile(PolicySpec { rules, ..PolicySpec::default() })
+        .expect("the test's policy is sound")
 }
 
 pub(crate) fn ask(roles: &[&str], quorum: u32) -> Option<AskSpec> {
-    Some(AskSpec { roles: roles.iter().map(|role| (*role).to_owned()).collect(), quorum, ..AskSpec::default() })
+    Some(AskSpec {
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        quorum,
+        ..AskSpec::default()
+    })
 }
 
 fn tool(name: &str, effects: Effects, place: Place) -> Tool {
-    Tool::new(name, "a tool", json!({"type": "object"}), effects, place, "test").expect("a sound schema")
+    Tool::new(name, "a tool", json!({"type": "object"}), effects, place, "test")
+        .expect("a sound schema")
 }
 
 /// Ana and Bob are dbas, Eve is a guest, Root an admin. `look` is allowed and only reads, `send`
@@ -176,7 +181,10 @@ impl World {
         for message in &self.session.transcript {
             match message.role {
                 Role::Assistant => {
-                    assert!(open.is_empty(), "i22: a turn follows before the results of the last one");
+                    assert!(
+                        open.is_empty(),
+                        "i22: a turn follows before the results of the last one"
+                    );
                     open = message.parts.iter().filter_map(call_of).collect();
                 }
                 Role::Tool => {
@@ -184,23 +192,34 @@ impl World {
                     assert_eq!(results, open, "i22: exactly one result per call, in order");
                     open.clear();
                 }
-                Role::User => assert!(open.is_empty(), "i22: a message stands between calls and results"),
+                Role::User => {
+                    assert!(open.is_empty(), "i22: a message stands between calls and results")
+                }
             }
         }
         let turn: Vec<CallId> = self.session.run.iter().flat_map(|run| run.turn.clone()).collect();
         assert_eq!(turn, open, "the open calls are those of the turn");
         for record in self.session.calls.values() {
-            if let (CallState::Running { clearance, .. }, Some(call)) = (&record.state, &record.call)
+            if let (CallState::Running { clearance, .. }, Some(call)) =
+                (&record.state, &record.call)
                 && let ClearedBy::People(hold) = &clearance.by
             {
                 let hold = &self.session.holds[hold];
                 let vote = hold.state.decision().and_then(|decision| decision.vote());
-                assert_eq!(vote.map(|vote| vote.digest), Some(call.digest()), "i01: exactly what was approved runs");
+                assert_eq!(
+                    vote.map(|vote| vote.digest),
+                    Some(call.digest()),
+                    "i01: exactly what was approved runs"
+                );
             }
         }
     }
 
-    pub(crate) fn say_with(&mut self, text: &str, while_pending: Option<WhilePending>) -> Result<Reply, Refusal> {
+    pub(crate) fn say_with(
+        &mut self,
+        text: &str,
+        while_pending: Option<WhilePending>,
+    ) -> Result<Reply, Refusal> {
         let message = Message {
             id: MessageId::new(self.now.as_ms(), self.bits()),
             role: Role::User,
@@ -221,7 +240,8 @@ impl World {
     pub(crate) fn think(&mut self, text: &str, calls: &[(&str, Value)]) -> &mut World {
         let ruled = calls.iter().map(|(name, arguments)| self.ruled(name, arguments)).collect();
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.into())] };
-        let thought = Thought { message: MessageId::new(self.now.as_ms(), self.bits()), parts, calls: ruled };
+        let thought =
+            Thought { message: MessageId::new(self.now.as_ms(), self.bits()), parts, calls: ruled };
         let seen = self.session.transcript.len();
         self.tell(&Command::Thought { seen, thought }).expect("the turn is taken");
         self
@@ -231,13 +251,25 @@ impl World {
         let id = CallId::new(self.now.as_ms(), self.bits());
         let input = arguments.to_string();
         let tool_use_id = format!("toolu_{id}");
-        let written = Written { id, tool_use_id: tool_use_id.clone(), tool: name.into(), input: input.clone() };
+        let written = Written {
+            id,
+            tool_use_id: tool_use_id.clone(),
+            tool: name.into(),
+            input: input.clone(),
+        };
         let Some(tool) = self.tools.get(name) else {
-            return RuledCall { written, ruling: Ruling::Malformed { why: format!("There is no tool `{name}`.") } };
+            return RuledCall {
+                written,
+                ruling: Ruling::Malformed { why: format!("There is no tool `{name}`.") },
+            };
         };
         let arguments = Arguments::parse(input.as_bytes()).expect("sound arguments");
         let confirmed = arguments.value().get("confirmed") == Some(&json!(true));
-        let arguments = if tool.confirm == Confirm::TwoPhase { arguments.without("confirmed") } else { arguments };
+        let arguments = if tool.confirm == Confirm::TwoPhase {
+            arguments.without("confirmed")
+        } else {
+            arguments
+        };
         let call = Arc::new(Call::propose(
             Proposal {
                 id,
@@ -262,9 +294,14 @@ impl World {
         let verdict = self.policy.rule(&facts(&call));
         let requester = self.session.requester();
         let (audience, expires_ms) = match &verdict.decision {
-            Decision::Deny => return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) },
+            Decision::Deny => {
+                return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) };
+            }
             Decision::Allow if tool.place == Place::Server => {
-                return Ruling::Allowed { call, by: ClearedBy::Rule(verdict.rule().map(str::to_owned)) };
+                return Ruling::Allowed {
+                    call,
+                    by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
+                };
             }
             Decision::Allow => (default_audience(requester), HOUR_MS),
             Decision::Ask(ask) => (audience_for(ask, requester), ask.expires_ms),
@@ -300,7 +337,12 @@ impl World {
         self.session.holds[&opened[n].id].clone()
     }
 
-    pub(crate) fn answer_as(&mut self, who: &str, n: usize, answer: Answer) -> Result<Reply, Refusal> {
+    pub(crate) fn answer_as(
+        &mut self,
+        who: &str,
+        n: usize,
+        answer: Answer,
+    ) -> Result<Reply, Refusal> {
         let digest = self.hold(n).digest();
         self.answer_with(who, n, Some(digest), answer, None)
     }
@@ -333,8 +375,12 @@ impl World {
         let hold = self.hold(n);
         let arguments = Arguments::from_value(arguments).expect("sound arguments");
         let call = hold.call.as_ref().expect("a call");
-        let revised =
-            call.revised(arguments.clone(), call.context.clone(), call.definition, self.policy.version());
+        let revised = call.revised(
+            arguments.clone(),
+            call.context.clone(),
+            call.definition,
+            self.policy.version(),
+        );
         let verdict = self.policy.rule(&facts(&revised));
         let audience = match &verdict.decision {
             Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()),
@@ -372,7 +418,8 @@ impl World {
         for owed in self.session.owed() {
             if let Owed::Execute { call, .. } | Owed::Stop { call, .. } = owed {
                 let output = format!("did {}", self.session.calls[&call].tool);
-                self.report(call, Outcome::Succeeded(Output::text(output))).expect("the report is taken");
+                self.report(call, Outcome::Succeeded(Output::text(output)))
+                    .expect("the report is taken");
             }
         }
         self
@@ -399,7 +446,8 @@ impl World {
             })
             .collect();
         for (call, attempt) in interrupted {
-            self.tell(&Command::Recover { call, attempt, found: found.clone() }).expect("recovered");
+            self.tell(&Command::Recover { call, attempt, found: found.clone() })
+                .expect("recovered");
         }
         self.tell(&Command::Wake).expect("woken");
         self
@@ -444,7 +492,12 @@ impl World {
 }
 
 fn facts(call: &Call) -> Facts<'_> {
-    Facts { tool: &call.tool, agent: &call.agent, effects: call.effects, arguments: call.arguments.value() }
+    Facts {
+        tool: &call.tool,
+        agent: &call.agent,
+        effects: call.effects,
+        arguments: call.arguments.value(),
+    }
 }
 
 fn call_of(part: &Part) -> Option<CallId> {

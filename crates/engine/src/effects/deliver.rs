@@ -60,13 +60,16 @@ impl Engine {
                 tracing::error!(hold = %hold.id, %why, "a callback was given up");
                 None
             }
-            Err(CourierError::Again(why)) if delivery.attempts + 1 >= self.0.limits.delivery_attempts => {
+            Err(CourierError::Again(why))
+                if delivery.attempts + 1 >= self.0.limits.delivery_attempts =>
+            {
                 tracing::error!(hold = %hold.id, %why, attempts = delivery.attempts + 1, "a callback was given up");
                 None
             }
             Err(CourierError::Again(why)) => {
                 tracing::warn!(hold = %hold.id, %why, "a callback will be tried again");
-                let doubled = self.0.limits.delivery_retry * 2u32.saturating_pow(delivery.attempts.min(16));
+                let doubled =
+                    self.0.limits.delivery_retry * 2u32.saturating_pow(delivery.attempts.min(16));
                 let pause = doubled.min(self.0.limits.delivery_retry_max);
                 Some(self.now().plus_ms(pause.as_millis() as u64))
             }

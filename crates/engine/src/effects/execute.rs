@@ -36,14 +36,20 @@ impl Engine {
     async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
         let Some(host) = self.0.tools.get(&cleared.call().tool).cloned() else {
             // It was there a moment ago, when the start was decided.
-            return Outcome::Failed(domain::outcome::Output::text("the tool is not configured any more"));
+            return Outcome::Failed(domain::outcome::Output::text(
+                "the tool is not configured any more",
+            ));
         };
         let Ok(_turn) = self.0.executing.acquire().await else {
-            return Outcome::Unknown { evidence: "the server stopped before the call could begin".into() };
+            return Outcome::Unknown {
+                evidence: "the server stopped before the call could begin".into(),
+            };
         };
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
-        AssertUnwindSafe(host.run(cleared, stop)).catch_unwind().await.unwrap_or_else(|_| Outcome::Unknown {
-            evidence: "the tool host panicked while the call was running".into(),
+        AssertUnwindSafe(host.run(cleared, stop)).catch_unwind().await.unwrap_or_else(|_| {
+            Outcome::Unknown {
+                evidence: "the tool host panicked while the call was running".into(),
+            }
         })
     }
 
@@ -58,7 +64,9 @@ impl Engine {
                     tracing::warn!(%session, %refusal, "a report came too late");
                     return;
                 }
-                Err(error) => tracing::error!(%session, %error, "a result could not be written; trying again"),
+                Err(error) => {
+                    tracing::error!(%session, %error, "a result could not be written; trying again")
+                }
             }
             self.0.clock.sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(5));

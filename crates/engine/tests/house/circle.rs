@@ -44,14 +44,21 @@ async fn a_whole_cycle_takes_five_commits() {
     world.over(session).await;
     let entries = world.engine.store().load(StreamId::Session(session)).await.unwrap();
     // The first one opened the session.
-    assert_eq!(entries.len() - 1, 5, "{:?}", entries.iter().map(|e| e.events.len()).collect::<Vec<_>>());
+    assert_eq!(
+        entries.len() - 1,
+        5,
+        "{:?}",
+        entries.iter().map(|e| e.events.len()).collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
 async fn i01_every_effect_has_an_earlier_approval_of_exactly_its_digest() {
     let world = World::memory().await;
     let session = world.session().await;
-    world.model.will("", &[("wipe", json!({"n": 1})), ("wipe", json!({"n": 2})), ("look", json!({}))]);
+    world
+        .model
+        .will("", &[("wipe", json!({"n": 1})), ("wipe", json!({"n": 2})), ("look", json!({}))]);
     world.say(session, "x").await;
     world.until(session, "two holds", |session| session.open_holds().count() == 2).await;
     for (n, hold) in world.holds().await.iter().enumerate() {
@@ -64,13 +71,21 @@ async fn i01_every_effect_has_an_earlier_approval_of_exactly_its_digest() {
         .iter()
         .flat_map(|entry| &entry.events)
         .filter_map(|event| match event {
-            Event::HoldDecided { state: domain::hold::HoldState::Approved(decision), .. } => decision.vote(),
+            Event::HoldDecided { state: domain::hold::HoldState::Approved(decision), .. } => {
+                decision.vote()
+            }
             _ => None,
         })
         .map(|vote| vote.digest.to_string())
         .collect();
-    let wiped: Vec<String> = world.witness.digests().into_iter().zip(world.witness.arguments())
-        .filter(|(_, arguments)| arguments != "{}").map(|(digest, _)| digest).collect();
+    let wiped: Vec<String> = world
+        .witness
+        .digests()
+        .into_iter()
+        .zip(world.witness.arguments())
+        .filter(|(_, arguments)| arguments != "{}")
+        .map(|(digest, _)| digest)
+        .collect();
     assert_eq!(wiped, approved, "the witness saw what was approved, and nothing else");
 }
 
@@ -81,10 +96,15 @@ async fn waiting_ends_when_it_is_decided_and_when_it_is_settled() {
     world.model.will("", &[("wipe", json!({}))]);
     world.say(session, "x").await;
     let hold = world.paused(session).await.open_holds().next().unwrap().clone();
-    let early = world.engine.wait(&world.ana, hold.id, Until::Decided, std::time::Duration::from_millis(20)).await;
+    let early = world
+        .engine
+        .wait(&world.ana, hold.id, Until::Decided, std::time::Duration::from_millis(20))
+        .await;
     assert!(early.unwrap().is_none());
     let (engine, ana) = (world.engine.clone(), world.ana.clone());
-    let waiter = async { engine.wait(&ana, hold.id, Until::Settled, std::time::Duration::from_secs(10)).await };
+    let waiter = async {
+        engine.wait(&ana, hold.id, Until::Settled, std::time::Duration::from_secs(10)).await
+    };
     let (settled, answered) = tokio::join!(waiter, world.answer(&world.ana, &hold, approve()));
     answered.unwrap();
     assert!(settled.unwrap().unwrap().is_settled());
@@ -98,7 +118,8 @@ async fn i30_strangers_find_nothing_and_programs_never_answer() {
     world.say(session, "x").await;
     let hold = world.paused(session).await.open_holds().next().unwrap().clone();
     let eve = crate::world::person(&world.engine, "eve").await;
-    let not_found = |result: Result<_, Error>| matches!(result, Err(Error::Refused(Refusal::NotFound { .. })));
+    let not_found =
+        |result: Result<_, Error>| matches!(result, Err(Error::Refused(Refusal::NotFound { .. })));
     assert!(not_found(world.engine.hold(&eve, hold.id).await.map(drop)));
     assert!(not_found(world.engine.session(&eve, session).await.map(drop)));
     assert!(not_found(world.answer(&eve, &hold, approve()).await.map(drop)));

@@ -118,6 +118,9 @@ async fn i29_a_deadline_that_passed_while_nobody_ran_is_applied_at_the_start() {
     drop(world);
     let next = node();
     let world = Options::new(Arc::new(store.again(next)), next).start().await;
-    let settled = world.engine.wait(&world.ana, hold.id, engine::Until::Decided, std::time::Duration::from_secs(10)).await;
+    let settled = world
+        .engine
+        .wait(&world.ana, hold.id, engine::Until::Decided, std::time::Duration::from_secs(10))
+        .await;
     assert_eq!(settled.unwrap().unwrap().state.name(), "expired");
 }

@@ -61,7 +61,12 @@ impl Store for Faulty {
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
         self.inner.load(stream).await
     }
-    async fn entries(&self, stream: Option<StreamId>, after: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
+    async fn entries(
+        &self,
+        stream: Option<StreamId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
         self.inner.entries(stream, after, limit).await
     }
     async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError> {
@@ -100,7 +105,11 @@ impl Store for Faulty {
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         self.inner.next_due().await
     }
-    async fn owing(&self, after: Option<SessionId>, limit: usize) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
+    async fn owing(
+        &self,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
         self.inner.owing(after, limit).await
     }
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
@@ -118,10 +127,18 @@ impl Store for Faulty {
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
         self.inner.put_secret(secret).await
     }
-    async fn find_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError> {
+    async fn find_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError> {
         self.inner.find_secret(kind, digest).await
     }
-    async fn take_secret(&self, kind: SecretKind, digest: Digest) -> Result<Option<Secret>, StoreError> {
+    async fn take_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+    ) -> Result<Option<Secret>, StoreError> {
         self.inner.take_secret(kind, digest).await
     }
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Followed, Follow};
+use engine::{Follow, Followed};
 use serde_json::json;
 
 use crate::world::{World, approve};
@@ -10,7 +10,8 @@ use crate::world::{World, approve};
 async fn positions(follow: &mut Follow, until: u64) -> Vec<u64> {
     let mut seen = Vec::new();
     while seen.last().is_none_or(|last| *last < until) {
-        let next = tokio::time::timeout(Duration::from_secs(10), follow.next()).await.expect("it goes on");
+        let next =
+            tokio::time::timeout(Duration::from_secs(10), follow.next()).await.expect("it goes on");
         if let Some(Followed::Event(happening)) = next.unwrap() {
             seen.push(happening.position);
         }
@@ -35,7 +36,9 @@ async fn i36_whoever_joins_anywhere_gets_every_event_once_in_order() {
         assert_eq!(positions(&mut follow, last).await, (after + 1..=last).collect::<Vec<_>>());
     }
     let mut beyond = world.engine.follow_session(session, Some(last + 50)).await.unwrap();
-    assert!(matches!(beyond.next().await.unwrap(), Some(Followed::Reset { position }) if position == last));
+    assert!(
+        matches!(beyond.next().await.unwrap(), Some(Followed::Reset { position }) if position == last)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,9 +60,19 @@ async fn a_stranger_follows_only_what_they_may_see() {
     let eve = crate::world::person(&world.engine, "eve").await;
     let mut follow = world.engine.follow_all(&eve, Some(0)).await.unwrap();
     world.session().await;
-    let mine = world.engine.open_session(&eve, engine::NewSession { agent: "ops".into(), title: None, metadata: json!(null) }, None).await.unwrap();
+    let mine = world
+        .engine
+        .open_session(
+            &eve,
+            engine::NewSession { agent: "ops".into(), title: None, metadata: json!(null) },
+            None,
+        )
+        .await
+        .unwrap();
     match follow.next().await.unwrap() {
-        Some(Followed::Event(happening)) => assert_eq!(happening.stream, domain::id::StreamId::Session(mine.id)),
+        Some(Followed::Event(happening)) => {
+            assert_eq!(happening.stream, domain::id::StreamId::Session(mine.id))
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -30,10 +30,13 @@ async fn i09_a_hundred_answers_over_two_nodes_have_one_winner() {
     let hold = one.paused(session).await.open_holds().next().unwrap().clone();
     let mut answers = Vec::new();
     for n in 0..100 {
-        let (world, answer) = (if n % 2 == 0 { &one } else { &two }, if n % 3 == 0 { deny() } else { approve() });
+        let (world, answer) =
+            (if n % 2 == 0 { &one } else { &two }, if n % 3 == 0 { deny() } else { approve() });
         let who = if n % 5 < 2 { &world.ana } else { &world.bob };
         let hold = hold.clone();
-        answers.push(async move { (who.actor.clone(), answer.clone(), world.answer(who, &hold, answer).await) });
+        answers.push(async move {
+            (who.actor.clone(), answer.clone(), world.answer(who, &hold, answer).await)
+        });
     }
     let hold_id = hold.id;
     let replies = futures_util::future::join_all(answers).await;
@@ -85,5 +88,8 @@ async fn a_freeze_on_one_node_stops_calls_on_the_other() {
     one.engine.freeze(&root, "incident").await.unwrap();
     two.answer(&two.ana, &hold, approve()).await.unwrap();
     assert_eq!(two.hold(hold.id).await.state.name(), "approved");
-    assert!(two.witness.arguments().is_empty(), "the second node had not heard of it, and was stopped by the store");
+    assert!(
+        two.witness.arguments().is_empty(),
+        "the second node had not heard of it, and was stopped by the store"
+    );
 }

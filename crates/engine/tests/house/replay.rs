@@ -14,13 +14,23 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
     world.model.will("first", &[("wipe", json!({"n": 1})), ("look", json!({}))]);
     world.model.will("second", &[("deploy", json!({"p": 1}))]);
     world.say(session, "go").await;
-    let hold = world.until(session, "held", |s| s.open_holds().count() == 1).await.open_holds().next().unwrap().clone();
+    let hold = world
+        .until(session, "held", |s| s.open_holds().count() == 1)
+        .await
+        .open_holds()
+        .next()
+        .unwrap()
+        .clone();
     world.say(session, "and another thing").await;
     world.answer(&world.ana, &hold, approve()).await.unwrap();
     let paused = world.until(session, "asked twice", |s| s.holds.len() == 2).await;
     let hold = paused.open_holds().next().unwrap().clone();
     world.answer(&world.ana, &hold, deny()).await.unwrap();
-    world.until(session, "all said", |s| s.queue.is_empty() && status(s).is_some_and(|s| s.is_over())).await;
+    world
+        .until(session, "all said", |s| {
+            s.queue.is_empty() && status(s).is_some_and(|s| s.is_over())
+        })
+        .await;
     let live = world.get(session).await;
 
     let agent = world.engine.agent("ops").unwrap();
@@ -33,7 +43,8 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
         }
         // A request was made wherever a commit left a thought owed.
         if replayed.owes_thought() {
-            let request = agent::transcript::request(&replayed, agent.instructions.as_deref(), &tools);
+            let request =
+                agent::transcript::request(&replayed, agent.instructions.as_deref(), &tools);
             let text = agent::transcript::canonical(&request);
             if requests.last() != Some(&text) {
                 requests.push(text);

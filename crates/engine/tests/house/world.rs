@@ -17,8 +17,8 @@ use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::session::{RunStatus, Session};
 use domain::tool::{Confirm, Effects, Place, Tool};
 use engine::{
-    AgentSetup, Answering, Caller, Engine, Error, HoldFilter, Limits, NewSession, NewToken, Saying, Setup,
-    SystemChance, SystemClock,
+    AgentSetup, Answering, Caller, Engine, Error, HoldFilter, Limits, NewSession, NewToken, Saying,
+    Setup, SystemChance, SystemClock,
 };
 use ports::clock::Chance;
 use ports::courier::{Courier, CourierError};
@@ -38,7 +38,8 @@ pub(crate) struct Puppet {
 
 impl Puppet {
     pub(crate) fn will(&self, text: &str, calls: &[(&str, Value)]) {
-        let calls: Vec<(&str, String)> = calls.iter().map(|(tool, input)| (*tool, input.to_string())).collect();
+        let calls: Vec<(&str, String)> =
+            calls.iter().map(|(tool, input)| (*tool, input.to_string())).collect();
         self.will_write(text, &calls);
     }
 
@@ -70,10 +71,17 @@ impl Puppet {
 
 #[async_trait]
 impl Model for Puppet {
-    async fn think(&self, request: &ModelRequest, _: DeltaSink, _: CancellationToken) -> Result<ModelTurn, ModelError> {
+    async fn think(
+        &self,
+        request: &ModelRequest,
+        _: DeltaSink,
+        _: CancellationToken,
+    ) -> Result<ModelTurn, ModelError> {
         self.heard.lock().unwrap().push(request.clone());
         let next = self.lines.lock().unwrap().pop_front();
-        next.unwrap_or_else(|| Ok(ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] }))
+        next.unwrap_or_else(|| {
+            Ok(ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] })
+        })
     }
 }
 
@@ -122,12 +130,14 @@ pub(crate) fn node() -> NodeId {
 }
 
 fn people() -> People {
-    People::new([("ana", "dba"), ("bob", "dba"), ("eve", "guest"), ("root", "admin")].map(|(id, role)| Person {
-        id: PersonId::new(id),
-        name: format!("{}{}", id[..1].to_uppercase(), &id[1..]),
-        roles: [role.to_owned()].into(),
-        identities: Default::default(),
-    }))
+    People::new([("ana", "dba"), ("bob", "dba"), ("eve", "guest"), ("root", "admin")].map(
+        |(id, role)| Person {
+            id: PersonId::new(id),
+            name: format!("{}{}", id[..1].to_uppercase(), &id[1..]),
+            roles: [role.to_owned()].into(),
+            identities: Default::default(),
+        },
+    ))
 }
 
 fn policy() -> Policy {
@@ -137,18 +147,34 @@ fn policy() -> Policy {
         matcher: MatchSpec { tool: Some(tool.into()), ..MatchSpec::default() },
         then,
         risk: None,
-        ask: (then == Then::Ask).then(|| AskSpec { roles: vec!["dba".into()], quorum, ..AskSpec::default() }),
+        ask: (then == Then::Ask).then(|| AskSpec {
+            roles: vec!["dba".into()],
+            quorum,
+            ..AskSpec::default()
+        }),
     };
-    let rules = vec![rule("reading is fine", "look", Then::Allow, 1), rule("dbas wipe", "wipe*", Then::Ask, 1)];
+    let rules = vec![
+        rule("reading is fine", "look", Then::Allow, 1),
+        rule("dbas wipe", "wipe*", Then::Ask, 1),
+    ];
     Policy::compile(PolicySpec { rules, ..PolicySpec::default() }).unwrap()
 }
 
 /// A tool that tells the witness what it does. With a gate it waits, in the middle, to be let on.
-fn witnessed(name: &str, effects: Effects, witness: &Witness, gate: Option<CancellationToken>) -> FnTool {
-    let tool = Tool::new(name, "a tool", json!({"type": "object"}), effects, Place::Server, "test").unwrap();
+fn witnessed(
+    name: &str,
+    effects: Effects,
+    witness: &Witness,
+    gate: Option<CancellationToken>,
+) -> FnTool {
+    let tool = Tool::new(name, "a tool", json!({"type": "object"}), effects, Place::Server, "test")
+        .unwrap();
     let witness = witness.clone();
     FnTool::new(tool, move |call| {
-        let (digest, arguments) = (call.digest().to_string(), String::from_utf8_lossy(call.arguments.bytes()).into_owned());
+        let (digest, arguments) = (
+            call.digest().to_string(),
+            String::from_utf8_lossy(call.arguments.bytes()).into_owned(),
+        );
         let (witness, gate) = (witness.clone(), gate.clone());
         async move {
             witness.saw(&digest, &arguments);
@@ -171,21 +197,42 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn new(store: Arc<dyn Store>, node: NodeId) -> Options {
-        Options { node, store, model: Arc::default(), witness: Witness::default(), gate: None, extra: Vec::new() }
+        Options {
+            node,
+            store,
+            model: Arc::default(),
+            witness: Witness::default(),
+            gate: None,
+            extra: Vec::new(),
+        }
     }
 
     pub(crate) async fn start(self) -> World {
-        let mut deploy = Tool::new("deploy", "two-phase", json!({"type": "object"}), Effects::AtMostOnce, Place::Server, "test").unwrap();
+        let mut deploy = Tool::new(
+            "deploy",
+            "two-phase",
+            json!({"type": "object"}),
+            Effects::AtMostOnce,
+            Place::Server,
+            "test",
+        )
+        .unwrap();
         deploy.confirm = Confirm::TwoPhase;
         let witness = self.witness.clone();
         let deploy = FnTool::new(deploy, move |call| {
-            witness.saw(&call.digest().to_string(), &String::from_utf8_lossy(call.arguments.bytes()));
+            witness
+                .saw(&call.digest().to_string(), &String::from_utf8_lossy(call.arguments.bytes()));
             async { Outcome::Succeeded(Output::text("deployed")) }
         });
         let mut tools: Vec<Arc<dyn ToolHost>> = vec![
             Arc::new(witnessed("look", Effects::ReadOnly, &self.witness, self.gate.clone())),
             Arc::new(witnessed("wipe", Effects::AtMostOnce, &self.witness, self.gate.clone())),
-            Arc::new(witnessed("wipe_again", Effects::Idempotent, &self.witness, self.gate.clone())),
+            Arc::new(witnessed(
+                "wipe_again",
+                Effects::Idempotent,
+                &self.witness,
+                self.gate.clone(),
+            )),
             Arc::new(deploy),
         ];
         tools.extend(self.extra);
@@ -196,7 +243,7 @@ impl Options {
             tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
             while_pending: Default::default(),
             run_as_decided: false,
-        turns_max: domain::limits::TURNS_PER_RUN_MAX,
+            turns_max: domain::limits::TURNS_PER_RUN_MAX,
         };
         let (_, last) = self.store.last().await.unwrap();
         let setup = Setup {
@@ -214,7 +261,8 @@ impl Options {
         let engine = Engine::start(setup).await.unwrap();
         let ana = person(&engine, "ana").await;
         let bob = person(&engine, "bob").await;
-        let program = token(&engine, TokenOwner::Program("bot".into()), &[Scope::Ask, Scope::Run]).await;
+        let program =
+            token(&engine, TokenOwner::Program("bot".into()), &[Scope::Ask, Scope::Run]).await;
         World { engine, model: self.model, witness: self.witness, ana, bob, program }
     }
 }
@@ -253,7 +301,12 @@ impl World {
         self.engine.say(&self.ana, session, saying, None).await.unwrap();
     }
 
-    pub(crate) async fn answer(&self, who: &Caller, hold: &Hold, answer: Answer) -> Result<Arc<Hold>, Error> {
+    pub(crate) async fn answer(
+        &self,
+        who: &Caller,
+        hold: &Hold,
+        answer: Answer,
+    ) -> Result<Arc<Hold>, Error> {
         let answering = Answering { digest: Some(hold.digest()), answer };
         self.engine.answer(who, hold.id, answering, None).await
     }
@@ -263,7 +316,12 @@ impl World {
     }
 
     /// Waits until the session looks like this. The engine is not asked to hurry: this follows it.
-    pub(crate) async fn until(&self, session: SessionId, what: &str, is: impl Fn(&Session) -> bool) -> Arc<Session> {
+    pub(crate) async fn until(
+        &self,
+        session: SessionId,
+        what: &str,
+        is: impl Fn(&Session) -> bool,
+    ) -> Arc<Session> {
         let mut follow = self.engine.follow_session(session, None).await.unwrap();
         let waiting = async {
             loop {
@@ -289,7 +347,8 @@ impl World {
     }
 
     pub(crate) async fn holds(&self) -> Vec<Arc<Hold>> {
-        let filter = HoldFilter { state: Some("pending".into()), limit: 100, ..HoldFilter::default() };
+        let filter =
+            HoldFilter { state: Some("pending".into()), limit: 100, ..HoldFilter::default() };
         self.engine.holds(&self.ana, filter).await.unwrap()
     }
 
@@ -304,7 +363,8 @@ pub(crate) fn status(session: &Session) -> Option<RunStatus> {
 
 /// The results of the last turn that has any.
 pub(crate) fn results(session: &Session) -> Vec<String> {
-    let last = session.transcript.iter().rev().find(|message| message.role == domain::message::Role::Tool);
+    let last =
+        session.transcript.iter().rev().find(|message| message.role == domain::message::Role::Tool);
     last.map(|message| &message.parts)
         .into_iter()
         .flatten()

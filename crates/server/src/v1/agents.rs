@@ -1,3 +1,5 @@
+//! The agents, with their tools.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;

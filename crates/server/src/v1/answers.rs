@@ -1,3 +1,5 @@
+//! Answering: the one thing that only people do.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::hold::Hold;
@@ -8,7 +10,11 @@ use crate::asked::{Asked, Id, bytes, json};
 use crate::problem::Reply;
 use crate::wire::{self, AnswerBody};
 
-pub(crate) async fn answer(State(app): State<App>, Id(id): Id<HoldId>, asked: Asked<AnswerBody>) -> Reply {
+pub(crate) async fn answer(
+    State(app): State<App>,
+    Id(id): Id<HoldId>,
+    asked: Asked<AnswerBody>,
+) -> Reply {
     let caller = &asked.who.caller;
     // Whoever may not see or answer it learns that, and not what is wrong with what they wrote.
     app.engine.hold(caller, id).await?;

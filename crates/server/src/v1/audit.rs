@@ -1,3 +1,5 @@
+//! The audit log, to read and to take away. Entries are shown to admins exactly as they are kept.
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -25,7 +27,11 @@ pub(crate) struct Listing {
 }
 
 /// Oldest first, unlike other lists: a log is read from where one stopped.
-pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+pub(crate) async fn list(
+    State(app): State<App>,
+    who: Who,
+    Params(asked): Params<Listing>,
+) -> Reply {
     who.caller.must_be_admin()?;
     let (limit, cursor) = page::<u64>(asked.limit, asked.cursor.as_deref())?;
     let after = cursor.or(asked.after).unwrap_or(0);
@@ -38,7 +44,8 @@ pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params
 /// The whole log up to a signed end, a page in memory at a time.
 pub(crate) async fn export(State(app): State<App>, who: Who) -> Reply {
     who.caller.must_be_admin()?;
-    let unreadable = || Refused::from(Problem::unavailable("the audit log cannot be exported at present", 5));
+    let unreadable =
+        || Refused::from(Problem::unavailable("the audit log cannot be exported at present", 5));
     let lines = app.audit.clone().ok_or_else(unreadable)?;
     let store = app.engine.store().clone();
     let end = store.checkpoint_now(app.engine.now()).await?;

@@ -1,3 +1,5 @@
+//! Following what happens.
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use domain::id::SessionId;

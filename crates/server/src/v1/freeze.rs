@@ -1,3 +1,5 @@
+//! The one switch that stops everything.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -1,3 +1,5 @@
+//! Standing grants.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;

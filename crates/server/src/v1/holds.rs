@@ -1,3 +1,5 @@
+//! Holds: the inbox, one of them, opening, withdrawing, claiming, waiting.
+
 use std::time::Duration;
 
 use axum::extract::State;
@@ -58,7 +60,11 @@ impl Listing {
     }
 }
 
-pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+pub(crate) async fn list(
+    State(app): State<App>,
+    who: Who,
+    Params(asked): Params<Listing>,
+) -> Reply {
     let filter = asked.parse()?;
     let limit = filter.limit;
     let found = app.engine.holds(&who.caller, HoldFilter { limit: limit + 1, ..filter }).await?;
@@ -79,7 +85,11 @@ pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -
     Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
 }
 
-pub(crate) async fn cancel(State(app): State<App>, Id(id): Id<HoldId>, asked: Asked<wire::Cancel>) -> Reply {
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Id(id): Id<HoldId>,
+    asked: Asked<wire::Cancel>,
+) -> Reply {
     let render = |hold: &Hold| (200, bytes(&wire::Hold::of(hold)).into());
     let keep = asked.keep(&render);
     let reason = asked.body.reason.clone();
@@ -87,7 +97,11 @@ pub(crate) async fn cancel(State(app): State<App>, Id(id): Id<HoldId>, asked: As
     Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
 }
 
-pub(crate) async fn claim(State(app): State<App>, Id(id): Id<HoldId>, asked: Asked<wire::Nothing>) -> Reply {
+pub(crate) async fn claim(
+    State(app): State<App>,
+    Id(id): Id<HoldId>,
+    asked: Asked<wire::Nothing>,
+) -> Reply {
     let act = async {
         let hold = app.engine.claim(&asked.who.caller, id, true).await?;
         Ok((StatusCode::OK, bytes(&wire::Hold::of(&hold))))

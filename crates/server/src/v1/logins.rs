@@ -1,3 +1,5 @@
+//! One-time login links.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::person::PersonId;

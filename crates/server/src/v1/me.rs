@@ -1,3 +1,5 @@
+//! Who the caller is.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;

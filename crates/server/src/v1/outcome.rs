@@ -1,3 +1,5 @@
+//! What an outside call did, as its program says.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::hold::Hold;
@@ -10,7 +12,11 @@ use crate::asked::{Asked, Id, bytes, json};
 use crate::problem::{Problem, Reply};
 use crate::wire::{self, OutcomeBody};
 
-pub(crate) async fn report(State(app): State<App>, Id(id): Id<HoldId>, asked: Asked<OutcomeBody>) -> Reply {
+pub(crate) async fn report(
+    State(app): State<App>,
+    Id(id): Id<HoldId>,
+    asked: Asked<OutcomeBody>,
+) -> Reply {
     let caller = &asked.who.caller;
     app.engine.hold(caller, id).await?;
     let render = |hold: &Hold| (200, bytes(&wire::Hold::of(hold)).into());

@@ -1,3 +1,5 @@
+//! Runs: looking, ending, retrying.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::event::Event;
@@ -15,15 +17,24 @@ pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<RunId>) ->
     Ok(json(StatusCode::OK, &find(&app, &session, id).await?))
 }
 
-pub(crate) async fn cancel(State(app): State<App>, Id(id): Id<RunId>, asked: Asked<wire::Cancel>) -> Reply {
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Id(id): Id<RunId>,
+    asked: Asked<wire::Cancel>,
+) -> Reply {
     let act = async {
-        let session = app.engine.cancel_run(&asked.who.caller, id, asked.body.reason.clone()).await?;
+        let session =
+            app.engine.cancel_run(&asked.who.caller, id, asked.body.reason.clone()).await?;
         Ok((StatusCode::OK, bytes(&find(&app, &session, id).await?)))
     };
     app.recent.once(asked.key.as_ref(), false, act).await
 }
 
-pub(crate) async fn retry(State(app): State<App>, Id(id): Id<RunId>, asked: Asked<wire::Nothing>) -> Reply {
+pub(crate) async fn retry(
+    State(app): State<App>,
+    Id(id): Id<RunId>,
+    asked: Asked<wire::Nothing>,
+) -> Reply {
     let act = async {
         let session = app.engine.retry_run(&asked.who.caller, id).await?;
         Ok((StatusCode::OK, bytes(&find(&app, &session, id).await?)))
@@ -45,7 +56,9 @@ async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
                 }
                 Event::RunPaused { run } if run == id => found = Some(("paused", None)),
                 Event::RunCompleted { run } if run == id => found = Some(("completed", None)),
-                Event::RunFailed { run, error } if run == id => found = Some(("failed", Some(error))),
+                Event::RunFailed { run, error } if run == id => {
+                    found = Some(("failed", Some(error)))
+                }
                 Event::RunCancelled { run } if run == id => found = Some(("cancelled", None)),
                 _ => {}
             }

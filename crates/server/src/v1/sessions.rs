@@ -1,3 +1,5 @@
+//! Sessions: opening, listing, looking.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -18,13 +20,22 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
-pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+pub(crate) async fn list(
+    State(app): State<App>,
+    who: Who,
+    Params(asked): Params<Listing>,
+) -> Reply {
     let (limit, after) = page(asked.limit, asked.cursor.as_deref())?;
     let rows = app.engine.sessions(&who.caller, asked.agent, after, limit + 1).await?;
     let page = wire::List::cut(rows, limit, |row| row.id.to_string());
     let mut items = Vec::with_capacity(page.items.len());
     for row in &page.items {
-        items.push(wire::Summary::of(&*app.engine.session(&who.caller, row.id).await?));
+        match app.engine.session(&who.caller, row.id).await {
+            Ok(session) => items.push(wire::Summary::of(&session)),
+            // Somebody who was asked is not any more.
+            Err(engine::Error::Refused(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(json(StatusCode::OK, &wire::List { items, next: page.next }))
 }
@@ -37,7 +48,11 @@ pub(crate) async fn open(State(app): State<App>, asked: Asked<NewSessionBody>) -
     Ok(json(StatusCode::CREATED, &wire::Session::of(&session, &app.engine)))
 }
 
-pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<SessionId>) -> Reply<Response> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    who: Who,
+    Id(id): Id<SessionId>,
+) -> Reply<Response> {
     let session = app.engine.session(&who.caller, id).await?;
     Ok(json(StatusCode::OK, &wire::Session::of(&session, &app.engine)))
 }

@@ -1,3 +1,5 @@
+//! Tokens. Their secrets are shown once and kept nowhere.
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
@@ -16,7 +18,11 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
-pub(crate) async fn list(State(app): State<App>, who: Who, Params(asked): Params<Listing>) -> Reply {
+pub(crate) async fn list(
+    State(app): State<App>,
+    who: Who,
+    Params(asked): Params<Listing>,
+) -> Reply {
     let (limit, after) = page::<TokenId>(asked.limit, asked.cursor.as_deref())?;
     let tokens = app.engine.tokens(&who.caller)?;
     let older = tokens.into_iter().filter(|token| after.is_none_or(|after| token.id < after));

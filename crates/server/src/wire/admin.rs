@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::problem::Problem;
 use crate::Scenario;
+use crate::problem::Problem;
 
 /// Who the caller is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -53,7 +53,10 @@ impl Agent {
                 effects: known.map(|tool| tool.effects.name()),
             }
         };
-        Agent { id: agent.id.to_string(), tools: agent.tools.iter().map(|name| tool(name)).collect() }
+        Agent {
+            id: agent.id.to_string(),
+            tools: agent.tools.iter().map(|name| tool(name)).collect(),
+        }
     }
 }
 
@@ -164,13 +167,21 @@ impl NewToken {
             (None, Some(program)) if (1..=NAME_BYTES_MAX).contains(&program.trim().len()) => {
                 TokenOwner::Program(program)
             }
-            (None, Some(_)) => return Err(Problem::invalid("program", "give the program a short name")),
-            _ => return Err(Problem::invalid("person", "say whose it is: a `person` or a `program`")),
+            (None, Some(_)) => {
+                return Err(Problem::invalid("program", "give the program a short name"));
+            }
+            _ => {
+                return Err(Problem::invalid(
+                    "person",
+                    "say whose it is: a `person` or a `program`",
+                ));
+            }
         };
         let mut scopes = Vec::new();
         for name in &self.scopes {
-            let scope = Scope::parse(name)
-                .ok_or_else(|| Problem::invalid("scopes", "write some of `ask`, `answer`, `run`, `admin`"))?;
+            let scope = Scope::parse(name).ok_or_else(|| {
+                Problem::invalid("scopes", "write some of `ask`, `answer`, `run`, `admin`")
+            })?;
             if !scopes.contains(&scope) {
                 scopes.push(scope);
             }

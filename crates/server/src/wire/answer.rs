@@ -10,10 +10,10 @@ use domain::policy::{ConditionSpec, Conditions, Op};
 use domain::visible::visible;
 use engine::Answering;
 use schemars::JsonSchema;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::problem::Problem;
 
@@ -33,7 +33,8 @@ pub(crate) struct AnswerBody {
 impl AnswerBody {
     pub(crate) fn parse(self) -> Result<Answering, Problem> {
         // What is not spelled like a digest is another digest than the one that was shown.
-        let digest = self.digest.map(|text| text.parse().unwrap_or_else(|_| Digest::of(text.as_bytes())));
+        let digest =
+            self.digest.map(|text| text.parse().unwrap_or_else(|_| Digest::of(text.as_bytes())));
         Ok(Answering { digest, answer: answer(self.answer.get())? })
     }
 }
@@ -55,7 +56,10 @@ fn answer(text: &str) -> Result<Answer, Problem> {
             Answer::Settle { how, content: members.may("content", "a text")? }
         }
         _ => {
-            return Err(Problem::invalid("answer", format!("write exactly one of: {}", said.join(", "))));
+            return Err(Problem::invalid(
+                "answer",
+                format!("write exactly one of: {}", said.join(", ")),
+            ));
         }
     };
     members.done("")?;
@@ -120,7 +124,11 @@ fn conditions(args: Vec<serde_json::Map<String, Value>>) -> Result<Conditions, P
             return Err(invalid("each condition has a `pointer`, such as `/path`".into()));
         };
         if condition.is_empty() {
-            return Err(invalid(format!("what must `{}` be? {}", visible(&pointer), Op::NAMES.join(", "))));
+            return Err(invalid(format!(
+                "what must `{}` be? {}",
+                visible(&pointer),
+                Op::NAMES.join(", ")
+            )));
         }
         for (name, operand) in condition {
             let op = Op::parse(&name, operand).map_err(invalid)?;
@@ -194,7 +202,10 @@ impl Members {
             None => Ok(()),
             Some((key, _)) => {
                 let key = visible(&key.chars().take(100).collect::<String>());
-                Err(Problem::invalid(format!("{within}{key}"), format!("`{key}` has no meaning here; leave it out")))
+                Err(Problem::invalid(
+                    format!("{within}{key}"),
+                    format!("`{key}` has no meaning here; leave it out"),
+                ))
             }
         }
     }
@@ -249,16 +260,16 @@ mod tests {
 
     #[test]
     fn every_kind_of_answer_is_read() {
-        check(r#"{"verdict":"deny","reason":"no","stop":true}"#, "Deny { reason: Some(\"no\"), stop: true }");
+        check(
+            r#"{"verdict":"deny","reason":"no","stop":true}"#,
+            "Deny { reason: Some(\"no\"), stop: true }",
+        );
         check(r#"{"verdict":"respond","content":"x"}"#, "Respond { content: \"x\" }");
         check(r#"{"choose":["1","x"]}"#, "Choose([\"1\", \"x\"])");
         check(r#"{"perform":{"content":"ok"}}"#, "Perform { content: \"ok\", is_error: false }");
         check(r#"{"settle":"retry"}"#, "Settle { how: Retry, content: None }");
         check(r#"{"fill":{"n":1}}"#, "Fill(Object {\"n\": Number(1)})");
-        check(
-            r#"{"verdict":"approve"}"#,
-            "Approve { scope: Once, arguments: None, note: None }",
-        );
+        check(r#"{"verdict":"approve"}"#, "Approve { scope: Once, arguments: None, note: None }");
     }
 
     #[test]
@@ -306,7 +317,8 @@ mod tests {
         check(r#"{"verdict":"approve","grant":{"uses":1}}"#, "422 grant");
         check(r#"{"verdict":"approve","scope":"session","grant":{"uses":0}}"#, "422 grant");
         check(r#"{"verdict":"approve","scope":"session","grant":{"for":"ever"}}"#, "422 grant.for");
-        let bad = r#"{"verdict":"approve","scope":"session","grant":{"args":[{"pointer":"/a","is":1}]}}"#;
+        let bad =
+            r#"{"verdict":"approve","scope":"session","grant":{"args":[{"pointer":"/a","is":1}]}}"#;
         check(bad, "422 grant.args");
     }
 }

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::hold::{self, Hold, Secrets};
+use super::answered::Secrets;
+use super::hold::{self, Hold};
 use super::message::Message;
 
 /// One event as SSE carries it.
@@ -32,7 +33,11 @@ pub(crate) struct EventData {
 
 impl Moment {
     /// `hold` is what is now known of the hold that the event is about.
-    pub(crate) fn of(happening: &Happening, about: Option<&domain::hold::Hold>, engine: &Engine) -> Moment {
+    pub(crate) fn of(
+        happening: &Happening,
+        about: Option<&domain::hold::Hold>,
+        engine: &Engine,
+    ) -> Moment {
         let session = match happening.stream {
             StreamId::Session(id) => Some(id.to_string()),
             StreamId::Outside(_) | StreamId::House => None,
@@ -93,7 +98,9 @@ fn payload(event: &Event, secrets: &Secrets, engine: &Engine) -> Value {
             merge(&mut data, hold::decided(state, secrets));
             data
         }
-        Event::CallStarted { call, attempt, .. } => json!({"call": call.to_string(), "attempt": attempt}),
+        Event::CallStarted { call, attempt, .. } => {
+            json!({"call": call.to_string(), "attempt": attempt})
+        }
         Event::CallInDoubt { call, evidence, settle } => {
             json!({"call": call.to_string(), "evidence": evidence, "hold": settle.to_string()})
         }
@@ -106,7 +113,9 @@ fn payload(event: &Event, secrets: &Secrets, engine: &Engine) -> Value {
             },
         }),
         Event::GrantMade { grant } => json!({"grant": super::admin::Grant::of(grant)}),
-        Event::GrantUsed { grant, call } => json!({"grant": grant.to_string(), "call": call.to_string()}),
+        Event::GrantUsed { grant, call } => {
+            json!({"grant": grant.to_string(), "call": call.to_string()})
+        }
         Event::GrantRevoked { grant, .. } => json!({"grant": grant.to_string()}),
         Event::Frozen { reason, .. } => json!({"reason": reason}),
         Event::Thawed { .. } => json!({}),
@@ -131,7 +140,9 @@ fn changed(change: &HoldChange, secrets: &Secrets) -> Value {
         }
         HoldChange::Claimed(who) => json!({"change": "claimed", "claimed_by": who.to_string()}),
         HoldChange::Unclaimed => json!({"change": "unclaimed"}),
-        HoldChange::Outcome(outcome) => json!({"change": "outcome", "outcome": hold::outcome(outcome)}),
+        HoldChange::Outcome(outcome) => {
+            json!({"change": "outcome", "outcome": hold::outcome(outcome)})
+        }
     }
 }
 
@@ -143,13 +154,13 @@ fn merge(data: &mut Value, more: Value) {
 
 /// Text on its way, which is not stored and has no id.
 pub(crate) fn spoken(spoken: &Spoken) -> Moment {
-    let delta = |message: &dyn ToString, kind, text: &str| {
-        json!({"message": message.to_string(), "kind": kind, "text": text})
-    };
+    let delta = |message: &dyn ToString, kind, text: &str| json!({"message": message.to_string(), "kind": kind, "text": text});
     let (name, data) = match spoken {
         Spoken::Text { message, text } => ("message.delta", delta(message, "text", text)),
         Spoken::Reasoning { message, text } => ("message.delta", delta(message, "reasoning", text)),
-        Spoken::Discarded { message } => ("message.discarded", json!({"message": message.to_string()})),
+        Spoken::Discarded { message } => {
+            ("message.discarded", json!({"message": message.to_string()}))
+        }
     };
     Moment { name, id: None, data }
 }

@@ -28,8 +28,12 @@ pub(crate) struct Message {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 enum Part {
-    Text { text: String },
-    Reasoning { text: String },
+    Text {
+        text: String,
+    },
+    Reasoning {
+        text: String,
+    },
     ToolCall {
         tool_call_id: String,
         tool_name: String,
@@ -38,7 +42,12 @@ enum Part {
         #[serde(skip_serializing_if = "Option::is_none")]
         hold: Option<String>,
     },
-    ToolResult { tool_call_id: String, tool_name: String, output: String, is_error: bool },
+    ToolResult {
+        tool_call_id: String,
+        tool_name: String,
+        output: String,
+        is_error: bool,
+    },
 }
 
 impl Message {

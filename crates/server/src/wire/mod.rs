@@ -3,6 +3,7 @@
 
 mod admin;
 mod answer;
+mod answered;
 mod event;
 mod hold;
 mod message;

@@ -5,8 +5,8 @@ use domain::json::Arguments;
 use engine::{NewAudience, NewHold};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::answer::bad_arguments;
 use crate::problem::Problem;
@@ -151,7 +151,10 @@ impl NewHoldBody {
 /// else than was meant.
 fn only_for(kind: &str, field: &str, given: bool) -> Result<(), Problem> {
     if given {
-        return Err(Problem::invalid(field, format!("`{field}` is only for `{kind}`; leave it out")));
+        return Err(Problem::invalid(
+            field,
+            format!("`{field}` is only for `{kind}`; leave it out"),
+        ));
     }
     Ok(())
 }

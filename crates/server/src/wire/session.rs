@@ -143,7 +143,10 @@ impl SayBody {
                 .into_iter()
                 .map(|part| match (part.kind.as_str(), part.text) {
                     ("text", Some(text)) => Ok(text),
-                    _ => Err(Problem::invalid("parts", "a message has parts `{\"type\":\"text\",\"text\"}` only")),
+                    _ => Err(Problem::invalid(
+                        "parts",
+                        "a message has parts `{\"type\":\"text\",\"text\"}` only",
+                    )),
                 })
                 .collect::<Result<_, _>>()?,
             _ => return Err(Problem::bad_request("send either `text` or `parts`")),

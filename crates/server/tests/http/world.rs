@@ -7,29 +7,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use domain::context::WhilePending;
 use domain::event::{Scope, TokenOwner};
-use domain::hold::Hold;
 use domain::id::NodeId;
-use domain::message::Part;
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, People, Person, PersonId};
-use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
-use domain::tool::{Effects, Place, Tool};
+use domain::person::{Actor, PersonId};
+use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
-use ports::courier::{Courier, CourierError};
-use ports::model::{
-    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
-};
-use ports::store::{AuditEntry, Store};
+use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use server::{AuditLines, HttpLimits, Scenario, ServerSetup, Tls};
+use server::{HttpLimits, Scenario, ServerSetup, Tls};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
-use tools::closure::FnTool;
+
+use crate::house::{Lines, NoCourier, Obedient, connect, look, people, policy, wipe};
 
 pub(crate) struct World {
     pub(crate) address: SocketAddr,
@@ -263,133 +254,4 @@ pub(crate) fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
 
 fn person(id: &str) -> TokenOwner {
     TokenOwner::Person(PersonId::new(id))
-}
-
-fn people() -> People {
-    let all = [("ana", "admin"), ("bob", "dba"), ("dan", "dba"), ("eve", "guest")];
-    People::new(all.map(|(id, role)| Person {
-        id: PersonId::new(id),
-        name: id.to_uppercase(),
-        roles: [role.to_owned()].into(),
-        identities: BTreeMap::new(),
-    }))
-}
-
-/// `look` and `free` are allowed, `never` is denied, `both` needs two DBAs, `wipe` any DBA.
-fn policy() -> PolicySpec {
-    let rule = |tool: &str, then, ask| RuleSpec {
-        name: format!("about {tool}"),
-        matcher: MatchSpec { tool: Some(tool.into()), ..MatchSpec::default() },
-        then,
-        ask,
-        ..RuleSpec::default()
-    };
-    let dbas = |quorum| AskSpec { roles: vec!["dba".into()], quorum, ..AskSpec::default() };
-    PolicySpec {
-        rules: vec![
-            rule("look", Then::Allow, None),
-            rule("free", Then::Allow, None),
-            rule("never", Then::Deny, None),
-            rule("both", Then::Ask, Some(dbas(2))),
-            rule("wipe", Then::Ask, Some(dbas(1))),
-        ],
-        ..PolicySpec::default()
-    }
-}
-
-fn tool(name: &str, effects: Effects, schema: Value) -> Tool {
-    Tool::new(name, "a tool of the test", schema, effects, Place::Server, "test").expect("a tool")
-}
-
-fn wipe(wiped: Arc<AtomicUsize>) -> FnTool {
-    FnTool::new(tool("wipe", Effects::AtMostOnce, json!({"type": "object"})), move |_| {
-        let count = wiped.fetch_add(1, Ordering::SeqCst) + 1;
-        async move { Outcome::Succeeded(Output::text(format!("wiped {count}"))) }
-    })
-}
-
-fn look() -> FnTool {
-    FnTool::new(tool("look", Effects::ReadOnly, json!({"type": "object"})), |_| async {
-        Outcome::Succeeded(Output::text("seen"))
-    })
-}
-
-/// Takes a secret.
-fn connect() -> FnTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"host": {"type": "string"}, "password": {"type": "string", "writeOnly": true}},
-    });
-    FnTool::new(tool("connect", Effects::AtMostOnce, schema), |_| async {
-        Outcome::Succeeded(Output::text("connected"))
-    })
-}
-
-/// Does what the last message says: `call TOOL JSON` (one a line), `fail`, or says it back.
-struct Obedient;
-
-#[async_trait]
-impl Model for Obedient {
-    async fn think(
-        &self,
-        request: &ModelRequest,
-        deltas: DeltaSink,
-        _: CancellationToken,
-    ) -> Result<ModelTurn, ModelError> {
-        let said = match request.messages.last() {
-            Some(ModelMessage::User { text }) => text.clone(),
-            _ => "Done with it.".into(),
-        };
-        if said.starts_with("fail") {
-            return Err(ModelError::Unavailable("told to".into()));
-        }
-        let calls: Vec<WrittenCall> = said
-            .lines()
-            .filter_map(|line| line.strip_prefix("call ")?.split_once(' '))
-            .zip(request.messages.len()..)
-            .map(|((tool, input), number)| WrittenCall {
-                tool_use_id: format!("toolu_{number}"),
-                tool: tool.into(),
-                input: input.into(),
-            })
-            .collect();
-        let mut parts = Vec::new();
-        if calls.is_empty() {
-            let middle = said.char_indices().nth(said.chars().count() / 2).map_or(0, |(at, _)| at);
-            deltas(Delta::Text(said[..middle].to_owned()));
-            deltas(Delta::Text(said[middle..].to_owned()));
-            parts.push(Part::Text(said));
-        }
-        Ok(ModelTurn { parts, calls })
-    }
-}
-
-struct NoCourier;
-
-#[async_trait]
-impl Courier for NoCourier {
-    fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
-        Err("there are no callbacks in this test".into())
-    }
-
-    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
-        Err(CourierError::Never("there are no callbacks in this test".into()))
-    }
-}
-
-struct Lines;
-
-impl AuditLines for Lines {
-    fn header(&self, public_key: &[u8]) -> Option<String> {
-        Some(audit::header_line(&std::str::from_utf8(public_key).ok()?.parse().ok()?))
-    }
-
-    fn entry(&self, entry: &AuditEntry) -> String {
-        audit::entry_line(entry.seq, audit::Hash::from_bytes(entry.hash), &entry.bytes)
-    }
-
-    fn checkpoint(&self, stored: &[u8]) -> Option<(u64, String)> {
-        let checkpoint: audit::Checkpoint = std::str::from_utf8(stored).ok()?.parse().ok()?;
-        Some((checkpoint.count, audit::checkpoint_line(&checkpoint)))
-    }
 }

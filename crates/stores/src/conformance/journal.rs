@@ -10,7 +10,9 @@ use ports::store::{Commit, CommitError, Entry, KeptReply, Store};
 use tokio::task::JoinSet;
 
 use super::Opener;
-use super::stage::{Stage, at, audience, commit, hold, hold_id, node, open_outside, person, session_id};
+use super::stage::{
+    Stage, at, audience, commit, hold, hold_id, node, open_outside, person, session_id,
+};
 
 /// Commits all of these at the same time.
 pub(super) async fn at_once(
@@ -42,7 +44,11 @@ pub async fn positions_are_consecutive(open: &Opener) {
     let store = open(node(1));
     assert_eq!(store.last().await.unwrap(), (0, None), "it begins with nothing");
     let mut stage = Stage::new(session_id(1), node(1));
-    let commits = [stage.open(person("ana")), stage.say(1), stage.ask(1, hold_id(1), audience(&["bob"], &[]))];
+    let commits = [
+        stage.open(person("ana")),
+        stage.say(1),
+        stage.ask(1, hold_id(1), audience(&["bob"], &[])),
+    ];
     let other = commit(StreamId::House, 0, thawed(3), person("ana"));
     let mut global = 1;
     for commit in commits.iter().take(2).chain([&other]).chain(commits.iter().skip(2)) {

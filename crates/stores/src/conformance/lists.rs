@@ -46,8 +46,8 @@ fn numbers(holds: &[Arc<Hold>]) -> Vec<u128> {
     holds.iter().map(|hold| hold.id.0.chance()).collect()
 }
 
-/// Sessions 1 (ana's, asks bob and the dbas), 2 (a program of ana's, asks role `a|b`), 3 (bob's, asks
-/// nobody); outside holds 11 (by the program, for ana) and 12 (by cleo, for dbas).
+/// Sessions 1 (ana's, asks bob and the dbas), 2 (a program of ana's, asks role `a|b`), 3 (bob's, in which gil
+/// asks hal); outside holds 11 (by the program, for ana) and 12 (by cleo, for dbas).
 async fn furnish(store: &Arc<dyn Store>) {
     let mut one = Stage::new(session_id(1), node(1));
     store.commit(one.open(person("ana"))).await.unwrap();
@@ -59,6 +59,8 @@ async fn furnish(store: &Arc<dyn Store>) {
     store.commit(two.ask(2, hold_id(2), audience(&[], &["a|b"]))).await.unwrap();
     let mut three = Stage::new(session_id(3), node(1));
     store.commit(three.open(person("bob"))).await.unwrap();
+    let asked = three.ask_for(person("gil"), 3, hold_id(3), audience(&["hal"], &[]));
+    store.commit(asked).await.unwrap();
     let eleven = hold(hold_id(11), None, program(7, Some("ana")), audience(&["ana"], &[]));
     store.commit(open_outside(eleven)).await.unwrap();
     let twelve = hold(hold_id(12), None, person("cleo"), audience(&[], &["dba"]));
@@ -76,9 +78,13 @@ pub async fn i30_everybody_sees_their_own_and_nothing_else(open: &Opener) {
     };
     let machine = |actor: Actor| Viewer::Caller { actor, person: None };
     let cases: Vec<(&str, Viewer, &[u128], &[u128])> = vec![
-        ("admin", Viewer::Everything, &[12, 11, 2, 1], &[3, 2, 1]),
+        ("admin", Viewer::Everything, &[12, 11, 3, 2, 1], &[3, 2, 1]),
         ("ana", sees("ana", &[]), &[11, 1], &[1]),
-        ("bob", sees("bob", &[]), &[1], &[3, 1]),
+        ("bob", sees("bob", &[]), &[3, 1], &[3, 1]),
+        ("gil", sees("gil", &[]), &[3], &[]),
+        ("gil's own eyes", machine(person("gil")), &[3], &[]),
+        ("bob's own eyes", machine(person("bob")), &[3], &[3]),
+        ("hal", sees("hal", &[]), &[3], &[3]),
         ("a dba", sees("dan", &["dba"]), &[12, 1], &[1]),
         ("cleo", sees("cleo", &[]), &[12], &[]),
         ("a role with a bar", sees("eve", &["a|b"]), &[2], &[2]),
@@ -99,6 +105,8 @@ pub async fn i30_everybody_sees_their_own_and_nothing_else(open: &Opener) {
         assert_eq!(numbers(&found), holds, "holds of {who}");
         assert_eq!(store.count_holds(holds_of(viewer.clone())).await.unwrap(), holds.len());
         let pending = HoldQuery { state: Some("pending".into()), ..holds_of(viewer.clone()) };
+        let count = store.count_holds(pending.clone()).await.unwrap();
+        assert_eq!(count, holds.len(), "pending holds of {who}, counted");
         assert_eq!(numbers(&store.holds(pending).await.unwrap()), holds, "pending holds of {who}");
         let one = HoldQuery { session: Some(session_id(1)), ..holds_of(viewer.clone()) };
         let expected: Vec<u128> = holds.iter().copied().filter(|number| *number == 1).collect();
@@ -163,8 +171,13 @@ pub async fn pages_have_no_gaps(open: &Opener) {
         let all: Vec<HoldId> =
             store.holds(holds_of(viewer.clone())).await.unwrap().iter().map(|h| h.id).collect();
         assert!(all.is_sorted_by(|a, b| a > b), "newest first");
-        let every: Vec<SessionId> =
-            store.sessions(sessions_of(viewer.clone())).await.unwrap().iter().map(|s| s.id).collect();
+        let every: Vec<SessionId> = store
+            .sessions(sessions_of(viewer.clone()))
+            .await
+            .unwrap()
+            .iter()
+            .map(|s| s.id)
+            .collect();
         for limit in [1, 2, 5, 23] {
             let (mut found, mut after) = (Vec::new(), None);
             loop {
@@ -201,11 +214,11 @@ pub async fn filters_and_counts_agree(open: &Opener) {
     let all = || holds_of(Viewer::Everything);
     let asks = |name: &str, with: &[&str]| Some((PersonId::new(name), roles(with)));
     let cases: Vec<(HoldQuery, &[u128])> = vec![
-        (all(), &[20, 12, 11, 2, 1]),
-        (HoldQuery { state: Some("pending".into()), ..all() }, &[20, 12, 11, 2, 1]),
+        (all(), &[20, 12, 11, 3, 2, 1]),
+        (HoldQuery { state: Some("pending".into()), ..all() }, &[20, 12, 11, 3, 2, 1]),
         (HoldQuery { state: Some("approved".into()), ..all() }, &[]),
         (HoldQuery { state: Some("nonsense".into()), ..all() }, &[]),
-        (HoldQuery { agent: Some("ops".into()), ..all() }, &[2, 1]),
+        (HoldQuery { agent: Some("ops".into()), ..all() }, &[3, 2, 1]),
         (HoldQuery { agent: Some("other".into()), ..all() }, &[]),
         (HoldQuery { session: Some(session_id(2)), ..all() }, &[2]),
         (HoldQuery { kind: Some("fill".into()), ..all() }, &[12, 11]),
@@ -216,11 +229,14 @@ pub async fn filters_and_counts_agree(open: &Opener) {
         (HoldQuery { audience: asks("dan", &["dba"]), ..all() }, &[20, 12, 1]),
         // She asked for it herself, and the rule leaves the requester out.
         (HoldQuery { audience: asks("ana", &["dba"]), ..all() }, &[12, 11, 1]),
-        (HoldQuery { text: Some("DELETE 214".into()), ..all() }, &[12, 11, 2, 1]),
-        (HoldQuery { text: Some("SQL_mod".into()), ..all() }, &[2, 1]),
+        (HoldQuery { text: Some("DELETE 214".into()), ..all() }, &[12, 11, 3, 2, 1]),
+        (HoldQuery { text: Some("SQL_mod".into()), ..all() }, &[3, 2, 1]),
         (HoldQuery { text: Some("überweisung PRÜFEN".into()), ..all() }, &[20]),
         (HoldQuery { text: Some("%".into()), ..all() }, &[]),
-        (HoldQuery { text: Some("rows".into()), limit: 2, after: Some(hold_id(12)), ..all() }, &[11, 2]),
+        (
+            HoldQuery { text: Some("rows".into()), limit: 2, after: Some(hold_id(12)), ..all() },
+            &[11, 3],
+        ),
     ];
     for (query, expected) in cases {
         assert_eq!(numbers(&store.holds(query.clone()).await.unwrap()), expected, "{query:?}");
@@ -274,7 +290,8 @@ pub async fn i29_what_is_due_is_found(open: &Opener) {
 
     let by = domain::grant::ClearedBy::Rule(None);
     let approved = HoldState::Approved(Decision::Automatic { allowed: true, by, at: at(3) });
-    let decided = [1, 2].map(|number| Event::HoldDecided { hold: hold_id(number), state: approved.clone() });
+    let decided =
+        [1, 2].map(|number| Event::HoldDecided { hold: hold_id(number), state: approved.clone() });
     store.commit(stage.commit(decided.to_vec(), Actor::Runtime)).await.unwrap();
     assert_eq!(store.next_due().await.unwrap(), None);
 }

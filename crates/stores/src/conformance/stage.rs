@@ -8,7 +8,9 @@ use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::{Hold, HoldState, Preview, Question, Risk, tag_of};
-use domain::id::{CallId, CommitId, HoldId, MessageId, NodeId, RunId, SessionId, StreamId, TokenId};
+use domain::id::{
+    CallId, CommitId, HoldId, MessageId, NodeId, RunId, SessionId, StreamId, TokenId,
+};
 use domain::json::Arguments;
 use domain::message::{Message, Origin, Part, Role};
 use domain::outside::Outside;
@@ -204,8 +206,20 @@ impl Stage {
 
     /// A turn with one call, which waits for these people.
     pub fn ask(&mut self, number: u128, id: HoldId, audience: Audience) -> Commit {
+        let creator = self.session.creator.clone();
+        self.ask_for(creator, number, id, audience)
+    }
+
+    /// The same, where somebody else than the session's creator opens the hold.
+    pub fn ask_for(
+        &mut self,
+        opener: Actor,
+        number: u128,
+        id: HoldId,
+        audience: Audience,
+    ) -> Commit {
         let call = call(Some(self.session.id), number, r#"{"sql": "DELETE FROM orders"}"#);
-        let mut asked = hold(id, Some(call.clone()), self.session.creator.clone(), audience);
+        let mut asked = hold(id, Some(call.clone()), opener, audience);
         asked.opened_at = self.now();
         asked.run = self.session.run.as_ref().map(|run| run.id);
         let mut events = vec![

@@ -142,12 +142,7 @@ impl Data {
         last.map_or((0, None), |row| (row.global_end() - 1, Some(row.entry.at)))
     }
 
-    pub(super) fn entries(
-        &self,
-        stream: Option<StreamId>,
-        after: u64,
-        limit: usize,
-    ) -> Vec<Entry> {
+    pub(super) fn entries(&self, stream: Option<StreamId>, after: u64, limit: usize) -> Vec<Entry> {
         let entry = |row: &Row| row.entry.clone();
         match stream {
             None => {

@@ -227,3 +227,36 @@ impl Store for MemoryStore {
         self.with(|_| ())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::stage::{Stage, node, person, session_id};
+
+    #[tokio::test]
+    async fn a_process_that_was_replaced_can_do_nothing_more() {
+        let first = MemoryStore::new(node(1));
+        let mut stage = Stage::new(session_id(1), node(1));
+        first.commit(stage.open(person("ana"))).await.unwrap();
+        let second = first.again(node(2));
+        let late = first.commit(stage.clone().say(1)).await;
+        assert!(matches!(late, Err(CommitError::Store(StoreError::Unavailable(_)))));
+        second.commit(stage.say(1)).await.unwrap();
+        assert_eq!(second.last().await.unwrap().0, 3);
+    }
+
+    #[tokio::test]
+    async fn a_fork_goes_its_own_way() {
+        let store = MemoryStore::new(node(1));
+        let mut stage = Stage::new(session_id(1), node(1));
+        store.commit(stage.open(person("ana"))).await.unwrap();
+        let fork = store.fork(node(2));
+        assert!(fork.is_gone(node(1)).await.unwrap());
+        fork.commit(stage.clone().say(1)).await.unwrap();
+        store.commit(stage.say(2)).await.unwrap();
+        let stream = StreamId::Session(session_id(1));
+        let (mine, theirs) = (store.load(stream).await.unwrap(), fork.load(stream).await.unwrap());
+        assert_eq!(mine[0], theirs[0]);
+        assert_ne!(mine[1], theirs[1]);
+    }
+}

@@ -47,9 +47,8 @@ impl Data {
     fn sees_session(&self, viewer: &Viewer, id: SessionId) -> bool {
         let Viewer::Caller { actor, person } = viewer else { return true };
         let is_creator = self.sessions.get(&id).is_some_and(|row| row.creator.is_same(actor));
-        let is_asked = |who| {
-            self.holds.values().any(|hold| hold.session == Some(id) && names(hold, who))
-        };
+        let is_asked =
+            |who| self.holds.values().any(|hold| hold.session == Some(id) && names(hold, who));
         is_creator || person.as_ref().is_some_and(is_asked)
     }
 

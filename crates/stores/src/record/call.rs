@@ -111,9 +111,8 @@ impl<'a> StoredCall<'a> {
         frame: Frame<'_>,
         written: Option<&Written<'_>>,
     ) -> StoredCall<'a> {
-        let unless = |said: Option<&str>, text: Cow<'a, str>| {
-            (said != Some(text.as_ref())).then_some(text)
-        };
+        let unless =
+            |said: Option<&str>, text: Cow<'a, str>| (said != Some(text.as_ref())).then_some(text);
         StoredCall {
             id: Text(call.id),
             tool_use_id: unless(written.map(|w| w.tool_use_id), call.tool_use_id.as_str().into()),
@@ -231,7 +230,11 @@ impl<'a> From<&'a Clearance> for StoredClearance<'a> {
 
 impl From<StoredClearance<'_>> for Clearance {
     fn from(stored: StoredClearance<'_>) -> Clearance {
-        Clearance { by: stored.by.into(), at: stored.at.into(), execute_by: stored.execute_by.into() }
+        Clearance {
+            by: stored.by.into(),
+            at: stored.at.into(),
+            execute_by: stored.execute_by.into(),
+        }
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use domain::answer::Answer;
 use domain::event::Event;
+use domain::hold::{Decision, HoldState};
 use ports::store::Entry;
 
 use super::samples::{self, event_name};
@@ -84,7 +86,10 @@ fn a_newer_version_is_told_apart_from_damage() {
     assert!(said.contains("this data was written by a newer version of Holdpoint"), "{said}");
 
     let unknown = row.replacen("\"events\"", "\"weather\":\"fine\",\"events\"", 1);
-    assert!(matches!(read_row(unknown.as_bytes(), 1), Err(Broken::Damaged(_))), "nothing is ignored");
+    assert!(
+        matches!(read_row(unknown.as_bytes(), 1), Err(Broken::Damaged(_))),
+        "nothing is ignored"
+    );
     let (_, hold) = samples::holds().remove(0);
     let newer = String::from_utf8(write_hold(&hold)).unwrap().replacen("\"v\":1", "\"v\":9", 1);
     assert_eq!(read_hold(newer.as_bytes()), Err(Broken::Newer(9)));
@@ -137,6 +142,24 @@ fn damage_never_panics_and_never_repeats_what_was_stored() {
             assert!(read_row(&row[..at], 1).is_err());
         }
     }
+}
+
+#[test]
+fn a_form_as_deep_as_the_door_lets_in_is_read_again() {
+    let deep = format!("{}{}", "[".repeat(120), "]".repeat(120));
+    let form: serde_json::Value = serde_json::from_str(&deep).unwrap();
+    let (_, mut commit) =
+        samples::rows().into_iter().find(|(name, _)| *name == "decided_fill").unwrap();
+    let Event::HoldDecided { state: HoldState::Answered(decision), .. } = &mut commit.events[0]
+    else {
+        panic!("a filled form")
+    };
+    let Decision::People { vote, .. } = decision else { panic!("by a person") };
+    vote.answer = Answer::Fill(form);
+    assert_eq!(read_row(&write_row(&commit), 1).unwrap().events, commit.events);
+    let (_, mut hold) = samples::holds().remove(1);
+    hold.context = serde_json::from_str(&deep).unwrap();
+    assert_eq!(*read_hold(&write_hold(&hold)).unwrap(), hold);
 }
 
 #[test]

@@ -45,11 +45,7 @@ pub(super) struct StoredConditions<'a>(#[serde(borrow)] Vec<StoredCondition<'a>>
 
 /// `["/amount", "at_most", 500]`.
 #[derive(Debug, Serialize, Deserialize)]
-struct StoredCondition<'a>(
-    #[serde(borrow)] Cow<'a, str>,
-    #[serde(borrow)] Cow<'a, str>,
-    Json<'a>,
-);
+struct StoredCondition<'a>(#[serde(borrow)] Cow<'a, str>, #[serde(borrow)] Cow<'a, str>, Json<'a>);
 
 impl<'a> From<&'a Conditions> for StoredConditions<'a> {
     fn from(conditions: &'a Conditions) -> StoredConditions<'a> {

@@ -51,9 +51,8 @@ impl Serialize for Json<'_> {
 impl<'de> Deserialize<'de> for Json<'_> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = match Value::deserialize(deserializer)? {
-            Value::String(text) => {
-                serde_json::from_str(&text).map_err(|_| D::Error::custom("text that is not JSON"))?
-            }
+            Value::String(text) => serde_json::from_str(&text)
+                .map_err(|_| D::Error::custom("text that is not JSON"))?,
             value => value,
         };
         Ok(Json(Cow::Owned(value)))
@@ -95,7 +94,8 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
         let value: Value = serde_json::from_str(&deep).unwrap();
         check(&value, false);
-        let wrapped = format!("{{\"a\":[[[[{}]]]]}}", serde_json::to_string(&Json::from(&value)).unwrap());
+        let wrapped =
+            format!("{{\"a\":[[[[{}]]]]}}", serde_json::to_string(&Json::from(&value)).unwrap());
         assert!(serde_json::from_str::<Value>(&wrapped).is_ok());
     }
 }

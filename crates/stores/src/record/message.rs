@@ -134,12 +134,14 @@ impl From<StoredPart<'_>> for Part {
                 tool: tool.into(),
                 input: input.into_owned(),
             },
-            StoredPart::Result { call: Text(call), tool_use_id, tool, result } => Part::ToolResult {
-                call,
-                tool_use_id: tool_use_id.into_owned(),
-                tool: tool.into(),
-                result: result.into(),
-            },
+            StoredPart::Result { call: Text(call), tool_use_id, tool, result } => {
+                Part::ToolResult {
+                    call,
+                    tool_use_id: tool_use_id.into_owned(),
+                    tool: tool.into(),
+                    result: result.into(),
+                }
+            }
         }
     }
 }

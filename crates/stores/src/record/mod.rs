@@ -153,9 +153,10 @@ struct Versioned {
 fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8], version: impl Fn(&T) -> u32) -> Result<T, Broken> {
     match serde_json::from_slice::<T>(bytes) {
         Ok(record) if version(&record) == VERSION => Ok(record),
-        Ok(record) => Err(Broken::Newer(version(&record))),
+        Ok(record) if version(&record) > VERSION => Err(Broken::Newer(version(&record))),
+        Ok(_) => damaged("a version that never was"),
         Err(error) => match serde_json::from_slice::<Versioned>(bytes) {
-            Ok(Versioned { v }) if v != VERSION => Err(Broken::Newer(v)),
+            Ok(Versioned { v }) if v > VERSION => Err(Broken::Newer(v)),
             _ => damaged(format!("{:?} at column {}", error.classify(), error.column())),
         },
     }

@@ -37,7 +37,7 @@ pub(super) enum StoredState<'a> {
 pub(super) enum StoredDecision<'a> {
     People {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-        vote: Option<StoredVote<'a>>,
+        vote: Option<Box<StoredVote<'a>>>,
         /// The deciding vote is the one at this place among the votes of the same hold.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nth: Option<usize>,
@@ -60,7 +60,9 @@ impl<'a> StoredState<'a> {
             HoldState::Approved(decision) => {
                 StoredState::Approved(StoredDecision::new(decision, votes))
             }
-            HoldState::Denied(decision) => StoredState::Denied(StoredDecision::new(decision, votes)),
+            HoldState::Denied(decision) => {
+                StoredState::Denied(StoredDecision::new(decision, votes))
+            }
             HoldState::Answered(decision) => {
                 StoredState::Answered(StoredDecision::new(decision, votes))
             }
@@ -99,16 +101,14 @@ impl<'a> StoredDecision<'a> {
             Decision::People { vote, voters } => {
                 let nth = votes.iter().position(|listed| listed == vote);
                 StoredDecision::People {
-                    vote: nth.is_none().then(|| vote.into()),
+                    vote: nth.is_none().then(|| Box::new(vote.into())),
                     nth,
                     voters: voters.iter().map(|id| id.as_str().into()).collect(),
                 }
             }
-            Decision::Automatic { allowed, by, at } => StoredDecision::Automatic {
-                allowed: *allowed,
-                by: by.into(),
-                at: (*at).into(),
-            },
+            Decision::Automatic { allowed, by, at } => {
+                StoredDecision::Automatic { allowed: *allowed, by: by.into(), at: (*at).into() }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use domain::hold::{Hold, Risk};
 use domain::id::{Bits, HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::session::RunStatus;
-use ports::store::{SecretKind, SessionRow};
+use ports::store::{Commit, SecretKind, SessionRow};
 use rusqlite::Row;
 
 use super::error::Failure;
@@ -83,14 +83,17 @@ pub(super) struct HoldCells {
     pub(super) expires_at: Option<i64>,
     pub(super) agent: Option<String>,
     pub(super) opener: Option<String>,
+    pub(super) creator: Option<String>,
     pub(super) audience: String,
     /// `None`: as the same commit opened it.
     pub(super) record: Option<Vec<u8>>,
 }
 
 impl HoldCells {
-    pub(super) fn new(hold: &Hold, events: &[Event]) -> HoldCells {
-        let is_as_opened = events.iter().any(|event| match event {
+    pub(super) fn new(hold: &Hold, commit: &Commit) -> HoldCells {
+        let opener = key_of(&hold.opener);
+        let creator = commit.session.as_ref().and_then(|session| key_of(&session.creator));
+        let is_as_opened = commit.events.iter().any(|event| match event {
             Event::HoldOpened { hold: opened } => **opened == *hold,
             _ => false,
         });
@@ -102,7 +105,8 @@ impl HoldCells {
             session: hold.session.map(|session| id(session.0)),
             expires_at: hold.expires_at.map(|at| at.as_ms()),
             agent: hold.agent.as_deref().map(str::to_owned),
-            opener: key_of(&hold.opener),
+            creator: creator.filter(|creator| Some(creator) != opener.as_ref()),
+            opener,
             audience: audience(hold),
             record: (!is_as_opened).then(|| write_hold(hold)),
         }

@@ -49,11 +49,7 @@ impl Prepared {
             bytes: write_row(commit),
             session: commit.session.as_ref().map(SessionCells::new),
             runs: runs.collect(),
-            holds: commit
-                .holds
-                .iter()
-                .map(|hold| HoldCells::new(hold, &commit.events))
-                .collect(),
+            holds: commit.holds.iter().map(|hold| HoldCells::new(hold, commit)).collect(),
             grants: commit
                 .grants
                 .iter()
@@ -91,7 +87,8 @@ impl Prepared {
             return Ok(Err(CommitError::HouseMoved));
         }
         let global = head.global + 1;
-        // Without events nothing has happened, and the log says nothing: only a reply is kept.
+        // Without events nothing has happened, and the log says nothing: a reply is kept, or a session
+        // changes hands.
         let chain = if self.count > 0 { Some(self.append(connection, head)?) } else { None };
         self.write_tables(connection, global)?;
         if let Some(chain) = chain {
@@ -223,8 +220,8 @@ fn write_hold(
     connection
         .prepare_cached(
             "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, \
-                 audience, opened_in, record) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+                 creator, audience, opened_in, record) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
              ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
                  expires_at = excluded.expires_at, audience = excluded.audience, \
                  record = excluded.record",
@@ -238,6 +235,7 @@ fn write_hold(
             cells.expires_at,
             cells.agent,
             cells.opener,
+            cells.creator,
             cells.audience,
             global as i64,
             cells.record,

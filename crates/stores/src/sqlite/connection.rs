@@ -8,8 +8,17 @@ use rusqlite::{Connection, OpenFlags};
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) database: PathBuf,
-    /// For tests of a full disk: the database may not grow beyond this.
-    pub(super) pages_max: Option<std::sync::Arc<std::sync::atomic::AtomicU32>>,
+    #[cfg(test)]
+    pub(super) faults: std::sync::Arc<Faults>,
+}
+
+/// What tests make go wrong.
+#[cfg(test)]
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    /// The disk is full once the database has this many pages; 0 is no limit.
+    pub(super) pages_max: std::sync::atomic::AtomicU32,
+    pub(super) commits_fail: std::sync::atomic::AtomicBool,
 }
 
 /// The writer waits this long for another program (a backup, a shell) to let go of the database.
@@ -23,7 +32,11 @@ const READER_CACHE_KIB: i64 = 4 << 10;
 
 impl Source {
     pub(super) fn new(database: PathBuf) -> Source {
-        Source { database, pages_max: None }
+        Source {
+            database,
+            #[cfg(test)]
+            faults: std::sync::Arc::default(),
+        }
     }
 
     pub(super) fn writer(&self) -> Result<Connection, rusqlite::Error> {
@@ -35,7 +48,6 @@ impl Source {
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
         connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
         connection.set_prepared_statement_cache_capacity(64);
-        self.limit(&connection)?;
         Ok(connection)
     }
 
@@ -47,11 +59,22 @@ impl Source {
         Ok(connection)
     }
 
-    pub(super) fn limit(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
-        if let Some(pages_max) = &self.pages_max {
-            let pages = pages_max.load(std::sync::atomic::Ordering::SeqCst);
-            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
-        }
+    #[cfg(not(test))]
+    pub(super) fn inject(&self, _: &mut Connection) -> Result<(), rusqlite::Error> {
+        Ok(())
+    }
+
+    /// Before every transaction, so that faults come and go while the store is open.
+    #[cfg(test)]
+    pub(super) fn inject(&self, connection: &mut Connection) -> Result<(), rusqlite::Error> {
+        use std::sync::atomic::Ordering;
+        let pages = match self.faults.pages_max.load(Ordering::SeqCst) {
+            0 => i64::from(u32::MAX - 1),
+            pages => i64::from(pages),
+        };
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+        let fails = self.faults.commits_fail.load(Ordering::SeqCst);
+        connection.commit_hook(Some(move || fails))?;
         Ok(())
     }
 }

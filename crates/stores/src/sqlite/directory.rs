@@ -2,9 +2,9 @@
 //!
 //! `holdpoint.db` (and its `-wal` and `-shm` while it is open), `lock`, `audit.key`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use audit::Signer;
@@ -93,17 +93,26 @@ pub(super) struct Directory {
 
 impl Directory {
     pub(super) fn lock(path: &Path) -> Result<Directory, OpenError> {
-        fs::create_dir_all(path).map_err(|error| OpenError::io(path, error))?;
+        // Transcripts and arguments are nobody else's business.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(|error| OpenError::io(path, error))?;
+        let private = |path: &Path| {
+            let mut options = OpenOptions::new();
+            options.create(true).append(true).mode(0o600);
+            options.open(path).map_err(|error| OpenError::io(path, error))
+        };
         let lock_path = path.join("lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&lock_path)
-            .map_err(|error| OpenError::io(&lock_path, error))?;
+        let lock = private(&lock_path)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Directory { path: path.to_owned(), _lock: lock }),
+            Ok(()) => {
+                let directory = Directory { path: path.to_owned(), _lock: lock };
+                // SQLite gives its other files the mode of this one.
+                private(&directory.database())?;
+                Ok(directory)
+            }
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.to_owned() }),
             Err(TryLockError::Error(error)) => Err(OpenError::io(&lock_path, error)),
         }
@@ -172,6 +181,15 @@ mod tests {
         fs::remove_file(directory.key()).unwrap();
         let error = directory.signer(Some(known.as_bytes())).unwrap_err().to_string();
         assert!(error.contains("is missing") && error.contains("backup"), "{error}");
+    }
+
+    #[test]
+    fn nobody_else_reads_the_data() {
+        let data = tempfile::tempdir().unwrap();
+        let path = data.path().join("deep/er");
+        let directory = Directory::lock(&path).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&directory.database())), (0o700, 0o600));
     }
 
     #[test]

@@ -31,20 +31,19 @@ impl Head {
             .query_row(
                 "SELECT global + n - 1, seq, at, hash FROM journal ORDER BY global DESC LIMIT 1",
                 [],
-                |row| {
-                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
-                },
+                |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?)),
             )
             .optional()?;
         let vouched: i64 =
-            connection.query_row("SELECT coalesce(max(seq), 0) FROM checkpoints", [], |row| {
-                row.get(0)
-            })?;
+            connection
+                .query_row("SELECT coalesce(max(seq), 0) FROM checkpoints", [], |row| row.get(0))?;
         let (global, seq, at_ms, hash): (i64, i64, i64, [u8; 32]) =
             last.unwrap_or((0, 0, 0, *Hash::NONE.as_bytes()));
         if vouched > seq {
             // A signature covers more than there is: the end of the journal is gone.
-            return Err(Broken::Damaged("the journal is shorter than what was signed".into()).into());
+            return Err(
+                Broken::Damaged("the journal is shorter than what was signed".into()).into()
+            );
         }
         Ok(Head {
             chain: Chain::resume(Hash::from_bytes(hash), seq as u64),
@@ -93,6 +92,11 @@ impl Head {
         if self.young.len() >= STREAMS_MAX {
             self.old = std::mem::take(&mut self.young);
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn forget_as(&mut self, stream: StreamId, version: u64) {
+        self.remember(stream, version);
     }
 
     pub(super) fn unvouched(&self) -> u64 {

@@ -21,6 +21,7 @@ mod writer;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use audit::PublicKey;
 use domain::id::NodeId;
@@ -36,7 +37,7 @@ use queue::Queue;
 use reader::{READERS, Readers};
 use schema::Kind;
 use side::{Done, Side};
-use writer::{Job, Open, Writer};
+use writer::{Job, Open, QUIET, Writer};
 
 /// Writes that may wait for the writer; whoever comes next waits outside.
 const WRITES_MAX: usize = 4_096;
@@ -61,16 +62,17 @@ struct Threads {
 impl SqliteStore {
     /// Opens the data in this directory, and makes it if there is none.
     pub fn open(path: &Path, node: NodeId) -> Result<Arc<SqliteStore>, OpenError> {
-        SqliteStore::open_from(path, node, Source::new)
+        let directory = Directory::lock(path)?;
+        let source = Source::new(directory.database());
+        SqliteStore::start(directory, source, node, QUIET)
     }
 
-    fn open_from(
-        path: &Path,
+    fn start(
+        directory: Directory,
+        source: Source,
         node: NodeId,
-        source: impl FnOnce(std::path::PathBuf) -> Source,
+        quiet: Duration,
     ) -> Result<Arc<SqliteStore>, OpenError> {
-        let directory = Directory::lock(path)?;
-        let source = source(directory.database());
         let connection = prepare(&source)?;
         let known = known_key(&connection).map_err(|e| OpenError::sqlite(&source.database, &e))?;
         let signer = directory.signer(known.as_deref())?;
@@ -87,6 +89,7 @@ impl SqliteStore {
             source: source.clone(),
             signer: Arc::new(signer),
             queue: writes.clone(),
+            quiet,
             open: Some(open),
         };
         let readers = Readers::new();

@@ -33,12 +33,8 @@ pub(super) enum Taken<T> {
 
 impl<T> Queue<T> {
     pub(super) fn new(items_max: usize) -> Queue<T> {
-        let inner = Inner {
-            items: VecDeque::new(),
-            is_closed: false,
-            is_abandoned: false,
-            asleep: 0,
-        };
+        let inner =
+            Inner { items: VecDeque::new(), is_closed: false, is_abandoned: false, asleep: 0 };
         Queue { room: Semaphore::new(items_max), inner: Mutex::new(inner), wake: Condvar::new() }
     }
 

@@ -49,7 +49,9 @@ impl Readers {
         if self.0.push(job).await.is_err() {
             return Err(StoreError::Unavailable("it is shutting down".into()));
         }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the read was given up".into())))
+        answer
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Unavailable("the read was given up".into())))
     }
 
     /// One thread's work.

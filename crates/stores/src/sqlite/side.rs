@@ -14,12 +14,22 @@ use super::head::Head;
 const FORGET_MAX: i64 = 500;
 
 pub(super) enum Side {
-    ForgetReplies { before: Timestamp },
-    Delivered { key: String, again_at: Option<Timestamp> },
+    ForgetReplies {
+        before: Timestamp,
+    },
+    Delivered {
+        key: String,
+        again_at: Option<Timestamp>,
+    },
     PutSecret(Secret),
-    TakeSecret { kind: SecretKind, digest: Digest },
+    TakeSecret {
+        kind: SecretKind,
+        digest: Digest,
+    },
     /// A signed end of the log as it is now. It is not kept: it closes one export.
-    End { at: Timestamp },
+    End {
+        at: Timestamp,
+    },
     Probe,
 }
 
@@ -83,7 +93,9 @@ impl Side {
                 }
                 // A write that changes nothing still has to find room and reach the disk.
                 connection
-                    .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', ?1)")?
+                    .prepare_cached(
+                        "INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', ?1)",
+                    )?
                     .execute(params![head.global as i64])?;
                 Ok(Done::Nothing)
             }

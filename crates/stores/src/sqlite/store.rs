@@ -128,9 +128,7 @@ impl Store for SqliteStore {
         kind: SecretKind,
         digest: Digest,
     ) -> Result<Option<Secret>, StoreError> {
-        self.readers
-            .read(move |connection| Ok(side::find_secret(connection, kind, digest)?))
-            .await
+        self.readers.read(move |connection| Ok(side::find_secret(connection, kind, digest)?)).await
     }
 
     async fn take_secret(

@@ -1,0 +1,317 @@
+//! What only this store can get wrong: files, locks, faults of the disk.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use domain::id::{HoldId, StreamId};
+use ports::store::{CommitError, HoldQuery, Store, StoreError, Viewer};
+use rusqlite::Connection;
+
+use super::connection::Faults;
+use super::*;
+use crate::conformance::stage::{
+    Stage, audience, hold, hold_id, node, open_outside, person, session_id,
+};
+
+fn opened(path: &Path) -> Arc<SqliteStore> {
+    SqliteStore::open(path, node(1)).unwrap()
+}
+
+fn refused(path: &Path) -> OpenError {
+    SqliteStore::open(path, node(2)).unwrap_err()
+}
+
+fn outside(number: u128) -> ports::store::Commit {
+    open_outside(hold(hold_id(number), None, person("eve"), audience(&["ana"], &["dba"])))
+}
+
+/// A store whose faults are in our hands.
+fn faulty(path: &Path) -> (Arc<SqliteStore>, Arc<Faults>) {
+    let directory = Directory::lock(path).unwrap();
+    let source = Source::new(directory.database());
+    let faults = source.faults.clone();
+    (SqliteStore::start(directory, source, node(1), QUIET).unwrap(), faults)
+}
+
+fn pending() -> HoldQuery {
+    HoldQuery {
+        viewer: Viewer::Everything,
+        state: Some("pending".into()),
+        agent: None,
+        session: None,
+        kind: None,
+        risk: None,
+        audience: None,
+        text: None,
+        after: None,
+        limit: 1_000,
+    }
+}
+
+#[tokio::test]
+async fn i10_what_was_acknowledged_survives_a_kill() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    for number in 0..20 {
+        store.commit(outside(number)).await.unwrap();
+    }
+    // The files as a killed process would leave them, with the log not moved into the database.
+    let left = tempfile::tempdir().unwrap();
+    for name in ["holdpoint.db", "holdpoint.db-wal", "audit.key"] {
+        fs::copy(data.path().join(name), left.path().join(name)).unwrap();
+    }
+    let store = opened(left.path());
+    assert_eq!(store.last().await.unwrap().0, 20);
+    assert_eq!(store.holds(pending()).await.unwrap().len(), 20);
+    store.commit(outside(20)).await.unwrap();
+    let store: Arc<dyn Store> = store;
+    let (log, key) = crate::conformance::log::export(&store).await;
+    assert_eq!(audit::verify(log.as_bytes(), Some(key), None).unwrap().entries, 21);
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_data_is_told_to_stop() {
+    let data = tempfile::tempdir().unwrap();
+    let first = opened(data.path());
+    let error = refused(data.path());
+    assert!(matches!(error, OpenError::InUse { .. }));
+    let said = error.to_string();
+    assert!(
+        said.contains("another Holdpoint server is using") && said.contains("stop it"),
+        "{said}"
+    );
+    first.commit(outside(1)).await.unwrap();
+    drop(first);
+    assert_eq!(opened(data.path()).last().await.unwrap().0, 1, "free again when it has gone");
+}
+
+#[tokio::test]
+async fn a_closed_store_is_signed_whole_and_takes_nothing_more() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    let queued: Vec<_> = (0..50).map(|number| store.commit(outside(number))).collect();
+    for commit in queued {
+        commit.await.unwrap();
+    }
+    store.close().await;
+    let error = store.commit(outside(99)).await.unwrap_err();
+    assert!(matches!(error, CommitError::Store(StoreError::Unavailable(_))), "{error}");
+    assert!(matches!(store.last().await, Err(StoreError::Unavailable(_))));
+    assert!(!data.path().join("holdpoint.db-wal").exists(), "all is in the database");
+
+    let store = opened(data.path());
+    let checkpoints = store.checkpoints(0).await.unwrap();
+    let last: audit::Checkpoint =
+        String::from_utf8(checkpoints.last().unwrap().clone()).unwrap().parse().unwrap();
+    assert_eq!(last.count, 50);
+}
+
+#[tokio::test]
+async fn a_quiet_moment_is_used_to_sign() {
+    let data = tempfile::tempdir().unwrap();
+    let directory = Directory::lock(data.path()).unwrap();
+    let source = Source::new(directory.database());
+    let quiet = Duration::from_millis(5);
+    let store = SqliteStore::start(directory, source, node(1), quiet).unwrap();
+    assert!(store.checkpoints(0).await.unwrap().is_empty(), "there is nothing to sign");
+    store.commit(outside(1)).await.unwrap();
+    let signed = async {
+        while store.checkpoints(0).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), signed).await.unwrap();
+}
+
+#[test]
+fn data_of_a_newer_version_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    drop(opened(data.path()));
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    file.pragma_update(None, "user_version", schema::SCHEMA_VERSION + 1).unwrap();
+    drop(file);
+    let error = refused(data.path());
+    assert!(matches!(error, OpenError::Newer { .. }));
+    let said = error.to_string();
+    assert!(
+        said.contains("newer version of Holdpoint") && said.contains("run that version"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let path = data.path().join("holdpoint.db");
+    fs::write(&path, "this is a diary, and by no means a database. ".repeat(100)).unwrap();
+    assert!(matches!(refused(data.path()), OpenError::Foreign { .. }));
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    let error = refused(data.path());
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    assert!(error.to_string().contains("move it away"), "{error}");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_to_is_named() {
+    // Not even the superuser can make a directory there.
+    let error = refused(Path::new("/proc/holdpoint"));
+    assert!(matches!(error, OpenError::CannotWrite { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("/proc/holdpoint") && said.contains("make it writable"), "{said}");
+
+    let data = tempfile::tempdir().unwrap();
+    fs::create_dir(data.path().join("lock")).unwrap();
+    assert!(matches!(refused(data.path()), OpenError::CannotWrite { .. }));
+    let data = tempfile::tempdir().unwrap();
+    fs::create_dir(data.path().join("holdpoint.db")).unwrap();
+    assert!(matches!(refused(data.path()), OpenError::CannotWrite { .. }));
+}
+
+#[tokio::test]
+async fn i43_a_log_that_lost_its_end_or_its_key_is_noticed_at_start() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    for number in 0..5 {
+        store.commit(outside(number)).await.unwrap();
+    }
+    store.close().await;
+    let key = fs::read(data.path().join("audit.key")).unwrap();
+    fs::remove_file(data.path().join("audit.key")).unwrap();
+    assert!(matches!(refused(data.path()), OpenError::Key { .. }), "no new key for an old log");
+    assert!(!data.path().join("audit.key").exists());
+    fs::write(data.path().join("audit.key"), key).unwrap();
+    drop(opened(data.path()));
+
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    file.execute("DELETE FROM journal WHERE global > 3", []).unwrap();
+    drop(file);
+    let error = refused(data.path());
+    assert!(matches!(error, OpenError::Damaged { .. }));
+    assert!(error.to_string().contains("shorter than what was signed"), "{error}");
+}
+
+/// Big enough that a few of them fill any page that is left.
+fn heavy(number: u128) -> ports::store::Commit {
+    let mut heavy = hold(hold_id(number), None, person("eve"), audience(&["ana"], &[]));
+    heavy.title = "x".repeat(20_000);
+    open_outside(heavy)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn i39_a_full_disk_loses_nothing_and_heals_without_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, faults) = faulty(data.path());
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    faults.pages_max.store(60, Ordering::SeqCst);
+    let (mut kept, mut refused) = (Vec::new(), Vec::new());
+    for number in 0..30 {
+        match store.commit(heavy(number)).await {
+            Ok(_) => kept.push(hold_id(number)),
+            Err(CommitError::Store(StoreError::Unavailable(why))) => {
+                assert!(why.contains("disk is full; free some space"), "{why}");
+                refused.push(number);
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(!kept.is_empty() && refused.len() > 10, "{} fitted", kept.len());
+    let ids = |holds: Vec<Arc<domain::hold::Hold>>| -> Vec<HoldId> {
+        holds.iter().rev().map(|hold| hold.id).collect()
+    };
+    assert_eq!(ids(store.holds(pending()).await.unwrap()), kept, "reads go on, and show no trace");
+    assert_eq!(store.last().await.unwrap().0, 1 + kept.len() as u64);
+
+    faults.pages_max.store(0, Ordering::SeqCst);
+    store.probe().await.unwrap();
+    for number in refused {
+        store.commit(heavy(number)).await.unwrap();
+        kept.push(hold_id(number));
+    }
+    store.commit(stage.say(1)).await.unwrap();
+    kept.sort();
+    assert_eq!(ids(store.holds(pending()).await.unwrap()), kept);
+    let store: Arc<dyn Store> = store;
+    let (log, key) = crate::conformance::log::export(&store).await;
+    assert_eq!(audit::verify(log.as_bytes(), Some(key), None).unwrap().entries, 32);
+}
+
+#[tokio::test]
+async fn i38_after_a_failed_commit_the_truth_is_read_from_disk() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, faults) = faulty(data.path());
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    faults.commits_fail.store(true, Ordering::SeqCst);
+    let said = stage.clone().say(1);
+    let error = store.commit(said.clone()).await.unwrap_err();
+    assert!(matches!(error, CommitError::Unknown(_)), "{error}");
+    let mut stale = said.clone();
+    stale.expected = 0;
+    let error = store.commit(stale).await.unwrap_err();
+    assert!(matches!(error, CommitError::Store(StoreError::Unavailable(_))), "{error}");
+    faults.commits_fail.store(false, Ordering::SeqCst);
+
+    // Looked for by its id, it is not there; so it is written again, and nothing is skipped.
+    let stream = StreamId::Session(session_id(1));
+    let there = store.load(stream).await.unwrap().iter().any(|entry| entry.id == said.id);
+    assert!(!there);
+    let committed = store.commit(said).await.unwrap();
+    assert_eq!((committed.version, committed.global), (3, 2));
+    let store: Arc<dyn Store> = store;
+    let (log, key) = crate::conformance::log::export(&store).await;
+    assert_eq!(audit::verify(log.as_bytes(), Some(key), None).unwrap().entries, 2);
+}
+
+#[tokio::test]
+async fn i40_the_settings_are_in_force_where_it_writes() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    store.probe().await.unwrap();
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    let mode: String = file.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal", "in the file itself");
+}
+
+#[tokio::test]
+async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    store.commit(outside(1)).await.unwrap();
+    store.commit(outside(2)).await.unwrap();
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    let newer = "UPDATE journal SET bytes = CAST(replace(bytes, '\"v\":1', '\"v\":2') AS BLOB) WHERE global = 1";
+    file.execute(newer, []).unwrap();
+    let error = store.load(StreamId::Outside(hold_id(1))).await.unwrap_err();
+    let StoreError::Unreadable(said) = error else { panic!("{error}") };
+    assert!(said.contains("written by a newer version of Holdpoint"), "{said}");
+    assert!(matches!(store.hold(hold_id(1)).await, Err(StoreError::Unreadable(_))));
+    assert!(store.hold(hold_id(2)).await.unwrap().is_some());
+}
+
+#[test]
+fn lists_are_read_in_the_order_of_an_index() {
+    let connection = Connection::open_in_memory().unwrap();
+    schema::migrate(&connection).unwrap();
+    let caller = Viewer::Caller {
+        actor: person("ana"),
+        person: Some((domain::person::PersonId::new("ana"), vec!["dba".into()])),
+    };
+    let queries = [
+        (pending(), "holds_pending"),
+        (HoldQuery { viewer: caller.clone(), ..pending() }, "holds_pending"),
+        (
+            HoldQuery { state: None, viewer: caller, after: Some(hold_id(1)), ..pending() },
+            "holds_id",
+        ),
+        (HoldQuery { session: Some(session_id(1)), ..pending() }, "holds_session"),
+    ];
+    for (query, index) in queries {
+        let plan = lists::plan(&connection, &query).unwrap().join("\n");
+        assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}

@@ -31,7 +31,7 @@ const BATCH_MAX: usize = 256;
 /// Entries that may go without a signature.
 const UNVOUCHED_MAX: u64 = 1_000;
 /// Quiet time after which what has no signature gets one.
-const QUIET: Duration = Duration::from_secs(1);
+pub(super) const QUIET: Duration = Duration::from_secs(1);
 
 pub(super) enum Job {
     Commit { commit: Box<Prepared>, reply: oneshot::Sender<Result<Committed, CommitError>> },
@@ -81,6 +81,7 @@ pub(super) struct Writer {
     pub(super) source: Source,
     pub(super) signer: Arc<audit::Signer>,
     pub(super) queue: Arc<Queue<Job>>,
+    pub(super) quiet: Duration,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
 }
@@ -111,7 +112,7 @@ impl Writer {
         let _abandon = Abandon(self.queue.clone());
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
-            match self.queue.take(BATCH_MAX, (unvouched > 0).then_some(QUIET)) {
+            match self.queue.take(BATCH_MAX, (unvouched > 0).then_some(self.quiet)) {
                 Taken::Items(jobs) => self.batch(jobs),
                 Taken::Idle => self.tidy(),
                 Taken::Closed => return self.tidy(),
@@ -222,7 +223,7 @@ fn write(
     signer: &audit::Signer,
     source: &Source,
 ) -> Result<Vec<Outcome>, Fault> {
-    source.limit(&open.connection)?;
+    source.inject(&mut open.connection)?;
     begin(&open.connection)?;
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -292,4 +293,49 @@ fn vouch(open: &mut Open, signer: &audit::Signer) -> Result<(), rusqlite::Error>
         .execute(params![checkpoint.count as i64, checkpoint.to_string().into_bytes()])?;
     open.head.vouched = checkpoint.count;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::id::StreamId;
+
+    use super::*;
+    use crate::conformance::stage::{Stage, audience, hold_id, node, person, session_id};
+
+    /// No commit can fail by its own fault without a bug; so the writer's memory is made wrong.
+    #[test]
+    fn a_bad_operation_does_not_take_the_others_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Source::new(directory.path().join("a.db"));
+        let connection = source.writer().unwrap();
+        super::super::schema::migrate(&connection).unwrap();
+        let mut open = Open::new(connection).unwrap();
+        let signer = audit::Signer::from_seed(&[1; 32]).unwrap();
+        let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
+        let job = |commit| {
+            let (reply, answer) = oneshot::channel();
+            (Job::Commit { commit: Box::new(Prepared::new(&commit)), reply }, answer)
+        };
+        let (opening, _answers): (Vec<_>, Vec<_>) =
+            stages.iter_mut().map(|stage| job(stage.open(person("ana")))).unzip();
+        assert!(write(&mut open, &opening, Care::Batch, &signer, &source).is_ok());
+
+        let bad = Stage::new(session_id(1), node(1)).open(person("ana"));
+        let (good, _good) = job(stages[1].ask(1, hold_id(1), audience(&["bob"], &[])));
+        let (bad, _bad) = job(bad);
+        let jobs = [bad, good];
+        open.head.forget_as(StreamId::Session(session_id(1)), 0);
+        let before = (open.head.chain, open.head.global);
+        let written = write(&mut open, &jobs, Care::Batch, &signer, &source);
+        assert!(matches!(written, Err(Fault::OneIsBad(_))));
+        run(&open.connection, "ROLLBACK").unwrap();
+        assert_eq!((open.head.chain, open.head.global), before, "nothing has moved");
+
+        let outcomes = write(&mut open, &jobs, Care::Each, &signer, &source);
+        let Ok(outcomes) = outcomes else { panic!("the good one is written") };
+        assert!(matches!(outcomes[0], Outcome::Failed(_)));
+        assert!(matches!(outcomes[1], Outcome::Committed(at) if at.global == 3));
+        let read = Head::read(&open.connection).unwrap();
+        assert_eq!((read.chain, read.global), (open.head.chain, open.head.global), "no hole");
+    }
 }

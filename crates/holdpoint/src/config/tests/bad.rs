@@ -67,7 +67,10 @@ fn servers_and_stores() {
         "[store]\nurl = \"postgres://u:secret@h/db\"\n",
         "h.toml:2: PostgreSQL comes with a later version; until then use `sqlite:holdpoint-data`",
     );
-    check("[store]\nurl = \"sqlite:\"\n", "h.toml:2: name a folder, such as `sqlite:holdpoint-data`");
+    check(
+        "[store]\nurl = \"sqlite:\"\n",
+        "h.toml:2: name a folder, such as `sqlite:holdpoint-data`",
+    );
     check(
         "[store]\nurl = \"mysql://x\"\n",
         "h.toml:2: this is not the address of a store; write `sqlite:holdpoint-data`",

@@ -168,7 +168,6 @@ pub(super) enum StoredEvent<'a> {
     },
 }
 
-
 impl Frame<'_> {
     /// A call as a message of the same row carries it.
     fn written(&self, id: CallId) -> Option<Written<'_>> {

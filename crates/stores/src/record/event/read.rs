@@ -26,11 +26,7 @@ pub(in crate::record) fn read_events(
     Ok(events)
 }
 
-fn read_event(
-    stored: StoredEvent<'_>,
-    actor: &Actor,
-    frame: Frame<'_>,
-) -> Result<Event, Broken> {
+fn read_event(stored: StoredEvent<'_>, actor: &Actor, frame: Frame<'_>) -> Result<Event, Broken> {
     Ok(match stored {
         StoredEvent::SessionOpened { agent, creator, title, metadata } => Event::SessionOpened {
             agent: agent.into(),
@@ -58,9 +54,7 @@ fn read_event(
             tool_use_id: tool_use_id.into_owned(),
             tool: tool.into(),
         },
-        StoredEvent::HoldOpened { hold } => {
-            Event::HoldOpened { hold: hold.hold(frame)? }
-        }
+        StoredEvent::HoldOpened { hold } => Event::HoldOpened { hold: hold.hold(frame)? },
         StoredEvent::HoldUpdated { hold, change } => {
             Event::HoldUpdated { hold: hold.0, change: change.change(frame)? }
         }
@@ -70,11 +64,9 @@ fn read_event(
         StoredEvent::CallStarted { call, attempt, node } => {
             Event::CallStarted { call: call.0, attempt, node: node.0 }
         }
-        StoredEvent::CallInDoubt { call, evidence, settle } => Event::CallInDoubt {
-            call: call.0,
-            evidence: evidence.into_owned(),
-            settle: settle.0,
-        },
+        StoredEvent::CallInDoubt { call, evidence, settle } => {
+            Event::CallInDoubt { call: call.0, evidence: evidence.into_owned(), settle: settle.0 }
+        }
         StoredEvent::CallSettled { call, result } => {
             Event::CallSettled { call: call.0, result: result.into() }
         }
@@ -84,16 +76,12 @@ fn read_event(
         StoredEvent::RunFailed { run, error } => {
             Event::RunFailed { run: run.0, error: error.into_owned() }
         }
-        StoredEvent::RunStopping { run, by, reason } => Event::RunStopping {
-            run: run.0,
-            by: by.into(),
-            reason: reason.map(Cow::into_owned),
-        },
+        StoredEvent::RunStopping { run, by, reason } => {
+            Event::RunStopping { run: run.0, by: by.into(), reason: reason.map(Cow::into_owned) }
+        }
         StoredEvent::RunCancelled { run } => Event::RunCancelled { run: run.0 },
         StoredEvent::GrantMade { grant } => Event::GrantMade { grant: grant.grant()? },
-        StoredEvent::GrantUsed { grant, call } => {
-            Event::GrantUsed { grant: grant.0, call: call.0 }
-        }
+        StoredEvent::GrantUsed { grant, call } => Event::GrantUsed { grant: grant.0, call: call.0 },
         StoredEvent::GrantRevoked { grant, by } => {
             Event::GrantRevoked { grant: grant.0, by: by.into() }
         }

@@ -17,9 +17,8 @@ pub(in crate::record) fn write_events<'a>(
     actor: &Actor,
     frame: Frame<'a>,
 ) -> Vec<StoredEvent<'a>> {
-    let write = |(index, event)| {
-        write_event(event, actor, Frame { earlier: &events[..index], ..frame })
-    };
+    let write =
+        |(index, event)| write_event(event, actor, Frame { earlier: &events[..index], ..frame });
     events.iter().enumerate().map(write).collect()
 }
 

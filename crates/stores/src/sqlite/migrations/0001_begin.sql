@@ -49,12 +49,17 @@ CREATE TABLE holds (
     expires_at INTEGER,
     agent TEXT,
     opener TEXT,
+    -- Of its session, where that is somebody else than the opener.
+    creator TEXT,
     audience TEXT NOT NULL,
     opened_in INTEGER NOT NULL,
     record BLOB
 ) STRICT;
 CREATE UNIQUE INDEX holds_id ON holds (id);
 CREATE INDEX holds_pending ON holds (id) WHERE state = 0;
+-- For limits: how many are open of one caller.
+CREATE INDEX holds_opener ON holds (opener) WHERE state = 0 AND opener IS NOT NULL;
+CREATE INDEX holds_creator ON holds (creator) WHERE state = 0 AND creator IS NOT NULL;
 CREATE INDEX holds_due ON holds (expires_at) WHERE state = 0 AND expires_at IS NOT NULL;
 CREATE INDEX holds_session ON holds (session, id) WHERE session IS NOT NULL;
 

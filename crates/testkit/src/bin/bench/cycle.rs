@@ -15,12 +15,14 @@ use domain::person::{ADMIN, Actor, People, Person, PersonId};
 use domain::policy::{Policy, PolicySpec};
 use domain::tool::{Effects, Place, Tool};
 use engine::{
-    AgentSetup, Answering, Caller, Engine, Followed, Limits, NewSession, NewToken, Saying, Setup, SystemChance,
-    SystemClock,
+    AgentSetup, Answering, Caller, Engine, Followed, Limits, NewSession, NewToken, Saying, Setup,
+    SystemChance, SystemClock,
 };
 use ports::clock::{Chance as _, Clock as _};
 use ports::courier::{Courier, CourierError};
-use ports::model::{DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall};
+use ports::model::{
+    DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
+};
 use serde_json::json;
 use stores::SqliteStore;
 use tokio_util::sync::CancellationToken;
@@ -36,9 +38,16 @@ struct Loop;
 
 #[async_trait]
 impl Model for Loop {
-    async fn think(&self, request: &ModelRequest, _: DeltaSink, _: CancellationToken) -> Result<ModelTurn, ModelError> {
+    async fn think(
+        &self,
+        request: &ModelRequest,
+        _: DeltaSink,
+        _: CancellationToken,
+    ) -> Result<ModelTurn, ModelError> {
         Ok(match request.messages.last() {
-            Some(ModelMessage::Results { .. }) => ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] },
+            Some(ModelMessage::Results { .. }) => {
+                ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] }
+            }
             _ => ModelTurn {
                 parts: vec![],
                 calls: vec![WrittenCall {
@@ -81,12 +90,24 @@ pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Err
     let store = SqliteStore::open(folder, node)?;
     let begun = Begun::default();
     let noted = begun.clone();
-    let tool = Tool::new("noop", "does nothing", json!({"type": "object"}), Effects::AtMostOnce, Place::Server, "bench")?;
+    let tool = Tool::new(
+        "noop",
+        "does nothing",
+        json!({"type": "object"}),
+        Effects::AtMostOnce,
+        Place::Server,
+        "bench",
+    )?;
     let noop = FnTool::new(tool, move |call| {
         noted.lock().expect("sound").insert(call.digest().to_string(), Instant::now());
         async { Outcome::Succeeded(Output::text("ok")) }
     });
-    let ana = Person { id: PersonId::new("ana"), name: "Ana".into(), roles: [ADMIN.to_owned()].into(), identities: HashMap::new().into_iter().collect() };
+    let ana = Person {
+        id: PersonId::new("ana"),
+        name: "Ana".into(),
+        roles: [ADMIN.to_owned()].into(),
+        identities: HashMap::new().into_iter().collect(),
+    };
     let setup = Setup {
         node,
         store: store.clone(),
@@ -102,24 +123,34 @@ pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Err
             tools: vec!["noop".into()],
             while_pending: Default::default(),
             run_as_decided: false,
-        turns_max: domain::limits::TURNS_PER_RUN_MAX,
+            turns_max: domain::limits::TURNS_PER_RUN_MAX,
         }],
         tools: vec![Arc::new(noop)],
         limits: Limits::default(),
     };
     let engine = Engine::start(setup).await?;
-    let new = NewToken { owner: TokenOwner::Person(PersonId::new("ana")), scopes: Scope::ALL.to_vec(), expires_at: None, note: None };
+    let new = NewToken {
+        owner: TokenOwner::Person(PersonId::new("ana")),
+        scopes: Scope::ALL.to_vec(),
+        expires_at: None,
+        note: None,
+    };
     let token = engine.mint(Actor::Runtime, new).await?.secret;
     let caller = engine.caller_by_token(&token, "api").ok_or("the token is not known")?;
     Ok(Bench { engine, store, caller, token, begun })
 }
 
-pub(crate) async fn run(folder: &Path, at_once: usize, time: Duration) -> Result<Measured, Box<dyn std::error::Error>> {
+pub(crate) async fn run(
+    folder: &Path,
+    at_once: usize,
+    time: Duration,
+) -> Result<Measured, Box<dyn std::error::Error>> {
     let bench = open(folder).await?;
     let start = Instant::now();
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..at_once {
-        let (engine, caller, begun) = (bench.engine.clone(), bench.caller.clone(), bench.begun.clone());
+        let (engine, caller, begun) =
+            (bench.engine.clone(), bench.caller.clone(), bench.begun.clone());
         clients.spawn(async move { client(&engine, &caller, &begun, start + time).await });
     }
     let mut measured = Measured { cycles: 0, took: Duration::ZERO, answer_to_start: Vec::new() };
@@ -142,19 +173,35 @@ async fn client(
 ) -> Result<(u64, Vec<Duration>), engine::Error> {
     let (mut cycles, mut times) = (0, Vec::new());
     loop {
-        let new = NewSession { agent: "ops".into(), title: None, metadata: serde_json::Value::Null };
+        let new =
+            NewSession { agent: "ops".into(), title: None, metadata: serde_json::Value::Null };
         let session = engine.open_session(caller, new, None).await?.id;
         let mut follow = engine.follow_session(session, None).await?;
         for _ in 0..CYCLES_A_SESSION {
-            engine.say(caller, session, Saying { texts: vec!["go".into()], while_pending: None }, None).await?;
+            engine
+                .say(
+                    caller,
+                    session,
+                    Saying { texts: vec!["go".into()], while_pending: None },
+                    None,
+                )
+                .await?;
             loop {
                 let Some(Followed::Event(happening)) = follow.next().await? else { continue };
                 match happening.event {
                     Event::HoldOpened { hold } => {
                         let digest = hold.digest();
-                        let answer = Answer::Approve { scope: Reach::Once, arguments: None, note: None };
+                        let answer =
+                            Answer::Approve { scope: Reach::Once, arguments: None, note: None };
                         let asked = Instant::now();
-                        engine.answer(caller, hold.id, Answering { digest: Some(digest), answer }, None).await?;
+                        engine
+                            .answer(
+                                caller,
+                                hold.id,
+                                Answering { digest: Some(digest), answer },
+                                None,
+                            )
+                            .await?;
                         let began = begun.lock().expect("sound").remove(&digest.to_string());
                         // Not yet begun when the answer was acknowledged: it is about to.
                         times.push(began.unwrap_or_else(Instant::now).duration_since(asked));

@@ -15,7 +15,11 @@ const CYCLES_A_SESSION: u64 = 8;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-pub(crate) async fn run(folder: &Path, at_once: usize, time: Duration) -> Result<Measured, Box<dyn std::error::Error>> {
+pub(crate) async fn run(
+    folder: &Path,
+    at_once: usize,
+    time: Duration,
+) -> Result<Measured, Box<dyn std::error::Error>> {
     let bench = cycle::open(folder).await?;
     let setup = ServerSetup {
         engine: bench.engine.clone(),
@@ -25,7 +29,12 @@ pub(crate) async fn run(folder: &Path, at_once: usize, time: Duration) -> Result
         trusts: None,
         demo: None,
         warnings: Vec::new(),
-        limits: HttpLimits { requests_per_second: None, streams_per_caller: 100_000, streams: 100_000, ..HttpLimits::default() },
+        limits: HttpLimits {
+            requests_per_second: None,
+            streams_per_caller: 100_000,
+            streams: 100_000,
+            ..HttpLimits::default()
+        },
         audit: None,
     };
     let server = server::bind(setup).await?;
@@ -64,22 +73,36 @@ async fn client(
 ) -> Result<(u64, Vec<Duration>), Failure> {
     // A client of its own: its connections are kept, as a program's are.
     let http = Client::builder().no_proxy().build()?;
-    let post = |path: String, body: Value| http.post(format!("{base}{path}")).bearer_auth(token).json(&body);
+    let post = |path: String, body: Value| {
+        http.post(format!("{base}{path}")).bearer_auth(token).json(&body)
+    };
     let (mut cycles, mut times) = (0, Vec::new());
     loop {
-        let session: Value = checked(post("/v1/sessions".into(), json!({"agent": "ops"})).send().await?).await?.json().await?;
+        let session: Value =
+            checked(post("/v1/sessions".into(), json!({"agent": "ops"})).send().await?)
+                .await?
+                .json()
+                .await?;
         let session = session["id"].as_str().ok_or("no session")?.to_owned();
         for _ in 0..CYCLES_A_SESSION {
             let said = post(format!("/v1/sessions/{session}/messages"), json!({"text": "go"}));
             let events = checked(said.header("accept", "text/event-stream").send().await?).await?;
             let hold = opened(events).await?;
-            let (id, digest) = (hold["id"].as_str().unwrap_or_default(), hold["digest"].as_str().unwrap_or_default());
+            let (id, digest) = (
+                hold["id"].as_str().unwrap_or_default(),
+                hold["digest"].as_str().unwrap_or_default(),
+            );
             let asked = Instant::now();
             let answer = json!({"digest": digest, "answer": {"verdict": "approve"}});
-            checked(post(format!("/v1/holds/{id}/answer"), answer).send().await?).await?.bytes().await?;
+            checked(post(format!("/v1/holds/{id}/answer"), answer).send().await?)
+                .await?
+                .bytes()
+                .await?;
             let began = begun.lock().expect("sound").remove(digest);
             times.push(began.unwrap_or_else(Instant::now).duration_since(asked));
-            let wait = http.get(format!("{base}/v1/holds/{id}/wait?until=settled&timeout_s=30")).bearer_auth(token);
+            let wait = http
+                .get(format!("{base}/v1/holds/{id}/wait?until=settled&timeout_s=30"))
+                .bearer_auth(token);
             checked(wait.send().await?).await?.bytes().await?;
             cycles += 1;
             if Instant::now() >= until {
@@ -103,7 +126,10 @@ async fn opened(reply: reqwest::Response) -> Result<Value, Failure> {
     while let Some(chunk) = stream.next().await {
         text.push_str(std::str::from_utf8(&chunk?)?);
     }
-    let event = text.split("\n\n").find(|event| event.contains("event: hold.opened")).ok_or("no hold was opened")?;
+    let event = text
+        .split("\n\n")
+        .find(|event| event.contains("event: hold.opened"))
+        .ok_or("no hold was opened")?;
     let data = event.lines().find_map(|line| line.strip_prefix("data: ")).ok_or("no data")?;
     let value: Value = serde_json::from_str(data)?;
     Ok(value["hold"].clone())

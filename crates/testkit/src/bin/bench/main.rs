@@ -1,7 +1,10 @@
 //! `cargo xtask bench`: full cycles per second (message → hold → approve → no-op tool → final text),
 //! everything durable, each as a ratio to what raw SQLite does on this machine in the same run.
 
-#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock, and its tasks end with it")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark reads the clock, and its tasks end with it"
+)]
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 mod cycle;
@@ -32,11 +35,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     report.floor("B: raw SQLite, 5 single commits a cycle", b);
 
     for at_once in [1, 64] {
-        let measured = cycle::run(&folder.path().join(format!("in-process-{at_once}")), at_once, time).await?;
+        let measured =
+            cycle::run(&folder.path().join(format!("in-process-{at_once}")), at_once, time).await?;
         report.cycles("in process", at_once, &measured, a, b);
     }
     for at_once in [1, 64] {
-        let measured = http::run(&folder.path().join(format!("http-{at_once}")), at_once, time).await?;
+        let measured =
+            http::run(&folder.path().join(format!("http-{at_once}")), at_once, time).await?;
         report.cycles("over HTTP", at_once, &measured, a, b);
     }
     report.end();

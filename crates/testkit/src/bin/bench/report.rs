@@ -32,7 +32,10 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn new(json: bool) -> Report {
         if !json {
-            println!("{:<58} {:>10} {:>8} {:>8} {:>9} {:>9}", "", "cycles/s", "of A", "of B", "p50 ms", "p99 ms");
+            println!(
+                "{:<58} {:>10} {:>8} {:>8} {:>9} {:>9}",
+                "", "cycles/s", "of A", "of B", "p50 ms", "p99 ms"
+            );
         }
         Report { json }
     }
@@ -56,7 +59,11 @@ impl Report {
             );
         } else {
             let name = format!("{name}, {at_once} at once");
-            println!("{name:<58} {rate:>10.0} {:>8.2} {:>8.2} {p50:>9.2} {p99:>9.2}", rate / a, rate / b);
+            println!(
+                "{name:<58} {rate:>10.0} {:>8.2} {:>8.2} {p50:>9.2} {p99:>9.2}",
+                rate / a,
+                rate / b
+            );
         }
     }
 

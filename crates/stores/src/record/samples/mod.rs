@@ -1,0 +1,263 @@
+//! One of everything that can be on disk, with every field used somewhere.
+
+mod names;
+mod rows;
+
+use std::sync::Arc;
+
+pub(super) use names::{EVENT_NAMES, event_name};
+pub(super) use rows::rows;
+
+use domain::answer::{Answer, Scope};
+use domain::call::{Call, CallParts, ExecutionContext};
+use domain::digest::Digest;
+use domain::grant::{Covers, Grant};
+use domain::hold::{
+    Callback, Choice, Decision, Hold, HoldOutcome, HoldState, Preview, Question, Risk, Vote,
+};
+use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
+use domain::json::Arguments;
+use domain::outcome::ToolResult;
+use domain::person::{Actor, Audience, PersonId, Proof};
+use domain::policy::{ConditionSpec, Conditions, Op};
+use domain::time::Timestamp;
+use domain::tool::{Confirm, Effects, Place};
+use serde_json::{Value, json};
+
+const MS: i64 = 1_763_172_180_007;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_ms(MS + seconds * 1_000)
+}
+
+const SESSION: SessionId = SessionId(domain::id::Bits(0x019a_84f0_0007_1111_2222_3333_4444_5555));
+const HOLD: HoldId = HoldId(domain::id::Bits(0x019a_84f0_0007_aaaa_bbbb_cccc_dddd_eeee));
+const RUN: RunId = RunId(domain::id::Bits(0x019a_84f0_0007_0000_0000_0000_0000_0001));
+const CALL: CallId = CallId(domain::id::Bits(0x019a_84f0_0007_0000_0000_0000_0000_0002));
+const NODE: NodeId = NodeId(domain::id::Bits(0x019a_84f0_0007_0000_0000_0000_0000_0003));
+
+fn ana() -> PersonId {
+    PersonId::new("ana")
+}
+
+fn person() -> Actor {
+    Actor::Person(ana())
+}
+
+fn program() -> Actor {
+    Actor::Program { token: TokenId::new(MS, 4), name: "ci".into(), minted_by: Some(ana()) }
+}
+
+fn arguments(text: &str) -> Arguments {
+    Arguments::parse(text.as_bytes()).unwrap()
+}
+
+fn parts() -> CallParts {
+    CallParts {
+        id: CALL,
+        tool_use_id: "toolu_01".into(),
+        agent: "ops".into(),
+        session: Some(SESSION),
+        tool: "sql_modify".into(),
+        effects: Effects::Transactional,
+        place: Place::Server,
+        confirm: Confirm::Held,
+        definition: Digest::of(b"a tool"),
+        arguments: arguments(r#"{ "sql": "DELETE FROM orders WHERE status=1", "é": 1.50 }"#),
+        secrets: Vec::new(),
+        context: ExecutionContext {
+            detail: "on orders.db, at most 30 s".into(),
+            working_directory: Some("/srv".into()),
+        },
+        policy: Digest::of(b"a policy"),
+        revision: 1,
+    }
+}
+
+fn call() -> Arc<Call> {
+    Arc::new(Call::fixed(parts()))
+}
+
+/// Everything that is seldom there.
+fn rare_call() -> Arc<Call> {
+    Arc::new(Call::fixed(CallParts {
+        id: CallId::new(MS, 5),
+        session: None,
+        effects: Effects::AtMostOnce,
+        place: Place::Client,
+        confirm: Confirm::TwoPhase,
+        arguments: arguments(r#"{"password":"hunter2"}"#),
+        secrets: vec!["/password".into()],
+        context: ExecutionContext::default(),
+        revision: 3,
+        ..parts()
+    }))
+}
+
+fn audience() -> Audience {
+    Audience {
+        people: [ana()].into(),
+        roles: ["dba".to_owned()].into(),
+        quorum: 2,
+        exclude_requester: true,
+    }
+}
+
+fn vote(answer: Answer, proof: Proof) -> Vote {
+    Vote {
+        answer,
+        by: ana(),
+        at: at(60),
+        via: "web".into(),
+        proof,
+        digest: call().digest(),
+        view: Digest::of(b"what she saw"),
+    }
+}
+
+fn approve() -> Answer {
+    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+}
+
+fn conditions() -> Conditions {
+    Conditions::compile(vec![
+        ConditionSpec { pointer: "/amount".into(), op: Op::AtMost(500.into()) },
+        ConditionSpec { pointer: "/to".into(), op: Op::In(vec![json!("a"), json!(null)]) },
+        ConditionSpec { pointer: "/path".into(), op: Op::Glob("/srv/**".into()) },
+        ConditionSpec { pointer: "/force".into(), op: Op::Exists(false) },
+        ConditionSpec { pointer: "/name".into(), op: Op::Equals(json!("x")) },
+    ])
+    .unwrap()
+}
+
+fn pending() -> Hold {
+    Hold {
+        id: HOLD,
+        version: 1,
+        question: Question::Approve,
+        state: HoldState::Pending,
+        risk: Risk::Medium,
+        tag: domain::hold::tag_of(HOLD),
+        title: "Delete 214 rows from orders".into(),
+        agent: Some("ops".into()),
+        session: Some(SESSION),
+        run: Some(RUN),
+        parent: None,
+        opener: person(),
+        requester: Some(ana()),
+        call: Some(call()),
+        preview: Preview {
+            summary: Some("214 rows".into()),
+            rows: Some(214),
+            diff: Some("-1\n+2".into()),
+            warnings: vec!["no WHERE".into()],
+        },
+        context: json!({"ticket": 7}),
+        rationale: Some("they are old".into()),
+        audience: audience(),
+        rule: Some("deletes need a dba".into()),
+        policy: Digest::of(b"a policy"),
+        opened_at: at(0),
+        expires_at: Some(at(86_400)),
+        claimed_by: None,
+        votes: Vec::new(),
+        two_phase: false,
+        outcome: None,
+        callback: None,
+    }
+}
+
+/// A question of an outside program that gates no call.
+fn choice() -> Hold {
+    Hold {
+        question: Question::Choose {
+            options: vec![
+                Choice { id: "1".into(), label: "Blue-Green".into(), description: None },
+                Choice { id: "2".into(), label: "Canary".into(), description: Some("5 %".into()) },
+            ],
+            multiple: true,
+            allow_other: true,
+        },
+        risk: Risk::Critical,
+        tag: "XYZ".into(),
+        agent: None,
+        session: None,
+        run: None,
+        parent: Some(HoldId::new(MS, 6)),
+        opener: program(),
+        requester: None,
+        call: None,
+        preview: Preview::default(),
+        context: Value::Null,
+        rationale: None,
+        audience: Audience {
+            people: [ana()].into(),
+            roles: [].into(),
+            quorum: 1,
+            exclude_requester: false,
+        },
+        rule: None,
+        expires_at: None,
+        claimed_by: Some(ana()),
+        two_phase: true,
+        callback: Some(Callback { url: "https://example.com/h".into(), secret_env: "HOOK".into() }),
+        ..pending()
+    }
+}
+
+fn approved() -> HoldState {
+    HoldState::Approved(Decision::People {
+        vote: vote(approve(), Proof::Login),
+        voters: vec![ana(), PersonId::new("bob")],
+    })
+}
+
+pub(super) fn holds() -> Vec<(&'static str, Hold)> {
+    let mut decided = pending();
+    decided.votes = vec![vote(
+        Answer::Deny { reason: Some("not now".into()), stop: true },
+        Proof::Token(TokenId::new(MS, 4)),
+    )];
+    decided.decided(approved());
+    decided.outcome = Some(HoldOutcome::Succeeded(ToolResult::output("214 rows")));
+    let mut fill = choice();
+    fill.question = Question::Fill { schema: Some(json!({"type": "object"})) };
+    fill.state = HoldState::Expired { at: at(5) };
+    let mut perform = pending();
+    perform.question = Question::Perform { deny_values: vec!["no".into()] };
+    perform.call = Some(rare_call());
+    perform.policy = Digest::of(b"another policy");
+    perform.outcome = Some(HoldOutcome::Failed(ToolResult::error("gone")));
+    perform.state =
+        HoldState::Cancelled { by: program(), reason: Some("superseded".into()), at: at(9) };
+    let mut settle = pending();
+    settle.question = Question::Settle;
+    settle.outcome = Some(HoldOutcome::Unknown);
+    settle.risk = Risk::High;
+    vec![
+        ("hold_pending", pending()),
+        ("hold_approved", decided),
+        ("hold_choose", choice()),
+        ("hold_fill", fill),
+        ("hold_perform", perform),
+        ("hold_settle", settle),
+    ]
+}
+
+pub(super) fn grants() -> Vec<(&'static str, Grant)> {
+    let same = Grant {
+        id: GrantId::new(MS, 8),
+        session: SESSION,
+        tool: "sql_modify".into(),
+        definition: Digest::of(b"a tool"),
+        covers: Covers::Same(call().match_key()),
+        by: ana(),
+        hold: HOLD,
+        made_at: at(60),
+        expires_at: at(3_660),
+        uses_left: 99,
+        revoked: false,
+    };
+    let stated = Grant { covers: Covers::Stated(conditions()), revoked: true, ..same.clone() };
+    vec![("grant_same", same), ("grant_stated", stated)]
+}

@@ -1,0 +1,67 @@
+//! Which events there are.
+
+use domain::event::Event;
+
+/// Every event there is. A new one does not compile until it has a name here, and then does not
+/// pass until it has a golden file.
+pub(in crate::record) fn event_name(event: &Event) -> &'static str {
+    match event {
+        Event::SessionOpened { .. } => "SessionOpened",
+        Event::MessageQueued { .. } => "MessageQueued",
+        Event::RunStarted { .. } => "RunStarted",
+        Event::MessageAdded { .. } => "MessageAdded",
+        Event::CallProposed { .. } => "CallProposed",
+        Event::CallMalformed { .. } => "CallMalformed",
+        Event::HoldOpened { .. } => "HoldOpened",
+        Event::HoldUpdated { .. } => "HoldUpdated",
+        Event::HoldDecided { .. } => "HoldDecided",
+        Event::CallStarted { .. } => "CallStarted",
+        Event::CallInDoubt { .. } => "CallInDoubt",
+        Event::CallSettled { .. } => "CallSettled",
+        Event::RunPaused { .. } => "RunPaused",
+        Event::RunResumed { .. } => "RunResumed",
+        Event::RunCompleted { .. } => "RunCompleted",
+        Event::RunFailed { .. } => "RunFailed",
+        Event::RunStopping { .. } => "RunStopping",
+        Event::RunCancelled { .. } => "RunCancelled",
+        Event::GrantMade { .. } => "GrantMade",
+        Event::GrantUsed { .. } => "GrantUsed",
+        Event::GrantRevoked { .. } => "GrantRevoked",
+        Event::Frozen { .. } => "Frozen",
+        Event::Thawed { .. } => "Thawed",
+        Event::TokenMinted { .. } => "TokenMinted",
+        Event::TokenRevoked { .. } => "TokenRevoked",
+        Event::LoggedIn { .. } => "LoggedIn",
+        Event::PolicyInForce { .. } => "PolicyInForce",
+    }
+}
+
+pub(in crate::record) const EVENT_NAMES: [&str; 27] = [
+    "SessionOpened",
+    "MessageQueued",
+    "RunStarted",
+    "MessageAdded",
+    "CallProposed",
+    "CallMalformed",
+    "HoldOpened",
+    "HoldUpdated",
+    "HoldDecided",
+    "CallStarted",
+    "CallInDoubt",
+    "CallSettled",
+    "RunPaused",
+    "RunResumed",
+    "RunCompleted",
+    "RunFailed",
+    "RunStopping",
+    "RunCancelled",
+    "GrantMade",
+    "GrantUsed",
+    "GrantRevoked",
+    "Frozen",
+    "Thawed",
+    "TokenMinted",
+    "TokenRevoked",
+    "LoggedIn",
+    "PolicyInForce",
+];

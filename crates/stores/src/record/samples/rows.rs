@@ -1,0 +1,296 @@
+//! One row for every event, and for every way in which one can be said.
+
+use std::sync::Arc;
+
+use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::call::{Call, Clearance, ExecutionContext};
+use domain::digest::Digest;
+use domain::event::{Event, Scope as TokenScope, Token, TokenOwner};
+use domain::grant::ClearedBy;
+use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk};
+use domain::id::{CallId, CommitId, GrantId, MessageId, StreamId, TokenId};
+use domain::message::{Message, Origin, Part, Role};
+use domain::outcome::{ResultKind, ToolResult};
+use domain::person::{Actor, Proof};
+use ports::store::Commit;
+use serde_json::{Value, json};
+
+use super::{
+    CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, call,
+    choice, conditions, grants, pending, person, program, rare_call, vote,
+};
+
+fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
+    let id = MessageId::new(MS, number);
+    Arc::new(Message { id, role, origin: Origin::Own, parts, at: at(1) })
+}
+
+fn turn_of(call: &Call) -> Arc<Message> {
+    message(
+        2,
+        Role::Assistant,
+        vec![
+            Part::Reasoning { text: "hm".into(), opaque: Some("c2ln".into()) },
+            Part::Text("I will delete them.".into()),
+            Part::ToolCall {
+                call: call.id,
+                tool_use_id: call.tool_use_id.clone(),
+                tool: call.tool.clone(),
+                input: String::from_utf8(call.arguments.bytes().to_vec()).unwrap(),
+            },
+        ],
+    )
+}
+
+pub(in crate::record) fn rows() -> Vec<(&'static str, Commit)> {
+    let session: Vec<(&'static str, Vec<Event>)> =
+        [opening(), calls(), deciding(), ending()].concat();
+    let session = session
+        .into_iter()
+        .map(|(name, events)| (name, row(StreamId::Session(SESSION), person(), events)));
+    let outside = [("outside_hold", vec![Event::HoldOpened { hold: Arc::new(choice()) }])]
+        .into_iter()
+        .map(|(name, events)| (name, row(StreamId::Outside(HOLD), program(), events)));
+    let house = house()
+        .into_iter()
+        .map(|(name, events)| (name, row(StreamId::House, Actor::Runtime, events)));
+    session.chain(outside).chain(house).collect()
+}
+
+fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Commit {
+    Commit {
+        id: CommitId::new(MS, 9),
+        stream,
+        expected: 41,
+        house: None,
+        events,
+        at: at(1),
+        actor,
+        session: None,
+        holds: Vec::new(),
+        grants: Vec::new(),
+        reply: None,
+        deliveries: Vec::new(),
+    }
+}
+
+type Named = (&'static str, Vec<Event>);
+
+fn opening() -> Vec<Named> {
+    let said = message(1, Role::User, vec![Part::Text("delete the old orders\n\u{202e}".into())]);
+    let decided = Arc::new(Message {
+        origin: Origin::Runtime,
+        ..(*message(3, Role::User, vec![Part::Text("Ana approved it.".into())])).clone()
+    });
+    let opened = |title: Option<&str>, metadata| Event::SessionOpened {
+        agent: "ops".into(),
+        creator: program(),
+        title: title.map(str::to_owned),
+        metadata,
+    };
+    vec![
+        ("session_opened", vec![opened(Some("Clean up"), json!({"from": "cron", "n": 1.5}))]),
+        ("session_opened_bare", vec![opened(None, Value::Null)]),
+        (
+            "message_queued",
+            vec![Event::MessageQueued { message: said.clone(), run: RUN, join: true }],
+        ),
+        ("message", vec![Event::RunStarted { run: RUN }, Event::MessageAdded { message: said }]),
+        ("message_by_runtime", vec![Event::MessageAdded { message: decided }]),
+    ]
+}
+
+fn calls() -> Vec<Named> {
+    let clearance = |by| Some(Clearance { by, at: at(1), execute_by: at(86_401) });
+    let proposed = |call: &Arc<Call>, clearance| Event::CallProposed {
+        id: call.id,
+        call: call.clone(),
+        clearance,
+    };
+    let result = Part::ToolResult {
+        call: CALL,
+        tool_use_id: "toolu_01".into(),
+        tool: "sql_modify".into(),
+        result: ToolResult { content: "Denied".into(), is_error: true, kind: ResultKind::Denied },
+    };
+    vec![
+        (
+            "turn",
+            vec![
+                Event::MessageAdded { message: turn_of(&call()) },
+                proposed(&call(), None),
+                Event::HoldOpened { hold: Arc::new(pending()) },
+                Event::RunPaused { run: RUN },
+            ],
+        ),
+        ("call_by_rule", vec![proposed(&call(), clearance(ClearedBy::Rule(Some("reads".into()))))]),
+        ("call_by_default", vec![proposed(&rare_call(), clearance(ClearedBy::Rule(None)))]),
+        (
+            "call_by_grant",
+            vec![proposed(&call(), clearance(ClearedBy::Grant(GrantId::new(MS, 8))))],
+        ),
+        (
+            "call_confirmed",
+            vec![Event::CallProposed {
+                id: CallId::new(MS, 10),
+                call: rare_call(),
+                clearance: clearance(ClearedBy::People(HOLD)),
+            }],
+        ),
+        (
+            "call_malformed",
+            vec![Event::CallMalformed {
+                call: CALL,
+                tool_use_id: "toolu_01".into(),
+                tool: "no_such".into(),
+            }],
+        ),
+        ("call_started", vec![Event::CallStarted { call: CALL, attempt: 2, node: NODE }]),
+        (
+            "call_in_doubt",
+            vec![Event::CallInDoubt { call: CALL, evidence: "pid 7 is gone".into(), settle: HOLD }],
+        ),
+        (
+            "call_settled",
+            vec![Event::CallSettled { call: CALL, result: ToolResult::output("214 rows") }],
+        ),
+        ("results", vec![Event::MessageAdded { message: message(4, Role::Tool, vec![result]) }]),
+    ]
+}
+
+fn deciding() -> Vec<Named> {
+    let updated = |change| vec![Event::HoldUpdated { hold: HOLD, change }];
+    let answered = |answer, proof| {
+        let vote = vote(answer, proof);
+        let decision = Decision::People { voters: vec![vote.by.clone()], vote };
+        vec![Event::HoldDecided { hold: HOLD, state: HoldState::Answered(decision) }]
+    };
+    let channel = || Proof::Channel { name: "feishu".into(), message: "om_1".into() };
+    let edited = Answer::Approve {
+        scope: Scope::Session(GrantTerms {
+            expires_in_ms: Some(3_600_000),
+            uses: Some(5),
+            conditions: Some(conditions()),
+        }),
+        arguments: Some(arguments(r#"{"sql":"SELECT 1"}"#)),
+        note: Some("smaller".into()),
+    };
+    let revised = call().revised(
+        arguments(r#"{"sql":"SELECT 1"}"#),
+        ExecutionContext::default(),
+        Digest::of(b"a tool"),
+        Digest::of(b"a policy"),
+    );
+    let automatic = Decision::Automatic { allowed: false, by: ClearedBy::Rule(None), at: at(2) };
+    let deny = Answer::Deny { reason: None, stop: false };
+    vec![
+        ("hold_voted", updated(HoldChange::Voted(vote(edited, channel())))),
+        (
+            "hold_revised",
+            updated(HoldChange::Revised {
+                call: Arc::new(revised),
+                audience: audience(),
+                rule: Some("reads".into()),
+                risk: Risk::Low,
+                preview: Preview::default(),
+                votes: vec![vote(approve(), Proof::Door("worlds".into()))],
+            }),
+        ),
+        ("hold_claimed", updated(HoldChange::Claimed(ana()))),
+        ("hold_unclaimed", updated(HoldChange::Unclaimed)),
+        ("hold_outcome", updated(HoldChange::Outcome(HoldOutcome::Executing))),
+        ("decided_approved", vec![Event::HoldDecided { hold: HOLD, state: approved() }]),
+        (
+            "decided_denied",
+            vec![Event::HoldDecided {
+                hold: HOLD,
+                state: HoldState::Denied(Decision::People {
+                    vote: vote(deny, Proof::Login),
+                    voters: vec![ana()],
+                }),
+            }],
+        ),
+        (
+            "decided_by_rule",
+            vec![Event::HoldDecided { hold: HOLD, state: HoldState::Denied(automatic) }],
+        ),
+        ("decided_respond", answered(Answer::Respond { content: "42".into() }, Proof::Login)),
+        (
+            "decided_choose",
+            answered(Answer::Choose(vec!["1".into(), "Other".into()]), Proof::Login),
+        ),
+        ("decided_fill", answered(Answer::Fill(json!({"text": "hello"})), Proof::Login)),
+        (
+            "decided_perform",
+            answered(Answer::Perform { content: "done".into(), is_error: true }, Proof::Login),
+        ),
+        (
+            "decided_settle",
+            answered(
+                Answer::Settle { how: Settlement::Retry, content: Some("it is not there".into()) },
+                Proof::Login,
+            ),
+        ),
+        (
+            "decided_expired",
+            vec![Event::HoldDecided { hold: HOLD, state: HoldState::Expired { at: at(3) } }],
+        ),
+        (
+            "decided_cancelled",
+            vec![Event::HoldDecided {
+                hold: HOLD,
+                state: HoldState::Cancelled { by: Actor::Runtime, reason: None, at: at(3) },
+            }],
+        ),
+    ]
+}
+
+fn ending() -> Vec<Named> {
+    let grants = grants().into_iter().map(|(_, grant)| Event::GrantMade { grant: Arc::new(grant) });
+    let grant = GrantId::new(MS, 8);
+    vec![
+        ("run_resumed", vec![Event::RunResumed { run: RUN }]),
+        ("run_completed", vec![Event::RunCompleted { run: RUN }]),
+        ("run_failed", vec![Event::RunFailed { run: RUN, error: "the model is busy".into() }]),
+        (
+            "run_stopping",
+            vec![Event::RunStopping { run: RUN, by: person(), reason: Some("enough".into()) }],
+        ),
+        ("run_cancelled", vec![Event::RunCancelled { run: RUN }]),
+        ("grant_made", grants.collect()),
+        ("grant_used", vec![Event::GrantUsed { grant, call: CALL }]),
+        ("grant_revoked", vec![Event::GrantRevoked { grant, by: person() }]),
+    ]
+}
+
+fn house() -> Vec<Named> {
+    let token = |owner, scopes: &[TokenScope], note: Option<&str>| Event::TokenMinted {
+        token: Box::new(Token {
+            id: TokenId::new(MS, 4),
+            owner,
+            scopes: scopes.to_vec(),
+            secret: Digest::of(b"a secret"),
+            minted_by: person(),
+            minted_at: at(0),
+            expires_at: note.map(|_| at(86_400)),
+            note: note.map(str::to_owned),
+        }),
+    };
+    vec![
+        ("frozen", vec![Event::Frozen { by: person(), reason: "smoke".into() }]),
+        ("thawed", vec![Event::Thawed { by: person() }]),
+        (
+            "token_minted",
+            vec![
+                token(TokenOwner::Person(ana()), &TokenScope::ALL, Some("laptop")),
+                token(TokenOwner::Program("ci".into()), &[TokenScope::Ask], None),
+            ],
+        ),
+        ("token_revoked", vec![Event::TokenRevoked { token: TokenId::new(MS, 4), by: person() }]),
+        ("logged_in", vec![Event::LoggedIn { person: ana(), via: "link".into() }]),
+        (
+            "policy_in_force",
+            vec![Event::PolicyInForce { policy: Digest::of(b"a policy"), node: NODE }],
+        ),
+    ]
+}
