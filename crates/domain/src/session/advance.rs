@@ -84,7 +84,7 @@ impl Draft {
                 || !undecided
                 || (only_reads && matches!(clearance.by, ClearedBy::Rule(_)))
             {
-                any |= self.begin(id, call, clearance, 1, context);
+                any |= self.begin(id, call, clearance, record.attempts + 1, context);
             }
         }
         any

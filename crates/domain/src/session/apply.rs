@@ -74,6 +74,9 @@ impl Session {
             Event::CallStarted { call, attempt, node } => {
                 if let Some(clearance) = self.clearance_of(*call) {
                     self.hold_outcome(&clearance, HoldOutcome::Executing);
+                    if let Some(record) = self.calls.get_mut(call) {
+                        record.attempts = *attempt;
+                    }
                     self.set(
                         *call,
                         CallState::Running { clearance, attempt: *attempt, node: *node },
@@ -146,6 +149,7 @@ impl Session {
                             tool_use_id: tool_use_id.clone(),
                             tool: tool.clone(),
                             call: None,
+                            attempts: 0,
                             state: CallState::Proposed,
                         };
                         self.calls.insert(*call, record);

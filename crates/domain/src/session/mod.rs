@@ -108,6 +108,8 @@ pub struct CallRecord {
     pub tool: Arc<str>,
     /// `None` for one whose arguments or tool were no good.
     pub call: Option<Arc<Call>>,
+    /// How often it was started, over all revisions: a late report of an earlier start is refused.
+    pub attempts: u32,
     pub state: CallState,
 }
 

@@ -372,3 +372,19 @@ fn an_approval_can_be_taken_back_until_the_call_starts() {
     let late = world.tell(&Command::CancelHold { hold, by, reason: None });
     assert!(matches!(late, Err(Refusal::AlreadyDecided { .. })), "it is running already");
 }
+
+#[test]
+fn i17_a_zombie_of_an_earlier_start_cannot_report_for_a_later_one() {
+    let mut world = held();
+    world.approve("ana", 0);
+    let call = *world.session.calls.keys().next().unwrap();
+    world.crash(&Recovered::Unknown { evidence: String::new() });
+    world.answer_as("ana", 1, Answer::Settle { how: Settlement::Retry, content: None }).unwrap();
+    world.approve("ana", 2);
+    assert_eq!(world.running().len(), 1);
+    let zombie =
+        Command::Report { call, attempt: 1, outcome: Outcome::Succeeded(Output::text("old")) };
+    assert_eq!(world.tell(&zombie), Err(Refusal::Overtaken));
+    world.finish();
+    assert_eq!(world.results(), ["did wipe"]);
+}

@@ -1,6 +1,7 @@
 //! The state machines of session, hold, call and grant, driven as the engine drives them.
 
 mod circle;
+mod random;
 mod time_and_change;
 mod turns;
 mod two_phase;
