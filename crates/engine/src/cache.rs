@@ -3,7 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use domain::id::SessionId;
+use domain::hold::Hold;
+use domain::id::{HoldId, SessionId};
 use domain::session::Session;
 
 pub(crate) struct Cache {
@@ -14,8 +15,20 @@ pub(crate) struct Cache {
 #[derive(Default)]
 struct Kept {
     sessions: HashMap<SessionId, Arc<Session>>,
+    /// Which of them an open hold belongs to.
+    open: HashMap<HoldId, SessionId>,
     /// Oldest first. Entries may be stale: a session put again is queued again.
     order: VecDeque<(SessionId, u64)>,
+}
+
+impl Kept {
+    fn remove(&mut self, id: SessionId) {
+        if let Some(session) = self.sessions.remove(&id) {
+            for hold in session.holds.keys() {
+                self.open.remove(hold);
+            }
+        }
+    }
 }
 
 impl Cache {
@@ -35,17 +48,31 @@ impl Cache {
             return;
         }
         kept.order.push_back((session.id, session.version));
+        for hold in session.holds.values() {
+            match hold.is_pending() {
+                true => kept.open.insert(hold.id, session.id),
+                false => kept.open.remove(&hold.id),
+            };
+        }
         kept.sessions.insert(session.id, session);
         while kept.sessions.len() > self.room || kept.order.len() > self.room * 8 {
             let Some((id, version)) = kept.order.pop_front() else { break };
             if kept.sessions.get(&id).is_some_and(|session| session.version == version) {
-                kept.sessions.remove(&id);
+                kept.remove(id);
             }
         }
     }
 
     pub(crate) fn forget(&self, id: SessionId) {
-        self.kept().sessions.remove(&id);
+        self.kept().remove(id);
+    }
+
+    /// A hold that was open when its session was last seen. It may have been decided since, so this
+    /// is for finding it, not for showing it.
+    pub(crate) fn open_hold(&self, id: HoldId) -> Option<Arc<Hold>> {
+        let kept = self.kept();
+        let session = kept.open.get(&id).and_then(|session| kept.sessions.get(session))?;
+        session.holds.get(&id).cloned()
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {

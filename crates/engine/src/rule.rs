@@ -81,7 +81,9 @@ impl Engine {
             None => false,
             Some(serde_json::Value::Bool(confirmed)) => *confirmed,
             Some(_) => {
-                return malformed("The call was not run. `confirmed` must be true or false.".into());
+                return malformed(
+                    "The call was not run. `confirmed` must be true or false.".into(),
+                );
             }
         };
         let arguments = arguments.without("confirmed");

@@ -93,9 +93,13 @@ async fn arguments_that_are_no_object_or_do_not_fit_the_schema() {
 #[tokio::test]
 async fn tools_that_are_not_there() {
     refused(&[
-        ("wittness", r#"{"note":"a"}"#.into(), "`witness`"),
-        ("holdpoint.approve", "{}".into(), "holdpoint.approve"),
-        ("", "{}".into(), "witness"),
+        (
+            "wittness",
+            r#"{"note":"a"}"#.into(),
+            "There is no tool `wittness`. The tools are: witness",
+        ),
+        ("holdpoint.approve", "{}".into(), "There is no tool `holdpoint.approve`"),
+        ("sh\u{202e}", "{}".into(), "There is no tool"),
     ])
     .await;
 }

@@ -1,5 +1,0 @@
-#[tokio::main]
-async fn main() {
-    let report = testkit::crash::Crash::from_env(100).run().await;
-    eprintln!("{report}");
-}
