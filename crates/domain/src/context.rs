@@ -1,10 +1,10 @@
 //! What a decision needs to know about the world, passed in by whoever asks for it.
 
-use crate::digest::Digest;
 use crate::id::{GrantId, HoldId, MessageId, NodeId};
 use crate::person::People;
 use crate::policy::Policy;
 use crate::time::Timestamp;
+use crate::tool::Tool;
 
 pub struct Context<'a> {
     pub now: Timestamp,
@@ -14,8 +14,10 @@ pub struct Context<'a> {
     pub frozen: Option<&'a str>,
     pub people: &'a People,
     pub policy: &'a Policy,
-    /// The definition of a tool as it is now; `None` if it is no longer configured.
-    pub definition_of: &'a dyn Fn(&str) -> Option<Digest>,
+    /// This process is about to end: nothing may start that it could not finish.
+    pub closing: bool,
+    /// A tool as it is now; `None` if it is no longer configured.
+    pub tool_of: &'a dyn Fn(&str) -> Option<&'a Tool>,
     pub run_as_decided: bool,
     /// Model calls that one run may take.
     pub turns_max: u32,

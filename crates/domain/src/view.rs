@@ -69,7 +69,7 @@ pub fn render(hold: &Hold) -> String {
         value(&mut text, &hold.context, 1);
     }
     if let Some(call) = &hold.call {
-        warn_of_look_alikes(&mut text, call.arguments.value());
+        warn_of_look_alikes(&mut text, &redact(call.arguments.value(), &call.secrets));
     }
     text
 }

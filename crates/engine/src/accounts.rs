@@ -198,6 +198,10 @@ impl Engine {
 
     pub async fn mint_token(&self, by: &Caller, new: NewToken) -> Result<MintedToken, Error> {
         by.must_be_admin()?;
+        if let TokenOwner::Person(_) = new.owner {
+            // Otherwise a program could make itself somebody who answers.
+            by.must_be_person()?;
+        }
         self.mint(by.actor.clone(), new).await
     }
 

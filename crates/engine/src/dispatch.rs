@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use domain::id::{CallId, SessionId};
-use domain::session::{CallState, Owed, Session};
+use domain::session::{Owed, Session};
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
@@ -35,10 +35,10 @@ impl AtWork {
         self.doing().remove(&work);
     }
 
-    pub(crate) fn stop(&self, work: Work) {
-        if let Some(stop) = self.doing().get(&work) {
-            stop.cancel();
-        }
+    /// Whether it was being done.
+    pub(crate) fn stop(&self, work: Work) -> bool {
+        let doing = self.doing();
+        doing.get(&work).inspect(|stop| stop.cancel()).is_some()
     }
 
     pub(crate) fn stop_all(&self) {
@@ -66,11 +66,7 @@ impl Engine {
                     self.start_execute(session, call)
                 }
                 Owed::Stop { call, node } if node == self.0.node => {
-                    if let Some(CallState::Running { attempt, .. }) =
-                        session.calls.get(&call).map(|record| &record.state)
-                    {
-                        self.0.at_work.stop(Work::Execute(call, *attempt));
-                    }
+                    self.stop_execute(session, call)
                 }
                 Owed::Think => {
                     thinks = true;

@@ -7,7 +7,7 @@ use domain::house::House;
 use domain::id::{CommitId, StreamId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
-use ports::store::Commit;
+use ports::store::{Commit, Entry};
 
 use crate::accounts::Caller;
 use crate::submit::Written;
@@ -66,14 +66,15 @@ impl Engine {
                 reply: None,
                 deliveries: Vec::new(),
             };
-            match self.write(commit).await? {
-                Written::Done(entry) => {
-                    let mut next = (*house).clone();
-                    next.apply(&event);
-                    self.0.house.set(Arc::new(next));
-                    self.0.bus.publish(*entry);
-                    return Ok(());
-                }
+            let mut next = (*house).clone();
+            next.apply(&event);
+            let next = Arc::new(next);
+            let done = move |engine: &Engine, entry: Entry| {
+                engine.0.house.set(next);
+                engine.0.bus.publish(entry);
+            };
+            match self.write(commit, done).await? {
+                Written::Done => return Ok(()),
                 _ => self.load_house().await?,
             }
         }

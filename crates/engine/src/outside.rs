@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use domain::call::{Call, Proposal};
-use domain::digest::Digest;
 use domain::event::{Event, Scope};
 use domain::grant::ClearedBy;
 use domain::hold::{
@@ -20,7 +19,7 @@ use domain::refusal::Refusal;
 use domain::session::default_audience;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
-use ports::store::{Commit, Delivery, HoldQuery, Viewer};
+use ports::store::{Commit, Delivery, Entry, HoldQuery, Viewer};
 use serde_json::{Value, json};
 
 use crate::accounts::Caller;
@@ -88,13 +87,14 @@ impl Engine {
             reply: keep.as_ref().map(|keep| keep.reply(&hold, now)),
             deliveries,
         };
-        match self.write(commit).await? {
-            Written::Done(entry) => {
-                self.0.bus.publish(*entry);
-                self.0.timers.note(hold.expires_at.filter(|_| hold.is_pending()));
-                self.0.timers.note_delivery();
-                Ok(hold)
-            }
+        let due = hold.expires_at.filter(|_| hold.is_pending());
+        let done = move |engine: &Engine, entry: Entry| {
+            engine.0.bus.publish(entry);
+            engine.0.timers.note(due);
+            engine.0.timers.note_delivery();
+        };
+        match self.write(commit, done).await? {
+            Written::Done => Ok(hold),
             Written::Replayed => Err(self.replay(keep.as_ref()).await),
             Written::Overtaken => {
                 Err(Error::Unavailable("the hold could not be opened; try again".into()))
@@ -362,12 +362,12 @@ impl Engine {
                 },
                 deliveries,
             };
-            match self.write(commit).await? {
-                Written::Done(entry) => {
-                    self.0.bus.publish(*entry);
-                    self.0.timers.note_delivery();
-                    return reply.map(|()| next.hold).map_err(Into::into);
-                }
+            let done = |engine: &Engine, entry: Entry| {
+                engine.0.bus.publish(entry);
+                engine.0.timers.note_delivery();
+            };
+            match self.write(commit, done).await? {
+                Written::Done => return reply.map(|()| next.hold).map_err(Into::into),
                 Written::Overtaken => {}
                 Written::Replayed => return Err(self.replay(keep.as_ref()).await),
             }
@@ -381,7 +381,7 @@ impl Engine {
         command: &OutsideCommand,
         now: domain::time::Timestamp,
     ) -> (Vec<Event>, Result<(), Refusal>) {
-        let definition_of = |_: &str| -> Option<Digest> { None };
+        let tool_of = |_: &str| None;
         let chance = || self.0.chance.bits();
         let context = domain::context::Context {
             now,
@@ -389,7 +389,8 @@ impl Engine {
             frozen: None,
             people: &self.0.people,
             policy: &self.0.policy,
-            definition_of: &definition_of,
+            closing: false,
+            tool_of: &tool_of,
             run_as_decided: false,
             turns_max: 0,
             while_pending: Default::default(),

@@ -127,11 +127,14 @@ impl Engine {
                 }
             }
         };
-        tokio::select! {
+        let waited = tokio::select! {
             hold = waiting => hold.map(Some),
             () = self.0.clock.sleep(timeout) => Ok(None),
             () = self.0.closing.cancelled() => Err(Error::Unavailable("the server is stopping".into())),
-        }
+        };
+        // Our own receiver still counts.
+        self.0.bus.sweep(stream, 1);
+        waited
     }
 
     async fn fresh(&self, stream: StreamId, id: HoldId) -> Result<Arc<Hold>, Error> {

@@ -38,7 +38,7 @@ impl Engine {
                 continue;
             }
             let found = self.look_for(stored, *attempt).await;
-            tracing::info!(session = %id, call = %call, ?found, "a call was interrupted");
+            tracing::info!(session = %id, call = %call, found = found.name(), "a call was interrupted");
             self.recovered(id, *call, *attempt, found).await?;
         }
         // Whatever else waited, a turn to be thought or a call to be started, goes on.

@@ -199,21 +199,21 @@ impl Engine {
             }
             None => arguments,
         };
-        let (revised, preview, asks) = match self.0.tools.get(&call.tool) {
+        let (revised, preview, asks, title) = match self.0.tools.get(&call.tool) {
             Some(host) if hold.session.is_some() => {
                 let looked = look(host, &arguments).await.map_err(invalid)?;
                 let asks = looked.blind || looked.prepared.ask.is_some();
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();
                 let revised = call.revised(arguments, context, definition, self.0.policy.version());
-                (revised, looked.prepared.preview, asks)
+                (revised, looked.prepared.preview, asks, looked.prepared.title)
             }
             // An outside program's call: we know its rules, not its tool.
             _ => {
                 let context = call.context.clone();
                 let revised =
                     call.revised(arguments, context, call.definition, self.0.policy.version());
-                (revised, Preview::default(), false)
+                (revised, Preview::default(), false, None)
             }
         };
         let verdict = self.verdict(&revised);
@@ -222,12 +222,26 @@ impl Engine {
                 verdict.rule().map(|rule| format!(" by rule \"{rule}\"")).unwrap_or_default();
             return Err(invalid(format!("the edited call is denied{rule}")));
         }
-        let (audience, _) = match (&verdict.decision, asks) {
+        let audience = match (&verdict.decision, asks) {
             // Allowed without asking: whoever may answer the hold may also say yes to this.
-            (Decision::Allow, false) => (hold.audience.clone(), 0),
-            _ => self.asked(&verdict, hold.requester.as_ref()),
+            (Decision::Allow, false) => hold.audience.clone(),
+            _ => {
+                let asked =
+                    |call: &Call| self.asked(&self.verdict(call), hold.requester.as_ref()).0;
+                match hold.session.is_none() && asked(call) == asked(&revised) {
+                    // The opener wanted a narrower circle than policy's; an edit does not widen it.
+                    true => hold.audience.clone(),
+                    false => {
+                        let mut audience = asked(&revised);
+                        audience.quorum = audience.quorum.max(hold.audience.quorum);
+                        audience.exclude_requester |= hold.audience.exclude_requester;
+                        audience
+                    }
+                }
+            }
         };
         Ok(Edited {
+            title: title.unwrap_or_else(|| hold.title.clone()),
             call: Arc::new(revised),
             audience,
             rule: verdict.rule().map(str::to_owned),

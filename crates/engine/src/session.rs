@@ -9,7 +9,7 @@ use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::refusal::Refusal;
 use domain::session::{Command, Reply, Session};
-use ports::store::Commit;
+use ports::store::{Commit, Entry};
 use serde_json::Value;
 
 use crate::accounts::Caller;
@@ -80,12 +80,13 @@ impl Engine {
             reply: keep.as_ref().map(|keep| keep.reply(&session, now)),
             deliveries: Vec::new(),
         };
-        match self.write(commit).await? {
-            Written::Done(entry) => {
-                self.0.cache.put(session.clone());
-                self.0.bus.publish(*entry);
-                Ok(session)
-            }
+        let opened = session.clone();
+        let done = move |engine: &Engine, entry: Entry| {
+            engine.0.cache.put(opened);
+            engine.0.bus.publish(entry);
+        };
+        match self.write(commit, done).await? {
+            Written::Done => Ok(session),
             Written::Replayed => Err(self.replay(keep.as_ref()).await),
             Written::Overtaken => {
                 Err(Error::Unavailable("the session could not be opened; try again".into()))
@@ -113,12 +114,11 @@ impl Engine {
     ) -> Result<Said, Error> {
         let session = self.session(caller, id).await?;
         caller.must_have(Scope::Run)?;
-        // Those who are only asked about a session do not speak in it.
-        if !session.creator.is_same(&caller.actor) && !caller.is_admin() {
-            return Err(Refusal::NotEntitled {
-                why: "only its creator or an admin speaks in a session".into(),
-            }
-            .into());
+        // Whoever speaks is who asks: were it somebody else, they could approve their own request
+        // where the rule excludes the requester.
+        if !session.creator.is_same(&caller.actor) {
+            let why = "only its creator speaks in a session";
+            return Err(Refusal::NotEntitled { why: why.into() }.into());
         }
         if saying.texts.iter().all(|text| text.trim().is_empty()) {
             return Err(Refusal::AnswerInvalid {

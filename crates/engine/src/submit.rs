@@ -1,6 +1,7 @@
 //! The way in: load, decide, commit; when somebody else was first, decide again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::context::Context;
 use domain::digest::Digest;
@@ -88,15 +89,16 @@ impl Engine {
                 reply: kept,
                 deliveries: Vec::new(),
             };
-            match self.write(commit).await? {
-                Written::Done(entry) => {
-                    // In this order: whoever is woken must find the new state.
-                    self.0.cache.put(next.clone());
-                    self.0.bus.publish(*entry);
-                    self.0.timers.note(next.due_at());
-                    self.dispatch(&next);
-                    return Ok(Submitted { session: next, reply: reply? });
-                }
+            let after = next.clone();
+            let done = move |engine: &Engine, entry: Entry| {
+                // In this order: whoever is woken must find the new state.
+                engine.0.cache.put(after.clone());
+                engine.0.bus.publish(entry);
+                engine.0.timers.note(after.due_at());
+                engine.dispatch(&after);
+            };
+            match self.write(commit, done).await? {
+                Written::Done => return Ok(Submitted { session: next, reply: reply? }),
                 Written::Overtaken => self.0.cache.forget(id),
                 Written::Replayed => return Err(self.replay(keep).await),
             }
@@ -113,7 +115,7 @@ impl Engine {
     ) -> Decided {
         let agent = self.0.agents.get(&session.agent);
         let tools = &self.0.tools;
-        let definition_of = |name: &str| tools.get(name).map(|host| host.tool().definition());
+        let tool_of = |name: &str| tools.get(name).map(|host| host.tool());
         let chance = || self.0.chance.bits();
         let context = Context {
             now,
@@ -121,7 +123,8 @@ impl Engine {
             frozen: house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
             people: &self.0.people,
             policy: &self.0.policy,
-            definition_of: &definition_of,
+            closing: self.0.closing.is_cancelled(),
+            tool_of: &tool_of,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
             turns_max: agent
                 .map_or(TURNS_PER_RUN_MAX, |agent| agent.turns_max.min(TURNS_PER_RUN_MAX)),
@@ -131,8 +134,33 @@ impl Engine {
         session.decide(command, &context)
     }
 
-    /// Commits. Whatever fate a commit met, this finds out before it returns.
-    pub(crate) async fn write(&self, commit: Commit) -> Result<Written, Error> {
+    /// Commits, and does what follows from that. A caller may hang up at any moment; what is on disk
+    /// must be followed up all the same, so both happen in a task that nobody can hang up on.
+    pub(crate) async fn write(
+        &self,
+        commit: Commit,
+        done: impl FnOnce(&Engine, Entry) + Send + 'static,
+    ) -> Result<Written, Error> {
+        let engine = self.clone();
+        let stream = commit.stream;
+        let task = self.0.tasks.spawn(async move {
+            let result = engine.write_now(commit, done).await;
+            if result.is_err() {
+                engine.look_again(stream);
+            }
+            result
+        });
+        task.await.unwrap_or_else(|_| {
+            Err(Error::Unavailable("the change could not be made; try again".into()))
+        })
+    }
+
+    /// Whatever fate the commit met, this finds out before it returns.
+    async fn write_now(
+        &self,
+        commit: Commit,
+        done: impl FnOnce(&Engine, Entry),
+    ) -> Result<Written, Error> {
         let (id, stream, expected) = (commit.id, commit.stream, commit.expected);
         let mut entry = Entry {
             id,
@@ -166,7 +194,27 @@ impl Engine {
             Err(CommitError::Store(error)) => return Err(error.into()),
         };
         entry.global = committed.global;
-        Ok(Written::Done(Box::new(entry)))
+        done(self, entry);
+        Ok(Written::Done)
+    }
+
+    /// After a failure nobody knows what is on disk: what was remembered is forgotten, and what the
+    /// session owes is taken up once the store can be read again.
+    fn look_again(&self, stream: StreamId) {
+        let StreamId::Session(id) = stream else { return };
+        self.0.cache.forget(id);
+        let engine = self.clone();
+        self.spawn(async move {
+            let mut pause = Duration::from_millis(100);
+            while !engine.0.closing.is_cancelled() {
+                match engine.load_session(id).await {
+                    Ok(session) => return engine.dispatch(&session),
+                    Err(Error::Refused(_)) => return,
+                    Err(_) => engine.0.clock.sleep(pause).await,
+                }
+                pause = (pause * 2).min(Duration::from_secs(5));
+            }
+        });
     }
 
     /// The kept reply that made a commit fail: the caller gets it again, if they ask for the same.
@@ -228,10 +276,10 @@ impl Engine {
 }
 
 /// What became of a commit.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// It is on disk. Followers are to be told of the entry once the new state can be read.
-    Done(Box<Entry>),
+    /// It is on disk, and followed up.
+    Done,
     /// Somebody else was first: decide again.
     Overtaken,
     /// The idempotency key was used already.

@@ -37,8 +37,14 @@ impl Timers {
         self.delivery.notified().await;
     }
 
-    fn set(&self, due: Option<Timestamp>) {
-        *self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = due;
+    fn forget(&self) {
+        *self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+    }
+
+    /// Set by the sleeper itself, who need not be woken by it.
+    fn set_at_most(&self, due: Option<Timestamp>) {
+        let mut next = self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *next = [*next, due].into_iter().flatten().min();
     }
 
     fn get(&self) -> Option<Timestamp> {
@@ -78,24 +84,38 @@ impl Engine {
     }
 
     async fn expire_due(&self) -> Result<(), crate::Error> {
+        // Notes that arrive from here on are of use, however old the last look is.
+        self.0.timers.forget();
+        let mut last = Vec::new();
         loop {
             let due = self.0.store.due(self.now(), 100).await?;
             if due.is_empty() {
                 break;
             }
-            for stream in due {
-                match stream {
+            if due == last {
+                // Nothing came of it. Trying at once would only keep the processor warm.
+                return Err(crate::Error::Unavailable(
+                    "some deadlines could not be applied".into(),
+                ));
+            }
+            for stream in &due {
+                // One that fails does not hold up the others.
+                let applied = match *stream {
                     StreamId::Session(id) => {
-                        self.submit(id, &Actor::Runtime, &Command::Expire, None).await?;
+                        self.0.cache.forget(id);
+                        self.submit(id, &Actor::Runtime, &Command::Expire, None).await.map(drop)
                     }
-                    StreamId::Outside(id) => self.expire_outside(id).await?,
-                    StreamId::House => {}
+                    StreamId::Outside(id) => self.expire_outside(id).await,
+                    StreamId::House => Ok(()),
+                };
+                if let Err(error) = applied {
+                    tracing::error!(%stream, %error, "a deadline could not be applied");
                 }
             }
+            last = due;
         }
-        // Notes that arrive between reading and setting make the sleeper look once more.
         let next = self.0.store.next_due().await?;
-        self.0.timers.set(next);
+        self.0.timers.set_at_most(next);
         Ok(())
     }
 }

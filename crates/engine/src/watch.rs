@@ -47,6 +47,14 @@ impl Bus {
         let _ = self.all.send(entry);
     }
 
+    /// Forgets a stream that nobody follows besides so many.
+    pub(crate) fn sweep(&self, stream: StreamId, besides: usize) {
+        let mut streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if streams.get(&stream).is_some_and(|followers| followers.receiver_count() <= besides) {
+            streams.remove(&stream);
+        }
+    }
+
     fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<Arc<Entry>> {
         match stream {
             None => self.all.subscribe(),
@@ -253,6 +261,10 @@ impl Follow {
 
 impl Drop for Follow {
     fn drop(&mut self) {
+        if let Some(stream) = self.stream {
+            // Our own receiver still counts.
+            self.engine.0.bus.sweep(stream, 1);
+        }
         if let Some((id, spoken)) = self.spoken.take() {
             drop(spoken);
             self.engine.0.live.sweep(id);

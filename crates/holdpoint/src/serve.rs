@@ -85,7 +85,12 @@ pub(crate) fn start_logging(default: &str) {
     use std::io::IsTerminal as _;
     let filter = tracing_subscriber::EnvFilter::try_from_env("HOLDPOINT_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        // Otherwise a line that cannot be written (the log's disk is full, too) ends in a panic in
+        // the middle of whatever was to be logged.
+        .log_internal_errors(false);
     // A second call in the same process keeps the first one's settings.
     let _ = if std::io::stderr().is_terminal() {
         builder.try_init()

@@ -112,7 +112,12 @@ pub(crate) async fn read_body(app: &App, body: Body) -> Reply<Bytes> {
 
 /// An empty body is an empty object: most of what can be said is optional.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
-    let bytes = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { bytes };
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first == Some(&b'[') {
+        // It would be read as the members of an object, in the order of our own source.
+        return Err(Problem::bad_request("the body is a list, and must be an object").into());
+    }
+    let bytes = if first.is_none() { b"{}" } else { bytes };
     serde_json::from_slice(bytes).map_err(|error| {
         let detail = match error.classify() {
             // The text of the error names fields and kinds of values, never the values.

@@ -89,7 +89,8 @@ pub struct Scenario {
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     #[error(
-        "{address} is in use: stop what listens there, or choose another address with --listen"
+        "{address} is in use: stop what listens there, or choose another address \
+         (`--listen`, or `listen` under `[server]`)"
     )]
     InUse { address: SocketAddr },
     #[error("this user may not listen on {address}: choose a port above 1023 with --listen")]

@@ -15,6 +15,13 @@ use crate::page::{guarded, html};
 use crate::problem::{Problem, Reply};
 use crate::{cookie, peer};
 
+/// The looks of the page's own files, which may be missing: then it is plain, and works.
+const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+    <meta name=\"color-scheme\" content=\"light dark\">\
+    <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\
+    <link rel=\"stylesheet\" href=\"/assets/app.css\">";
+
 #[derive(Deserialize)]
 pub(crate) struct Code {
     code: Option<String>,
@@ -26,19 +33,18 @@ pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
     if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return told(
             StatusCode::BAD_REQUEST,
-            "This is not a login link. `holdpoint token login` makes one.",
+            "This is not a login link. `holdpoint token login PERSON` makes one.",
         );
     }
     html(
         StatusCode::OK,
         format!(
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <title>Log in to Holdpoint</title><h1>Log in to Holdpoint</h1>\
+            "{HEAD}<title>Log in to Holdpoint</title><main class=\"login\">\
+             <h1>Log in to Holdpoint</h1>\
              <p>This link is good for one login in this browser.</p>\
              <form method=\"post\" action=\"/login\">\
              <input type=\"hidden\" name=\"code\" value=\"{code}\">\
-             <button type=\"submit\">Log in</button></form></html>\n"
+             <button type=\"submit\" class=\"primary\">Log in</button></form></main></html>\n"
         ),
     )
 }
@@ -88,8 +94,8 @@ fn told(status: StatusCode, what: &str) -> Response {
     html(
         status,
         format!(
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-             <title>Holdpoint</title><p>{what}</p></html>\n"
+            "{HEAD}<title>Holdpoint</title><main class=\"login\"><p>{what}</p>\
+             <p><a href=\"/\">Go to the page</a></p></main></html>\n"
         ),
     )
 }

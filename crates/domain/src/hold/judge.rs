@@ -30,6 +30,7 @@ pub enum Judgement {
 /// An edited call, ruled on anew before the edit is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edited {
+    pub title: String,
     pub call: Arc<Call>,
     pub audience: Audience,
     pub rule: Option<String>,
@@ -48,11 +49,15 @@ impl Hold {
         people: &People,
         now: Timestamp,
     ) -> Result<Judgement, Refusal> {
-        let mine = self.votes.iter().find(|vote| vote.by == *by.id());
-        if let Some(vote) = mine
-            && vote.answer == *answer
-            && digest.is_none_or(|digest| digest == vote.digest || digest == self.digest())
-        {
+        let mine: Vec<&Vote> = self.votes.iter().filter(|vote| vote.by == *by.id()).collect();
+        // An edit was sent with the digest that was shown before it, so its own words identify it.
+        let edits = matches!(answer, Answer::Approve { arguments: Some(_), .. });
+        let is_repeat = |vote: &&Vote| {
+            vote.answer == *answer
+                && (edits
+                    || digest.is_none_or(|digest| digest == vote.digest || digest == self.digest()))
+        };
+        if mine.iter().any(is_repeat) {
             return Ok(Judgement::Repeat);
         }
         match &self.state {
@@ -77,7 +82,7 @@ impl Hold {
         if digest.is_some_and(|digest| digest != self.digest()) {
             return Err(Refusal::VersionConflict { hold: Box::new(self.clone()) });
         }
-        if mine.is_some() && !matches!(answer, Answer::Deny { .. }) {
+        if !mine.is_empty() {
             return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
         }
         if let (Answer::Approve { scope: Scope::Session(_), .. }, true) =
@@ -135,7 +140,7 @@ impl Hold {
         let mut voters: Vec<_> = self
             .votes
             .iter()
-            .filter(|earlier| agrees(earlier, &vote) && self.admits(&earlier.by, people))
+            .filter(|earlier| self.agrees(earlier, &vote) && self.admits(&earlier.by, people))
             .map(|earlier| earlier.by.clone())
             .collect();
         voters.push(vote.by.clone());
@@ -163,6 +168,7 @@ impl Hold {
     ) -> Judgement {
         let mut revised = self.clone();
         let change = |votes| HoldChange::Revised {
+            title: edited.title.clone(),
             call: edited.call.clone(),
             audience: edited.audience.clone(),
             rule: edited.rule.clone(),
@@ -196,16 +202,18 @@ impl Hold {
         who.extend(self.audience.people.iter().map(|id| people.name_of(id).to_owned()));
         format!("this hold is for {}", who.join(", "))
     }
-}
 
-/// Two votes say the same if nothing that they differ in could change what runs.
-fn agrees(earlier: &Vote, vote: &Vote) -> bool {
-    if earlier.digest != vote.digest {
-        return false;
-    }
-    match (&earlier.answer, &vote.answer) {
-        // After an edit the digest says which call was meant; notes are everybody's own.
-        (Answer::Approve { .. }, Answer::Approve { .. }) => true,
-        (a, b) => a == b,
+    /// Two votes say the same if nothing that they differ in could change what follows.
+    fn agrees(&self, earlier: &Vote, vote: &Vote) -> bool {
+        if earlier.digest != vote.digest {
+            return false;
+        }
+        match (&earlier.answer, &vote.answer) {
+            // After an edit the digest says which call was meant; notes are everybody's own.
+            (Answer::Approve { .. }, Answer::Approve { .. }) => true,
+            (Answer::Settle { how: a, .. }, Answer::Settle { how: b, .. }) => a == b,
+            (Answer::Choose(a), Answer::Choose(b)) => self.question.same_choice(a, b),
+            (a, b) => a == b,
+        }
     }
 }

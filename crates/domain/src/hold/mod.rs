@@ -204,6 +204,7 @@ pub enum HoldChange {
     Voted(Vote),
     /// The call was edited: earlier votes are void, and a new digest is asked about.
     Revised {
+        title: String,
         call: Arc<Call>,
         audience: Audience,
         rule: Option<String>,
@@ -265,7 +266,8 @@ impl Hold {
     pub fn changed(&mut self, change: &HoldChange) {
         match change {
             HoldChange::Voted(vote) => self.votes.push(vote.clone()),
-            HoldChange::Revised { call, audience, rule, risk, preview, votes } => {
+            HoldChange::Revised { title, call, audience, rule, risk, preview, votes } => {
+                self.title = title.clone();
                 self.call = Some(call.clone());
                 self.audience = audience.clone();
                 self.rule = rule.clone();

@@ -150,6 +150,22 @@ impl Question {
         }
     }
 
+    /// Whether two answers chose the same, by id or by label, in whatever order.
+    pub(super) fn same_choice(&self, a: &[String], b: &[String]) -> bool {
+        let Question::Choose { options, .. } = self else { return a == b };
+        let ids = |chosen: &[String]| {
+            let mut ids: Vec<String> = chosen
+                .iter()
+                .map(|text| {
+                    find_option(options, text).map_or_else(|| text.clone(), |o| o.id.clone())
+                })
+                .collect();
+            ids.sort();
+            ids
+        };
+        ids(a) == ids(b)
+    }
+
     pub(super) fn canonical(&self) -> Vec<u8> {
         canonical(&match self {
             Question::Approve | Question::Settle => Value::Null,

@@ -51,10 +51,6 @@ impl Draft {
     fn start_cleared(&mut self, context: &Context<'_>) -> bool {
         let stopping = self.next.run.as_ref().is_some_and(|run| run.stopping.is_some());
         let refused = self.next.refused_perform();
-        let undecided = self
-            .next
-            .turn_calls()
-            .any(|(_, record)| matches!(record.state, CallState::Waiting { .. }));
         let cleared: Vec<(CallId, CallRecord)> = self
             .next
             .turn_calls()
@@ -63,6 +59,8 @@ impl Draft {
             .collect();
         let mut any = false;
         for (id, record) in cleared {
+            // Looked at anew for each: starting one may have led to asking again.
+            let undecided = self.next.is_undecided();
             let (CallState::Cleared { clearance }, Some(call)) = (&record.state, &record.call)
             else {
                 continue;
@@ -159,18 +157,10 @@ impl Draft {
     }
 
     fn start_next_run(&mut self, context: &Context<'_>) -> bool {
-        let over = self.next.run.as_ref().is_none_or(|run| run.status.is_over());
-        // A failed run can be retried, and what waits behind it waits for that; a frozen house
-        // starts nothing.
-        let failed = self.next.run.as_ref().is_some_and(|run| run.status == RunStatus::Failed);
-        if !over || failed || context.frozen.is_some() {
+        if context.frozen.is_some() {
             return false;
         }
-        // Word of a decision joins whatever run comes next; it is no reason to start one after the
-        // run that it belonged to was cancelled.
-        let waits =
-            |queued: &&super::Queued| !(queued.join && queued.message.origin == Origin::Runtime);
-        let Some(queued) = self.next.queue.iter().find(waits).cloned() else { return false };
+        let Some(queued) = self.next.next_message().cloned() else { return false };
         self.start_run(queued.run, queued.message, context);
         true
     }
@@ -196,6 +186,20 @@ impl Draft {
 }
 
 impl Session {
+    /// The message that the next run begins with, if nothing is under way. A failed run can be
+    /// retried, and what waits behind it waits for that.
+    pub(super) fn next_message(&self) -> Option<&super::Queued> {
+        let is_idle = match &self.run {
+            None => true,
+            Some(run) => run.status.is_over() && run.status != RunStatus::Failed,
+        };
+        // Word of a decision joins whatever run comes next; it is no reason to start one after the
+        // run that it belonged to was cancelled.
+        let waits =
+            |queued: &&super::Queued| !(queued.join && queued.message.origin == Origin::Runtime);
+        self.queue.iter().find(waits).filter(|_| is_idle)
+    }
+
     /// A two-phase hold of this session is open: the run is not over, whatever the model says.
     fn waits_for_confirmation(&self) -> bool {
         self.open_holds().any(|hold| hold.two_phase)
@@ -214,6 +218,10 @@ impl Session {
                 }),
             },
         }
+    }
+
+    fn is_undecided(&self) -> bool {
+        self.turn_calls().any(|(_, record)| matches!(record.state, CallState::Waiting { .. }))
     }
 
     /// The client tool of this turn that was refused, if one was.

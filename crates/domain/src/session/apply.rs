@@ -178,7 +178,10 @@ impl Session {
     }
 
     fn call_settled(&mut self, call: CallId, result: &ToolResult) {
-        if let Some(CallState::Running { clearance, .. }) = self.state_of(call) {
+        // Approved and then not run is an end, too: whoever waits for it must see one.
+        if let Some(CallState::Running { clearance, .. } | CallState::Cleared { clearance }) =
+            self.state_of(call)
+        {
             let outcome = match result.kind {
                 ResultKind::Output => HoldOutcome::Succeeded(result.clone()),
                 _ => HoldOutcome::Failed(result.clone()),

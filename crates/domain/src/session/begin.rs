@@ -9,9 +9,9 @@ use crate::call::{Call, Clearance};
 use crate::context::Context;
 use crate::event::Event;
 use crate::grant::ClearedBy;
-use crate::hold::{Decision, HoldState, Preview, Question, Risk};
+use crate::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
-use crate::outcome::NotRun;
+use crate::outcome::{NotRun, ToolResult};
 use crate::person::Audience;
 use crate::policy::{self, Facts, Verdict};
 
@@ -29,18 +29,18 @@ pub(super) enum Look {
 
 impl Session {
     pub(super) fn look(&self, call: &Call, clearance: &Clearance, context: &Context<'_>) -> Look {
-        if context.frozen.is_some() {
+        if context.frozen.is_some() || context.closing {
             return Look::Wait;
         }
-        let Some(definition) = (context.definition_of)(&call.tool) else { return Look::Wait };
         if clearance.execute_by <= context.now {
             return Look::Never(NotRun::ExpiredBeforeStart);
         }
+        let Some(tool) = (context.tool_of)(&call.tool) else { return Look::Wait };
         let verdict = context.policy.rule(&facts(call));
         if let policy::Decision::Deny = verdict.decision {
             return Look::Never(NotRun::DeniedByRule { rule: verdict.rule().map(str::to_owned) });
         }
-        if definition != call.definition {
+        if tool.definition() != call.definition {
             return Look::AskAgain {
                 why: "the tool has changed since this call was proposed".into(),
             };
@@ -53,7 +53,11 @@ impl Session {
                 },
             },
             ClearedBy::Grant(grant) => match self.grants.get(grant) {
-                Some(grant) if !grant.revoked && self.may_grant(&grant.by, &verdict, context) => {
+                Some(grant)
+                    if !grant.revoked
+                        && context.now < grant.expires_at
+                        && self.may_grant(&grant.by, &verdict, context) =>
+                {
                     Look::Start
                 }
                 _ => Look::AskAgain { why: "the standing grant no longer holds".into() },
@@ -154,13 +158,13 @@ impl Draft {
         why: &str,
         context: &Context<'_>,
     ) {
-        let definition = (context.definition_of)(&call.tool).unwrap_or(call.definition);
-        let mut parts = call.parts();
-        parts.id = id;
-        parts.definition = definition;
-        parts.policy = context.policy.version();
-        parts.revision += 1;
-        let revised = Arc::new(Call::fixed(parts));
+        let revised = match self.next.renewed(id, call, context) {
+            Ok(revised) => Arc::new(revised),
+            Err(result) => {
+                let result = self.next.put(call, &result);
+                return self.push(Event::CallSettled { call: id, result }, context);
+            }
+        };
         let earlier = match clearance.by {
             ClearedBy::People(hold) => self.next.holds.get(&hold).cloned(),
             _ => None,
@@ -171,12 +175,46 @@ impl Draft {
             .as_ref()
             .map_or_else(|| format!("Run {}", call.tool), |hold| hold.title.clone());
         let spec = self.next.spec(&revised, title, preview, context);
+        if let Some(hold) = &earlier {
+            let result = ToolResult::error(format!("Asked again: {why}."));
+            let change = HoldChange::Outcome(HoldOutcome::Failed(result));
+            self.push(Event::HoldUpdated { hold: hold.id, change }, context);
+        }
         self.push(Event::CallProposed { id, call: revised.clone(), clearance: None }, context);
         self.open(&spec, Some(revised), earlier.map(|hold| hold.id), false, context);
     }
 }
 
 impl Session {
+    /// The call as it would be proposed now: a new revision, for the tool and the policy of today.
+    pub(super) fn renewed(
+        &self,
+        id: CallId,
+        call: &Call,
+        context: &Context<'_>,
+    ) -> Result<Call, ToolResult> {
+        let mut parts = call.parts();
+        parts.id = id;
+        parts.policy = context.policy.version();
+        parts.revision += 1;
+        if let Some(tool) = (context.tool_of)(&call.tool)
+            && tool.definition() != call.definition
+        {
+            if let Err(errors) = tool.validator().check(call.arguments.value()) {
+                let why = format!(
+                    "Not run: the tool has changed, and the arguments do not fit it any more: {errors}"
+                );
+                return Err(ToolResult::error(why));
+            }
+            parts.definition = tool.definition();
+            parts.effects = tool.effects;
+            parts.place = tool.place;
+            parts.confirm = tool.confirm;
+            parts.secrets = crate::schema::write_only_pointers(&tool.input_schema);
+        }
+        Ok(Call::fixed(parts))
+    }
+
     /// An `approve` question about a call, for whoever the policy names now.
     pub(super) fn spec(
         &self,

@@ -9,7 +9,7 @@ use crate::context::{Context, WhilePending};
 use crate::digest::Digest;
 use crate::event::Event;
 use crate::grant::{Covers, Grant};
-use crate::hold::{Edited, Hold, HoldState, Judgement, Question, tag_of};
+use crate::hold::{Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement, Question, tag_of};
 use crate::id::{CallId, GrantId, HoldId, RunId};
 use crate::limits::{GRANT_MS_MAX, GRANT_USES_DEFAULT, GRANT_USES_MAX, QUEUED_MESSAGES_MAX};
 use crate::message::Message;
@@ -95,6 +95,17 @@ pub enum Recovered {
     },
 }
 
+impl Recovered {
+    /// For logs: what was found may hold a tool's output.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Recovered::Again => "may run again",
+            Recovered::Done(_) => "done",
+            Recovered::Unknown { .. } => "unknown",
+        }
+    }
+}
+
 /// What to tell whoever gave the command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
@@ -117,7 +128,8 @@ impl Session {
         let mut draft = Draft { events: Vec::new(), next: self.clone() };
         draft.expire_overdue(context);
         let reply = draft.carry_out(command, context);
-        if !matches!(reply, Err(Refusal::Overtaken)) {
+        // Even a command that came too late may have made an expiry happen.
+        if !draft.events.is_empty() || !matches!(reply, Err(Refusal::Overtaken)) {
             draft.advance(context);
         }
         let reply = reply.map(|reply| match reply {
@@ -320,23 +332,33 @@ impl Draft {
     ) -> Result<Reply, Refusal> {
         let hold = self.hold(id)?;
         let judgement = hold.judge(answer, digest, by, edited, context.people, context.now)?;
+        // Everything that can be refused is refused before anything is written.
+        let call = edited.map(|edited| edited.call.clone()).or_else(|| hold.call.clone());
+        let grant = match &judgement {
+            Judgement::Edits { .. } | Judgement::Decides(_) => {
+                self.grant(id, call.as_deref(), answer, by, context)?
+            }
+            _ => None,
+        };
         match judgement {
             Judgement::Repeat => {}
             Judgement::Counts(change) => {
-                self.push(Event::HoldUpdated { hold: id, change }, context)
+                self.push(Event::HoldUpdated { hold: id, change }, context);
             }
             Judgement::Edits { revised, state } => {
                 self.push(Event::HoldUpdated { hold: id, change: revised }, context);
-                self.grant(id, answer, by, context)?;
+                self.push_all(grant.into_iter().collect(), context);
                 self.decide_hold(id, state, context);
             }
             Judgement::Decides(state) => {
-                self.grant(id, answer, by, context)?;
+                self.push_all(grant.into_iter().collect(), context);
                 self.decide_hold(id, state, context);
                 if let Answer::Settle { how, content } = answer {
                     self.settle(&hold, *how, content.as_deref(), by, context);
                 }
-                if let Answer::Deny { stop: true, reason } = answer {
+                // An old hold does not stop a run that it is not part of.
+                let same_run = self.next.run.as_ref().map(|run| run.id) == hold.run;
+                if let (Answer::Deny { stop: true, reason }, true) = (answer, same_run) {
                     self.stop_run(&Actor::Person(by.id().clone()), reason.clone(), context);
                 }
             }
@@ -346,15 +368,17 @@ impl Draft {
 
     /// A standing grant, if the approval asked for one.
     fn grant(
-        &mut self,
+        &self,
         hold: HoldId,
+        call: Option<&Call>,
         answer: &Answer,
         by: &AuthenticatedPerson,
         context: &Context<'_>,
-    ) -> Result<(), Refusal> {
-        let Answer::Approve { scope: Scope::Session(terms), .. } = answer else { return Ok(()) };
-        let held = self.hold(hold)?;
-        let Some(call) = &held.call else { return Ok(()) };
+    ) -> Result<Option<Event>, Refusal> {
+        let (Answer::Approve { scope: Scope::Session(terms), .. }, Some(call)) = (answer, call)
+        else {
+            return Ok(None);
+        };
         let covers = match &terms.conditions {
             None => Covers::Same(call.match_key()),
             Some(conditions) if conditions.hold_for(call.arguments.value()) => {
@@ -382,8 +406,7 @@ impl Draft {
             uses_left: terms.uses.unwrap_or(GRANT_USES_DEFAULT).clamp(1, GRANT_USES_MAX),
             revoked: false,
         };
-        self.push(Event::GrantMade { grant: Arc::new(grant) }, context);
-        Ok(())
+        Ok(Some(Event::GrantMade { grant: Arc::new(grant) }))
     }
 
     fn cancel_hold(
@@ -417,16 +440,22 @@ impl Draft {
         by: &Actor,
         context: &Context<'_>,
     ) -> Result<Reply, Refusal> {
+        let name = match by.accountable() {
+            Some(person) => context.people.name_of(person).to_owned(),
+            None => by.to_string(),
+        };
+        let result = crate::outcome::NotRun::Revoked { name }.result();
+        if hold.two_phase && hold.outcome.is_none() && !self.next.is_taken(hold.id) {
+            let result = super::two_phase::shaped(&result);
+            let change = HoldChange::Outcome(HoldOutcome::Failed(result));
+            self.push(Event::HoldUpdated { hold: hold.id, change }, context);
+            return Ok(Reply::Hold(hold.clone()));
+        }
         let waiting = hold
             .call_id()
             .filter(|call| matches!(self.next.state_of(*call), Some(CallState::Cleared { .. })));
         match waiting {
             Some(call) => {
-                let name = match by.accountable() {
-                    Some(person) => context.people.name_of(person).to_owned(),
-                    None => by.to_string(),
-                };
-                let result = crate::outcome::NotRun::Revoked { name }.result();
                 self.push(Event::CallSettled { call, result }, context);
                 Ok(Reply::Hold(hold.clone()))
             }

@@ -31,6 +31,9 @@ impl Session {
         }
         if self.owes_thought() {
             owed.push(Owed::Think);
+        } else if self.next_message().is_some() {
+            // Its run could not start: the house was frozen when the one before it ended.
+            owed.push(Owed::Wake);
         } else if self
             .turn_calls()
             .any(|(_, record)| matches!(record.state, CallState::Cleared { .. }))

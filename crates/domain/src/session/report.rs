@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldChange, HoldOutcome, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
-use crate::outcome::{Outcome, ToolResult};
+use crate::outcome::{NotRun, Outcome, ToolResult};
 use crate::person::AuthenticatedPerson;
 use crate::refusal::Refusal;
 use crate::tool::Confirm;
@@ -54,6 +54,13 @@ impl Draft {
             return Err(Refusal::Overtaken);
         };
         match found {
+            Recovered::Again
+                if self.next.run.as_ref().is_some_and(|run| run.stopping.is_some()) =>
+            {
+                let why = NotRun::Cancelled { reason: Some("the run was cancelled".into()) };
+                let result = self.next.put(&call, &why.result());
+                self.push(Event::CallSettled { call: id, result }, context);
+            }
             Recovered::Again => {
                 self.begin(id, &call, &clearance, attempt + 1, context);
             }
@@ -156,6 +163,7 @@ impl Draft {
             ),
             Settlement::Retry => return self.retry_call(settle, call, context),
         };
+        let result = self.next.put(call, &result);
         let outcome = match how {
             Settlement::Succeeded => HoldOutcome::Succeeded(result.clone()),
             _ => HoldOutcome::Failed(result.clone()),
@@ -167,10 +175,7 @@ impl Draft {
             );
         }
         match self.in_doubt_by(settle.id) {
-            Some(id) => self.push(
-                Event::CallSettled { call: id, result: self.next.put(call, &result) },
-                context,
-            ),
+            Some(id) => self.push(Event::CallSettled { call: id, result }, context),
             None => self.tell_model(
                 format!(
                     "What became of {} ({}) is known now: {}",
@@ -192,12 +197,21 @@ impl Draft {
     /// It did not happen: the call is proposed again, as a new revision that nobody approved yet.
     fn retry_call(&mut self, settle: &Arc<Hold>, call: &Arc<Call>, context: &Context<'_>) {
         let waiting = self.in_doubt_by(settle.id);
-        let mut parts = call.parts();
-        parts.id = waiting.unwrap_or(call.id);
-        parts.policy = context.policy.version();
-        parts.definition = (context.definition_of)(&call.tool).unwrap_or(call.definition);
-        parts.revision += 1;
-        let again = Arc::new(Call::fixed(parts));
+        if let Some(original) = settle.parent {
+            let result = ToolResult::error("It did not happen; the call was proposed again.");
+            let change = HoldChange::Outcome(HoldOutcome::Failed(result));
+            self.push(Event::HoldUpdated { hold: original, change }, context);
+        }
+        let again = match self.next.renewed(waiting.unwrap_or(call.id), call, context) {
+            Ok(again) => Arc::new(again),
+            Err(result) => match waiting {
+                Some(id) => {
+                    let result = self.next.put(call, &result);
+                    return self.push(Event::CallSettled { call: id, result }, context);
+                }
+                None => return self.tell_model(result.content, context),
+            },
+        };
         let title = settle.title.trim_start_matches("What happened? ").to_owned();
         let mut preview = Preview::default();
         preview.warnings.push(

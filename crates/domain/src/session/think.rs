@@ -9,7 +9,7 @@ use crate::call::{Call, Clearance};
 use crate::context::Context;
 use crate::event::Event;
 use crate::grant::{ClearedBy, Grant};
-use crate::hold::Question;
+use crate::hold::{Decision, Question};
 use crate::id::CallId;
 use crate::limits::{EXECUTE_WITHIN_MS, OPEN_HOLDS_PER_SESSION_MAX};
 use crate::message::{Message, Origin, Part, Role};
@@ -33,7 +33,8 @@ impl Draft {
             at: context.now,
         };
         self.push(Event::MessageAdded { message: Arc::new(message) }, context);
-        let spent = self.next.run.as_ref().is_some_and(|run| run.turns >= context.turns_max);
+        let spent = !thought.calls.is_empty()
+            && self.next.run.as_ref().is_some_and(|run| run.turns >= context.turns_max);
         for ruled in &thought.calls {
             if spent {
                 let why = format!("Not run: this run has used up its {} turns.", context.turns_max);
@@ -61,7 +62,7 @@ impl Draft {
                 let Some(call) = otherwise.call().cloned() else {
                     return self.rule(id, ruled, otherwise, true, context);
                 };
-                match self.next.phase(&call, *confirmed, context.people) {
+                match self.next.phase(&call, *confirmed, context) {
                     Phase::First => self.rule(id, ruled, otherwise, true, context),
                     Phase::Known(result) => {
                         self.push(Event::CallProposed { id, call, clearance: None }, context);
@@ -70,7 +71,13 @@ impl Draft {
                     Phase::Run(hold) => {
                         // The stored bytes run, not the ones just sent.
                         let stored = hold.call.clone().unwrap_or(call);
-                        let clearance = clearance(ClearedBy::People(hold.id), context);
+                        // The approval counts from when it was given, not from when it is used.
+                        let at = hold.state.decision().map_or(context.now, Decision::at);
+                        let clearance = Clearance {
+                            by: ClearedBy::People(hold.id),
+                            at,
+                            execute_by: at.plus_ms(EXECUTE_WITHIN_MS),
+                        };
                         self.push(
                             Event::CallProposed { id, call: stored, clearance: Some(clearance) },
                             context,

@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldOutcome, HoldState};
 use crate::id::{CallId, HoldId};
+use crate::limits::EXECUTE_WITHIN_MS;
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, Outcome, ResultKind, ToolResult};
 use crate::person::People;
@@ -32,7 +33,7 @@ pub(super) enum Phase {
 }
 
 impl Session {
-    pub(super) fn phase(&self, call: &Call, confirmed: bool, people: &People) -> Phase {
+    pub(super) fn phase(&self, call: &Call, confirmed: bool, context: &Context<'_>) -> Phase {
         let matching = self.holds.values().rev().find(|hold| {
             hold.two_phase
                 && hold.call.as_ref().is_some_and(|stored| {
@@ -44,8 +45,14 @@ impl Session {
             (HoldState::Pending, _) => Phase::Known(pending(hold, call)),
             // Without `confirmed` it is a new request, whatever became of earlier ones.
             (_, false) => Phase::First,
+            (HoldState::Approved(decision), true)
+                if hold.outcome.is_none()
+                    && decision.at().plus_ms(EXECUTE_WITHIN_MS) <= context.now =>
+            {
+                Phase::Known(shaped(&NotRun::ExpiredBeforeStart.result()))
+            }
             (HoldState::Approved(_), true) => self.approved(hold),
-            (HoldState::Denied(_), true) => Phase::Known(denied(hold, people)),
+            (HoldState::Denied(_), true) => Phase::Known(denied(hold, context.people)),
             (HoldState::Expired { .. }, true) => Phase::Known(shaped(&NotRun::Expired.result())),
             (HoldState::Cancelled { reason, .. }, true) => {
                 Phase::Known(shaped(&NotRun::Cancelled { reason: reason.clone() }.result()))
@@ -67,7 +74,7 @@ impl Session {
     }
 
     /// Whether a call has been cleared by this hold already, even if it has not started.
-    fn is_taken(&self, hold: HoldId) -> bool {
+    pub(super) fn is_taken(&self, hold: HoldId) -> bool {
         self.calls.values().any(|record| {
             matches!(&record.state,
                 CallState::Cleared { clearance } | CallState::Running { clearance, .. }

@@ -2,6 +2,7 @@
 
 mod circle;
 mod random;
+mod regressions;
 mod time_and_change;
 mod turns;
 mod two_phase;

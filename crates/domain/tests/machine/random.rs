@@ -55,7 +55,7 @@ fn step(world: &mut World, what: u8, which: u8, how: u8) {
         }
         10 => drop(world.later(u64::from(how) * HOUR_MS / 8)),
         11 => {
-            world.frozen = (how % 2 == 0).then(|| "drill".into());
+            world.frozen = how.is_multiple_of(2).then(|| "drill".into());
             let _ = world.tell(&Command::Wake);
         }
         12 if holds > 0 => {
@@ -72,7 +72,7 @@ fn think(world: &mut World, which: u8, how: u8) {
     }
     let calls: Vec<_> = (0..which % 4)
         .map(|n| {
-            let arguments = json!({"n": how % 3, "confirmed": how % 2 == 0});
+            let arguments = json!({"n": how % 3, "confirmed": how.is_multiple_of(2)});
             (TOOLS[usize::from(how.wrapping_add(n * 3)) % TOOLS.len()], arguments)
         })
         .collect();
@@ -82,13 +82,13 @@ fn think(world: &mut World, which: u8, how: u8) {
 /// An answer of the kind that the hold asks for.
 fn fitting(world: &World, nth: usize, how: u8) -> Answer {
     match &world.hold(nth).question {
-        Question::Perform { .. } => perform(if how % 2 == 0 { "yes" } else { "no" }),
+        Question::Perform { .. } => perform(if how.is_multiple_of(2) { "yes" } else { "no" }),
         Question::Settle => Answer::Settle {
             how: [Settlement::Succeeded, Settlement::Failed, Settlement::Retry]
                 [usize::from(how) % 3],
             content: None,
         },
-        _ if how % 3 == 0 => approve_for_session(),
+        _ if how.is_multiple_of(3) => approve_for_session(),
         _ => Answer::Respond { content: "instead".into() },
     }
 }

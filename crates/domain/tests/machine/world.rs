@@ -39,6 +39,8 @@ pub(crate) struct World {
     pub(crate) tools: HashMap<String, Tool>,
     pub(crate) frozen: Option<String>,
     pub(crate) run_as_decided: bool,
+    pub(crate) closing: bool,
+    pub(crate) turns_max: u32,
     pub(crate) while_pending: WhilePending,
     chance: Cell<u128>,
 }
@@ -126,6 +128,8 @@ impl World {
             tools,
             frozen: None,
             run_as_decided: false,
+            closing: false,
+            turns_max: domain::limits::TURNS_PER_RUN_MAX,
             while_pending: WhilePending::Queue,
             chance: Cell::new(1),
         };
@@ -148,7 +152,7 @@ impl World {
 
     pub(crate) fn tell(&mut self, command: &Command) -> Result<Reply, Refusal> {
         let tools = &self.tools;
-        let definition_of = |name: &str| tools.get(name).map(Tool::definition);
+        let tool_of = |name: &str| tools.get(name);
         let chance = || self.bits();
         let context = Context {
             now: self.now,
@@ -156,9 +160,10 @@ impl World {
             frozen: self.frozen.as_deref(),
             people: &self.people,
             policy: &self.policy,
-            definition_of: &definition_of,
+            closing: self.closing,
+            tool_of: &tool_of,
             run_as_decided: self.run_as_decided,
-            turns_max: domain::limits::TURNS_PER_RUN_MAX,
+            turns_max: self.turns_max,
             while_pending: self.while_pending,
             chance: &chance,
         };
@@ -372,8 +377,22 @@ impl World {
 
     /// An edit, ruled on anew as the engine does.
     pub(crate) fn edit(&mut self, who: &str, n: usize, arguments: Value) -> Result<Reply, Refusal> {
-        let hold = self.hold(n);
         let arguments = Arguments::from_value(arguments).expect("sound arguments");
+        let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+        self.answer_edited(who, n, answer)
+    }
+
+    /// An approval with changed arguments.
+    pub(crate) fn answer_edited(
+        &mut self,
+        who: &str,
+        n: usize,
+        answer: Answer,
+    ) -> Result<Reply, Refusal> {
+        let hold = self.hold(n);
+        let Answer::Approve { arguments: Some(arguments), .. } = &answer else {
+            panic!("not an edit")
+        };
         let call = hold.call.as_ref().expect("a call");
         let revised = call.revised(
             arguments.clone(),
@@ -387,13 +406,13 @@ impl World {
             _ => hold.audience.clone(),
         };
         let edited = Edited {
+            title: hold.title.clone(),
             call: Arc::new(revised),
             audience,
             rule: verdict.rule().map(str::to_owned),
             risk: verdict.risk,
             preview: Preview::default(),
         };
-        let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
         self.answer_with(who, n, Some(hold.digest()), answer, Some(edited))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::call::ClearedCall;
 use domain::id::CallId;
-use domain::outcome::Outcome;
+use domain::outcome::{Outcome, Output};
 use domain::person::Actor;
 use domain::session::{Command, Session};
 use futures_util::FutureExt;
@@ -17,6 +17,12 @@ use crate::{Engine, Error};
 
 impl Engine {
     pub(crate) fn start_execute(&self, session: &Arc<Session>, call: CallId) {
+        // Commits may be followed up out of order: what counts is the newest state.
+        let newest = self.0.cache.get(session.id);
+        let session = newest.as_ref().unwrap_or(session);
+        if session.run.as_ref().is_some_and(|run| run.stopping.is_some()) {
+            return;
+        }
         let Some(cleared) = session.cleared(call, self.0.node) else { return };
         let work = Work::Execute(call, cleared.attempt());
         let Some(stop) = self.0.at_work.take(work) else { return };
@@ -33,12 +39,28 @@ impl Engine {
         });
     }
 
+    /// Stops a call whose run was cancelled. One that this process never got round to starting is
+    /// reported as what it is.
+    pub(crate) fn stop_execute(&self, session: &Arc<Session>, call: CallId) {
+        let Some(cleared) = session.cleared(call, self.0.node) else { return };
+        let work = Work::Execute(call, cleared.attempt());
+        if self.0.at_work.stop(work) || self.0.at_work.take(work).is_none() {
+            return;
+        }
+        let (engine, session) = (self.clone(), session.id);
+        self.spawn(async move {
+            let outcome =
+                Outcome::Failed(Output::text("Stopped before it began: the run was cancelled."));
+            let command = Command::Report { call, attempt: cleared.attempt(), outcome };
+            engine.report(session, &command).await;
+            engine.0.at_work.done(work);
+        });
+    }
+
     async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
         let Some(host) = self.0.tools.get(&cleared.call().tool).cloned() else {
             // It was there a moment ago, when the start was decided.
-            return Outcome::Failed(domain::outcome::Output::text(
-                "the tool is not configured any more",
-            ));
+            return Outcome::Failed(Output::text("the tool is not configured any more"));
         };
         let Ok(_turn) = self.0.executing.acquire().await else {
             return Outcome::Unknown {

@@ -1,11 +1,13 @@
 //! Asks the model for the next turn, rules on its calls, and brings both in.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use domain::id::{MessageId, SessionId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Session, Thought};
+use futures_util::FutureExt as _;
 use ports::model::{Delta, ModelError};
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +49,13 @@ impl Engine {
             return Ok(());
         }
         let seen = session.transcript.len();
-        let command = match self.turn(&session, stop).await {
+        // A model or a tool that panics ends the run, and not the session.
+        let turn = AssertUnwindSafe(self.turn(&session, stop)).catch_unwind().await;
+        let turn = turn.unwrap_or_else(|_| {
+            self.0.live.discard(id);
+            Err(ModelError::Malformed("the model or a tool failed badly".into()))
+        });
+        let command = match turn {
             Ok(thought) => Command::Thought { seen, thought },
             Err(ModelError::Stopped) => return Ok(()),
             Err(error) => Command::ThinkFailed { seen, error: error.to_string() },

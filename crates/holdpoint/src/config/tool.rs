@@ -197,7 +197,7 @@ impl ToolTable {
                         &[Effects::ReadOnly, Effects::Idempotent, Effects::AtMostOnce],
                     )?,
                     argv: argv.get_ref().clone(),
-                    cwd: source.path(self.cwd.as_ref().map_or("", |cwd| cwd.get_ref())),
+                    cwd: source.path(self.cwd.as_ref().map_or(".", |cwd| cwd.get_ref())),
                     env: self.env(source)?,
                     time_limit: self.duration(&self.time_limit, source)?,
                     run_as: self.run_as.as_ref().map(|user| user.get_ref().clone()),

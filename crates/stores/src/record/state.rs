@@ -248,6 +248,8 @@ pub(super) enum StoredChange<'a> {
     Voted(#[serde(borrow)] StoredVote<'a>),
     Revised {
         #[serde(borrow)]
+        title: Cow<'a, str>,
+        #[serde(borrow)]
         call: Box<StoredCall<'a>>,
         #[serde(borrow)]
         audience: StoredAudience<'a>,
@@ -269,8 +271,9 @@ impl<'a> StoredChange<'a> {
     pub(super) fn new(change: &'a HoldChange, frame: Frame<'_>) -> StoredChange<'a> {
         match change {
             HoldChange::Voted(vote) => StoredChange::Voted(vote.into()),
-            HoldChange::Revised { call, audience, rule, risk, preview, votes } => {
+            HoldChange::Revised { title, call, audience, rule, risk, preview, votes } => {
                 StoredChange::Revised {
+                    title: title.into(),
                     call: Box::new(StoredCall::new(call, frame, None)),
                     audience: audience.into(),
                     rule: rule.as_deref().map(Cow::from),
@@ -288,8 +291,9 @@ impl<'a> StoredChange<'a> {
     pub(super) fn change(self, frame: Frame<'_>) -> Result<HoldChange, Broken> {
         Ok(match self {
             StoredChange::Voted(vote) => HoldChange::Voted(vote.vote()?),
-            StoredChange::Revised { call, audience, rule, risk, preview, votes } => {
+            StoredChange::Revised { title, call, audience, rule, risk, preview, votes } => {
                 HoldChange::Revised {
+                    title: title.into_owned(),
                     call: call.call(frame, None)?,
                     audience: audience.into(),
                     rule: rule.map(Cow::into_owned),

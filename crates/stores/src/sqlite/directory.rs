@@ -21,13 +21,18 @@ pub enum OpenError {
     )]
     InUse { path: PathBuf },
     #[error(
-        "{} cannot be written to ({source}); make it writable for the user that runs Holdpoint, or \
+        "{} cannot be written to ({why}); make it writable for the user that runs Holdpoint, or \
          choose another data directory",
         path.display()
     )]
-    CannotWrite { path: PathBuf, source: io::Error },
+    CannotWrite { path: PathBuf, why: io::Error },
     #[error("the disk with {} is full; free some space and start again", path.display())]
     DiskFull { path: PathBuf },
+    #[error(
+        "the disk with {} fails ({why}); see that it is sound and has free space, and start again",
+        path.display()
+    )]
+    DiskFails { path: PathBuf, why: String },
     #[error(
         "{} is not a database of Holdpoint; move it away, or choose another data directory",
         path.display()
@@ -61,7 +66,7 @@ impl OpenError {
         let path = path.to_owned();
         match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => OpenError::DiskFull { path },
-            _ => OpenError::CannotWrite { path, source },
+            _ => OpenError::CannotWrite { path, why: source },
         }
     }
 
@@ -71,9 +76,13 @@ impl OpenError {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => OpenError::Foreign { path },
             Some(ErrorCode::DiskFull) => OpenError::DiskFull { path },
+            // No damage: what is on the disk may be whole, and a backup would be older.
+            Some(ErrorCode::SystemIoFailure) => {
+                OpenError::DiskFails { path, why: error.to_string() }
+            }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path },
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                OpenError::CannotWrite { path, source: io::Error::other(error.to_string()) }
+                OpenError::CannotWrite { path, why: io::Error::other(error.to_string()) }
             }
             _ => OpenError::Damaged { path, why: error.to_string() },
         }
@@ -204,6 +213,7 @@ mod tests {
             OpenError::sqlite(path, &error).to_string()
         };
         assert!(sqlite(rusqlite::ffi::SQLITE_FULL).contains("free some space"));
+        assert!(sqlite(rusqlite::ffi::SQLITE_IOERR).contains("has free space"));
         assert!(sqlite(rusqlite::ffi::SQLITE_READONLY).contains("make it writable"));
         assert!(sqlite(rusqlite::ffi::SQLITE_NOTADB).contains("not a database of Holdpoint"));
         assert!(sqlite(rusqlite::ffi::SQLITE_BUSY).contains("close it"));

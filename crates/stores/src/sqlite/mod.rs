@@ -179,14 +179,17 @@ fn spawn(
 fn prepare(source: &Source) -> Result<Connection, OpenError> {
     let path = &source.database;
     let failed = |error: rusqlite::Error| OpenError::sqlite(path, &error);
-    let connection = source.writer().map_err(failed)?;
-    match schema::kind(&connection).map_err(failed)? {
+    // Looked at before it is written to: a writer sets WAL mode, which stays in the file, and the
+    // file may be somebody else's.
+    let kind = schema::kind(&source.reader().map_err(failed)?).map_err(failed)?;
+    match kind {
         Kind::Foreign => return Err(OpenError::Foreign { path: path.clone() }),
         Kind::Ours { version } if version > schema::SCHEMA_VERSION => {
             return Err(OpenError::Newer { path: path.clone(), found: version });
         }
         Kind::Empty | Kind::Ours { .. } => {}
     }
+    let connection = source.writer().map_err(failed)?;
     schema::migrate(&connection).map_err(failed)?;
     match check_durability(&connection).map_err(failed)? {
         Some(found) => Err(OpenError::not_durable(path, &found)),

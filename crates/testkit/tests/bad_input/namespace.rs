@@ -20,6 +20,17 @@ pub(crate) enum Namespace {
     None,
 }
 
+/// What a disk has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// For a server and a few sessions.
+    Enough,
+    /// The same, and what the server writes to standard error lies there, too.
+    EnoughWithLog,
+    /// Not even for a database without anything in it.
+    TooSmall,
+}
+
 /// Mounts the folder over itself, read-only, and becomes the rest of the words.
 const READ_ONLY: &str = r#"folder=$1; shift
 mount --bind "$folder" "$folder" && mount -o remount,bind,ro "$folder" && exec "$@""#;
@@ -27,6 +38,10 @@ mount --bind "$folder" "$folder" && mount -o remount,bind,ro "$folder" && exec "
 /// Mounts a small disk there and becomes the rest of the words.
 const SMALL: &str = r#"folder=$1; size=$2; shift 2
 mount -t tmpfs -o "size=$size" tmpfs "$folder" && exec "$@""#;
+
+/// The same, with the log on that disk.
+const SMALL_WITH_LOG: &str = r#"folder=$1; size=$2; shift 2
+mount -t tmpfs -o "size=$size" tmpfs "$folder" && exec "$@" 2>>"$folder/log""#;
 
 /// A process that is not ended when it writes too much, but told.
 const TOLD: &str = r#"trap "" XFSZ; shift 2; exec "$@""#;
@@ -77,13 +92,18 @@ impl Namespace {
     pub(crate) fn on_a_small_disk(
         self,
         folder: &Path,
-        size: &str,
+        size: Size,
         binary: &Binary,
         words: &[&str],
     ) -> Command {
+        let (script, size) = match size {
+            Size::Enough => (SMALL, "8m"),
+            Size::EnoughWithLog => (SMALL_WITH_LOG, "8m"),
+            Size::TooSmall => (SMALL, "16k"),
+        };
         let arguments = [folder.as_os_str(), size.as_ref()];
         match self {
-            Namespace::Mounts(way) => within(way, SMALL, &arguments, binary, words),
+            Namespace::Mounts(way) => within(way, script, &arguments, binary, words),
             Namespace::None => {
                 let mut command = like(binary, "sh");
                 command.args(["-c", TOLD, "sh"]).args(arguments).arg(binary.path()).args(words);

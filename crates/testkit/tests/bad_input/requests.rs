@@ -12,7 +12,7 @@ async fn what_is_not_json_is_refused_with_line_and_column() {
     let answer = format!("/v1/holds/{}/answer", hold["id"].as_str().expect("an id"));
     let messages = format!("/v1/sessions/{session}/messages");
     for path in [&*answer, &*messages, "/v1/sessions", "/v1/holds", "/v1/tokens", "/v1/freeze"] {
-        for body in ["{", "{\"", "{'a':1}", "{} x", "approve", "\u{feff}{}", "NaN"] {
+        for body in ["{", "{\"", "{'a':1}", "approve", "\u{feff}{}", "NaN"] {
             let problem = ana.post_raw(path, body).await.problem(400, "bad_request");
             let detail = problem["detail"].as_str().unwrap_or_default();
             assert!(detail.contains("not JSON (line 1, column "), "{path} {body}: {detail}");
@@ -71,12 +71,10 @@ async fn a_list_is_never_taken_for_an_object() {
         ("/v1/sessions", json!([])),
         ("/v1/sessions", json!(["worker", null, null])),
         ("/v1/holds", json!(["fill", "Why?"])),
-        ("/v1/holds", json!({"kind": "approve", "title": "x", "call": ["t", {}]})),
         ("/v1/tokens", json!(["ana", null, ["answer"], null, null])),
     ] {
         let problem = ana.post(path, &body).await.problem(400, "bad_request");
-        let detail = problem["detail"].as_str().unwrap_or_default();
-        assert!(!detail.contains("struct "), "names of ours in {detail}");
+        assert_eq!(problem["detail"], "the body is a list, and must be an object", "{body}");
     }
     only_one_hold(&served).await;
     nothing_was_lost(&served, &session, &hold).await;

@@ -5,8 +5,8 @@ use testkit::served::{Served, run};
 
 use crate::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
 
-/// Puts `wrong` into the settings after the line `after`, and expects to be told about it: in
-/// `serve`, which must not start, and in `policy check`, which must not pass it.
+/// Puts `wrong` into the settings after the line `after`, and expects to be told about its last line:
+/// in `serve`, which must not start, and in `policy check`, which must not pass it.
 async fn refused(after: &str, wrong: &str, says: &str) {
     let served = Served::prepare(CONFIG, SCRIPT);
     let before = CONFIG.lines().take_while(|line| *line != after).count() + 1;
@@ -14,7 +14,7 @@ async fn refused(after: &str, wrong: &str, says: &str) {
     assert!(before <= lines.len(), "there is no line {after:?}");
     let (head, tail) = lines.split_at(before);
     served.write("holdpoint.toml", &format!("{}\n{wrong}\n{}\n", head.join("\n"), tail.join("\n")));
-    let place = format!("holdpoint.toml:{}: ", before + 1);
+    let place = format!("holdpoint.toml:{}: ", before + wrong.lines().count());
     let here = served.path("");
     for command in
         [&["serve", "--config", "holdpoint.toml"][..], &["policy", "check", "holdpoint.toml"]]
@@ -41,7 +41,7 @@ async fn unknown_keys_are_refused_with_file_and_line() {
 #[tokio::test]
 async fn wrong_types_and_words_are_refused_with_file_and_line() {
     refused("id = \"cleo\"", "roles = \"admin\"", "expected").await;
-    refused("id = \"cleo\"", "roles = [\"admin\"", "expected").await;
+    refused("id = \"cleo\"", "roles = [\"admin\" \"dba\"]", "expected").await;
     refused("kind = \"human\"", "timeout = 5", "unknown key `timeout`").await;
     refused("", "[policy]\ndefault = \"maybe\"", "allow").await;
 }
@@ -68,6 +68,23 @@ async fn a_quorum_that_nobody_could_reach_is_refused_with_its_line() {
         assert!(said.contains(&place) && said.contains(says), "{ask}: {said}");
         assert!(!served.path("data").exists(), "nothing was begun");
     }
+}
+
+/// As the documentation shows it: in the folder of the file, with the name alone.
+#[tokio::test]
+async fn settings_may_be_named_without_their_folder() {
+    let served = Served::prepare(&CONFIG.replace("@PORT@", "1"), SCRIPT);
+    let arguments = ["policy", "check", "holdpoint.toml"];
+    let (code, _, said) = run(served.binary(), &arguments, &served.path("")).await;
+    assert_eq!(code, 0, "{said}");
+    // Everything is sound up to the door, which nobody may open here.
+    let arguments = ["serve", "--config", "holdpoint.toml"];
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port();
+    served.write("holdpoint.toml", &CONFIG.replace("@PORT@", &port.to_string()));
+    let (code, _, said) = run(served.binary(), &arguments, &served.path("")).await;
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("is in use"), "{said}");
 }
 
 #[tokio::test]

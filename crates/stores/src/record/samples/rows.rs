@@ -188,6 +188,7 @@ fn deciding() -> Vec<Named> {
         (
             "hold_revised",
             updated(HoldChange::Revised {
+                title: "Look at orders".into(),
                 call: Arc::new(revised),
                 audience: audience(),
                 rule: Some("reads".into()),

@@ -1,0 +1,92 @@
+//! Callers hang up, models and tools panic: what is on disk is followed up all the same.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::call::ClearedCall;
+use domain::json::Arguments;
+use domain::outcome::Outcome;
+use domain::session::RunStatus;
+use domain::tool::{Effects, Place, Tool};
+use engine::{Answering, Saying};
+use futures_util::FutureExt as _;
+use ports::tool_host::{PrepareError, Prepared, ToolHost};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::world::{Options, World, approve, node, status};
+
+async fn on_disk() -> (World, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let node = node();
+    let store = stores::SqliteStore::open(folder.path(), node).unwrap();
+    (Options::new(store, node).start().await, folder)
+}
+
+/// Polls once, so that the commit is on its way, and hangs up.
+macro_rules! hang_up {
+    ($future:expr) => {
+        assert!($future.now_or_never().is_none(), "it was over before anybody could hang up");
+    };
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_whose_sender_hung_up_is_answered() {
+    let (world, _folder) = on_disk().await;
+    let session = world.session().await;
+    world.model.will("hello", &[]);
+    let saying = Saying { texts: vec!["hi".into()], while_pending: None };
+    hang_up!(world.engine.say(&world.ana, session, saying, None));
+    let over = world.over(session).await;
+    assert_eq!((status(&over), world.model.heard().len()), (Some(RunStatus::Completed), 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_whose_sender_hung_up_runs_the_call_once() {
+    let (world, _folder) = on_disk().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    let answering = Answering { digest: Some(hold.digest()), answer: approve() };
+    hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
+    world.over(session).await;
+    assert_eq!(world.witness.arguments().len(), 1);
+}
+
+/// A tool that cannot even look without falling over.
+struct Clumsy(Tool);
+
+#[async_trait]
+impl ToolHost for Clumsy {
+    fn tool(&self) -> &Tool {
+        &self.0
+    }
+
+    async fn prepare(&self, _: &Arguments) -> Result<Prepared, PrepareError> {
+        panic!("oh no")
+    }
+
+    async fn run(&self, _: ClearedCall, _: CancellationToken) -> Outcome {
+        panic!("oh no")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i06_a_tool_that_panics_while_it_looks_runs_nothing_and_bricks_nothing() {
+    let tool =
+        Tool::new("clumsy", "", json!({}), Effects::AtMostOnce, Place::Server, "test").unwrap();
+    let node = node();
+    let mut options = Options::new(Arc::new(stores::MemoryStore::new(node)), node);
+    options.extra = vec![Arc::new(Clumsy(tool))];
+    let world = options.start().await;
+    let session = world.session().await;
+    world.model.will("", &[("clumsy", json!({}))]);
+    world.say(session, "x").await;
+    let failed = world.over(session).await;
+    assert_eq!(status(&failed), Some(RunStatus::Failed));
+    assert!(failed.holds.is_empty());
+    world.say(session, "and now?").await;
+    let over = world.until(session, "answered", |s| status(s) == Some(RunStatus::Completed)).await;
+    assert_eq!(over.transcript.len(), 3);
+}
