@@ -126,9 +126,10 @@ class Live {
       for (const hold of list.items) this.put(hold, false);
       this.next = list.next;
       this.listed = true;
-      // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page): look at it.
-      const open = [...this.holds.values()].filter((hold) => hold.state === "pending" && !pending.has(hold.id));
-      await Promise.all(open.map((hold) => this.read(hold.id)));
+      // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page), and a call that we
+      // think runs may have ended: look at them.
+      const behind = [...this.holds.values()].filter((hold) => isUnfinished(hold) && !pending.has(hold.id));
+      await Promise.all(behind.map((hold) => this.read(hold.id)));
       this.tell();
     } catch {
       // The banner already says that the server cannot be reached; the next connection reads again.
@@ -150,6 +151,8 @@ class Live {
     this.gone.delete(hold.id);
     this.holds.set(hold.id, hold);
     if (hold.state === "pending") this.seenPending.add(hold.id);
+    // What is asked and said about an unknown outcome changes the hold whose outcome it is.
+    if (hold.kind === "settle" && hold.parent && this.holds.has(hold.parent) && known?.state !== hold.state) this.changed(hold.parent);
     if (tell) this.tell();
   }
 
@@ -179,6 +182,12 @@ class Live {
 }
 
 export const live = new Live();
+
+/** Whether anything more can become of it. A call gated for an outside program may never be reported on, so that is not waited for. */
+function isUnfinished(hold: Hold): boolean {
+  if (hold.state === "pending") return true;
+  return hold.state === "approved" && hold.session !== null && (!hold.outcome || hold.outcome.state === "executing" || hold.outcome.state === "unknown");
+}
 
 /** The hold that an event is about, whether it carries the id or the hold itself. */
 export function holdOf(event: ServerEvent): string | null {

@@ -2,6 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { t } from "./i18n";
 import type { Hold, Me } from "./wire";
 
 export const Viewer = createContext<Me | null>(null);
@@ -20,7 +21,8 @@ export function nameOf(said: { by?: string | null; by_name?: string | null } | n
 }
 
 export function personName(id: string, me: Me): string {
-  return id === me.id ? me.name : id;
+  if (id === me.id) return me.name;
+  return id === "runtime" ? t("chat.runtime") : id;
 }
 
 export function hasVoted(hold: Hold, me: Me): boolean {

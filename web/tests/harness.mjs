@@ -15,22 +15,38 @@ export async function open() {
   if (!binary) throw new Error("set HOLDPOINT_BIN to the holdpoint program that is to be tested");
   const data = await mkdtemp(join(tmpdir(), "holdpoint-web-"));
   const server = spawn(binary, ["demo", "--json", "--listen", "127.0.0.1:0", "--data", data], { stdio: ["ignore", "pipe", "inherit"] });
-  const ready = JSON.parse(await firstLine(server));
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  const ready = JSON.parse(await lineWith(server, /.*/));
+  const browser = await launch();
   const world = new World(server, data, ready, browser);
-  await world.logIn();
+  try {
+    await world.logIn();
+  } catch (error) {
+    // A program and a browser left behind would keep the test run from ending.
+    await world.close();
+    throw error;
+  }
   return world;
 }
 
-function firstLine(server) {
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** What of a line the pattern wants, as soon as the program prints such a line. */
+export function lineWith(server, pattern) {
   return new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error(`no line within ${READY_MS_MOST} ms`)), READY_MS_MOST);
+    const timer = setTimeout(() => fail(new Error(`no line with ${pattern} within ${READY_MS_MOST} ms`)), READY_MS_MOST);
     server.once("exit", (code) => fail(new Error(`the program ended with ${code} before it was ready`)));
     server.once("error", fail);
-    createInterface({ input: server.stdout }).once("line", (line) => (clearTimeout(timer), done(line)));
+    createInterface({ input: server.stdout }).on("line", (line) => {
+      const found = pattern.exec(line);
+      if (found === null) return;
+      clearTimeout(timer);
+      done(found[0]);
+    });
   });
 }
 

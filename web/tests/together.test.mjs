@@ -114,6 +114,7 @@ test("a withdrawn hold says that it was cancelled", async () => {
   await cardOf(page, hold.id).getByRole("button", { name: "Approve once" }).waitFor();
   await world.api("POST", `/v1/holds/${hold.id}/cancel`, { reason: "no longer needed" }, world.ready.program_token);
   await cardOf(page, hold.id).locator("[data-settled=cancelled]").waitFor();
+  assert.match(await cardOf(page, hold.id).innerText(), /Cancelled by .+, \d\d:\d\d[\s\S]*no longer needed/);
 });
 
 test("a lost reply is asked for again with the same key, and the answer counts once", async () => {

@@ -17,7 +17,7 @@ test("without a login the page explains how to log in, and nothing else", async 
   const page = await world.page({ loggedIn: false });
   await page.goto(world.url("/"));
   await page.getByRole("heading", { name: "You are not logged in" }).waitFor();
-  assert.match(await page.innerText("body"), /holdpoint token login/);
+  assert.match(await page.innerText("body"), /holdpoint token login PERSON/);
   assert.equal(await page.locator(".inbox, .sessions, [data-scenario]").count(), 0);
 });
 
@@ -89,6 +89,27 @@ test("edited arguments are sent as typed, and broken JSON is told beside the fie
   await area.fill('{"amount": 12345678901234567}');
   await card.locator(".panel button[type=submit]").click();
   assert.match((await request).postData(), /"arguments":\{"amount": 12345678901234567\}/);
+});
+
+test("the placeholder of a secret is never sent as a value", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Send mail", call: { tool: "mail", arguments: { to: "ana", key: "[secret]" } } });
+  const page = await world.page();
+  const sent = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") sent.push(request);
+  });
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.getByRole("button", { name: "Edit arguments…" }).click();
+  const area = card.locator(".panel textarea");
+  await area.fill('{"to": "bob", "key": "[secret]"}');
+  await card.locator(".panel button[type=submit]").click();
+  assert.match(await card.locator(".field-error").innerText(), /the placeholder is not sent/);
+  assert.equal(sent.length, 0);
+  const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
+  await area.fill('{"to": "bob", "key": "typed"}');
+  await card.locator(".panel button[type=submit]").click();
+  assert.deepEqual((await request).postDataJSON().answer.arguments, { to: "bob", key: "typed" });
 });
 
 test("every kind of field: the values arrive as typed, the secret is hidden, the server's objection stands beside its field", async () => {
@@ -182,6 +203,11 @@ test("a frozen server is told in a banner", async () => {
     await page.keyboard.press("Control+Enter");
     await page.locator(".banner-frozen").waitFor();
     assert.match(await page.locator(".banner-frozen").innerText(), /frozen/);
+    const later = await world.page();
+    await later.goto(world.url("/"));
+    await later.locator(".banner-frozen").waitFor();
+    await world.api("DELETE", "/v1/freeze");
+    await later.locator(".banner-frozen").waitFor({ state: "detached" });
   } finally {
     await world.api("DELETE", "/v1/freeze");
   }

@@ -29,12 +29,14 @@ export function Preview({ hold }: { hold: Hold }) {
   const preview = hold.preview;
   const warnings = preview?.warnings ?? [];
   if (!preview || (!preview.summary && preview.rows == null && !preview.diff && warnings.length === 0)) return null;
+  // "214 rows · 214 rows affected" says it twice.
+  const rowsUntold = preview.rows != null && !new RegExp(`(^|\\D)${preview.rows}(\\D|$)`).test(preview.summary ?? "");
   return (
     <div class="preview">
       {preview.summary || preview.rows != null ? (
         <p>
           <strong>{t("hold.preview")}:</strong>{" "}
-          <Plain text={[preview.summary ?? "", preview.rows != null ? t("hold.preview.rows", { n: preview.rows }) : ""].filter(Boolean).join(" · ")} />
+          <Plain text={[preview.summary ?? "", rowsUntold ? t("hold.preview.rows", { n: preview.rows ?? 0 }) : ""].filter(Boolean).join(" · ")} />
         </p>
       ) : null}
       {warnings.map((warning, at) => (
@@ -68,7 +70,7 @@ export function Rationale({ hold }: { hold: Hold }) {
       <p class="prose">
         <Plain text={hold.rationale} />
       </p>
-      <small class="muted">{t("hold.rationale.note")}</small>
+      <small class="muted">{hold.kind === "approve" && hold.state === "pending" ? t("hold.rationale.note") : t("hold.rationale.note.question")}</small>
     </blockquote>
   );
 }

@@ -2,6 +2,7 @@
 
 import { t } from "../i18n";
 import { Plain } from "../plain";
+import type { Json } from "../wire";
 import { draftOf, type Draft, type Field } from "./schema";
 
 interface Props {
@@ -52,7 +53,7 @@ export function FieldView({ field, id, draft, set, error }: Props) {
       )}
       {field.suggested !== undefined && field.kind !== "secret" ? (
         <small class="suggested">
-          <Plain text={t("fill.default", { value: JSON.stringify(field.suggested) })} />{" "}
+          <Plain text={t("fill.default", { value: suggestion(field.suggested) })} />{" "}
           <button type="button" class="link" onClick={() => set(draftOf(field, field.suggested ?? null))}>
             {t("fill.default.use")}
           </button>
@@ -127,4 +128,9 @@ function Control({ field, id, draft, set, error, told }: Props & { told: string 
     default:
       return field.dated ? <input {...common} type="date" onInput={typed} /> : <input {...common} autocomplete="off" onInput={typed} />;
   }
+}
+
+function suggestion(value: Json): string {
+  if (typeof value === "boolean") return value ? t("fill.yes") : t("fill.no");
+  return JSON.stringify(value);
 }

@@ -50,7 +50,12 @@ function FieldsForm({ hold, answering, stale, fields }: AnswerProps & { fields: 
           field={field}
           id={`fill-${hold.id}-${field.name}`}
           draft={drafts[field.name] ?? emptyDraft(field)}
-          set={(draft) => setDrafts({ ...drafts, [field.name]: draft })}
+          set={(draft) => {
+            setDrafts({ ...drafts, [field.name]: draft });
+            // What was wrong with the old value may not be wrong with the new one.
+            const { [field.name]: _, ...others } = errors;
+            setErrors(others);
+          }}
           error={errors[field.name] ?? null}
         />
       ))}

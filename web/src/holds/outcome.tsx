@@ -3,9 +3,11 @@
 import { Icon } from "../icons";
 import { t } from "../i18n";
 import { live } from "../live";
-import { Value } from "../plain";
+import { Plain, Value } from "../plain";
 import { holdPath } from "../route";
+import { useMe } from "../who";
 import type { Hold } from "../wire";
+import { settledText } from "./state";
 
 /** In a session the tool's result stands right below, so it is not drawn twice. */
 export function OutcomeView({ hold, withResult }: { hold: Hold; withResult: boolean }) {
@@ -21,7 +23,8 @@ export function OutcomeView({ hold, withResult }: { hold: Hold; withResult: bool
       </p>
     );
   }
-  const settling = outcome.state === "unknown" ? live.all().find((other) => other.parent === hold.id && other.kind === "settle") : undefined;
+  // Also after it is settled: an outcome that a person reported is not one that the tool did.
+  const settling = live.all().find((other) => other.parent === hold.id && other.kind === "settle");
   return (
     <div class={`outcome outcome-${outcome.state}`} data-outcome={outcome.state}>
       <p>
@@ -30,8 +33,20 @@ export function OutcomeView({ hold, withResult }: { hold: Hold; withResult: bool
           {t("outcome.title")}: <strong>{t(`outcome.${outcome.state}`)}</strong>
         </span>
       </p>
-      {settling ? <a href={holdPath(settling.id)}>{settling.title}</a> : null}
+      {settling ? <SettlingLink settling={settling} /> : null}
       {withResult && outcome.result !== undefined && outcome.result !== null ? <Value value={outcome.result} /> : null}
     </div>
+  );
+}
+
+function SettlingLink({ settling }: { settling: Hold }) {
+  const me = useMe();
+  return (
+    <p>
+      <a href={holdPath(settling.id)}>
+        <Plain text={settling.title} />
+      </a>
+      {settling.state === "pending" ? null : <> · {settledText(settling, me)}</>}
+    </p>
   );
 }

@@ -31,7 +31,12 @@ export function fieldsOf(schema: JsonObject): Field[] | null {
   const properties = schema["properties"];
   if (!isObject(properties) || Object.keys(properties).length === 0) return null;
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  return Object.entries(properties).map(([name, property]) => field(name, isObject(property) ? property : {}, required.includes(name)));
+  // JSON objects have no order of their own, but the list of what is required does: it is the order in which its author thought.
+  const order = [...required.filter((name) => typeof name === "string" && name in properties), ...Object.keys(properties)];
+  return [...new Set(order as string[])].map((name) => {
+    const property = properties[name];
+    return field(name, isObject(property) ? property : {}, required.includes(name));
+  });
 }
 
 function field(name: string, schema: JsonObject, required: boolean): Field {

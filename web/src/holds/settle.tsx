@@ -23,7 +23,7 @@ export function SettleAnswer({ hold, answering, stale }: AnswerProps) {
       <p class="explain">{t("settle.note")}</p>
       <Panel off={answering.busy || stale} submit={submit} label={t("answer.submit")}>
         <fieldset class="choices">
-          <legend>{t("hold.kind.settle")}</legend>
+          <legend>{t("settle.legend")}</legend>
           {WAYS.map((one) => (
             <label class="choice" key={one}>
               <input

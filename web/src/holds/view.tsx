@@ -9,6 +9,7 @@ import { personName, useMe } from "../who";
 import type { Hold } from "../wire";
 import { AnswerControls } from "./answer";
 import { useAnswering } from "./answering";
+import { needsTag } from "./confirm";
 import { DecisionDetails } from "./decision";
 import { Context, ExactText, Preview, Rationale } from "./exact";
 import { Expiry, Facts } from "./facts";
@@ -35,6 +36,8 @@ export function HoldView({ hold, place }: Props) {
     const lost = document.activeElement === null || document.activeElement === document.body;
     if (!pending && lost) article.current?.querySelector<HTMLElement>(".settled")?.focus({ preventScroll: true });
   }, [pending]);
+  // Answering a question runs nothing, so that its risk is worth a word only when somebody raised it.
+  const question = hold.kind === "choose" || hold.kind === "fill";
   const Heading = place === "page" ? "h1" : "h3";
 
   return (
@@ -43,7 +46,7 @@ export function HoldView({ hold, place }: Props) {
         <p class="badges">
           <StateBadge hold={hold} />
           <span class="badge kind">{word("hold.kind", hold.kind)}</span>
-          <RiskBadge risk={hold.risk} />
+          {question && !needsTag(hold) ? null : <RiskBadge risk={hold.risk} />}
         </p>
         <Heading class="hold-title" tabIndex={place === "page" ? -1 : undefined}>
           <Plain text={shown.title} />
@@ -54,10 +57,10 @@ export function HoldView({ hold, place }: Props) {
       {answering.refused ? <Refusal problem={answering.refused} /> : null}
       {stale ? <Stale show={() => setRead(hold)} /> : null}
 
-      {place === "page" || pending ? <Body hold={shown} place={place} stale={stale} /> : null}
-      {pending ? <AnswerControls key={shown.digest} hold={shown} answering={answering} stale={stale} /> : null}
       {pending ? null : <DecisionDetails hold={hold} />}
       <OutcomeView hold={hold} withResult={place === "page"} />
+      {place === "page" || pending ? <Body hold={shown} place={place} stale={stale} /> : null}
+      {pending ? <AnswerControls key={shown.digest} hold={shown} answering={answering} stale={stale} /> : null}
 
       {place === "page" ? (
         <section class="all-facts" aria-label={t("hold.details")}>
@@ -94,7 +97,7 @@ function Body({ hold, place, stale }: Props & { stale: boolean }) {
         <ExactText hold={hold} stale={stale} />
       )}
       <Preview hold={hold} />
-      {hold.two_phase ? <p class="note">{t("hold.two_phase")}</p> : null}
+      {hold.two_phase && hold.state === "pending" && hold.kind === "approve" ? <p class="note">{t("hold.two_phase")}</p> : null}
       <Context hold={hold} />
       <Rationale hold={hold} />
     </>

@@ -26,6 +26,7 @@ export function ToolCall({ part, result }: { part: ToolCallPart; result: ToolRes
   const hold = holdId === null ? null : live.known(holdId);
   // A two-phase call has its (provisional) result at once; while its hold is open, "done" would be a lie.
   const held = hold !== null && typeof hold !== "string" && hold.state === "pending";
+  const twoPhase = hold !== null && typeof hold !== "string" && hold.two_phase === true;
   const state: ToolState = held ? "approval-requested" : part.state;
   return (
     <section class={`tool tool-${state}`} data-call={part.toolCallId} data-tool-state={state}>
@@ -46,19 +47,19 @@ export function ToolCall({ part, result }: { part: ToolCallPart; result: ToolRes
       ) : (
         <EmbeddedHold key={holdId} id={holdId} />
       )}
-      {result ? <Result result={result} folded={held} /> : null}
+      {result ? <Result result={result} provisional={twoPhase} /> : null}
     </section>
   );
 }
 
-function Result({ result, folded }: { result: ToolResultPart; folded: boolean }) {
+function Result({ result, provisional }: { result: ToolResultPart; provisional: boolean }) {
   const text = typeof result.output === "string" ? result.output : JSON.stringify(result.output ?? null, null, 2);
-  const open = !folded && text.split("\n").length <= LINES_OPEN;
+  const open = !provisional && text.split("\n").length <= LINES_OPEN;
   return (
     <details class={result.isError ? "result result-error" : "result"} open={open}>
       <summary>
         {result.isError ? <Icon name="failed" /> : null}
-        {result.isError ? t("part.result.error") : t("part.result")}
+        {provisional ? t("part.result.provisional") : result.isError ? t("part.result.error") : t("part.result")}
       </summary>
       <Value value={result.output} />
     </details>

@@ -42,7 +42,7 @@ impl Session {
             }
             Event::MessageAdded { message } => self.message_added(message),
             Event::CallProposed { id, call, clearance } => {
-                if let Some(record) = self.calls.get_mut(id) {
+                if let Some(record) = self.calls.get_mut(id).map(Arc::make_mut) {
                     record.call = Some(call.clone());
                     record.state = match clearance {
                         Some(clearance) => CallState::Cleared { clearance: clearance.clone() },
@@ -56,7 +56,7 @@ impl Session {
                 self.holds.insert(hold.id, hold.clone());
                 if let (Some(call), false) =
                     (&hold.call, hold.two_phase || hold.question == Question::Settle)
-                    && let Some(record) = self.calls.get_mut(&call.id)
+                    && let Some(record) = self.calls.get_mut(&call.id).map(Arc::make_mut)
                 {
                     record.call = Some(call.clone());
                     record.state = CallState::Waiting { hold: hold.id };
@@ -65,7 +65,7 @@ impl Session {
             Event::HoldUpdated { hold, change } => {
                 self.change_hold(*hold, |held| held.changed(change));
                 if let HoldChange::Revised { call, .. } = change
-                    && let Some(record) = self.calls.get_mut(&call.id)
+                    && let Some(record) = self.calls.get_mut(&call.id).map(Arc::make_mut)
                 {
                     record.call = Some(call.clone());
                 }
@@ -74,7 +74,7 @@ impl Session {
             Event::CallStarted { call, attempt, node } => {
                 if let Some(clearance) = self.clearance_of(*call) {
                     self.hold_outcome(&clearance, HoldOutcome::Executing);
-                    if let Some(record) = self.calls.get_mut(call) {
+                    if let Some(record) = self.calls.get_mut(call).map(Arc::make_mut) {
                         record.attempts = *attempt;
                     }
                     self.set(
@@ -152,7 +152,7 @@ impl Session {
                             attempts: 0,
                             state: CallState::Proposed,
                         };
-                        self.calls.insert(*call, record);
+                        self.calls.insert(*call, Arc::new(record));
                     }
                 }
             }
@@ -204,7 +204,7 @@ impl Session {
     }
 
     fn set(&mut self, call: CallId, state: CallState) {
-        if let Some(record) = self.calls.get_mut(&call) {
+        if let Some(record) = self.calls.get_mut(&call).map(Arc::make_mut) {
             record.state = state;
         }
     }

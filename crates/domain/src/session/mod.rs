@@ -45,7 +45,7 @@ pub struct Session {
     pub queue: VecDeque<Queued>,
     pub run: Option<Run>,
     /// Every call of the session, in the order of proposal; the turn's are the last ones.
-    pub calls: BTreeMap<CallId, CallRecord>,
+    pub calls: BTreeMap<CallId, Arc<CallRecord>>,
     pub holds: BTreeMap<HoldId, Arc<Hold>>,
     pub grants: BTreeMap<GrantId, Arc<Grant>>,
 }
@@ -182,7 +182,7 @@ impl Session {
 
     pub fn turn_calls(&self) -> impl Iterator<Item = (CallId, &CallRecord)> {
         let turn = self.run.iter().flat_map(|run| run.turn.iter());
-        turn.filter_map(|id| self.calls.get(id).map(|record| (*id, record)))
+        turn.filter_map(|id| self.calls.get(id).map(|record| (*id, &**record)))
     }
 
     /// The call whose start by `node` is on disk: what a tool host may run. The one place where a
