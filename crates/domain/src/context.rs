@@ -1,6 +1,10 @@
 //! What a decision needs to know about the world, passed in by whoever asks for it.
 
-use crate::id::{GrantId, HoldId, MessageId, NodeId};
+use std::collections::BTreeMap;
+
+use crate::call::ExecutionContext;
+use crate::hold::Preview;
+use crate::id::{CallId, GrantId, HoldId, MessageId, NodeId};
 use crate::person::People;
 use crate::policy::Policy;
 use crate::time::Timestamp;
@@ -18,6 +22,8 @@ pub struct Context<'a> {
     pub closing: bool,
     /// A tool as it is now; `None` if it is no longer configured.
     pub tool_of: &'a dyn Fn(&str) -> Option<&'a Tool>,
+    /// What the hosts of changed tools say about calls that were proposed before the change.
+    pub renewals: &'a BTreeMap<CallId, Renewal>,
     pub run_as_decided: bool,
     /// Model calls that one run may take.
     pub turns_max: u32,
@@ -38,6 +44,18 @@ impl Context<'_> {
     pub fn grant_id(&self) -> GrantId {
         GrantId::new(self.now.as_ms(), (self.chance)())
     }
+}
+
+/// A call that was looked at again, because its tool is another than when it was proposed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Renewal {
+    Prepared {
+        context: ExecutionContext,
+        preview: Preview,
+        title: Option<String>,
+    },
+    /// The tool as it is now cannot carry the call out; the text says why.
+    Unsound(String),
 }
 
 /// What a message does that arrives while holds are open.

@@ -391,6 +391,7 @@ impl Engine {
             policy: &self.0.policy,
             closing: false,
             tool_of: &tool_of,
+            renewals: &Default::default(),
             run_as_decided: false,
             turns_max: 0,
             while_pending: Default::default(),

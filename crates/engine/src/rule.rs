@@ -1,9 +1,11 @@
 //! From what a model wrote to what may be done about it: parse once, check the schema, let the
 //! tool look, ask the policy. In any doubt the call is asked about or refused, never allowed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::call::{Call, Proposal};
+use domain::context::Renewal;
 use domain::grant::ClearedBy;
 use domain::hold::{Edited, Hold, Preview, Question, Risk};
 use domain::id::CallId;
@@ -134,6 +136,30 @@ impl Engine {
             ));
         }
         Ruling::Ask { call, spec: Box::new(spec) }
+    }
+
+    /// Lets changed tools look again at calls that were proposed before the change. Almost always
+    /// there are none, and this costs a comparison a call.
+    pub(crate) async fn renewals(&self, session: &Session) -> BTreeMap<CallId, Renewal> {
+        let mut renewals = BTreeMap::new();
+        for (id, record) in session.turn_calls().filter(|(_, record)| !record.state.is_settled()) {
+            let (Some(call), Some(host)) = (&record.call, self.0.tools.get(&record.tool)) else {
+                continue;
+            };
+            if call.definition == host.tool().definition() {
+                continue;
+            }
+            let renewal = match look(host, &call.arguments).await {
+                Ok(Looked { prepared, .. }) => Renewal::Prepared {
+                    context: prepared.context,
+                    preview: prepared.preview,
+                    title: prepared.title,
+                },
+                Err(why) => Renewal::Unsound(why),
+            };
+            renewals.insert(id, renewal);
+        }
+        renewals
     }
 
     pub(crate) fn verdict(&self, call: &Call) -> Verdict {

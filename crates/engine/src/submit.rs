@@ -1,13 +1,14 @@
 //! The way in: load, decide, commit; when somebody else was first, decide again.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::context::Context;
+use domain::context::{Context, Renewal};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::house::House;
-use domain::id::{CommitId, SessionId, StreamId};
+use domain::id::{CallId, CommitId, SessionId, StreamId};
 use domain::limits::TURNS_PER_RUN_MAX;
 use domain::person::Actor;
 use domain::refusal::Refusal;
@@ -59,7 +60,8 @@ impl Engine {
             let session = self.load_session(id).await?;
             let house = self.0.house.get();
             let now = self.now();
-            let decided = self.decide(&session, &house, command, now);
+            let renewals = self.renewals(&session).await;
+            let decided = self.decide(&session, &house, &renewals, command, now);
             if decided.events.is_empty() {
                 // Work that nobody took up yet, for instance after a restart, is not forgotten.
                 self.dispatch(&session);
@@ -110,6 +112,7 @@ impl Engine {
         &self,
         session: &Session,
         house: &House,
+        renewals: &BTreeMap<CallId, Renewal>,
         command: &Command,
         now: Timestamp,
     ) -> Decided {
@@ -125,6 +128,7 @@ impl Engine {
             policy: &self.0.policy,
             closing: self.0.closing.is_cancelled(),
             tool_of: &tool_of,
+            renewals,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
             turns_max: agent
                 .map_or(TURNS_PER_RUN_MAX, |agent| agent.turns_max.min(TURNS_PER_RUN_MAX)),

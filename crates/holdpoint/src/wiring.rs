@@ -154,8 +154,9 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
                 setup.roots = shell.roots.clone();
                 setup.environment = environment(&shell.env)?;
                 setup.time_limit = shell.time_limit.unwrap_or(setup.time_limit);
-                setup.time_limit_max =
-                    shell.time_limit_max.unwrap_or(setup.time_limit_max.max(setup.time_limit));
+                setup.time_limit_max = shell
+                    .time_limit_max
+                    .unwrap_or_else(|| setup.time_limit_max.max(setup.time_limit));
                 setup.allow_shell = shell.allow_shell;
                 setup
             },

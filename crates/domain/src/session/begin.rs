@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::decide::Draft;
 use super::{HoldSpec, Session};
 use crate::call::{Call, Clearance};
-use crate::context::Context;
+use crate::context::{Context, Renewal};
 use crate::event::Event;
 use crate::grant::ClearedBy;
 use crate::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
@@ -143,10 +143,7 @@ impl Draft {
                 self.push(Event::CallSettled { call: id, result }, context);
                 true
             }
-            Look::AskAgain { why } => {
-                self.ask_again(id, call, clearance, &why, context);
-                true
-            }
+            Look::AskAgain { why } => self.ask_again(id, call, clearance, &why, context),
         }
     }
 
@@ -157,23 +154,27 @@ impl Draft {
         clearance: &Clearance,
         why: &str,
         context: &Context<'_>,
-    ) {
-        let revised = match self.next.renewed(id, call, context) {
-            Ok(revised) => Arc::new(revised),
+    ) -> bool {
+        let Renewed { call: revised, preview, title } = match self.next.renewed(id, call, context) {
+            Ok(Some(renewed)) => renewed,
+            Ok(None) => return false,
             Err(result) => {
                 let result = self.next.put(call, &result);
-                return self.push(Event::CallSettled { call: id, result }, context);
+                self.push(Event::CallSettled { call: id, result }, context);
+                return true;
             }
         };
         let earlier = match clearance.by {
             ClearedBy::People(hold) => self.next.holds.get(&hold).cloned(),
             _ => None,
         };
-        let mut preview = earlier.as_ref().map(|hold| hold.preview.clone()).unwrap_or_default();
+        let mut preview = preview
+            .or_else(|| earlier.as_ref().map(|hold| hold.preview.clone()))
+            .unwrap_or_default();
         preview.warnings.push(why.to_owned());
-        let title = earlier
-            .as_ref()
-            .map_or_else(|| format!("Run {}", call.tool), |hold| hold.title.clone());
+        let title = title
+            .or_else(|| earlier.as_ref().map(|hold| hold.title.clone()))
+            .unwrap_or_else(|| format!("Run {}", call.tool));
         let spec = self.next.spec(&revised, title, preview, context);
         if let Some(hold) = &earlier {
             let result = ToolResult::error(format!("Asked again: {why}."));
@@ -182,29 +183,36 @@ impl Draft {
         }
         self.push(Event::CallProposed { id, call: revised.clone(), clearance: None }, context);
         self.open(&spec, Some(revised), earlier.map(|hold| hold.id), false, context);
+        true
     }
 }
 
 impl Session {
     /// The call as it would be proposed now: a new revision, for the tool and the policy of today.
+    /// `None`: the tool has changed, and nobody has looked at the call with it yet.
     pub(super) fn renewed(
         &self,
         id: CallId,
         call: &Call,
         context: &Context<'_>,
-    ) -> Result<Call, ToolResult> {
+    ) -> Result<Option<Renewed>, ToolResult> {
         let mut parts = call.parts();
         parts.id = id;
         parts.policy = context.policy.version();
         parts.revision += 1;
+        let (mut preview, mut title) = (None, None);
         if let Some(tool) = (context.tool_of)(&call.tool)
             && tool.definition() != call.definition
         {
-            if let Err(errors) = tool.validator().check(call.arguments.value()) {
-                let why = format!(
-                    "Not run: the tool has changed, and the arguments do not fit it any more: {errors}"
-                );
-                return Err(ToolResult::error(why));
+            match context.renewals.get(&id) {
+                None => return Ok(None),
+                Some(Renewal::Unsound(why)) => {
+                    return Err(ToolResult::error(format!("Not run: the tool has changed. {why}")));
+                }
+                Some(Renewal::Prepared { context, preview: seen, title: named }) => {
+                    parts.context = context.clone();
+                    (preview, title) = (Some(seen.clone()), named.clone());
+                }
             }
             parts.definition = tool.definition();
             parts.effects = tool.effects;
@@ -212,7 +220,7 @@ impl Session {
             parts.confirm = tool.confirm;
             parts.secrets = crate::schema::write_only_pointers(&tool.input_schema);
         }
-        Ok(Call::fixed(parts))
+        Ok(Some(Renewed { call: Arc::new(Call::fixed(parts)), preview, title }))
     }
 
     /// An `approve` question about a call, for whoever the policy names now.
@@ -240,6 +248,13 @@ impl Session {
             expires_in_ms: Some(expires_in_ms),
         }
     }
+}
+
+/// A call as it would be proposed now, with what its host says about it if that is new.
+pub(super) struct Renewed {
+    pub(super) call: Arc<Call>,
+    pub(super) preview: Option<Preview>,
+    pub(super) title: Option<String>,
 }
 
 pub(super) fn facts(call: &Call) -> Facts<'_> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::begin::Renewed;
 use super::decide::{Draft, Recovered, Reply};
 use super::two_phase::{finished, unknown};
 use super::{CallState, HoldSpec};
@@ -16,7 +17,6 @@ use crate::outcome::{NotRun, Outcome, ToolResult};
 use crate::person::AuthenticatedPerson;
 use crate::refusal::Refusal;
 use crate::tool::Confirm;
-use crate::visible::visible;
 
 impl Draft {
     pub(super) fn report(
@@ -107,9 +107,9 @@ impl Draft {
             None => super::begin::default_audience(self.next.requester()),
         };
         let mut preview = Preview::default();
-        preview.warnings.push(
-            "The server stopped while this call was running. It may or may not have been carried out; it was not run again.".into(),
-        );
+        preview
+            .warnings
+            .push("Nobody knows whether this call was carried out. It was not run again.".into());
         let spec = HoldSpec {
             question: Question::Settle,
             risk: earlier.as_ref().map_or(Risk::Medium, |hold| hold.risk),
@@ -121,7 +121,7 @@ impl Draft {
             context: if evidence.is_empty() {
                 serde_json::Value::Null
             } else {
-                serde_json::json!({ "evidence": visible(evidence) })
+                serde_json::json!({ "evidence": evidence })
             },
             rationale: None,
             audience,
@@ -202,21 +202,24 @@ impl Draft {
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(Event::HoldUpdated { hold: original, change }, context);
         }
-        let again = match self.next.renewed(waiting.unwrap_or(call.id), call, context) {
-            Ok(again) => Arc::new(again),
-            Err(result) => match waiting {
-                Some(id) => {
-                    let result = self.next.put(call, &result);
-                    return self.push(Event::CallSettled { call: id, result }, context);
-                }
-                None => return self.tell_model(result.content, context),
-            },
+        let renewed = match self.next.renewed(waiting.unwrap_or(call.id), call, context) {
+            Ok(Some(renewed)) => Ok(renewed),
+            Ok(None) => Err(ToolResult::error("Not run: the tool has changed; call it again.")),
+            Err(result) => Err(result),
         };
-        let title = settle.title.trim_start_matches("What happened? ").to_owned();
-        let mut preview = Preview::default();
-        preview.warnings.push(
-            "An earlier attempt was interrupted; a person found that it did not happen.".into(),
-        );
+        let Renewed { call: again, preview, title } = match (renewed, waiting) {
+            (Ok(renewed), _) => renewed,
+            (Err(result), Some(id)) => {
+                let result = self.next.put(call, &result);
+                return self.push(Event::CallSettled { call: id, result }, context);
+            }
+            (Err(result), None) => return self.tell_model(result.content, context),
+        };
+        let title =
+            title.unwrap_or_else(|| settle.title.trim_start_matches("What happened? ").to_owned());
+        let mut preview = preview.unwrap_or_default();
+        let warning = "An earlier attempt was interrupted; a person found that it did not happen.";
+        preview.warnings.push(warning.into());
         let spec = self.next.spec(&again, title, preview, context);
         match waiting {
             Some(id) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::answer::{Answer, GrantTerms, Scope};
 use domain::call::{Call, Proposal};
-use domain::context::{Context, WhilePending};
+use domain::context::{Context, Renewal, WhilePending};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::ClearedBy;
@@ -150,6 +150,26 @@ impl World {
         self.chance.get().wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)
     }
 
+    /// What hosts say of calls whose tool has changed, as the engine asks them.
+    fn renewals(&self) -> BTreeMap<CallId, Renewal> {
+        let changed = self.session.calls.iter().filter_map(|(id, record)| {
+            let tool = self.tools.get(&*record.tool)?;
+            let call = record.call.as_ref().filter(|call| call.definition != tool.definition())?;
+            Some((
+                *id,
+                match tool.validator().check(call.arguments.value()) {
+                    Ok(()) => Renewal::Prepared {
+                        context: Default::default(),
+                        preview: Preview::default(),
+                        title: None,
+                    },
+                    Err(errors) => Renewal::Unsound(errors.to_string()),
+                },
+            ))
+        });
+        changed.collect()
+    }
+
     pub(crate) fn tell(&mut self, command: &Command) -> Result<Reply, Refusal> {
         let tools = &self.tools;
         let tool_of = |name: &str| tools.get(name);
@@ -162,6 +182,7 @@ impl World {
             policy: &self.policy,
             closing: self.closing,
             tool_of: &tool_of,
+            renewals: &self.renewals(),
             run_as_decided: self.run_as_decided,
             turns_max: self.turns_max,
             while_pending: self.while_pending,

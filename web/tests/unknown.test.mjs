@@ -1,0 +1,111 @@
+// The server dies while a call runs. The page that stood open says that the outcome is unknown, and a person settles it.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { cardOf, holdId, launch, lineWith } from "./harness.mjs";
+
+const CONFIG = (port) => `
+[server]
+listen = "127.0.0.1:${port}"
+[store]
+url = "sqlite:data"
+[models.script]
+provider = "scripted"
+script = "script.toml"
+[[agents]]
+id = "ops"
+model = "script"
+instructions = "Deploy."
+tools = ["deploy"]
+[[tools]]
+name = "deploy"
+kind = "command"
+description = "Deploys a project."
+argv = ["sleep", "60"]
+effects = "at_most_once"
+[tools.input_schema]
+type = "object"
+properties = { project = { type = "string" }, token = { type = "string", writeOnly = true } }
+[[people]]
+id = "ana"
+name = "Ana"
+roles = ["admin"]
+`;
+
+const SCRIPT = `
+[[turn]]
+when = { says = "Deploy." }
+text = "I will deploy it."
+calls = [{ tool = "deploy", arguments = { project = "shop", token = "canary-5512" } }]
+[[turn]]
+when = { says = "Deploy.", result_of = "deploy" }
+text = "I was told: {result}"
+`;
+
+let folder, browser, server;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "holdpoint-web-"));
+  await writeFile(join(folder, "holdpoint.toml"), CONFIG(await freePort()));
+  await writeFile(join(folder, "script.toml"), SCRIPT);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  server?.kill();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The same port again after a restart, as on a real server: the page only knows this one. */
+function freePort() {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => done(port));
+    });
+  });
+}
+
+function serve() {
+  server = spawn(process.env.HOLDPOINT_BIN, ["serve"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  return server;
+}
+
+test("a call that a crash interrupted is told as unknown, and settled by a person", async () => {
+  const line = await lineWith(serve(), /http\S+\/login\?code=\w+/);
+  const page = await browser.newPage({ locale: "en-US" });
+  page.setDefaultTimeout(20_000);
+  await page.goto(line);
+  await page.click("button");
+  await page.locator("textarea[name=say]").fill("Deploy.");
+  await page.keyboard.press("Control+Enter");
+  const pending = page.locator(".chat [data-hold][data-state=pending]").first();
+  await pending.waitFor();
+  const card = cardOf(page, await holdId(pending));
+  await card.getByRole("button", { name: "Approve once" }).click();
+  await card.locator("[data-outcome=executing]").waitFor();
+
+  const gone = new Promise((done) => server.once("exit", done));
+  server.kill("SIGKILL");
+  await gone;
+  await page.locator(".banner-offline").waitFor();
+  serve();
+
+  await card.locator("[data-outcome=unknown]").waitFor();
+  await page.locator(".banner-offline").waitFor({ state: "detached" });
+  const settle = page.locator("[data-hold][data-kind=settle]");
+  await settle.getByRole("button", { name: "Send answer" }).click();
+  assert.match(await settle.locator(".field-error").innerText(), /Say what happened/);
+  await settle.getByLabel("It did happen").check();
+  await settle.locator("textarea[name=content]").fill("version 12 is up");
+  await settle.getByRole("button", { name: "Send answer" }).click();
+
+  await card.locator("[data-outcome=succeeded]").waitFor();
+  await page.locator("[data-run=completed]").waitFor();
+  assert.match(await page.locator(".tool .result").first().innerText(), /version 12 is up/);
+  assert.doesNotMatch(await page.content(), /canary-5512/);
+});
