@@ -181,7 +181,7 @@ impl<'a> Story<'a> {
                 continue;
             };
             let how = match text(&settle["decision"], "settle") {
-                "retry" => "unknown",
+                "retry" => "failed",
                 how => how,
             };
             if text(&original["outcome"], "state") != how {

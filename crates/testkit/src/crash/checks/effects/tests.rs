@@ -99,7 +99,7 @@ fn honest_stories_are_fine() {
     };
     failed.is_fine();
     let mut holds = settled("retry");
-    holds[0] = approve("hold_1", "approved", "unknown");
+    holds[0] = approve("hold_1", "approved", "failed");
     holds.push(approve("hold_3", "approved", "succeeded"));
     Case { holds, keys: vec!["call_1-2"], output: "did call_1-2", ..case() }.is_fine();
 }
@@ -138,7 +138,7 @@ fn a_false_word_about_an_effect_is_found() {
     let executing = vec![approve("hold_1", "approved", "executing")];
     Case { holds: executing, ..case() }.is_wrong("its hold says \"executing\"");
     let mut holds = settled("succeeded");
-    holds[0] = approve("hold_1", "approved", "unknown");
+    holds[0] = approve("hold_1", "approved", "failed");
     Case { holds, output: "Ana confirmed it.", ..case() }.is_wrong("but its hold says");
     Case { state: "output-error", ..denied() }
         .is_wrong("ends with a hold to approve that is denied");
