@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::digest::Digest;
 use crate::hold::{Hold, Question};
-use crate::json::Arguments;
 use crate::schema::redact;
+use crate::tool::Place;
 use crate::visible::{look_alikes, visible, visible_multiline};
 
 pub fn digest(hold: &Hold) -> Digest {
@@ -29,8 +29,19 @@ pub fn render(hold: &Hold) -> String {
         if !call.context.detail.is_empty() {
             line(&mut text, "runs", &call.context.detail);
         }
-        text.push_str("arguments:\n");
-        arguments(&mut text, &call.arguments, &call.secrets);
+        let shown = redact(call.arguments.value(), &call.secrets);
+        match call.place {
+            // The call is the question, which follows in full; only its own words are told here.
+            Place::Person => {
+                if let Some(prompt) = shown.get("prompt").and_then(Value::as_str) {
+                    line(&mut text, "prompt", prompt);
+                }
+            }
+            Place::Server | Place::Client => {
+                text.push_str("arguments:\n");
+                value(&mut text, &shown, 1);
+            }
+        }
     }
     match &hold.question {
         Question::Choose { options, multiple, allow_other } => {
@@ -90,15 +101,6 @@ fn warn_of_look_alikes(text: &mut String, content: &Value) {
             }
         }
         _ => {}
-    }
-}
-
-/// What the arguments say, one value a line; secrets are named, not shown.
-fn arguments(text: &mut String, arguments: &Arguments, secrets: &[String]) {
-    if secrets.is_empty() {
-        value(text, arguments.value(), 1);
-    } else {
-        value(text, &redact(arguments.value(), secrets), 1);
     }
 }
 

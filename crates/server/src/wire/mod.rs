@@ -8,6 +8,7 @@ mod event;
 mod hold;
 mod message;
 mod new_hold;
+mod object;
 mod session;
 
 pub(crate) use admin::{

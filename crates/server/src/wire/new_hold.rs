@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answer::bad_arguments;
+use super::object::object;
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -17,7 +18,7 @@ pub(crate) struct NewHoldBody {
     /// `approve`, `choose` or `fill`
     kind: String,
     title: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     call: Option<NewCall>,
     /// For `choose`.
     #[serde(default)]
@@ -32,13 +33,13 @@ pub(crate) struct NewHoldBody {
     #[serde(default)]
     context: Option<Value>,
     /// Can only narrow what policy admits.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     audience: Option<AskedAudience>,
     #[serde(default)]
     risk: Option<String>,
     #[serde(default)]
     expires_in_s: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     callback: Option<NewCallback>,
 }
 

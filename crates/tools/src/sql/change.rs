@@ -75,6 +75,10 @@ impl Failure {
     }
 }
 
+/// How a count is told to people and read back: part of what they approve.
+const CHANGED: &str = "rows changed: ";
+const ALSO: &str = "rows changed through triggers and foreign keys: ";
+
 impl Count {
     pub(super) fn text(self) -> String {
         let rows = if self.rows == 1 { "1 row".into() } else { format!("{} rows", self.rows) };
@@ -86,13 +90,13 @@ impl Count {
 
     /// As it stands in the execution context, and so in the digest of what is approved.
     pub(super) fn lines(self) -> String {
-        format!("rows {}\nalso {}", self.rows, self.also)
+        format!("{CHANGED}{}\n{ALSO}{}", self.rows, self.also)
     }
 
     pub(super) fn read(detail: &str) -> Option<Count> {
         let number =
             |name: &str| detail.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
-        Some(Count { rows: number("rows ")?, also: number("also ")? })
+        Some(Count { rows: number(CHANGED)?, also: number(ALSO)? })
     }
 }
 
