@@ -158,6 +158,7 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
                     .time_limit_max
                     .unwrap_or_else(|| setup.time_limit_max.max(setup.time_limit));
                 setup.allow_shell = shell.allow_shell;
+                setup.run_as = shell.run_as.clone();
                 setup
             },
             runner.clone(),

@@ -22,7 +22,7 @@ use crate::bad_tool::BadTool;
 use crate::limits::{
     ARGUMENTS_OF_A_COMMAND_MAX, STDIN_BYTES_MAX, TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX,
 };
-use crate::process::{Ended, Environment, How, Job, Runner, path_of, resolve};
+use crate::process::{Ended, Environment, How, Job, RunAs, Runner, path_of, resolve};
 use crate::title::headline;
 
 /// How `shell_cmd` is set up.
@@ -36,6 +36,8 @@ pub struct ShellConfig {
     pub time_limit_max: Duration,
     /// Offers `command`, which is handed to `sh -c`.
     pub allow_shell: bool,
+    /// Another user of this machine, so that commands can touch neither our files nor our processes.
+    pub run_as: Option<String>,
 }
 
 impl ShellConfig {
@@ -47,6 +49,7 @@ impl ShellConfig {
             time_limit: TIME_LIMIT_DEFAULT,
             time_limit_max: Duration::from_secs(10 * 60),
             allow_shell: false,
+            run_as: None,
         }
     }
 }
@@ -54,6 +57,7 @@ impl ShellConfig {
 pub struct ShellCmd {
     tool: Tool,
     config: ShellConfig,
+    run_as: Option<RunAs>,
     runner: Runner,
 }
 
@@ -92,13 +96,18 @@ impl ShellCmd {
                 ),
             ));
         }
+        let run_as = match &config.run_as {
+            Some(user) => Some(runner.run_as(user).map_err(|why| BadTool::new(&config.name, why))?),
+            None => None,
+        };
         let origin = format!(
-            "shell_cmd roots={:?} env={} limit={:?}/{:?} shell={}",
+            "shell_cmd roots={:?} env={} limit={:?}/{:?} shell={} user={:?}",
             config.roots,
             config.environment.digest(),
             config.time_limit,
             config.time_limit_max,
-            config.allow_shell
+            config.allow_shell,
+            config.run_as
         );
         let tool = Tool::new(
             &config.name,
@@ -109,7 +118,7 @@ impl ShellCmd {
             &origin,
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
-        Ok(ShellCmd { tool, config, runner })
+        Ok(ShellCmd { tool, config, run_as, runner })
     }
 
     fn plan(&self, arguments: &Value) -> Result<Plan, String> {
@@ -127,11 +136,14 @@ impl ShellCmd {
                 "`stdin` is longer than {STDIN_BYTES_MAX} bytes; put the data in a file"
             ));
         }
-        let detail = format!(
+        let mut detail = format!(
             "program {program_text}\nenvironment {}\ntime limit {} s",
             self.config.environment.names(),
             time_limit.as_secs()
         );
+        if let Some(user) = &self.run_as {
+            detail.push_str(&format!("\nas user {}", user.name()));
+        }
         let directory_text =
             directory.to_str().ok_or("the working directory's path is not UTF-8")?;
         let context =
@@ -146,6 +158,7 @@ impl ShellCmd {
         job.environment = environment;
         job.stdin = stdin.as_bytes().to_vec();
         job.time_limit = time_limit;
+        job.run_as = self.run_as.clone();
         Ok(Plan { job, context, title: headline(&title), warnings: wrapper::warnings(&argv) })
     }
 

@@ -72,6 +72,7 @@ pub struct ShellTool {
     pub time_limit: Option<Duration>,
     pub time_limit_max: Option<Duration>,
     pub allow_shell: bool,
+    pub run_as: Option<String>,
 }
 
 /// Something that only the caller's own side can do: a browser, a person.
@@ -215,6 +216,7 @@ impl ToolTable {
                     time_limit: self.duration(&self.time_limit, source)?,
                     time_limit_max: self.duration(&self.time_limit_max, source)?,
                     allow_shell: self.allow_shell.as_ref().is_some_and(|allow| *allow.get_ref()),
+                    run_as: self.run_as.as_ref().map(|user| user.get_ref().clone()),
                 })
             }
             Kind::Sql => ToolKind::Sql(self.sql(&span, source)?),

@@ -51,7 +51,10 @@ mod tests {
     #[test]
     fn a_list_is_not_an_object() {
         let read = |text: &str| serde_json::from_str::<Body>(text);
-        assert_eq!(read(r#"{"call":{"tool":"t"}}"#).unwrap().call, Some(Inner { tool: "t".into() }));
+        assert_eq!(
+            read(r#"{"call":{"tool":"t"}}"#).unwrap().call,
+            Some(Inner { tool: "t".into() })
+        );
         assert_eq!(read(r#"{"call":null}"#).unwrap().call, None);
         assert_eq!(read("{}").unwrap().call, None);
         let refused = read(r#"{"call":["t"]}"#).unwrap_err().to_string();

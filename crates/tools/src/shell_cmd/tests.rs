@@ -214,3 +214,22 @@ fn a_set_up_that_cannot_work_is_refused_at_the_start() {
             .contains("time limits")
     );
 }
+
+#[tokio::test]
+async fn a_command_runs_as_another_user_or_the_tool_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let spool = Spool::of_the_house(dir.path().join("spool")).unwrap();
+    let mut config = ShellConfig::new("/");
+    config.run_as = Some("nobody".into());
+    let host = ShellCmd::new(config, Runner::open(spool, None).unwrap());
+    if !nix::unistd::geteuid().is_root() {
+        // Nothing is run as somebody else than was asked for.
+        assert!(host.err().unwrap().to_string().contains("may not run tools as `nobody`"));
+        return;
+    }
+    let bench = Bench { dir, host: host.unwrap() };
+    let call = bench.call(json!({"argv": ["id", "-u"]})).await;
+    assert!(call.context.detail.ends_with("\nas user nobody"), "{}", call.context.detail);
+    let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap().uid;
+    assert_eq!(text(bench.run(json!({"argv": ["id", "-u"]})).await), format!("{nobody}\n"));
+}

@@ -55,7 +55,7 @@ impl ToolTable {
             ("approve_text", at(&self.approve_text), &[Command, ShellCmd, Sql, Client]),
             ("deny_text", at(&self.deny_text), &[Command, ShellCmd, Sql, Client]),
             ("deny_values", at(&self.deny_values), &[Client]),
-            ("run_as", at(&self.run_as), &[Command]),
+            ("run_as", at(&self.run_as), &[Command, ShellCmd]),
             ("argv", at(&self.argv), &[Command]),
             ("cwd", at(&self.cwd), &[Command]),
             ("env", at(&self.env), &[Command, ShellCmd]),

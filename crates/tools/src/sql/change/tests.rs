@@ -89,7 +89,10 @@ fn triggers_and_foreign_keys_are_counted_apart() {
     assert_eq!(count, Count { rows: 3, also: 3 });
     assert_eq!(count.text(), "3 rows, and 3 more through triggers and foreign keys");
     assert_eq!(Count::read(&format!("database x\n{}", count.lines())), Some(count));
-    assert_eq!(Count::read("rows changed: x\nrows changed through triggers and foreign keys: 1"), None);
+    assert_eq!(
+        Count::read("rows changed: x\nrows changed through triggers and foreign keys: 1"),
+        None
+    );
     assert_eq!(Count::read(""), None);
 }
 

@@ -51,7 +51,14 @@ async fn a_person_sees_how_many_rows_and_is_always_asked() {
     assert_eq!(prepared.preview.warnings, Vec::<String>::new());
     let ask = prepared.ask.unwrap();
     assert_eq!((ask.summary.as_str(), ask.risk), ("Delete 214 rows from orders", Risk::Medium));
-    assert!(prepared.context.detail.ends_with("\nrows changed: 214\nrows changed through triggers and foreign keys: 0"), "{}", prepared.context.detail);
+    assert!(
+        prepared
+            .context
+            .detail
+            .ends_with("\nrows changed: 214\nrows changed through triggers and foreign keys: 0"),
+        "{}",
+        prepared.context.detail
+    );
 
     for (sql, title) in [
         ("UPDATE orders SET status = 1 WHERE id = 3", "Update 1 row in orders"),
