@@ -7,6 +7,7 @@ use domain::grant::Grant;
 use domain::hold::{Hold, Risk};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
+use domain::session::{CallRecord, CallState, Session};
 use ports::store::{HoldQuery, SessionQuery, SessionRow};
 
 use crate::accounts::Caller;
@@ -143,6 +144,26 @@ impl Engine {
             _ => self.0.store.hold(id).await?,
         };
         found.ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
+    }
+
+    /// What an approved call of this session waits for that is no person.
+    pub fn blocked(&self, session: &Session) -> Option<String> {
+        let mut waiting = session
+            .turn_calls()
+            .filter(|(_, record)| matches!(record.state, CallState::Cleared { .. }));
+        let undecided = session
+            .turn_calls()
+            .any(|(_, record)| matches!(record.state, CallState::Waiting { .. }));
+        let missing = |record: &CallRecord| !self.0.tools.contains_key(&record.tool);
+        match (self.frozen(), undecided) {
+            (Some(freeze), _) => {
+                waiting.next().map(|_| format!("everything is frozen: {}", freeze.reason))
+            }
+            (None, true) => None,
+            (None, false) => waiting.find(|(_, record)| missing(record)).map(|(_, record)| {
+                format!("the tool `{}` is not configured; the call waits until it is", record.tool)
+            }),
+        }
     }
 
     /// Whether the store would take a write now.

@@ -44,7 +44,9 @@ pub(crate) async fn retry(
 
 /// A session knows its latest run; what became of earlier ones is in its log.
 async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
-    if let Some(run) = wire::Run::latest(session).filter(|run| run.id == id.to_string()) {
+    if let Some(run) =
+        wire::Run::latest(session, &app.engine).filter(|run| run.id == id.to_string())
+    {
         return Ok(run);
     }
     let mut found = session.queue.iter().any(|queued| queued.run == id).then_some(("queued", None));
@@ -66,5 +68,5 @@ async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
     }
     let (status, error) = found.ok_or_else(|| Problem::not_found("run"))?;
     let (id, session) = (id.to_string(), session.id.to_string());
-    Ok(wire::Run { id, session, status, error, stopping_by: None })
+    Ok(wire::Run { id, session, status, error, stopping_by: None, blocked: None })
 }

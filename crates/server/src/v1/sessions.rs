@@ -31,7 +31,7 @@ pub(crate) async fn list(
     let mut items = Vec::with_capacity(page.items.len());
     for row in &page.items {
         match app.engine.session(&who.caller, row.id).await {
-            Ok(session) => items.push(wire::Summary::of(&session)),
+            Ok(session) => items.push(wire::Summary::of(&session, &app.engine)),
             // Somebody who was asked is not any more.
             Err(engine::Error::Refused(_)) => {}
             Err(error) => return Err(error.into()),

@@ -50,10 +50,13 @@ pub(crate) struct Run {
     /// Somebody cancelled it, and something of it is still running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopping_by: Option<String>,
+    /// What an approved call waits for that is no person: a thaw, a tool that is not configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) blocked: Option<String>,
 }
 
 impl Summary {
-    pub(crate) fn of(session: &Domain) -> Summary {
+    pub(crate) fn of(session: &Domain, engine: &Engine) -> Summary {
         Summary {
             id: session.id.to_string(),
             version: session.version,
@@ -64,7 +67,7 @@ impl Summary {
             created_at: session.opened_at.to_string(),
             updated_at: session.changed_at.to_string(),
             pending: session.open_holds().map(|hold| Hold::of(hold)).collect(),
-            run: Run::latest(session),
+            run: Run::latest(session, engine),
         }
     }
 }
@@ -73,7 +76,7 @@ impl Session {
     pub(crate) fn of(session: &Domain, engine: &Engine) -> Session {
         let shown = |message: &_| Message::of(message, Some(session), engine);
         Session {
-            summary: Summary::of(session),
+            summary: Summary::of(session, engine),
             messages: session.transcript.iter().map(|message| shown(message)).collect(),
             queued: session.queue.iter().map(|queued| shown(&queued.message)).collect(),
         }
@@ -81,13 +84,14 @@ impl Session {
 }
 
 impl Run {
-    pub(crate) fn latest(session: &Domain) -> Option<Run> {
+    pub(crate) fn latest(session: &Domain, engine: &Engine) -> Option<Run> {
         session.run.as_ref().map(|run| Run {
             id: run.id.to_string(),
             session: session.id.to_string(),
             status: run.status.name(),
             error: run.error.clone(),
             stopping_by: run.stopping.as_ref().map(|Stopping { by, .. }| by.to_string()),
+            blocked: engine.blocked(session),
         })
     }
 }

@@ -27,6 +27,8 @@ async fn a_tool_that_is_gone_parks_the_call_and_its_return_lets_it_run() {
     tokio::time::sleep(Duration::from_millis(400)).await;
     let parked = ana.read(&session).await;
     assert_eq!(parked["run"]["status"], "paused", "{:#}", parked["run"]);
+    let blocked = parked["run"]["blocked"].as_str().unwrap_or_default();
+    assert!(blocked.contains("`witness` is not configured"), "{:#}", parked["run"]);
     assert_eq!(ana.hold(&hold["id"]).await["state"], "approved");
     assert_eq!(inputs(&served), nothing());
     assert_eq!(unsound(&parked), Vec::<String>::new());
