@@ -63,6 +63,15 @@ impl Cache {
         }
     }
 
+    /// Forgets what is older than a version that somebody has already been told of: whoever hears of
+    /// an event and then looks must not find the state before it.
+    pub(crate) fn forget_older(&self, id: SessionId, version: u64) {
+        let mut kept = self.kept();
+        if kept.sessions.get(&id).is_some_and(|session| session.version < version) {
+            kept.remove(id);
+        }
+    }
+
     pub(crate) fn forget(&self, id: SessionId) {
         self.kept().remove(id);
     }

@@ -145,7 +145,11 @@ impl Engine {
         {
             return Err(invalid(
                 "audience",
-                "nobody could be asked: no configured person may answer this".into(),
+                format!(
+                    "nobody could be asked: {} must agree, and {} of the configured people may answer this",
+                    audience.quorum,
+                    audience.count(requester.as_ref(), &self.0.people)
+                ),
             )
             .into());
         }

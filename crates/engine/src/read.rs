@@ -71,7 +71,9 @@ impl Engine {
             let more = found.len() == query.limit;
             query.after = found.last().map(|hold| hold.id);
             let mine = |hold: &Arc<Hold>| {
-                hold.admits(person.id(), &self.0.people) && !hold.is_overdue(self.now())
+                hold.admits(person.id(), &self.0.people)
+                    && hold.votes.iter().all(|vote| vote.by != *person.id())
+                    && !hold.is_overdue(self.now())
             };
             holds.extend(found.into_iter().filter(mine));
             if !more || holds.len() >= filter.limit {

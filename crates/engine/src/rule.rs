@@ -257,15 +257,13 @@ impl Engine {
                 match hold.session.is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),
-                    false => {
-                        let mut audience = asked(&revised);
-                        audience.quorum = audience.quorum.max(hold.audience.quorum);
-                        audience.exclude_requester |= hold.audience.exclude_requester;
-                        audience
-                    }
+                    false => asked(&revised),
                 }
             }
         };
+        if !audience.is_satisfiable(hold.requester.as_ref(), &self.0.people) {
+            return Err(invalid("nobody could approve the edited call: too few people may".into()));
+        }
         Ok(Edited {
             title: title.unwrap_or_else(|| hold.title.clone()),
             call: Arc::new(revised),

@@ -232,6 +232,11 @@ impl Follow {
         if last <= self.position {
             return Ok(());
         }
+        // What was read from the store may be ahead of what this process remembers.
+        if let StreamId::Session(id) = entry.stream {
+            let version = entry.first + entry.events.len() as u64 - 1;
+            self.engine.0.cache.forget_older(id, version);
+        }
         let seen = match &self.caller {
             None => true,
             Some(caller) => self.engine.sees_stream(caller, entry.stream).await?,

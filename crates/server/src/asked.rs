@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use crate::app::App;
 use crate::auth::Who;
 use crate::idempotency::{self, Key, key_of, request_digest};
-use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+use crate::limits::{DRAINED_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX};
 use crate::problem::{Problem, Refused, Reply};
 
 /// The id in a path. What is not an id names nothing, so there is nothing to be found.
@@ -98,6 +98,7 @@ pub(crate) async fn read_body(app: &App, body: Body) -> Reply<Bytes> {
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.map_err(|_| Problem::bad_request("the body ended in the middle"))?;
             if bytes.len() + chunk.len() > limit {
+                drain(stream, bytes.len() + chunk.len()).await;
                 return Err(Problem::too_large(format!("a request has at most {limit} bytes")));
             }
             bytes.extend_from_slice(&chunk);
@@ -107,6 +108,17 @@ pub(crate) async fn read_body(app: &App, body: Body) -> Reply<Bytes> {
     match tokio::time::timeout(app.limits.body_timeout, reading).await {
         Ok(read) => Ok(read?),
         Err(_) => Err(Problem::bad_request("the body did not arrive in time").into()),
+    }
+}
+
+/// Reads on for a while what nobody will look at: a caller who is still sending when the connection
+/// closes would see a broken connection, and never the reply that says why.
+async fn drain(mut stream: axum::body::BodyDataStream, mut read: usize) {
+    while read < DRAINED_BYTES_MAX {
+        match stream.next().await {
+            Some(Ok(chunk)) => read += chunk.len(),
+            _ => return,
+        }
     }
 }
 

@@ -57,6 +57,8 @@ impl Default for HttpLimits {
 /// A long poll is answered before proxies lose patience.
 pub(crate) const WAIT_S_MAX: u64 = 60;
 pub(crate) const WAIT_S_DEFAULT: u64 = 30;
+/// Of a body that is too large, this much is read for the sake of the reply. Nothing is kept of it.
+pub(crate) const DRAINED_BYTES_MAX: usize = 64 << 20;
 pub(crate) const PAGE_DEFAULT: usize = 50;
 pub(crate) const PAGE_MAX: usize = 200;
 /// Long enough for a digest of anything, short enough to index.

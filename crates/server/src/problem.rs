@@ -212,7 +212,13 @@ impl From<Error> for Refused {
             .into(),
             Error::Unavailable(why) => {
                 tracing::warn!(%why, "a request could not be served");
-                let detail = "this cannot be done at present; read again to see how things stand";
+                // The rest may name files; that the disk is full is what somebody has to know.
+                let detail = match why.contains("disk is full") {
+                    true => {
+                        "the server's disk is full: nothing was changed; free some space there, then try again"
+                    }
+                    false => "this cannot be done at present; read again to see how things stand",
+                };
                 Problem::unavailable(detail, 1).into()
             }
         }

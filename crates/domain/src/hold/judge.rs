@@ -53,7 +53,7 @@ impl Hold {
         // An edit was sent with the digest that was shown before it, so its own words identify it.
         let edits = matches!(answer, Answer::Approve { arguments: Some(_), .. });
         let is_repeat = |vote: &&Vote| {
-            vote.answer == *answer
+            self.question.same_answer(&vote.answer, answer)
                 && (edits
                     || digest.is_none_or(|digest| digest == vote.digest || digest == self.digest()))
         };

@@ -130,6 +130,9 @@ impl Question {
             (Question::Approve, Answer::Approve { note, .. }) => {
                 at_most(note.as_deref(), "note", REASON_BYTES_MAX)
             }
+            (Question::Approve, Answer::Respond { content }) if content.trim().is_empty() => {
+                refused("content", "say what the model is to get in the tool's place")
+            }
             (Question::Approve, Answer::Respond { content }) => {
                 at_most(Some(content), "content", CONTENT_BYTES_MAX)
             }
@@ -147,6 +150,14 @@ impl Question {
                 "answer",
                 format!("a `{}` hold cannot be answered with `{}`", question.kind(), answer.name()),
             ),
+        }
+    }
+
+    /// Whether two answers are the same, however an option was named.
+    pub(super) fn same_answer(&self, a: &Answer, b: &Answer) -> bool {
+        match (a, b) {
+            (Answer::Choose(a), Answer::Choose(b)) => self.same_choice(a, b),
+            (a, b) => a == b,
         }
     }
 

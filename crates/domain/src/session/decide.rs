@@ -481,6 +481,9 @@ impl Draft {
             Some(run) if run.id == id => {
                 Err(Refusal::OutOfTurn { is: run.status.name(), wanted: "be cancelled" })
             }
+            _ if self.next.queue.iter().any(|queued| queued.run == id) => {
+                Err(Refusal::OutOfTurn { is: "waiting its turn", wanted: "be cancelled yet" })
+            }
             _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be cancelled" }),
         }
     }

@@ -198,7 +198,7 @@ impl Draft {
     fn retry_call(&mut self, settle: &Arc<Hold>, call: &Arc<Call>, context: &Context<'_>) {
         let waiting = self.in_doubt_by(settle.id);
         if let Some(original) = settle.parent {
-            let result = ToolResult::error("It did not happen; the call was proposed again.");
+            let result = ToolResult::error("Unknown; a person had the call proposed again.");
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(Event::HoldUpdated { hold: original, change }, context);
         }
@@ -218,7 +218,7 @@ impl Draft {
         let title =
             title.unwrap_or_else(|| settle.title.trim_start_matches("What happened? ").to_owned());
         let mut preview = preview.unwrap_or_default();
-        let warning = "An earlier attempt was interrupted; a person found that it did not happen.";
+        let warning = "An earlier attempt was interrupted, and a person wants the call proposed again. Make sure that it did not happen.";
         preview.warnings.push(warning.into());
         let spec = self.next.spec(&again, title, preview, context);
         match waiting {

@@ -284,3 +284,36 @@ fn what_a_closing_process_could_not_finish_it_does_not_start() {
     w.crash(&Recovered::Unknown { evidence: String::new() });
     assert_eq!(w.running().len(), 1, "the next process starts it");
 }
+
+#[test]
+fn i09_the_same_option_by_id_and_by_label_is_the_same_answer() {
+    let options = ["Blue-Green", "Canary"].map(|label| (label.to_owned(), None));
+    let question = domain::hold::Question::choose(options, false, false).unwrap();
+    let mut w = World::new();
+    w.say("x").think("", &[("wipe", json!({}))]);
+    let mut hold = (*w.hold(0)).clone();
+    hold.question = question;
+    let by = domain::person::AuthenticatedPerson::vouched(
+        PersonId::new("ana"),
+        domain::person::Proof::Login,
+        "web",
+    );
+    let choose = |text: &str| Answer::Choose(vec![text.to_owned()]);
+    let judged = |hold: &domain::hold::Hold, text: &str| {
+        hold.judge(&choose(text), None, &by, None, &w.people, w.now)
+    };
+    let Ok(domain::hold::Judgement::Decides(state)) = judged(&hold, "Blue-Green") else {
+        panic!("it decides")
+    };
+    hold.decided(state);
+    assert_eq!(judged(&hold, "1"), Ok(domain::hold::Judgement::Repeat));
+    assert!(judged(&hold, "2").is_err());
+}
+
+#[test]
+fn an_empty_answer_in_a_tools_place_is_none() {
+    let mut w = World::new();
+    w.say("x").think("", &[("wipe", json!({}))]);
+    let empty = w.answer_as("ana", 0, Answer::Respond { content: "  ".into() });
+    assert!(matches!(empty, Err(Refusal::AnswerInvalid { field, .. }) if field == "content"));
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::event::Event;
 use domain::hold::HoldOutcome;
 use domain::id::StreamId;
+use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::RunStatus;
 use engine::{Error, Until};
@@ -146,4 +147,45 @@ async fn a_frozen_house_takes_answers_and_starts_nothing() {
     world.engine.thaw(&root).await.unwrap();
     world.over(session).await;
     assert_eq!(world.witness.arguments().len(), 1);
+}
+
+/// An edit is ruled on by the rule for the edited call, and by nothing that is left of the old one.
+#[tokio::test]
+async fn i05_an_edit_asks_for_what_the_rule_of_the_edited_call_asks_for() {
+    let ask = |people: &[&str], roles: &[&str], quorum: u32| AskSpec {
+        people: people.iter().map(|id| (*id).to_owned()).collect(),
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        quorum,
+        ..AskSpec::default()
+    };
+    let rule = |name: &str, args: Vec<ConditionSpec>, ask: AskSpec| RuleSpec {
+        name: name.into(),
+        line: 1,
+        matcher: MatchSpec { tool: Some("wipe".into()), args, ..MatchSpec::default() },
+        then: Then::Ask,
+        risk: None,
+        ask: Some(ask),
+    };
+    let five = ConditionSpec { pointer: "/n".into(), op: Op::Equals(json!(5)) };
+    let rules = vec![
+        rule("five is bob's", vec![five], ask(&["bob"], &[], 1)),
+        rule("two dbas", vec![], ask(&[], &["dba"], 2)),
+    ];
+    let node = node();
+    let mut options = Options::new(Arc::new(stores::MemoryStore::new(node)), node);
+    options.policy = Policy::compile(PolicySpec { rules, ..PolicySpec::default() }).unwrap();
+    let world = options.start().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({"n": 1}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    let edited = domain::answer::Answer::Approve {
+        scope: domain::answer::Scope::Once,
+        arguments: Some(domain::json::Arguments::parse(br#"{"n":5}"#).unwrap()),
+        note: None,
+    };
+    let answered = world.answer(&world.bob, &hold, edited).await.unwrap();
+    assert_eq!(answered.state.name(), "approved", "{:?}", answered.audience);
+    world.over(session).await;
+    assert_eq!(world.witness.arguments(), [r#"{"n":5}"#]);
 }

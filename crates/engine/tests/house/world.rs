@@ -193,6 +193,7 @@ pub(crate) struct Options {
     pub(crate) witness: Witness,
     pub(crate) gate: Option<CancellationToken>,
     pub(crate) extra: Vec<Arc<dyn ToolHost>>,
+    pub(crate) policy: Policy,
 }
 
 impl Options {
@@ -204,6 +205,7 @@ impl Options {
             witness: Witness::default(),
             gate: None,
             extra: Vec::new(),
+            policy: policy(),
         }
     }
 
@@ -253,7 +255,7 @@ impl Options {
             chance: Arc::new(SystemChance::default()),
             courier: Arc::new(NoCourier),
             people: people(),
-            policy: policy(),
+            policy: self.policy,
             agents: vec![agent],
             tools,
             limits: Limits::default(),

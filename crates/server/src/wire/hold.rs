@@ -102,7 +102,7 @@ struct Outcome {
     /// `executing`, `succeeded`, `failed` or `unknown`
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<String>,
+    result: Option<Value>,
 }
 
 fn text<T: ToString>(value: &Option<T>) -> Option<String> {
@@ -177,7 +177,7 @@ impl Hold {
             answers: hold.votes.iter().map(|vote| Answered::vote(vote, &secrets)).collect(),
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
-            outcome: hold.outcome.as_ref().map(Outcome::of),
+            outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session.is_none())),
         }
     }
 
@@ -208,7 +208,7 @@ pub(super) fn voted(vote: &Vote, secrets: &Secrets) -> Value {
 }
 
 pub(super) fn outcome(outcome: &HoldOutcome) -> Value {
-    json!(Outcome::of(outcome))
+    json!(Outcome::of(outcome, false))
 }
 
 pub(super) fn call(call: &domain::call::Call) -> Value {
@@ -239,10 +239,17 @@ impl Cancelled {
 }
 
 impl Outcome {
-    fn of(outcome: &HoldOutcome) -> Outcome {
+    fn of(outcome: &HoldOutcome, outside: bool) -> Outcome {
         let result = match outcome {
             HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result) => {
-                Some(result.content.clone())
+                // What a program reported as an object is given back as one.
+                let value: Option<Value> = serde_json::from_str(&result.content).ok();
+                let structured = value.filter(|value| value.is_object() || value.is_array());
+                Some(
+                    structured
+                        .filter(|_| outside)
+                        .unwrap_or_else(|| Value::from(result.content.as_str())),
+                )
             }
             HoldOutcome::Executing | HoldOutcome::Unknown => None,
         };

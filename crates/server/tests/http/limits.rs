@@ -110,6 +110,24 @@ async fn a_slow_head_or_body_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn i41_whoever_sends_all_of_a_large_body_first_still_gets_the_reply() {
+    let world = world().await;
+    let body = vec![b' '; 20 << 20];
+    let head = format!(
+        "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        world.token("bob"),
+        body.len()
+    );
+    let mut stream = TcpStream::connect(world.address).await.expect("a connection");
+    stream.write_all(head.as_bytes()).await.expect("sent");
+    stream.write_all(&body).await.expect("all of it is taken");
+    let mut reply = [0; 512];
+    let read = stream.read(&mut reply).await.expect("a reply");
+    let reply = String::from_utf8_lossy(&reply[..read]).into_owned();
+    assert!(reply.starts_with("HTTP/1.1 413"), "{reply}");
+}
+
+#[tokio::test]
 async fn stopping_ends_streams_and_lets_requests_end() {
     let world = world().await;
     let hold =
