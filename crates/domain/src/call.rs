@@ -1,6 +1,7 @@
 //! A tool call that somebody proposed, fixed to the byte.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::digest::{Digest, Framed};
@@ -19,28 +20,21 @@ pub struct ExecutionContext {
     pub working_directory: Option<String>,
 }
 
-/// One call: tool, exact argument bytes, and the digest that binds every approval to them.
+/// One call: tool, exact argument bytes, and the digest that binds every approval to them. What it
+/// is made of can be read, and not be changed: the digest is of exactly these parts.
 #[derive(Clone, PartialEq)]
 pub struct Call {
-    pub id: CallId,
-    /// The model's own name for the call; the compatibility doors speak it.
-    pub tool_use_id: String,
-    pub agent: Arc<str>,
-    pub session: Option<SessionId>,
-    pub tool: Arc<str>,
-    pub effects: Effects,
-    pub place: Place,
-    pub confirm: Confirm,
-    pub definition: Digest,
-    pub arguments: Arguments,
-    /// JSON pointers of argument values that no surface, log or model may show.
-    pub secrets: Vec<String>,
-    pub context: ExecutionContext,
-    pub policy: Digest,
-    /// Rises with every edit: an approval of one revision says nothing about the next.
-    pub revision: u32,
+    parts: CallParts,
     digest: Digest,
     match_key: Digest,
+}
+
+impl Deref for Call {
+    type Target = CallParts;
+
+    fn deref(&self) -> &CallParts {
+        &self.parts
+    }
 }
 
 /// What a call is made of, before its digest exists.
@@ -80,43 +74,12 @@ impl Call {
     pub fn fixed(parts: CallParts) -> Call {
         let digest = digest(&parts);
         let match_key = match_key(&parts);
-        Call {
-            id: parts.id,
-            tool_use_id: parts.tool_use_id,
-            agent: parts.agent,
-            session: parts.session,
-            tool: parts.tool,
-            effects: parts.effects,
-            place: parts.place,
-            confirm: parts.confirm,
-            definition: parts.definition,
-            arguments: parts.arguments,
-            secrets: parts.secrets,
-            context: parts.context,
-            policy: parts.policy,
-            revision: parts.revision,
-            digest,
-            match_key,
-        }
+        Call { parts, digest, match_key }
     }
 
+    /// A copy to make another call of.
     pub fn parts(&self) -> CallParts {
-        CallParts {
-            id: self.id,
-            tool_use_id: self.tool_use_id.clone(),
-            agent: self.agent.clone(),
-            session: self.session,
-            tool: self.tool.clone(),
-            effects: self.effects,
-            place: self.place,
-            confirm: self.confirm,
-            definition: self.definition,
-            arguments: self.arguments.clone(),
-            secrets: self.secrets.clone(),
-            context: self.context.clone(),
-            policy: self.policy,
-            revision: self.revision,
-        }
+        self.parts.clone()
     }
 
     /// The same call with other arguments (or for another definition of its tool): a new revision,
@@ -160,9 +123,10 @@ impl fmt::Debug for Call {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CallParts {
     pub id: CallId,
+    /// The model's own name for the call; the compatibility doors speak it.
     pub tool_use_id: String,
     pub agent: Arc<str>,
     pub session: Option<SessionId>,
@@ -172,9 +136,11 @@ pub struct CallParts {
     pub confirm: Confirm,
     pub definition: Digest,
     pub arguments: Arguments,
+    /// JSON pointers of argument values that no surface, log or model may show.
     pub secrets: Vec<String>,
     pub context: ExecutionContext,
     pub policy: Digest,
+    /// Rises with every edit: an approval of one revision says nothing about the next.
     pub revision: u32,
 }
 
