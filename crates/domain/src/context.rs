@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::call::ExecutionContext;
 use crate::hold::Preview;
-use crate::id::{CallId, GrantId, HoldId, MessageId, NodeId};
+use crate::id::{Bits, CallId, GrantId, HoldId, MessageId, NodeId};
 use crate::person::People;
 use crate::policy::Policy;
 use crate::time::Timestamp;
@@ -33,8 +33,17 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    pub fn hold_id(&self) -> HoldId {
-        HoldId::new(self.now.as_ms(), (self.chance)())
+    /// A hold that comes after `last`, also when both are of the same millisecond: people see holds
+    /// in the order of their ids, and mean the order of the calls. Nobody can guess one from the other.
+    pub fn hold_id_after(&self, last: Option<HoldId>) -> HoldId {
+        let fresh = HoldId::new(self.now.as_ms(), (self.chance)());
+        match last {
+            Some(last) if last >= fresh => {
+                let step = 1 + ((self.chance)() & u128::from(u64::MAX));
+                HoldId(Bits(last.0.0.saturating_add(step)))
+            }
+            _ => fresh,
+        }
     }
 
     pub fn message_id(&self) -> MessageId {

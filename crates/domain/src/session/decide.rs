@@ -526,7 +526,7 @@ impl Draft {
         two_phase: bool,
         context: &Context<'_>,
     ) -> HoldId {
-        let id = context.hold_id();
+        let id = context.hold_id_after(self.next.last_hold());
         self.open_as(id, spec, call, parent, two_phase, context);
         id
     }

@@ -171,6 +171,10 @@ impl Session {
         self.creator.accountable()
     }
 
+    pub(crate) fn last_hold(&self) -> Option<HoldId> {
+        self.holds.keys().next_back().copied()
+    }
+
     pub fn open_holds(&self) -> impl Iterator<Item = &Arc<Hold>> {
         self.holds.values().filter(|hold| hold.is_pending())
     }

@@ -128,7 +128,7 @@ impl Draft {
             rule: earlier.as_ref().and_then(|hold| hold.rule.clone()),
             expires_in_ms: None,
         };
-        let settle = context.hold_id();
+        let settle = context.hold_id_after(self.next.last_hold());
         // The hold needs its id before it exists, as the event that makes the doubt names it.
         self.push(Event::CallInDoubt { call: id, evidence: evidence.to_owned(), settle }, context);
         self.open_as(

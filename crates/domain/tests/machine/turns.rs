@@ -193,3 +193,16 @@ fn i41_a_session_cannot_flood_people() {
     world.say("x").think("", &calls);
     assert_eq!(world.session.open_holds().count(), domain::limits::OPEN_HOLDS_PER_SESSION_MAX);
 }
+
+#[test]
+fn holds_of_one_turn_stand_in_the_order_of_its_calls() {
+    let mut world = World::new();
+    let calls: Vec<_> = (0..20).map(|n| ("wipe", json!({"n": n}))).collect();
+    world.say("x").think("", &calls);
+    let shown: Vec<_> = world
+        .session
+        .open_holds()
+        .map(|hold| hold.call.as_ref().unwrap().arguments.value()["n"].clone())
+        .collect();
+    assert_eq!(shown, (0..20).map(|n| json!(n)).collect::<Vec<_>>());
+}
