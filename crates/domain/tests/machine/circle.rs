@@ -389,3 +389,17 @@ fn i17_a_zombie_of_an_earlier_start_cannot_report_for_a_later_one() {
     world.finish();
     assert_eq!(world.results(), ["did wipe"]);
 }
+
+#[test]
+fn i44_a_vote_keeps_what_was_shown_to_whom_and_how_they_proved_it() {
+    let mut world = held();
+    let (shown, call) = (domain::view::digest(&world.hold(0)), world.hold(0).digest());
+    world.approve("ana", 0);
+    let decided = world.hold(0);
+    let vote = decided.state.decision().unwrap().vote().unwrap().clone();
+    assert_eq!((vote.view, vote.digest), (shown, call));
+    assert_eq!((vote.by.as_str(), vote.via.as_str(), vote.at), ("ana", "web", world.now));
+    assert_eq!(vote.proof, domain::person::Proof::Login);
+    // What was on the table can be drawn again from the record, to the same digest.
+    assert_eq!(domain::view::digest(&decided), vote.view);
+}

@@ -186,6 +186,7 @@ async fn client(
                     None,
                 )
                 .await?;
+            let mut answered = None;
             loop {
                 let Some(Followed::Event(happening)) = follow.next().await? else { continue };
                 match happening.event {
@@ -202,11 +203,16 @@ async fn client(
                                 None,
                             )
                             .await?;
-                        let began = begun.lock().expect("sound").remove(&digest.to_string());
-                        // Not yet begun when the answer was acknowledged: it is about to.
-                        times.push(began.unwrap_or_else(Instant::now).duration_since(asked));
+                        answered = Some((digest, asked));
                     }
-                    Event::RunCompleted { .. } => break,
+                    Event::RunCompleted { .. } => {
+                        // Looked up only now: when the answer is acknowledged the tool may not have begun.
+                        if let Some((digest, asked)) = answered {
+                            let began = begun.lock().expect("sound").remove(&digest.to_string());
+                            times.extend(began.map(|began| began.duration_since(asked)));
+                        }
+                        break;
+                    }
                     _ => {}
                 }
             }

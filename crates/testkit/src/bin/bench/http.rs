@@ -98,12 +98,13 @@ async fn client(
                 .await?
                 .bytes()
                 .await?;
-            let began = begun.lock().expect("sound").remove(digest);
-            times.push(began.unwrap_or_else(Instant::now).duration_since(asked));
             let wait = http
                 .get(format!("{base}/v1/holds/{id}/wait?until=settled&timeout_s=30"))
                 .bearer_auth(token);
             checked(wait.send().await?).await?.bytes().await?;
+            // Settled, so it has begun.
+            let began = begun.lock().expect("sound").remove(digest);
+            times.extend(began.map(|began| began.duration_since(asked)));
             cycles += 1;
             if Instant::now() >= until {
                 return Ok((cycles, times));
