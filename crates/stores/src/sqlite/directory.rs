@@ -102,12 +102,7 @@ pub(super) struct Directory {
 
 impl Directory {
     pub(super) fn lock(path: &Path) -> Result<Directory, OpenError> {
-        // Transcripts and arguments are nobody else's business.
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .map_err(|error| OpenError::io(path, error))?;
+        make(path).map_err(|error| OpenError::io(path, error))?;
         let private = |path: &Path| {
             let mut options = OpenOptions::new();
             options.create(true).append(true).mode(0o600);
@@ -167,6 +162,24 @@ impl Directory {
         fs::rename(&half, path)?;
         File::open(&self.path)?.sync_all()
     }
+}
+
+/// Makes the directory, and its name safe: whatever is synced in it is lost with its name.
+fn make(path: &Path) -> io::Result<()> {
+    let missing = path.ancestors().take_while(|above| !above.as_os_str().is_empty());
+    let missing = missing.take_while(|above| !above.is_dir()).count();
+    // Transcripts and arguments are nobody else's business.
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    // One that was there may have been made just before a power cut, so its name is synced, too.
+    for above in path.canonicalize()?.ancestors().skip(1).take(missing.max(1)) {
+        match File::open(above) {
+            Ok(above) => above.sync_all()?,
+            // Whoever keeps us from reading it made the directory for us.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

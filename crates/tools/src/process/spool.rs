@@ -35,6 +35,9 @@ impl Spool {
     fn ready(self) -> io::Result<Spool> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
         let root = self.root.canonicalize()?;
+        // What is synced in a folder is lost with the folder's own name, and a spool without traces
+        // would say that nothing ever started.
+        sync_dir(root.parent().unwrap_or(&root))?;
         Ok(Spool { root, ..self })
     }
 
