@@ -36,6 +36,11 @@ impl Binary {
         }
     }
 
+    /// A program that behaves as ours, such as a script that starts it in other surroundings.
+    pub fn at(path: impl Into<PathBuf>) -> Binary {
+        Binary(path.into())
+    }
+
     pub fn path(&self) -> &Path {
         &self.0
     }

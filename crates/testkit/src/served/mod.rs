@@ -44,14 +44,14 @@ impl Served {
 
     /// The same without a server.
     pub fn prepare(config: &str, script: &str) -> Served {
+        Served::prepare_with(Binary::find(), config, script)
+    }
+
+    /// The same for a program in other surroundings.
+    pub fn prepare_with(binary: Binary, config: &str, script: &str) -> Served {
         let folder = || tempfile::tempdir().expect("a temporary folder");
-        let served = Served {
-            site: folder(),
-            private: folder(),
-            binary: Binary::find(),
-            port: free_port(),
-            server: None,
-        };
+        let served =
+            Served { site: folder(), private: folder(), binary, port: free_port(), server: None };
         served.write("append.sh", Witness::SCRIPT);
         served.write("holdpoint.toml", config);
         served.write("script.toml", script);
@@ -60,21 +60,30 @@ impl Served {
 
     /// Starts the server and waits until it takes requests.
     pub async fn up(&mut self) {
-        let (config, tokens) = (self.path("holdpoint.toml"), self.tokens_file());
-        let mut server = Server::start(&self.binary, &config, &tokens, &self.log());
-        let ready = server.ready(&Api::new(&self.url(), None), START_WITHIN).await;
+        let api = Api::new(&self.url(), None);
+        let ready = self.launch().ready(&api, START_WITHIN).await;
         ready.unwrap_or_else(|why| panic!("{why}"));
-        self.server = Some(server);
+    }
+
+    /// Starts the server, and does not wait for it.
+    pub fn launch(&mut self) -> &mut Server {
+        let (config, tokens) = (self.path("holdpoint.toml"), self.tokens_file());
+        self.server.insert(Server::start(&self.binary, &config, &tokens, &self.log()))
+    }
+
+    /// The server, for whoever ends it in another way.
+    pub fn take(&mut self) -> Server {
+        self.server.take().expect("a server that runs")
     }
 
     /// SIGKILL.
     pub async fn kill(&mut self) {
-        self.server.take().expect("a server that runs").kill().await;
+        self.take().kill().await;
     }
 
     /// SIGTERM, after which it must end well.
     pub async fn stop(&mut self) {
-        let stopped = self.server.take().expect("a server that runs").stop(STOP_WITHIN).await;
+        let stopped = self.take().stop(STOP_WITHIN).await;
         let status = stopped.unwrap_or_else(|why| panic!("{why}"));
         assert!(status.success(), "it was told to stop, and ended with {status}");
     }
