@@ -7,6 +7,7 @@
 pub mod binary;
 pub mod chance;
 pub mod crash;
+pub mod disk;
 pub mod http;
 pub mod journal;
 pub mod oracle;

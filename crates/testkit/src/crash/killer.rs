@@ -1,5 +1,6 @@
 //! Kills the server at random moments and starts it again.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,8 +26,29 @@ const DELAYS: [Duration; 4] = [
 const EARLY_PERCENT: u64 = 12;
 const EARLY_WITHIN: Duration = Duration::from_millis(150);
 
-pub(super) struct Killer<'a> {
+/// How a server comes to its end, and what its disk is like afterwards.
+pub(crate) trait Ending {
+    /// Where the data will lie, before the first start.
+    fn begin(&mut self, data: &Path);
+
+    async fn end(&mut self, server: Server) -> Result<(), String>;
+}
+
+/// SIGKILL. What the kernel was given survives.
+pub(super) struct Kill;
+
+impl Ending for Kill {
+    fn begin(&mut self, _: &Path) {}
+
+    async fn end(&mut self, server: Server) -> Result<(), String> {
+        server.kill().await;
+        Ok(())
+    }
+}
+
+pub(super) struct Killer<'a, E> {
     pub(super) world: &'a World,
+    pub(super) ending: &'a mut E,
     pub(super) stage: Arc<Stage>,
     pub(super) chance: Chance,
     pub(super) killed: Killed,
@@ -40,7 +62,7 @@ pub struct Killed {
     pub phases: Phases,
 }
 
-impl Killer<'_> {
+impl<E: Ending> Killer<'_, E> {
     /// Returns a server that runs, after so many that do not.
     pub(super) async fn kill(&mut self, mut server: Server, kills: u64) -> Result<Server, String> {
         let mut follower = Follower::default();
@@ -53,7 +75,7 @@ impl Killer<'_> {
                 self.wait_for_a_moment().await;
             }
             let requests = self.stage.oracle.known().in_flight.clone();
-            server.kill().await;
+            self.ending.end(server).await?;
             self.killed.kills += 1;
             let journal = follower.read_on(&self.world.database())?;
             let mut phases = follower.phases(|call| {

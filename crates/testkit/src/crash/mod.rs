@@ -21,11 +21,12 @@ use tokio::task::JoinSet;
 use crate::binary::{Binary, Server};
 use crate::chance::Chance;
 use approver::Approver;
-use killer::{Killed, Killer};
+use killer::{Kill, Killed, Killer};
 use stage::Stage;
 use talker::Talker;
 use world::{Callers, START_WITHIN, World};
 
+pub(crate) use killer::Ending;
 pub use phases::{Facts, Phases};
 pub use report::Report;
 
@@ -53,11 +54,17 @@ impl Crash {
     }
 
     pub async fn run(self) -> Report {
+        self.run_with(Binary::find(), &mut Kill).await
+    }
+
+    /// The same with another way to end a server.
+    pub(crate) async fn run_with(self, binary: Binary, ending: &mut impl Ending) -> Report {
         let mut chance = Chance::new(self.seed);
-        let world = World::new(Binary::find(), &mut chance);
+        let world = World::new(binary, &mut chance);
+        ending.begin(&world.data());
         let stage = Arc::new(Stage::new());
         let mut report = Report { seed: self.seed, ..Report::default() };
-        if let Err(fatal) = self.perform(&world, &stage, &mut chance, &mut report).await {
+        if let Err(fatal) = self.perform(&world, ending, &stage, &mut chance, &mut report).await {
             report.wrong.push(fatal);
         }
         let mut known = stage.oracle.known();
@@ -74,6 +81,7 @@ impl Crash {
     async fn perform(
         self,
         world: &World,
+        ending: &mut impl Ending,
         stage: &Arc<Stage>,
         chance: &mut Chance,
         report: &mut Report,
@@ -84,6 +92,7 @@ impl Crash {
         let mut parties = Parties::begin(world, stage, &callers, chance);
         let mut killer = Killer {
             world,
+            ending,
             stage: stage.clone(),
             chance: chance.fork(),
             killed: Killed::default(),

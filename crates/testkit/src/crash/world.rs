@@ -60,7 +60,7 @@ impl World {
         &self.binary
     }
 
-    fn data(&self) -> PathBuf {
+    pub(super) fn data(&self) -> PathBuf {
         self.folder().join("data")
     }
 
