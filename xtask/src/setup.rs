@@ -81,20 +81,35 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     if let Some(found) = browser_on_path() {
         return Ok(found);
     }
-    let Some(apt) = on_path("apt-get") else {
+    if on_path("apt-get").is_none() {
         bail!("no Chromium here; install one, or name one with CHROMIUM=<program>");
-    };
+    }
+    let installed = system_package("chromium")?;
+    match browser_on_path() {
+        Some(found) if installed => Ok(found),
+        _ => bail!("Chromium cannot be installed; try `sudo apt-get install chromium`"),
+    }
+}
+
+/// The tracer with which tests make calls to the system fail. Where it cannot be had, those tests
+/// say so and fail; the others run all the same.
+pub(crate) fn strace() {
+    if on_path("strace").is_none() && !system_package("strace").is_ok_and(|installed| installed) {
+        eprintln!("xtask: strace cannot be installed; try `sudo apt-get install strace`");
+    }
+}
+
+/// Whether a package of the system's release could be installed.
+fn system_package(name: &str) -> Result<bool> {
+    let Some(apt) = on_path("apt-get") else { return Ok(false) };
     let get = |words: &[&str]| {
         Job::new(&apt).args(words).env("DEBIAN_FRONTEND", "noninteractive").limit_minutes(15).run()
     };
     // A machine with an old or empty list of packages learns of them first; if it cannot, the
     // installation says why.
     get(&["update", "--quiet=2"])?;
-    let installed = get(&["install", "--yes", "--quiet=2", "--no-install-recommends", "chromium"])?;
-    match browser_on_path() {
-        Some(found) if installed.success => Ok(found),
-        _ => bail!("Chromium cannot be installed; try `sudo apt-get install chromium`"),
-    }
+    let words = ["install", "--yes", "--quiet=2", "--no-install-recommends", name];
+    Ok(get(&words)?.success)
 }
 
 fn browser_on_path() -> Option<PathBuf> {

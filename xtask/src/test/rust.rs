@@ -18,6 +18,7 @@ const CRASH: &str = "package(testkit) and binary(crash)";
 /// The crash supervisor is a part of its own, so that its minutes show.
 pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     let binary = binary(here)?;
+    setup::strace();
     if setup::has_nextest() {
         // Nextest refuses a filter that names a binary which does not exist.
         let filter = if has_crash(here) { format!("not ({CRASH})") } else { "all()".to_owned() };
