@@ -131,6 +131,7 @@ impl Engine {
             }
         };
         let waited = tokio::select! {
+            biased;
             hold = waiting => hold.map(Some),
             () = self.0.clock.sleep(timeout) => Ok(None),
             () = self.0.closing.cancelled() => Err(Error::Unavailable("the server is stopping".into())),

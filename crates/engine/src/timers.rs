@@ -68,6 +68,7 @@ impl Engine {
                     }
                 };
                 tokio::select! {
+                    biased;
                     () = engine.0.timers.earlier.notified() => {}
                     () = engine.0.clock.sleep(pause) => {}
                     () = engine.0.closing.cancelled() => return,

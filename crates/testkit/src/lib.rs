@@ -12,4 +12,5 @@ pub mod http;
 pub mod journal;
 pub mod oracle;
 pub mod served;
+pub mod sim;
 pub mod witness;

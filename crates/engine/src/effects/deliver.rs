@@ -27,6 +27,7 @@ impl Engine {
                     }
                 };
                 tokio::select! {
+                    biased;
                     () = woken => {}
                     () = slept => {}
                     () = engine.0.closing.cancelled() => return,

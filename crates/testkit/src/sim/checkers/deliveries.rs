@@ -1,0 +1,52 @@
+//! I-35: word of a decided hold goes out at least once under one key, says what stands, and says nothing
+//! about what is not decided. A repeat is a repeat, never another word.
+
+use std::collections::BTreeMap;
+
+use domain::event::Event;
+use domain::hold::HoldState;
+use domain::id::{HoldId, StreamId};
+
+use super::{Evidence, Verdict};
+
+pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    // The state that each outside hold came to, and the commit that says so.
+    let mut decided: BTreeMap<HoldId, (usize, &HoldState)> = BTreeMap::new();
+    for (index, entry, event) in evidence.events() {
+        let StreamId::Outside(id) = entry.stream else { continue };
+        match event {
+            Event::HoldDecided { state, .. } => {
+                decided.insert(id, (index, state));
+            }
+            Event::HoldOpened { hold } if !hold.is_pending() => {
+                decided.insert(id, (index, &hold.state));
+            }
+            _ => {}
+        }
+    }
+    let mut keys: BTreeMap<HoldId, &str> = BTreeMap::new();
+    for delivered in &evidence.records.delivered {
+        let id = delivered.hold.id;
+        match decided.get(&id) {
+            Some((index, state))
+                if *index < delivered.journal && **state == delivered.hold.state => {}
+            stands => {
+                return Err(format!(
+                    "word went out that {id} is {}, and on disk it is {stands:?}",
+                    delivered.hold.state.name()
+                ));
+            }
+        }
+        let key = keys.entry(id).or_insert(&delivered.key);
+        if *key != delivered.key {
+            return Err(format!("{id} went out as {key} and as {}", delivered.key));
+        }
+    }
+    if evidence.is_over {
+        let arrived = |id: &HoldId| evidence.records.delivered.iter().any(|it| it.hold.id == *id);
+        if let Some((id, _)) = decided.iter().find(|(id, _)| !arrived(id)) {
+            return Err(format!("{id} is decided, and its opener never heard of it"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! I-27, I-28, I-29: nobody's answer counts at or after the deadline, nothing expires before it, and an
+//! approval that is too old starts nothing. Setting clocks back or restarting extends no deadline.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::event::Event;
+use domain::hold::{Hold, HoldState};
+use domain::id::{CallId, HoldId};
+use domain::limits::EXECUTE_WITHIN_MS;
+use domain::time::Timestamp;
+
+use super::{Evidence, Verdict};
+
+pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    let mut open: BTreeMap<HoldId, (usize, Arc<Hold>)> = BTreeMap::new();
+    let mut approved: BTreeMap<CallId, Timestamp> = BTreeMap::new();
+    for (index, entry, event) in evidence.events() {
+        match event {
+            Event::HoldOpened { hold } => {
+                open.insert(hold.id, (index, hold.clone()));
+            }
+            Event::HoldDecided { hold, state } => {
+                let Some((since, held)) = open.get(hold) else { continue };
+                judge(evidence, held, *since, index, state, entry.at)?;
+                if let (HoldState::Approved(_), Some(call)) = (state, held.call_id()) {
+                    approved.insert(call, entry.at);
+                }
+            }
+            Event::CallStarted { call, .. } => {
+                let too_old = |at: &Timestamp| at.plus_ms(EXECUTE_WITHIN_MS) <= entry.at;
+                if approved.get(call).is_some_and(too_old) {
+                    return Err(format!("{call} was started on an approval that was too old"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn judge(
+    evidence: &Evidence<'_>,
+    hold: &Hold,
+    opened: usize,
+    decided: usize,
+    state: &HoldState,
+    at: Timestamp,
+) -> Verdict {
+    let Some(deadline) = hold.expires_at else {
+        return match state {
+            HoldState::Expired { .. } => Err(format!("{} expired, and has no deadline", hold.id)),
+            _ => Ok(()),
+        };
+    };
+    let by_people =
+        matches!(state, HoldState::Approved(_) | HoldState::Denied(_) | HoldState::Answered(_));
+    if by_people && deadline <= at {
+        return Err(format!("{} was {} after its deadline", hold.id, state.name()));
+    }
+    if let HoldState::Expired { .. } = state
+        && at < deadline
+    {
+        return Err(format!("{} expired before its deadline", hold.id));
+    }
+    // As long as no clock lied, true time says the same.
+    let written_at = &evidence.records.written_at;
+    let (Some(from), Some(to)) = (written_at.get(opened), written_at.get(decided)) else {
+        return Ok(());
+    };
+    // A commit may be on its way for a while after it was decided on.
+    let grace_ms = 10_000;
+    let allowed = deadline.ms_since(hold.opened_at) + grace_ms;
+    if by_people && !evidence.clocks_lied && to - from > allowed {
+        return Err(format!(
+            "{} was {} {} ms after it was opened",
+            hold.id,
+            state.name(),
+            to - from
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! I-1, I-2, I-14: before every effect the journal has a start by that process, and leave for exactly
+//! those bytes: a rule that allows the tool, people who are entitled, or a grant that one of them gave.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::answer::Answer;
+use domain::call::{Call, Clearance};
+use domain::event::Event;
+use domain::grant::{ClearedBy, Grant};
+use domain::hold::{Decision, Hold, HoldChange, HoldState, Question};
+use domain::id::{CallId, GrantId, HoldId};
+use domain::person::PersonId;
+
+use super::{Evidence, Verdict};
+use crate::sim::house::{Gate, gate, role_of};
+use crate::sim::records::Effect;
+
+pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    for effect in &evidence.records.effects {
+        judge(evidence, effect).map_err(|why| {
+            format!(
+                "{} ran for {} (revision {}, attempt {}): {why}",
+                effect.tool, effect.call, effect.revision, effect.attempt
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// What the journal of a session says about leave, folded by itself.
+#[derive(Default)]
+struct Leave {
+    calls: BTreeMap<CallId, (Arc<Call>, Option<Clearance>)>,
+    holds: BTreeMap<HoldId, Arc<Hold>>,
+    approved: BTreeMap<HoldId, (Answer, domain::digest::Digest, Vec<PersonId>)>,
+    grants: BTreeMap<GrantId, (Arc<Grant>, u32)>,
+    used: BTreeMap<CallId, GrantId>,
+    revoked: BTreeSet<GrantId>,
+}
+
+fn judge(evidence: &Evidence<'_>, effect: &Effect) -> Verdict {
+    let session = effect.session.ok_or("it belongs to no session")?;
+    let mut leave = Leave::default();
+    for (index, entry) in evidence.session(session) {
+        if index >= effect.journal {
+            break;
+        }
+        for event in &entry.events {
+            leave.apply(event);
+            let Event::CallStarted { call, attempt, node } = event else { continue };
+            let Some((stored, clearance)) = leave.calls.get(call) else { continue };
+            if *attempt != effect.attempt
+                || *node != effect.node
+                || stored.id != effect.call
+                || stored.revision != effect.revision
+            {
+                continue;
+            }
+            if stored.digest() != effect.digest || stored.arguments.bytes() != effect.arguments {
+                return Err("not the bytes that are stored".into());
+            }
+            let requester = evidence.requester(session);
+            return leave.covers(
+                effect,
+                *call,
+                stored,
+                clearance.as_ref(),
+                requester.as_ref(),
+                entry.at,
+            );
+        }
+    }
+    Err(format!("no start of it was among the {} commits on disk", effect.journal))
+}
+
+impl Leave {
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::CallProposed { id, call, clearance } => {
+                self.calls.insert(*id, (call.clone(), clearance.clone()));
+            }
+            Event::HoldOpened { hold } => {
+                self.holds.insert(hold.id, hold.clone());
+                if let Some(call) = &hold.call
+                    && !hold.two_phase
+                    && hold.question != Question::Settle
+                {
+                    self.calls.insert(call.id, (call.clone(), None));
+                }
+            }
+            Event::HoldUpdated { hold, change: HoldChange::Revised { call, .. } } => {
+                if let Some(held) = self.holds.get_mut(hold) {
+                    Arc::make_mut(held).call = Some(call.clone());
+                }
+                if let Some(known) = self.calls.get_mut(&call.id) {
+                    known.0 = call.clone();
+                }
+            }
+            Event::HoldDecided {
+                hold,
+                state: HoldState::Approved(Decision::People { vote, voters }),
+            } => {
+                let approval = (vote.answer.clone(), vote.digest, voters.clone());
+                self.approved.insert(*hold, approval);
+            }
+            Event::GrantMade { grant } => {
+                self.grants.insert(grant.id, (grant.clone(), 0));
+            }
+            Event::GrantUsed { grant, call } => {
+                self.used.insert(*call, *grant);
+                if let Some((_, uses)) = self.grants.get_mut(grant) {
+                    *uses += 1;
+                }
+            }
+            Event::GrantRevoked { grant, .. } => {
+                self.revoked.insert(*grant);
+            }
+            _ => {}
+        }
+    }
+
+    fn covers(
+        &self,
+        effect: &Effect,
+        id: CallId,
+        stored: &Call,
+        clearance: Option<&Clearance>,
+        requester: Option<&PersonId>,
+        at: domain::time::Timestamp,
+    ) -> Verdict {
+        let gate = gate(&effect.tool);
+        let by_rule = matches!(clearance.map(|it| &it.by), Some(ClearedBy::Rule(_)));
+        match gate {
+            Gate::Never => return Err("a rule forbids this tool".into()),
+            Gate::Open if by_rule => return Ok(()),
+            _ => {}
+        }
+        let approvals = self.holds.values().filter(|hold| {
+            hold.question == Question::Approve
+                && hold.call.as_ref().is_some_and(|call| call.digest() == effect.digest)
+        });
+        for hold in approvals {
+            let Some((Answer::Approve { .. }, digest, voters)) = self.approved.get(&hold.id) else {
+                continue;
+            };
+            if *digest == effect.digest && enough(gate, voters, requester) {
+                return Ok(());
+            }
+        }
+        let granted = self.used.get(&id).and_then(|grant| self.grants.get(grant));
+        match granted {
+            None => Err("nobody who may has approved exactly this".into()),
+            Some((grant, _)) if self.revoked.contains(&grant.id) => {
+                Err("the grant had been revoked".into())
+            }
+            Some((grant, _)) if grant.expires_at <= at => Err("the grant had ended".into()),
+            Some((grant, uses)) if *uses > 2 => {
+                Err(format!("{} was used {uses} times, and was given for 2", grant.id))
+            }
+            Some((grant, _)) => self.same_as_granted(grant, gate, stored, requester),
+        }
+    }
+
+    /// A grant covers the very same call again, and only what one person may allow.
+    fn same_as_granted(
+        &self,
+        grant: &Grant,
+        gate: Gate,
+        stored: &Call,
+        requester: Option<&PersonId>,
+    ) -> Verdict {
+        if !enough(gate, std::slice::from_ref(&grant.by), requester) {
+            return Err(format!("{} alone may not allow it", grant.by));
+        }
+        let seen = self.holds.get(&grant.hold).and_then(|hold| hold.call.as_ref());
+        match seen {
+            Some(seen)
+                if seen.tool == stored.tool
+                    && seen.arguments.value() == stored.arguments.value() =>
+            {
+                Ok(())
+            }
+            _ => Err("the grant was given for another call".into()),
+        }
+    }
+}
+
+fn enough(gate: Gate, voters: &[PersonId], requester: Option<&PersonId>) -> bool {
+    let distinct: BTreeSet<&PersonId> = voters.iter().collect();
+    let (quorum, admitted) = match gate {
+        Gate::People { quorum, not_requester } => {
+            let counts = |who: &&&PersonId| {
+                role_of(who) == "dba" && !(not_requester && Some(**who) == requester)
+            };
+            (quorum, distinct.iter().filter(counts).count())
+        }
+        // A tool that asks by itself is for the requester and the admins.
+        Gate::Open => {
+            let counts = |who: &&&PersonId| role_of(who) == "admin" || Some(**who) == requester;
+            (1, distinct.iter().filter(counts).count())
+        }
+        Gate::Never => return false,
+    };
+    admitted >= quorum
+}
+
+impl Evidence<'_> {
+    fn requester(&self, session: domain::id::SessionId) -> Option<PersonId> {
+        self.session(session).find_map(|(_, entry)| match entry.events.first() {
+            Some(Event::SessionOpened { creator, .. }) => creator.accountable().cloned(),
+            _ => None,
+        })
+    }
+}

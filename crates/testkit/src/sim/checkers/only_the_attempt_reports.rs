@@ -1,0 +1,41 @@
+//! I-17: what a call ended with is what its last start reported: a process that was taken over cannot
+//! speak for those who came after it.
+
+use std::collections::BTreeMap;
+
+use domain::event::Event;
+use domain::id::CallId;
+
+use super::{Evidence, Verdict};
+
+pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    let mut attempts: BTreeMap<CallId, u32> = BTreeMap::new();
+    for (_, _, event) in evidence.events() {
+        match event {
+            Event::CallStarted { call, attempt, .. } => {
+                let earlier = attempts.insert(*call, *attempt);
+                if earlier.is_some_and(|earlier| earlier >= *attempt) {
+                    return Err(format!("{call} was started as attempt {attempt} twice"));
+                }
+            }
+            Event::CallSettled { call, result } => {
+                let Some(reported) = attempt_in(&result.content) else { continue };
+                // A confirmed two-phase call may repeat the result of the one that ran.
+                let Some(started) = attempts.get(call) else { continue };
+                if reported != *started {
+                    return Err(format!(
+                        "{call} ended with the report of attempt {reported}, but attempt {started} was the last to start"
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Our tools say in which attempt they did what they did.
+fn attempt_in(content: &str) -> Option<u32> {
+    let (_, rest) = content.split_once("in attempt ")?;
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}

@@ -1,0 +1,44 @@
+//! I-26: every request that the model heard can be made again from what was on disk when it was asked,
+//! to the byte.
+
+use std::collections::BTreeMap;
+
+use domain::session::Session;
+
+use super::{Evidence, Verdict};
+use crate::sim::house::{INSTRUCTIONS, offered};
+
+pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    let tools = offered();
+    let tools: Vec<_> = tools.iter().collect();
+    // Each request that the journal accounts for, and since which commit.
+    let mut known: Vec<(usize, ports::model::ModelRequest)> = Vec::new();
+    for id in evidence.sessions() {
+        let mut session = Session::begin(id);
+        let mut messages = BTreeMap::new();
+        for (index, entry) in evidence.session(id) {
+            for event in &entry.events {
+                session.apply(event, entry.at);
+            }
+            let is_new = session.owes_thought()
+                && messages.insert(session.transcript.len(), index).is_none();
+            if is_new {
+                let request = agent::transcript::request(&session, Some(INSTRUCTIONS), &tools);
+                known.push((index, request));
+            }
+        }
+    }
+    for heard in &evidence.records.heard {
+        let accounted = known
+            .iter()
+            .any(|(since, request)| *since < heard.journal && *request == heard.request);
+        if !accounted {
+            return Err(format!(
+                "the model heard what the first {} commits do not say: {}",
+                heard.journal,
+                agent::transcript::canonical(&heard.request)
+            ));
+        }
+    }
+    Ok(())
+}

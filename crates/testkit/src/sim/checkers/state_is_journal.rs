@@ -1,0 +1,76 @@
+//! I-42: every row that lists and recovery read is what the journal says, and the other way round.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::event::Event;
+use domain::hold::Hold;
+use domain::id::{HoldId, StreamId};
+use domain::outside::Outside;
+use domain::session::Session;
+use ports::store::{HoldQuery, Store as _, Viewer};
+
+use super::{Evidence, Verdict};
+use crate::sim::world::at_once;
+
+pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    let mut holds: BTreeMap<HoldId, Arc<Hold>> = BTreeMap::new();
+    let mut grants = BTreeMap::new();
+    for id in evidence.sessions() {
+        let mut session = Session::begin(id);
+        for (_, entry) in evidence.session(id) {
+            for event in &entry.events {
+                session.apply(event, entry.at);
+            }
+        }
+        let row = at_once(evidence.world.disk.session(id)).map_err(|error| error.to_string())?;
+        let Some(row) = row else { return Err(format!("{id} has no row")) };
+        let run = session.run.as_ref().map(|run| (run.id, run.status));
+        if row.run != run || row.owes == session.owed().is_empty() {
+            return Err(format!("the row of {id} says {row:?}, and the journal {run:?}"));
+        }
+        holds.extend(session.holds);
+        grants.extend(session.grants);
+    }
+    for (stream, indices) in &evidence.streams {
+        let StreamId::Outside(id) = stream else { continue };
+        let mut events = indices.iter().flat_map(|index| &evidence.journal[*index].events);
+        let Some(Event::HoldOpened { hold }) = events.next() else {
+            return Err(format!("{id} does not begin with its opening"));
+        };
+        let mut outside = Outside::begin(hold.clone());
+        events.for_each(|event| outside.apply(event));
+        holds.insert(*id, outside.hold);
+    }
+    let query = HoldQuery {
+        viewer: Viewer::Everything,
+        state: None,
+        agent: None,
+        session: None,
+        kind: None,
+        risk: None,
+        audience: None,
+        text: None,
+        after: None,
+        limit: usize::MAX,
+    };
+    let rows = at_once(evidence.world.disk.holds(query)).map_err(|error| error.to_string())?;
+    let rows: BTreeMap<HoldId, Arc<Hold>> = rows.into_iter().map(|hold| (hold.id, hold)).collect();
+    if let Some((id, _)) = holds.iter().find(|(id, hold)| rows.get(id) != Some(hold)) {
+        return Err(format!("the row of {id} is not what the journal says"));
+    }
+    if rows.len() != holds.len() {
+        return Err(format!(
+            "{} holds have rows, and {} are in the journal",
+            rows.len(),
+            holds.len()
+        ));
+    }
+    let rows = at_once(evidence.world.disk.grants(Viewer::Everything))
+        .map_err(|error| error.to_string())?;
+    match rows.iter().find(|grant| grants.get(&grant.id) != Some(grant)) {
+        Some(grant) => Err(format!("the row of {} is not what the journal says", grant.id)),
+        None if rows.len() != grants.len() => Err("a grant has no row".into()),
+        None => Ok(()),
+    }
+}

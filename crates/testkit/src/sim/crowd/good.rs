@@ -1,0 +1,68 @@
+//! What people do once the faults have stopped: whatever is asked of them, properly.
+
+use domain::id::StreamId;
+use domain::session::{RunStatus, Session};
+use domain::time::Timestamp;
+use ports::store::Store as _;
+
+use super::whims::{holds, sessions};
+use super::{Errand, answered_honestly};
+use crate::sim::world::{World, at_once};
+
+/// What people would have to do now for everything to come to its end.
+pub(in crate::sim) fn wanted(world: &World) -> Vec<Errand> {
+    let (rows, holds) = (sessions(world), holds(world));
+    let mut inside = world.inside();
+    let mut errands = Vec::new();
+    for row in rows {
+        if let Some((run, RunStatus::Failed)) = row.run {
+            errands.push(Errand::RetryRun { who: row.creator.to_string(), run });
+        }
+    }
+    for hold in holds.iter().filter(|hold| hold.is_pending()) {
+        errands.extend(answered_honestly(&mut inside, hold));
+    }
+    errands
+}
+
+/// Whether nothing is left to do for anybody; if not, what is.
+pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
+    for row in sessions(world) {
+        if row.owes {
+            return Err(format!("{} still owes something", row.id));
+        }
+        if let Some((run, status)) = row.run
+            && (!status.is_over() || status == RunStatus::Failed)
+        {
+            return Err(format!("{run} of {} is {}", row.id, status.name()));
+        }
+        let session = folded(world, &row);
+        if let Some(queued) = session.queue.iter().find(|queued| !queued.join) {
+            return Err(format!("{} still waits in {}", queued.message.id, row.id));
+        }
+        let open = session.calls.iter().find(|(_, record)| !record.state.is_settled());
+        if let Some((call, record)) = open {
+            return Err(format!("{call} of {} is {:?}", row.id, record.state));
+        }
+    }
+    if let Some(hold) = holds(world).iter().find(|hold| hold.is_pending()) {
+        return Err(format!("{} ({}) is pending", hold.id, hold.question.kind()));
+    }
+    let far = Timestamp::from_ms(i64::MAX);
+    let owed = at_once(world.disk.deliveries(far, 1)).expect("the disk is there");
+    match owed.first() {
+        Some(delivery) => Err(format!("{} is not delivered", delivery.key)),
+        None => Ok(()),
+    }
+}
+
+fn folded(world: &World, row: &ports::store::SessionRow) -> Session {
+    let entries = at_once(world.disk.load(StreamId::Session(row.id))).expect("the disk is there");
+    let mut session = Session::begin(row.id);
+    for entry in &entries {
+        for event in &entry.events {
+            session.apply(event, entry.at);
+        }
+    }
+    session
+}

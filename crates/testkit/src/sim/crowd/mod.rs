@@ -1,0 +1,222 @@
+//! Everybody who talks to the server: those who ask, those who answer, those who steer, programs with
+//! holds of their own. They are told things, and what they are told is written down.
+
+mod answers;
+mod good;
+mod whims;
+
+use std::sync::Arc;
+
+use domain::answer::Answer;
+use domain::context::WhilePending;
+use domain::digest::Digest;
+use domain::hold::{Callback, Hold, Question};
+use domain::id::{GrantId, HoldId, RunId, SessionId};
+use domain::json::Arguments;
+use domain::session::Session;
+use engine::{Answering, Engine, Error, Keep, NewHold, NewSession, Reported, Said, Saying};
+use serde_json::{Value, json};
+
+pub(super) use answers::answered_honestly;
+pub(super) use good::{is_finished, wanted};
+pub(super) use whims::whim;
+
+use super::house::caller;
+use super::node::NodeNo;
+use super::records::{Told, Word};
+use super::world::World;
+
+/// One request of one client.
+#[derive(Clone, Debug)]
+pub(super) enum Errand {
+    Open {
+        who: &'static str,
+        agent: &'static str,
+        key: String,
+    },
+    Say {
+        who: String,
+        session: SessionId,
+        text: String,
+        while_pending: Option<WhilePending>,
+    },
+    Answer {
+        who: &'static str,
+        hold: HoldId,
+        digest: Option<Digest>,
+        answer: Answer,
+    },
+    CancelHold {
+        who: String,
+        hold: HoldId,
+    },
+    Claim {
+        who: &'static str,
+        hold: HoldId,
+        on: bool,
+    },
+    CancelRun {
+        who: String,
+        run: RunId,
+    },
+    RetryRun {
+        who: String,
+        run: RunId,
+    },
+    RevokeGrant {
+        grant: GrantId,
+    },
+    Freeze,
+    Thaw,
+    /// A hold of an outside program, about a call to this tool.
+    Ask {
+        tool: &'static str,
+        key: String,
+    },
+    Report {
+        hold: HoldId,
+        succeeded: bool,
+    },
+}
+
+impl Errand {
+    pub(super) async fn carry_out(self, world: Arc<World>, node: NodeNo, engine: Engine) {
+        world.inside().note(format!("n{node} ASKED {}", self.line()));
+        let word = Box::pin(self.asked(&engine)).await.unwrap_or_else(word_of);
+        let mut inside = world.inside();
+        inside.note(format!("n{node} TELLS {}: {}", self.line(), word.name()));
+        let journal = inside.journal();
+        inside.records.told.push(Told { errand: self, journal, what: word });
+    }
+
+    async fn asked(&self, engine: &Engine) -> Result<Word, Error> {
+        match self {
+            Errand::Open { who, agent, key } => {
+                let render = |session: &Session| (201, session.id.to_string().into_bytes());
+                let new = NewSession {
+                    agent: (*agent).to_owned(),
+                    title: Some(key.clone()),
+                    metadata: Value::Null,
+                };
+                let who = caller(who);
+                let keep = kept(who.key_space(), key, &render);
+                engine.open_session(&who, new, Some(keep)).await.map(|it| Word::Session(it.id))
+            }
+            Errand::Say { who, session, text, while_pending } => {
+                let render = |said: &Said| (202, said.message.to_string().into_bytes());
+                let saying = Saying { texts: vec![text.clone()], while_pending: *while_pending };
+                let who = caller(who);
+                let keep = kept(who.key_space(), text, &render);
+                engine.say(&who, *session, saying, Some(keep)).await.map(Word::Said)
+            }
+            Errand::Answer { who, hold, digest, answer } => {
+                let answering = Answering { digest: *digest, answer: answer.clone() };
+                engine.answer(&caller(who), *hold, answering, None).await.map(Word::Hold)
+            }
+            Errand::CancelHold { who, hold } => {
+                engine.cancel_hold(&caller(who), *hold, None, None).await.map(Word::Hold)
+            }
+            Errand::Claim { who, hold, on } => {
+                engine.claim(&caller(who), *hold, *on).await.map(Word::Hold)
+            }
+            Errand::CancelRun { who, run } => {
+                engine.cancel_run(&caller(who), *run, None).await.map(|_| Word::Done)
+            }
+            Errand::RetryRun { who, run } => {
+                engine.retry_run(&caller(who), *run).await.map(|_| Word::Done)
+            }
+            Errand::RevokeGrant { grant } => {
+                engine.revoke_grant(&caller("root"), *grant).await.map(|()| Word::Done)
+            }
+            Errand::Freeze => {
+                engine.freeze(&caller("root"), "an incident").await.map(|()| Word::Done)
+            }
+            Errand::Thaw => engine.thaw(&caller("root")).await.map(|()| Word::Done),
+            Errand::Ask { tool, key } => {
+                let render = |hold: &Hold| (201, hold.id.to_string().into_bytes());
+                let who = caller("bot");
+                let keep = kept(who.key_space(), key, &render);
+                engine.open_hold(&who, outside(tool, key), Some(keep)).await.map(Word::Hold)
+            }
+            Errand::Report { hold, succeeded } => {
+                let reported = Reported { succeeded: *succeeded, result: Some("it ran".into()) };
+                engine.report_outcome(&caller("bot"), *hold, reported, None).await.map(Word::Hold)
+            }
+        }
+    }
+
+    /// The key under which it may be sent again.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Errand::Open { key, .. } | Errand::Ask { key, .. } => Some(key),
+            Errand::Say { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Errand::Open { who, key, .. } => format!("{who} opens {key}"),
+            Errand::Say { who, session, text, while_pending } => {
+                format!("{who} says {text} in {session} ({while_pending:?})")
+            }
+            Errand::Answer { who, hold, answer, .. } => {
+                format!("{who} answers {hold}: {}", answer.name())
+            }
+            Errand::CancelHold { who, hold } => format!("{who} cancels {hold}"),
+            Errand::Claim { who, hold, on } => format!("{who} claims {hold}: {on}"),
+            Errand::CancelRun { who, run } => format!("{who} cancels {run}"),
+            Errand::RetryRun { who, run } => format!("{who} retries {run}"),
+            Errand::RevokeGrant { grant } => format!("root revokes {grant}"),
+            Errand::Freeze => "root freezes".into(),
+            Errand::Thaw => "root thaws".into(),
+            Errand::Ask { tool, key } => format!("bot asks {key} about {tool}"),
+            Errand::Report { hold, .. } => format!("bot reports {hold}"),
+        }
+    }
+}
+
+fn kept<'a, T: ?Sized>(
+    caller: String,
+    key: &str,
+    render: &'a (dyn Fn(&T) -> (u16, Vec<u8>) + Send + Sync),
+) -> Keep<'a, T> {
+    Keep { caller, key: key.to_owned(), request: Digest::of(key.as_bytes()), render }
+}
+
+fn outside(tool: &str, key: &str) -> NewHold {
+    let arguments = Arguments::from_value(json!({"n": 1, "key": key})).expect("sound arguments");
+    NewHold {
+        question: Question::Approve,
+        title: format!("may it run {key}?"),
+        call: Some((tool.to_owned(), arguments)),
+        context: Value::Null,
+        audience: None,
+        risk: None,
+        expires_in_ms: None,
+        callback: Some(Callback { url: "http://bot.test/".into(), secret_env: "S".into() }),
+    }
+}
+
+fn word_of(error: Error) -> Word {
+    match error {
+        Error::Refused(refusal) => Word::Refused(Box::new(refusal)),
+        Error::Replayed(reply) => Word::Again(reply.body),
+        Error::KeyReused => panic!("no key is used for two requests"),
+        Error::Unavailable(_) => Word::TryLater,
+    }
+}
+
+impl Word {
+    fn name(&self) -> String {
+        match self {
+            Word::Done => "done".into(),
+            Word::Session(id) => format!("it is {id}"),
+            Word::Said(said) => format!("it is {} of {}", said.message, said.run),
+            Word::Hold(hold) => format!("the hold is {}", hold.state.name()),
+            Word::Again(body) => format!("as before, {}", String::from_utf8_lossy(body)),
+            Word::Refused(refusal) => format!("refused: {refusal}"),
+            Word::TryLater => "try later".into(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The people, the policy, the tools and the agents of every story. The checkers read the gates from
+//! here and not from the policy's own verdicts.
+
+use std::sync::{Arc, OnceLock};
+
+use domain::event::Scope;
+use domain::id::{NodeId, TokenId};
+use domain::person::{Actor, AuthenticatedPerson, People, Person, PersonId, Proof};
+use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+use domain::tool::{Confirm, Effects, Place, Tool};
+use engine::{AgentSetup, Caller, Limits, Setup};
+use ports::store::Store as _;
+use ports::tool_host::ToolHost;
+use serde_json::json;
+use tools::client::ClientTool;
+use tools::human::{Asking, HumanTool};
+
+use super::clock::{NodeChance, NodeClock};
+use super::courier::SimCourier;
+use super::executor::Kind;
+use super::model::SimModel;
+use super::node::NodeNo;
+use super::store::NodeStore;
+use super::tools::SimTool;
+use super::world::{World, at_once};
+
+/// Whoever is in the house, with their one role.
+pub(super) const PEOPLE: [(&str, &str); 5] =
+    [("ana", "dba"), ("bob", "dba"), ("cat", "dba"), ("eve", "guest"), ("root", "admin")];
+
+/// What must come before a tool may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    Open,
+    /// So many people with the role `dba`, and whether the requester counts.
+    People {
+        quorum: usize,
+        not_requester: bool,
+    },
+    Never,
+}
+
+struct ToolRow(&'static str, Effects, Kind, Gate);
+
+const ASKS: Gate = Gate::People { quorum: 1, not_requester: false };
+const TOOLS: [ToolRow; 9] = [
+    ToolRow("look", Effects::ReadOnly, Kind::Reading, Gate::Open),
+    ToolRow("tidy", Effects::Idempotent, Kind::Keyed, Gate::Open),
+    ToolRow("post", Effects::AtMostOnce, Kind::Untraced, Gate::Open),
+    ToolRow("put", Effects::Idempotent, Kind::Keyed, ASKS),
+    ToolRow("shift", Effects::Transactional, Kind::Marked, ASKS),
+    ToolRow("wipe", Effects::AtMostOnce, Kind::Traced, ASKS),
+    ToolRow(
+        "nuke",
+        Effects::AtMostOnce,
+        Kind::Traced,
+        Gate::People { quorum: 2, not_requester: true },
+    ),
+    ToolRow("deploy", Effects::AtMostOnce, Kind::Traced, ASKS),
+    ToolRow("scrap", Effects::AtMostOnce, Kind::Untraced, Gate::Never),
+];
+
+pub(super) const AGENTS: [&str; 2] = ["ops", "fast"];
+pub(super) const INSTRUCTIONS: &str = "be careful";
+const ASKED_FOR_MS: u64 = 5 * 60 * 1_000;
+
+pub(super) fn gate(tool: &str) -> Gate {
+    TOOLS.iter().find(|row| row.0 == tool).map_or(Gate::Never, |row| row.3)
+}
+
+pub(super) fn role_of(person: &PersonId) -> &'static str {
+    PEOPLE.iter().find(|(id, _)| *id == person.as_str()).map_or("nobody", |(_, role)| role)
+}
+
+pub(super) fn people() -> People {
+    People::new(PEOPLE.map(|(id, role)| Person {
+        id: PersonId::new(id),
+        name: id.to_owned(),
+        roles: [role.to_owned()].into(),
+        identities: Default::default(),
+    }))
+}
+
+/// Somebody whose credentials were checked: a person, or the program `bot` with a token of Ana's.
+pub(super) fn caller(name: &str) -> Caller {
+    if name == "bot" {
+        return Caller {
+            actor: Actor::Program {
+                token: TokenId::new(0, 7),
+                name: "bot".into(),
+                minted_by: Some(PersonId::new("ana")),
+            },
+            scopes: vec![Scope::Ask, Scope::Run],
+            person: None,
+            roles: Vec::new(),
+        };
+    }
+    let id = PersonId::new(name);
+    Caller {
+        actor: Actor::Person(id.clone()),
+        scopes: Scope::ALL.to_vec(),
+        roles: vec![role_of(&id).to_owned()],
+        person: Some(AuthenticatedPerson::vouched(id, Proof::Login, "web")),
+    }
+}
+
+fn policy() -> Policy {
+    static POLICY: OnceLock<Policy> = OnceLock::new();
+    let compile = || {
+        let rules = TOOLS
+            .iter()
+            .map(|ToolRow(tool, _, _, gate)| RuleSpec {
+                name: format!("about {tool}"),
+                line: 1,
+                matcher: MatchSpec { tool: Some((*tool).into()), ..MatchSpec::default() },
+                then: match gate {
+                    Gate::Open => Then::Allow,
+                    Gate::People { .. } => Then::Ask,
+                    Gate::Never => Then::Deny,
+                },
+                risk: None,
+                ask: match gate {
+                    Gate::People { quorum, not_requester } => Some(AskSpec {
+                        roles: vec!["dba".into()],
+                        quorum: *quorum as u32,
+                        exclude_requester: *not_requester,
+                        expires_ms: Some(ASKED_FOR_MS),
+                        ..AskSpec::default()
+                    }),
+                    _ => None,
+                },
+            })
+            .collect();
+        let spec =
+            PolicySpec { rules, default_expires_ms: 2 * ASKED_FOR_MS, ..PolicySpec::default() };
+        Policy::compile(spec).expect("the policy of the house is sound")
+    };
+    POLICY.get_or_init(compile).clone()
+}
+
+/// Compiling schemas takes longer than a whole story, so it is done once.
+fn definitions() -> &'static [(Tool, Kind)] {
+    static DEFINITIONS: OnceLock<Vec<(Tool, Kind)>> = OnceLock::new();
+    DEFINITIONS.get_or_init(|| {
+        let define = |ToolRow(name, effects, kind, _): &ToolRow| {
+            let schema = json!({
+                "type": "object",
+                "properties": {"n": {"type": "integer"}},
+                "required": ["n"],
+            });
+            let tool = Tool::new(name, "a tool", schema, *effects, Place::Server, "sim");
+            let mut tool = tool.expect("the tools of the house are sound");
+            if *name == "deploy" {
+                tool.confirm = Confirm::TwoPhase;
+            }
+            (tool, *kind)
+        };
+        TOOLS.iter().map(define).collect()
+    })
+}
+
+/// Tools that people carry out themselves: they have no state.
+fn carried_out_by_people() -> [Arc<dyn ToolHost>; 2] {
+    static HOSTS: OnceLock<[Arc<dyn ToolHost>; 2]> = OnceLock::new();
+    let make = || -> [Arc<dyn ToolHost>; 2] {
+        let human = HumanTool::new("ask_person", Asking::Anything).expect("a sound tool");
+        let schema = json!({"type": "object"});
+        let denied = vec!["cancelled".to_owned()];
+        let browser = ClientTool::new("browser", "a dialog", schema, Effects::AtMostOnce, denied);
+        [Arc::new(human), Arc::new(browser.expect("a sound tool"))]
+    };
+    HOSTS.get_or_init(make).clone()
+}
+
+/// Every tool in the order in which agents offer them.
+pub(super) fn offered() -> Vec<Tool> {
+    let ours = definitions().iter().map(|(tool, _)| tool.clone());
+    ours.chain(carried_out_by_people().iter().map(|host| host.tool().clone())).collect()
+}
+
+/// A process of this house.
+pub(super) fn setup(world: &Arc<World>, no: NodeNo, id: NodeId) -> Setup {
+    let (_, last) = at_once(world.disk.last()).expect("the disk is there");
+    let mut tools: Vec<Arc<dyn ToolHost>> = Vec::new();
+    for (tool, kind) in definitions() {
+        let (world, tool) = (world.clone(), tool.clone());
+        tools.push(Arc::new(SimTool { world, node: no, id, tool, kind: *kind }));
+    }
+    tools.extend(carried_out_by_people());
+    let agents = AGENTS.map(|agent| AgentSetup {
+        id: agent.into(),
+        instructions: Some(INSTRUCTIONS.into()),
+        model: Arc::new(SimModel { world: world.clone(), node: no }),
+        tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
+        while_pending: Default::default(),
+        run_as_decided: agent == "fast",
+        turns_max: 8,
+    });
+    Setup {
+        node: id,
+        store: Arc::new(NodeStore::new(world.clone(), no, id)),
+        clock: Arc::new(NodeClock::new(world.clone(), no, last)),
+        chance: Arc::new(NodeChance(world.clone())),
+        courier: Arc::new(SimCourier { world: world.clone(), node: no }),
+        people: people(),
+        policy: policy(),
+        agents: agents.into(),
+        tools,
+        // A small cache, so that what is forgotten is read again.
+        limits: Limits { cached_sessions: 2, ..Limits::default() },
+    }
+}

@@ -1,0 +1,165 @@
+//! A model that is moody: what it says depends on the lot, also when it is asked the same again.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::message::Part;
+use ports::model::{
+    AssistantPart, Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn,
+    WrittenCall,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::node::NodeNo;
+use super::records::Heard;
+use super::world::{Inside, World};
+
+pub(super) struct SimModel {
+    pub(super) world: Arc<World>,
+    pub(super) node: NodeNo,
+}
+
+/// What it likes to call; some more than others.
+const WISHES: [&str; 22] = [
+    "wipe",
+    "wipe",
+    "wipe",
+    "wipe",
+    "put",
+    "put",
+    "put",
+    "shift",
+    "shift",
+    "shift",
+    "look",
+    "look",
+    "tidy",
+    "tidy",
+    "post",
+    "post",
+    "nuke",
+    "deploy",
+    "deploy",
+    "ask_person",
+    "browser",
+    "scrap",
+];
+
+#[async_trait]
+impl Model for SimModel {
+    async fn think(
+        &self,
+        request: &ModelRequest,
+        deltas: DeltaSink,
+        stop: CancellationToken,
+    ) -> Result<ModelTurn, ModelError> {
+        let ms = {
+            let mut inside = self.world.inside();
+            let is_repeat = inside.records.heard.iter().any(|heard| heard.request == *request);
+            if is_repeat {
+                inside.fault("model answered differently when asked again");
+            }
+            let journal = inside.journal();
+            inside.note(format!("n{} MODEL hears {} messages", self.node, request.messages.len()));
+            inside.records.heard.push(Heard { request: request.clone(), journal });
+            inside.chance.below(60)
+        };
+        deltas(Delta::Text("hm".into()));
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(ModelError::Stopped),
+            () = self.world.wait(self.node, "model", ms) => {}
+        }
+        let mut inside = self.world.inside();
+        let fails = inside.weather.model;
+        if inside.chance.percent(fails) {
+            inside.fault("model failed");
+            return Err(match inside.chance.below(3) {
+                0 => ModelError::Unavailable("busy".into()),
+                1 => ModelError::Refused("no".into()),
+                _ => ModelError::Malformed("cut off".into()),
+            });
+        }
+        Ok(inside.turn(request))
+    }
+}
+
+impl Inside {
+    fn turn(&mut self, request: &ModelRequest) -> ModelTurn {
+        let text = |text: &str| vec![Part::Text(text.to_owned())];
+        if let Some(again) = to_confirm(request)
+            && self.chance.percent(85)
+        {
+            let calls = vec![self.call("deploy", again)];
+            return ModelTurn { parts: text("as approved"), calls };
+        }
+        let since = request.messages.iter().rev();
+        let turns = since.take_while(|message| !matches!(message, ModelMessage::User { .. }));
+        let spoken =
+            turns.filter(|message| matches!(message, ModelMessage::Assistant { .. })).count();
+        if self.chance.percent(20 + 35 * spoken as u64) {
+            return ModelTurn { parts: text("done"), calls: Vec::new() };
+        }
+        let count = 1 + [0, 0, 0, 1, 1, 2][self.chance.below(6) as usize];
+        let calls = (0..count).map(|_| self.wish()).collect();
+        let parts = if self.chance.percent(50) { text("let me see") } else { Vec::new() };
+        ModelTurn { parts, calls }
+    }
+
+    fn wish(&mut self) -> WrittenCall {
+        let tool = *self.chance.pick(&WISHES);
+        if self.chance.percent(6) {
+            self.fault("model wrote unsound arguments");
+            let unsound =
+                ["{\"n\":", "{\"n\":1,\"n\":2}", "{\"n\":\"one\"}", "[]", "{\"n\":1,\"x\":1e999}"];
+            let input = (*self.chance.pick(&unsound)).to_owned();
+            let tool = if self.chance.percent(20) { "nothing" } else { tool };
+            return self.call(tool, input);
+        }
+        let input = match tool {
+            "ask_person" => r#"{"prompt":"Which way?","options":["left","right"]}"#.to_owned(),
+            "browser" => "{}".to_owned(),
+            _ => {
+                // Small numbers come again, so that a standing grant finds something to cover.
+                let again = self.chance.percent(35);
+                let n = if again { self.chance.below(2) } else { 100 + self.next_serial() };
+                let spaced = self.chance.percent(20);
+                if spaced { format!("{{ \"n\" : {n} }}") } else { format!("{{\"n\":{n}}}") }
+            }
+        };
+        self.call(tool, input)
+    }
+
+    fn call(&mut self, tool: &str, input: String) -> WrittenCall {
+        let tool_use_id = format!("toolu_{}", self.next_serial());
+        WrittenCall { tool_use_id, tool: tool.into(), input }
+    }
+}
+
+/// The arguments of a two-phase call that a person has just approved.
+fn to_confirm(request: &ModelRequest) -> Option<String> {
+    let last = request.messages.last()?;
+    let ModelMessage::User { text } = last else { return None };
+    if !text.contains("The person approved deploy") {
+        return None;
+    }
+    // An edited call names its arguments in the message.
+    if let Some((_, arguments)) = text.rsplit_once("confirmed=true: ") {
+        return confirmed(arguments);
+    }
+    let calls = request.messages.iter().rev().flat_map(|message| match message {
+        ModelMessage::Assistant { parts } => parts.as_slice(),
+        _ => &[],
+    });
+    let mut inputs = calls.filter_map(|part| match part {
+        AssistantPart::Call(call) if &*call.tool == "deploy" => Some(call.input.as_str()),
+        _ => None,
+    });
+    inputs.find_map(confirmed)
+}
+
+fn confirmed(arguments: &str) -> Option<String> {
+    let mut value: serde_json::Value = serde_json::from_str(arguments).ok()?;
+    value.as_object_mut()?.insert("confirmed".into(), true.into());
+    Some(value.to_string())
+}

@@ -1,0 +1,88 @@
+//! What is known from outside of the engine: what tools really did, what clients were told, what the
+//! model heard, what followers saw. The engine cannot write here, so nothing here believes it.
+
+use std::sync::Arc;
+
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::hold::Hold;
+use domain::id::{CallId, NodeId, SessionId, StreamId};
+use domain::refusal::Refusal;
+use domain::tool::Effects;
+use engine::Said;
+
+use super::crowd::Errand;
+
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) effects: Vec<Effect>,
+    pub(super) told: Vec<Told>,
+    pub(super) heard: Vec<Heard>,
+    pub(super) followed: Vec<Seen>,
+    pub(super) delivered: Vec<Delivered>,
+    /// The journal position at which each commit was written, with the simulated time.
+    pub(super) written_at: Vec<u64>,
+}
+
+/// What a tool did to the world.
+#[derive(Clone, Debug)]
+pub(super) struct Effect {
+    pub(super) tool: Arc<str>,
+    pub(super) effects: Effects,
+    pub(super) session: Option<SessionId>,
+    pub(super) call: CallId,
+    pub(super) revision: u32,
+    pub(super) digest: Digest,
+    pub(super) arguments: Vec<u8>,
+    /// As the other side of an idempotent tool gets it.
+    pub(super) key: String,
+    pub(super) attempt: u32,
+    pub(super) node: NodeId,
+    /// Commits on disk when it happened.
+    pub(super) journal: usize,
+}
+
+/// What a client was told, and how much was on disk at that moment.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) errand: Errand,
+    pub(super) journal: usize,
+    pub(super) what: Word,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Word {
+    Done,
+    Session(SessionId),
+    Said(Said),
+    Hold(Arc<Hold>),
+    /// The kept reply of the same request.
+    Again(Vec<u8>),
+    Refused(Box<Refusal>),
+    /// Nothing is promised.
+    TryLater,
+}
+
+/// One request to the model.
+#[derive(Clone, Debug)]
+pub(super) struct Heard {
+    pub(super) request: ports::model::ModelRequest,
+    /// Commits on disk when it was asked.
+    pub(super) journal: usize,
+}
+
+/// One event as a follower of everything got it.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) position: u64,
+    pub(super) stream: StreamId,
+    pub(super) event: Event,
+}
+
+/// A callback that reached its receiver.
+#[derive(Clone, Debug)]
+pub(super) struct Delivered {
+    pub(super) key: String,
+    pub(super) hold: Arc<Hold>,
+    pub(super) journal: usize,
+}

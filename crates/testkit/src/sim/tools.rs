@@ -1,0 +1,156 @@
+//! A tool host whose work takes time, so that crashes fall before, in and after the effect.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall};
+use domain::id::NodeId;
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::Tool;
+use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
+use tokio_util::sync::CancellationToken;
+
+use super::executor::{Kind, Left, Running};
+use super::node::NodeNo;
+use super::records::Effect;
+use super::world::World;
+
+pub(super) struct SimTool {
+    pub(super) world: Arc<World>,
+    pub(super) node: NodeNo,
+    pub(super) id: NodeId,
+    pub(super) tool: Tool,
+    pub(super) kind: Kind,
+}
+
+/// Forgets what was running when its task ends, however it ends.
+struct AtWork {
+    world: Arc<World>,
+    id: u64,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.world.inside().drops(self.id);
+    }
+}
+
+impl SimTool {
+    async fn takes_time(&self, what: &'static str) {
+        let ms = {
+            let mut inside = self.world.inside();
+            let long = inside.chance.percent(20);
+            inside.chance.below(if long { 20_000 } else { 40 })
+        };
+        self.world.wait(self.node, what, ms).await;
+    }
+
+    /// Whether it was told to stop before the time was over.
+    async fn is_stopped(&self, what: &'static str, stop: &CancellationToken) -> bool {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => true,
+            () = self.takes_time(what) => false,
+        }
+    }
+
+    fn effect(&self, cleared: &ClearedCall) -> Effect {
+        let call = cleared.call();
+        Effect {
+            tool: call.tool.clone(),
+            effects: call.effects,
+            session: call.session,
+            call: call.id,
+            revision: call.revision,
+            digest: call.digest(),
+            arguments: call.arguments.bytes().to_vec(),
+            key: call.idempotency_key(),
+            attempt: cleared.attempt(),
+            node: self.id,
+            journal: 0,
+        }
+    }
+}
+
+#[async_trait]
+impl ToolHost for SimTool {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, _: &Arguments) -> Result<Prepared, PrepareError> {
+        let (waits, is_blind) = {
+            let mut inside = self.world.inside();
+            let blind = inside.weather.blind;
+            (inside.chance.percent(20), inside.chance.percent(blind))
+        };
+        if waits {
+            self.world.wait(self.node, "prepare", 1).await;
+        }
+        if is_blind {
+            self.world.inside().fault("tool could not look");
+            return Err(PrepareError::Blind("nothing can be seen right now".into()));
+        }
+        Ok(Prepared::default())
+    }
+
+    async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
+        let effect = self.effect(&cleared);
+        let (key, attempt) = (effect.key.clone(), effect.attempt);
+        if self.is_stopped("tool begins", &stop).await {
+            return Outcome::Failed(Output::text("Nothing was run: it was stopped."));
+        }
+        let running = Running { node: self.node, kind: self.kind, effect };
+        let Some(id) = self.world.inside().begins(running) else {
+            return Outcome::Failed(Output::text("Nothing was run: it was given up."));
+        };
+        let _at_work = AtWork { world: self.world.clone(), id };
+        if self.is_stopped("tool acts", &stop).await {
+            return match self.kind {
+                Kind::Reading | Kind::Marked => {
+                    Outcome::Failed(Output::text("Nothing was run: it was stopped."))
+                }
+                _ => Outcome::Unknown { evidence: "it was stopped in the middle".into() },
+            };
+        }
+        let outcome = self.world.inside().acts(id);
+        // What is done is done: a stop comes too late from here on.
+        self.is_stopped("tool ends", &stop).await;
+        self.world.inside().ends(&key, attempt, &outcome);
+        self.is_stopped("tool returns", &stop).await;
+        outcome
+    }
+
+    async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
+        self.world.wait(self.node, "recover", 2).await;
+        let key = call.idempotency_key();
+        let mut inside = self.world.inside();
+        let unknown = |evidence: &str| Recovery::Unknown { evidence: evidence.into() };
+        match self.kind {
+            Kind::Reading | Kind::Keyed => unknown("nobody should have asked"),
+            Kind::Untraced => unknown("it leaves no traces"),
+            Kind::Marked => match inside.look_for_marker(&key, attempt) {
+                Some(outcome) => Recovery::Done(outcome),
+                None => Recovery::NeverHappened,
+            },
+            Kind::Traced => match inside.look_for(&key, attempt) {
+                Left::Interrupted => unknown("it was interrupted"),
+                found => {
+                    if inside.weather.crash > 0 && inside.chance.percent(15) {
+                        inside.fault("trace of an attempt lost");
+                        return unknown("the folder cannot be read");
+                    }
+                    match found {
+                        Left::Ended(outcome) => Recovery::Done(outcome),
+                        _ => Recovery::NeverHappened,
+                    }
+                }
+            },
+        }
+    }
+
+    async fn forget(&self, call: &Call) {
+        self.world.inside().forgets(&call.idempotency_key());
+    }
+}
