@@ -1,6 +1,7 @@
 //! How a call ended, in the words that the model gets.
 
 use crate::digest::Digest;
+use crate::tool::Effects;
 
 /// What a tool printed. Whatever was cut is said to be cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,9 +119,28 @@ pub enum NotRun {
     Revoked {
         name: String,
     },
+    /// An attempt was interrupted, and it is not made again. It may have done its work all the same.
+    Interrupted {
+        why: String,
+    },
 }
 
 impl NotRun {
+    /// Why a call is not started again whose earlier attempt nobody has looked into, because running
+    /// it again would have been harmless. That it was not run is then more than anybody knows.
+    #[must_use]
+    pub fn after_an_attempt(self, effects: Effects) -> NotRun {
+        let why = match self {
+            _ if effects != Effects::Idempotent => return self,
+            NotRun::ExpiredBeforeStart => "its approval is too old by now".into(),
+            NotRun::DeniedByRule { rule: Some(rule) } => format!("rule \"{rule}\" denies it now"),
+            NotRun::DeniedByRule { rule: None } => "the default policy denies it now".into(),
+            NotRun::Cancelled { reason: Some(reason) } => reason,
+            other => return other,
+        };
+        NotRun::Interrupted { why }
+    }
+
     pub fn result(&self) -> ToolResult {
         let (content, kind) = match self {
             NotRun::DeniedBy { name, reason: Some(reason) } => {
@@ -166,6 +186,12 @@ impl NotRun {
             NotRun::Revoked { name } => (
                 format!("Not run: {name} took the approval back before the call started."),
                 ResultKind::Denied,
+            ),
+            NotRun::Interrupted { why } => (
+                format!(
+                    "Not run again: {why}. An earlier attempt was interrupted, and may have been carried out."
+                ),
+                ResultKind::Cancelled,
             ),
         };
         ToolResult { content, is_error: true, kind }

@@ -139,6 +139,7 @@ impl Draft {
                 true
             }
             Look::Never(why) => {
+                let why = if attempt > 1 { why.after_an_attempt(call.effects) } else { why };
                 let result = self.next.put(call, &why.result());
                 self.push(Event::CallSettled { call: id, result }, context);
                 true

@@ -58,7 +58,7 @@ impl Draft {
                 if self.next.run.as_ref().is_some_and(|run| run.stopping.is_some()) =>
             {
                 let why = NotRun::Cancelled { reason: Some("the run was cancelled".into()) };
-                let result = self.next.put(&call, &why.result());
+                let result = self.next.put(&call, &why.after_an_attempt(call.effects).result());
                 self.push(Event::CallSettled { call: id, result }, context);
             }
             Recovered::Again => {

@@ -37,6 +37,24 @@ fn a_call_of_a_cancelled_run_is_not_started_again_after_a_crash() {
 }
 
 #[test]
+fn i16_an_interrupted_call_that_is_not_made_again_is_not_said_not_to_have_run() {
+    // Nobody looks into what an idempotent attempt did: running it again is harmless. If it then is
+    // not run again, nobody knows that nothing happened.
+    let mut w = World::new();
+    let schema = json!({"type": "object"});
+    let wipe = Tool::new("wipe", "", schema, Effects::Idempotent, Place::Server, "test").unwrap();
+    w.tools.insert("wipe".into(), wipe);
+    w.say("x").think("", &[("wipe", json!({}))]);
+    w.approve("ana", 0);
+    let (run, ana) = (w.run_id(), Actor::Person(PersonId::new("ana")));
+    w.tell(&Command::CancelRun { run, by: ana, reason: None }).unwrap();
+    w.crash(&Recovered::Again);
+    let results = w.results();
+    assert!(results[0].contains("may have been carried out"), "{results:?}");
+    assert!(!results[0].contains("was not run"), "{results:?}");
+}
+
+#[test]
 fn i29_a_late_report_that_makes_an_expiry_happen_brings_its_consequences_too() {
     let mut w = World::new();
     w.run_as_decided = true;
