@@ -1,30 +1,94 @@
-//! The core and the engine, simulated: 2,000 seeds of crashes, faults, races and late answers.
+//! The core and the engine, simulated: 2,000 seeds of crashes, faults, races and late answers. What is
+//! checked is in `testkit::sim::checkers`, how to read a failure in `docs/proof/simulation.md`.
 
-use testkit::sim::{self, Report};
+use testkit::sim::{self, FAULTS};
 
-/// In quarters, so that all processors of the machine are of use.
+/// In quarters, so that every processor of the machine is of use.
 const SEEDS: u64 = 2_000;
 const QUARTER: u64 = SEEDS / 4;
 
-fn quarter(which: u64) -> Report {
-    let quarter: u64 = std::env::var("SIMN").ok().and_then(|n| n.parse().ok()).unwrap_or(QUARTER);
-    let report = sim::torture(which * quarter, quarter, |_| {});
+/// Steps without which a quarter has proved nothing.
+const TRANSITIONS: &[&str] = &[
+    "call.proposed → call.started",
+    "call.proposed → call.settled",
+    "call.started → call.settled",
+    "call.started → call.in_doubt",
+    "call.started → call.started again",
+    "call.in_doubt → call.settled",
+    "call.in_doubt → call.proposed",
+    "hold.opened (approve) → hold.decided (approved)",
+    "hold.opened (approve) → hold.decided (denied)",
+    "hold.opened (approve) → hold.decided (answered)",
+    "hold.opened (approve) → hold.decided (expired)",
+    "hold.opened (approve) → hold.decided (cancelled)",
+    "hold.opened (approve) → hold.updated",
+    "hold.updated → hold.decided (approved)",
+    "hold.opened (choose) → hold.decided (answered)",
+    "hold.opened (perform) → hold.decided (answered)",
+    "hold.opened (settle) → hold.decided (answered)",
+    "run.started → run.paused",
+    "run.paused → run.resumed",
+    "run.resumed → run.completed",
+    "run.started → run.failed",
+    "run.failed → run.resumed",
+    "run.stopping → run.cancelled",
+    "grant.made → grant.used",
+    "grant.made → grant.revoked",
+    "house.frozen → house.thawed",
+];
+
+fn quarter(which: u64) {
+    let report = sim::torture(which * QUARTER, QUARTER, |_| {});
     eprintln!("{report}");
     assert!(report.is_clean(), "{} seeds broke a promise", report.failed.len());
-    report
+    // A simulation in which nothing went wrong would pass, too.
+    for fault in FAULTS {
+        assert!(report.counts.faults.contains_key(fault), "never fired: {fault}");
+    }
+    for step in TRANSITIONS {
+        assert!(report.counts.transitions.contains_key(*step), "never happened: {step}");
+    }
+    assert!(report.counts.effects >= 2 * QUARTER, "too little was run");
 }
 
 #[test]
-fn sim_first_quarter() {
+fn sim_first_quarter_keeps_every_promise() {
     quarter(0);
+}
+
+#[test]
+fn sim_second_quarter_keeps_every_promise() {
+    quarter(1);
+}
+
+#[test]
+fn sim_third_quarter_keeps_every_promise() {
+    quarter(2);
+}
+
+#[test]
+fn sim_fourth_quarter_keeps_every_promise() {
+    quarter(3);
+}
+
+#[test]
+fn sim_the_same_seed_is_the_same_story() {
+    for seed in 0..24 {
+        let (once, again) = (sim::play(seed, false), sim::play(seed, false));
+        assert_eq!(once.trace, again.trace, "seed {seed} ended in another way");
+        assert_eq!((once.hash, once.lines), (again.hash, again.lines), "seed {seed}");
+        assert_eq!(once.counts, again.counts, "seed {seed}");
+    }
+    assert_ne!(sim::play(1, false).hash, sim::play(2, false).hash);
 }
 
 /// `HOLDPOINT_SEED=7 cargo nextest run -p testkit --test sim sim_one_seed --no-capture`
 #[test]
 fn sim_one_seed_can_be_told_whole() {
     let wanted = std::env::var("HOLDPOINT_SEED").ok();
-    let seed = wanted.as_ref().map_or(0, |seed| seed.parse().expect("HOLDPOINT_SEED is a number"));
-    let told = sim::play(seed, wanted.is_some());
+    let seed = wanted.map_or(0, |seed| seed.parse().expect("HOLDPOINT_SEED is a number"));
+    let told = sim::play(seed, true);
     eprintln!("{told}");
+    assert_eq!(told.trace.lines().count() as u64, told.lines);
     assert!(told.broken.is_none(), "seed {seed} broke a promise");
 }

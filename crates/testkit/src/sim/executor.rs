@@ -57,6 +57,12 @@ pub(super) enum Left {
     Interrupted,
 }
 
+impl Executors {
+    pub(super) fn is_busy(&self) -> bool {
+        self.running.values().any(|running| running.kind != Kind::Reading)
+    }
+}
+
 impl Inside {
     /// Says the first word of an attempt, unless somebody has fenced it off.
     pub(super) fn begins(&mut self, running: Running) -> Option<u64> {

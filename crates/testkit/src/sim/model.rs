@@ -97,7 +97,7 @@ impl Inside {
         let turns = since.take_while(|message| !matches!(message, ModelMessage::User { .. }));
         let spoken =
             turns.filter(|message| matches!(message, ModelMessage::Assistant { .. })).count();
-        if self.chance.percent(20 + 35 * spoken as u64) {
+        if self.chance.percent(8 + 30 * spoken as u64) {
             return ModelTurn { parts: text("done"), calls: Vec::new() };
         }
         let count = 1 + [0, 0, 0, 1, 1, 2][self.chance.below(6) as usize];

@@ -11,8 +11,12 @@ impl Story {
     /// At most one new trouble; and old ones end by themselves.
     pub(super) fn trouble(&mut self) {
         self.wake_somebody();
-        let weather = self.world.inside().weather.clone();
-        let lot = self.below(1_000);
+        let (weather, hurry) = {
+            let inside = self.world.inside();
+            (inside.weather.clone(), inside.is_in_the_middle())
+        };
+        // What matters happens between two steps of something, so that is when most goes wrong.
+        let lot = self.below(if hurry { 400 } else { 2_000 });
         let mut below = 0;
         let mut drawn = |likely: u64| {
             below += likely;

@@ -142,6 +142,11 @@ impl Inside {
         self.records.written_at.len()
     }
 
+    /// A commit or a tool is on its way.
+    pub(super) fn is_in_the_middle(&self) -> bool {
+        !self.under_way.is_empty() || self.executors.is_busy()
+    }
+
     pub(super) fn standing(&self, node: NodeId) -> Standing {
         self.nodes.get(&node).copied().unwrap_or(Standing::Gone)
     }

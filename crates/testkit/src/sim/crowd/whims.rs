@@ -30,14 +30,14 @@ pub(in crate::sim) fn whim(world: &World, keyed: &[Errand]) -> Vec<Errand> {
         return vec![errand];
     }
     match inside.chance.below(100) {
-        0..=9 if !keyed.is_empty() => {
+        0..=3 if !keyed.is_empty() => {
             inside.fault("message repeated under its key");
             vec![inside.chance.pick(keyed).clone()]
         }
-        0..=29 => talk(inside, &sessions, keyed),
-        30..=34 => steer(inside, &sessions),
-        35..=39 => ask_from_outside(inside, &holds),
-        40..=44 => meddle(world, inside, &holds),
+        0..=24 => talk(inside, &sessions, keyed),
+        25..=28 => steer(inside, &sessions),
+        29..=33 => ask_from_outside(inside, &holds),
+        34..=38 => meddle(world, inside, &holds),
         _ => answer(inside, &holds),
     }
 }
@@ -132,7 +132,7 @@ fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Vec<Errand
 fn answer(inside: &mut Inside, holds: &[Arc<Hold>]) -> Vec<Errand> {
     let open: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.is_pending()).collect();
     let closed: Vec<&Arc<Hold>> = holds.iter().filter(|hold| !hold.is_pending()).collect();
-    if !closed.is_empty() && inside.chance.percent(15) {
+    if !closed.is_empty() && inside.chance.percent(if open.is_empty() { 15 } else { 5 }) {
         return too_late(inside, &closed);
     }
     if open.is_empty() {
