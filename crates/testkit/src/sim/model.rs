@@ -100,6 +100,13 @@ impl Inside {
         if self.chance.percent(8 + 30 * spoken as u64) {
             return ModelTurn { parts: text("done"), calls: Vec::new() };
         }
+        // The same once more, for which there may be a standing grant by now.
+        let earlier = written(request);
+        if !earlier.is_empty() && self.chance.percent(20) {
+            let (tool, input) = *self.chance.pick(&earlier);
+            let calls = vec![self.call(tool, input.to_owned())];
+            return ModelTurn { parts: Vec::new(), calls };
+        }
         let count = 1 + [0, 0, 0, 1, 1, 2][self.chance.below(6) as usize];
         let calls = (0..count).map(|_| self.wish()).collect();
         let parts = if self.chance.percent(50) { text("let me see") } else { Vec::new() };
@@ -147,14 +154,8 @@ fn to_confirm(request: &ModelRequest) -> Option<String> {
     if let Some((_, arguments)) = text.rsplit_once("confirmed=true: ") {
         return confirmed(arguments);
     }
-    let calls = request.messages.iter().rev().flat_map(|message| match message {
-        ModelMessage::Assistant { parts } => parts.as_slice(),
-        _ => &[],
-    });
-    let mut inputs = calls.filter_map(|part| match part {
-        AssistantPart::Call(call) if &*call.tool == "deploy" => Some(call.input.as_str()),
-        _ => None,
-    });
+    let calls = written(request).into_iter().rev();
+    let mut inputs = calls.filter(|(tool, _)| *tool == "deploy").map(|(_, input)| input);
     inputs.find_map(confirmed)
 }
 
@@ -162,4 +163,17 @@ fn confirmed(arguments: &str) -> Option<String> {
     let mut value: serde_json::Value = serde_json::from_str(arguments).ok()?;
     value.as_object_mut()?.insert("confirmed".into(), true.into());
     Some(value.to_string())
+}
+
+/// Every call that it wrote before, oldest first: the tool and the arguments.
+fn written(request: &ModelRequest) -> Vec<(&str, &str)> {
+    let parts = request.messages.iter().flat_map(|message| match message {
+        ModelMessage::Assistant { parts } => parts.as_slice(),
+        _ => &[],
+    });
+    let calls = parts.filter_map(|part| match part {
+        AssistantPart::Call(call) => Some((&*call.tool, call.input.as_str())),
+        _ => None,
+    });
+    calls.collect()
 }

@@ -74,9 +74,11 @@ impl Story {
             self.start_node();
         }
         self.quiet(5_000, 2_000);
-        // There is no word between nodes yet, so each is told that the freeze is over.
+        // There is no word between nodes yet: whoever still takes it for frozen is told.
         for at in 0..self.nodes.len() {
-            self.serve(at, Errand::Thaw);
+            if self.nodes[at].engine().is_some_and(|engine| engine.frozen().is_some()) {
+                self.serve(at, Errand::Thaw);
+            }
         }
         for _ in 0..300 {
             self.quiet(5_000, 5_000);

@@ -62,6 +62,10 @@ impl Waits {
         }
     }
 
+    pub(super) fn has(&self, what: &str) -> bool {
+        self.queue.values().any(|waiting| waiting.what == what)
+    }
+
     /// When the next one is due, of the nodes that may move.
     pub(super) fn next_due(&self, may_move: impl Fn(NodeNo) -> bool) -> Option<u64> {
         self.queue.iter().find(|(_, waiting)| may_move(waiting.node)).map(|((due, ..), _)| *due)

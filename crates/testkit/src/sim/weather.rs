@@ -74,7 +74,7 @@ impl Weather {
             crash: sometimes(70, 12),
             power: sometimes(40, 5),
             pause: sometimes(60, 12),
-            depose: sometimes(40, 8),
+            depose: sometimes(45, 16),
             clock: sometimes(45, 8),
             full: sometimes(35, 6),
             freeze: sometimes(50, 10),

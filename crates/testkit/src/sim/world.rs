@@ -142,9 +142,12 @@ impl Inside {
         self.records.written_at.len()
     }
 
-    /// A commit or a tool is on its way.
+    /// A commit or a tool is on its way, or somebody sleeps through what others do.
     pub(super) fn is_in_the_middle(&self) -> bool {
-        !self.under_way.is_empty() || self.executors.is_busy()
+        !self.under_way.is_empty()
+            || !self.paused.is_empty()
+            || self.executors.is_busy()
+            || self.waits.has("tool begins")
     }
 
     pub(super) fn standing(&self, node: NodeId) -> Standing {

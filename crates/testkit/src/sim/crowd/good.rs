@@ -20,7 +20,9 @@ pub(in crate::sim) fn wanted(world: &World) -> Vec<Errand> {
         }
     }
     for hold in holds.iter().filter(|hold| hold.is_pending()) {
-        errands.extend(answered_honestly(&mut inside, hold));
+        // Where all have voted and do not agree, only withdrawing the question is left.
+        let withdrawn = || Errand::CancelHold { who: "root".into(), hold: hold.id };
+        errands.push(answered_honestly(&mut inside, hold).unwrap_or_else(withdrawn));
     }
     errands
 }
