@@ -19,11 +19,29 @@ impl Engine {
             let Some((last, _)) = owing.last() else { return Ok(()) };
             after = Some(*last);
             for (session, owner) in owing {
-                if owner == self.0.node || self.0.store.is_gone(owner).await? {
+                if owner == self.0.node
+                    || self.0.store.is_gone(owner).await?
+                    || self.has_orphans(session).await?
+                {
                     self.recover_session(session).await?;
                 }
             }
         }
+    }
+
+    /// Whoever wrote to a session last is its owner, and need not be whoever runs its calls: a node
+    /// that takes a message does not finish what another was doing when it died.
+    async fn has_orphans(&self, id: SessionId) -> Result<bool, Error> {
+        let session = self.load_session(id).await?;
+        for (_, record) in session.turn_calls() {
+            if let CallState::Running { node, .. } = record.state
+                && node != self.0.node
+                && self.0.store.is_gone(node).await?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub(crate) async fn recover_session(&self, id: SessionId) -> Result<(), Error> {

@@ -93,3 +93,34 @@ async fn a_freeze_on_one_node_stops_calls_on_the_other() {
         "the second node had not heard of it, and was stopped by the store"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i16_a_call_of_a_dead_node_is_found_though_another_wrote_last() {
+    let (one, two, three) = (node(), node(), node());
+    let store = stores::MemoryStore::new(one);
+    let (model, witness): (Arc<Puppet>, Witness) = Default::default();
+    let mut first = Options::new(Arc::new(store.clone()), one);
+    (first.model, first.witness) = (model.clone(), witness.clone());
+    first.gate = Some(Default::default());
+    let first = first.start().await;
+    let mut second = Options::new(Arc::new(store.beside(two)), two);
+    (second.model, second.witness) = (model.clone(), witness.clone());
+    let second = second.start().await;
+    let session = first.session().await;
+    model.will("", &[("wipe_again", json!({}))]);
+    first.say(session, "x").await;
+    let hold = first.paused(session).await.open_holds().next().unwrap().clone();
+    first.answer(&first.ana, &hold, approve()).await.unwrap();
+    // The first node runs the call and dies; the second has taken a message meanwhile.
+    second.say(session, "and then").await;
+    store.bury(one);
+    let mut third = Options::new(Arc::new(store.beside(three)), three);
+    (third.model, third.witness) = (model, witness);
+    let third = third.start().await;
+    let over = third
+        .until(session, "all said", |session| {
+            session.queue.is_empty() && status(session).is_some_and(|status| status.is_over())
+        })
+        .await;
+    assert_eq!(over.calls.values().next().unwrap().attempts, 2);
+}

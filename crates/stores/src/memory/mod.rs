@@ -47,6 +47,11 @@ impl MemoryStore {
         MemoryStore { node, data: self.data.clone() }
     }
 
+    /// That process has died; the others go on.
+    pub fn bury(&self, node: NodeId) {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes.remove(&node);
+    }
+
     /// A copy of the data as it is now, seen by a new process; the original goes on untouched. For
     /// those who want to crash at every moment of one story.
     #[must_use]
