@@ -30,15 +30,15 @@ pub(in crate::sim) fn wanted(world: &World) -> Vec<Errand> {
 /// Whether nothing is left to do for anybody; if not, what is.
 pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
     for row in sessions(world) {
+        let session = folded(world, &row);
         if row.owes {
-            return Err(format!("{} still owes something", row.id));
+            return Err(format!("{} still owes {:?}", row.id, session.owed()));
         }
         if let Some((run, status)) = row.run
             && (!status.is_over() || status == RunStatus::Failed)
         {
             return Err(format!("{run} of {} is {}", row.id, status.name()));
         }
-        let session = folded(world, &row);
         if let Some(queued) = session.queue.iter().find(|queued| !queued.join) {
             return Err(format!("{} still waits in {}", queued.message.id, row.id));
         }
