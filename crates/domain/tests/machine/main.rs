@@ -1,6 +1,7 @@
 //! The state machines of session, hold, call and grant, driven as the engine drives them.
 
 mod circle;
+mod model;
 mod random;
 mod regressions;
 mod time_and_change;

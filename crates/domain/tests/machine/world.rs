@@ -78,7 +78,7 @@ pub(crate) fn ask(roles: &[&str], quorum: u32) -> Option<AskSpec> {
     })
 }
 
-fn tool(name: &str, effects: Effects, place: Place) -> Tool {
+pub(crate) fn tool(name: &str, effects: Effects, place: Place) -> Tool {
     Tool::new(name, "a tool", json!({"type": "object"}), effects, place, "test")
         .expect("a sound schema")
 }
@@ -171,6 +171,21 @@ impl World {
     }
 
     pub(crate) fn tell(&mut self, command: &Command) -> Result<Reply, Refusal> {
+        let decided = self.within(|session, context| session.decide(command, context));
+        // What was decided and what replaying its events gives must be one and the same (I-42).
+        let mut replayed = self.session.clone();
+        for event in &decided.events {
+            replayed.apply(event, self.now);
+        }
+        assert_eq!(replayed, decided.next, "replay differs from the decision");
+        self.events.extend(decided.events);
+        self.session = decided.next;
+        self.check();
+        decided.reply
+    }
+
+    /// Everything that a decision may know, as this world is now.
+    pub(crate) fn within<T>(&self, act: impl FnOnce(&Session, &Context<'_>) -> T) -> T {
         let tools = &self.tools;
         let tool_of = |name: &str| tools.get(name);
         let chance = || self.bits();
@@ -188,17 +203,7 @@ impl World {
             while_pending: self.while_pending,
             chance: &chance,
         };
-        let decided = self.session.decide(command, &context);
-        // What was decided and what replaying its events gives must be one and the same (I-42).
-        let mut replayed = self.session.clone();
-        for event in &decided.events {
-            replayed.apply(event, self.now);
-        }
-        assert_eq!(replayed, decided.next, "replay differs from the decision");
-        self.events.extend(decided.events);
-        self.session = decided.next;
-        self.check();
-        decided.reply
+        act(&self.session, &context)
     }
 
     /// What must hold after every step, whatever happened.
@@ -410,31 +415,33 @@ impl World {
         n: usize,
         answer: Answer,
     ) -> Result<Reply, Refusal> {
-        let hold = self.hold(n);
         let Answer::Approve { arguments: Some(arguments), .. } = &answer else {
             panic!("not an edit")
         };
+        let edited = self.edited(n, arguments.clone());
+        let digest = self.hold(n).digest();
+        self.answer_with(who, n, Some(digest), answer, Some(edited))
+    }
+
+    /// The call of a hold with other arguments, ruled on anew.
+    pub(crate) fn edited(&self, n: usize, arguments: Arguments) -> Edited {
+        let hold = self.hold(n);
         let call = hold.call.as_ref().expect("a call");
-        let revised = call.revised(
-            arguments.clone(),
-            call.context.clone(),
-            call.definition,
-            self.policy.version(),
-        );
+        let revised =
+            call.revised(arguments, call.context.clone(), call.definition, self.policy.version());
         let verdict = self.policy.rule(&facts(&revised));
         let audience = match &verdict.decision {
             Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()),
             _ => hold.audience.clone(),
         };
-        let edited = Edited {
+        Edited {
             title: hold.title.clone(),
             call: Arc::new(revised),
             audience,
             rule: verdict.rule().map(str::to_owned),
             risk: verdict.risk,
             preview: Preview::default(),
-        };
-        self.answer_with(who, n, Some(hold.digest()), answer, Some(edited))
+        }
     }
 
     /// Calls that this node is to run now, by tool and arguments.

@@ -1,0 +1,473 @@
+//! Random commands through the session and through its model, compared after each.
+
+use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::digest::Digest;
+use domain::id::{CallId, GrantId, NodeId};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::person::{Actor, People, PersonId};
+use domain::policy::{
+    AskSpec, ConditionSpec, Conditions, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then,
+};
+use domain::refusal::Refusal;
+use domain::session::{CallState, Command, Recovered, Thought};
+use domain::time::Timestamp;
+use domain::tool::{Effects, Place};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::session::{ASK_MS, DAY_MS, GRANT_MS, GRANT_USES, Reference, State};
+use super::{OK, PEOPLE, Said, Shown, Told};
+use crate::world::{HOUR_MS, World, person, tool};
+
+const TOOLS: [&str; 6] = ["look", "send", "wipe", "launch", "pay", "nuke"];
+
+/// One thing that happens. Numbers choose among what there is at the time.
+#[derive(Clone, Debug)]
+enum Step {
+    Say,
+    Think(Vec<(usize, u8)>),
+    ThinkFailed,
+    /// A turn made from a transcript that has moved on.
+    ThinkLate,
+    Answer {
+        hold: usize,
+        who: usize,
+        said: Said,
+        shown: u8,
+    },
+    CancelHold {
+        hold: usize,
+        who: usize,
+    },
+    CancelRun,
+    RetryRun,
+    RevokeGrant {
+        grant: usize,
+    },
+    Report {
+        call: usize,
+        off: i8,
+        how: u8,
+    },
+    Crash,
+    Recover {
+        call: usize,
+        off: i8,
+        how: u8,
+    },
+    Freeze(bool),
+    /// Someone loses the role, or gets it back.
+    Role {
+        who: usize,
+        has: bool,
+    },
+    /// To about when something ends: a hold, a clearance, a grant.
+    Jump {
+        what: u8,
+        which: usize,
+        off: i8,
+    },
+    Wait {
+        hours: u64,
+    },
+    Look,
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    prop_oneof![
+        6 => (0u8..2).prop_map(Said::Approve),
+        2 => Just(Said::ApproveForSession),
+        1 => (0u8..4).prop_map(Said::ApproveForSessionIf),
+        2 => (0u8..4).prop_map(Said::Edit),
+        2 => Just(Said::Deny),
+        1 => Just(Said::DenyAndStop),
+        1 => Just(Said::Respond),
+        2 => Just(Said::Succeeded),
+        1 => Just(Said::Failed),
+        2 => Just(Said::Retry),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let some = || 0usize..8;
+    prop_oneof![
+        4 => Just(Step::Say),
+        8 => prop::collection::vec((0..TOOLS.len(), 0u8..4), 0..4).prop_map(Step::Think),
+        1 => Just(Step::ThinkFailed),
+        1 => Just(Step::ThinkLate),
+        14 => (some(), 0..PEOPLE.len(), said(), 0u8..8)
+            .prop_map(|(hold, who, said, shown)| Step::Answer { hold, who, said, shown }),
+        2 => (some(), 0..PEOPLE.len()).prop_map(|(hold, who)| Step::CancelHold { hold, who }),
+        1 => Just(Step::CancelRun),
+        1 => Just(Step::RetryRun),
+        1 => some().prop_map(|grant| Step::RevokeGrant { grant }),
+        6 => (some(), -1i8..2, 0u8..4).prop_map(|(call, off, how)| Step::Report { call, off, how }),
+        2 => Just(Step::Crash),
+        4 => (some(), -1i8..2, 0u8..5).prop_map(|(call, off, how)| Step::Recover { call, off, how }),
+        2 => any::<bool>().prop_map(Step::Freeze),
+        2 => (1usize..3, any::<bool>()).prop_map(|(who, has)| Step::Role { who, has }),
+        4 => (0u8..3, some(), -3i8..2).prop_map(|(what, which, off)| Step::Jump { what, which, off }),
+        1 => (0u64..30).prop_map(|hours| Step::Wait { hours }),
+        2 => Just(Step::Look),
+    ]
+}
+
+struct Both {
+    real: World,
+    model: Reference,
+    calls: Vec<CallId>,
+    grants: Vec<GrantId>,
+    /// What each hold was shown as, edit by edit.
+    shown: Vec<Vec<Digest>>,
+}
+
+fn asks(name: &str, tool: &str, args: Vec<ConditionSpec>, ask: AskSpec) -> RuleSpec {
+    RuleSpec {
+        name: name.into(),
+        line: 1,
+        matcher: MatchSpec { tool: Some(tool.into()), args, ..MatchSpec::default() },
+        then: Then::Ask,
+        risk: None,
+        ask: Some(AskSpec { expires_ms: Some(ASK_MS), ..ask }),
+    }
+}
+
+fn people(dbas: &[&str]) -> People {
+    People::new(PEOPLE.map(|who| {
+        let roles: &[&str] = match who {
+            "root" => &["admin"],
+            who if dbas.contains(&who) => &["dba"],
+            _ => &[],
+        };
+        person(who, roles)
+    }))
+}
+
+impl Both {
+    fn new() -> Both {
+        let mut real = World::new();
+        let dbas = || AskSpec { roles: vec!["dba".into()], ..AskSpec::default() };
+        let at_n = |op| vec![ConditionSpec { pointer: "/n".into(), op }];
+        let mut rules: Vec<RuleSpec> = ["look", "send"].map(|tool| allow(tool)).into();
+        rules.push(RuleSpec { then: Then::Deny, ..allow("nuke") });
+        rules.push(asks("small", "wipe", at_n(Op::NotEquals(json!(3))), dbas()));
+        let admins = AskSpec { roles: vec!["admin".into()], ..AskSpec::default() };
+        rules.push(asks("large", "wipe", at_n(Op::Equals(json!(3))), admins));
+        rules.push(asks("two", "launch", Vec::new(), AskSpec { quorum: 2, ..dbas() }));
+        let others = AskSpec { exclude_requester: true, ..dbas() };
+        rules.push(asks("others", "pay", Vec::new(), others));
+        let spec = PolicySpec { rules, default_expires_ms: ASK_MS, ..PolicySpec::default() };
+        real.policy = Policy::compile(spec).expect("a sound policy");
+        real.tools.insert("pay".into(), tool("pay", Effects::AtMostOnce, Place::Server));
+        let model = Reference::new(ms(real.now));
+        real.people = people(&model.dbas);
+        Both { real, model, calls: Vec::new(), grants: Vec::new(), shown: Vec::new() }
+    }
+
+    /// The reply of both, or nothing if the step makes no sense now.
+    fn take(&mut self, step: &Step) -> Option<(Told, Told)> {
+        // Ids of one millisecond have no order, and the model has one.
+        self.real.now = self.real.now.plus_ms(1);
+        self.model.now += 1;
+        let Both { real, model, .. } = self;
+        Some(match step {
+            Step::Say if !matches!(model.run, "running" | "paused") => {
+                (name(&real.say_with("go", None)), model.step(Reference::say))
+            }
+            Step::Think(calls) if model.owes_thought() => {
+                let calls: Vec<_> = calls.iter().map(|(tool, n)| (TOOLS[*tool], *n)).collect();
+                let written: Vec<_> =
+                    calls.iter().map(|(tool, n)| (*tool, json!({ "n": n }))).collect();
+                real.think("so", &written);
+                (OK, model.step(|model| model.think(&calls)))
+            }
+            Step::ThinkFailed if model.owes_thought() => {
+                let seen = real.session.transcript.len();
+                let failed = Command::ThinkFailed { seen, error: "away".into() };
+                (name(&real.tell(&failed)), model.step(Reference::think_failed))
+            }
+            Step::ThinkLate => {
+                let message = domain::id::MessageId::new(ms(real.now) as i64, real.bits());
+                let thought = Thought { message, parts: Vec::new(), calls: Vec::new() };
+                let seen = real.session.transcript.len() + 1;
+                let late = Command::Thought { seen, thought };
+                (name(&real.tell(&late)), model.step(|_| "overtaken"))
+            }
+            Step::Answer { hold, who, said, shown } => {
+                return self.answer(*hold, PEOPLE[*who], *said, *shown);
+            }
+            Step::CancelHold { hold, who } => {
+                let hold = hold % model.holds.len().max(1);
+                model.holds.get(hold)?;
+                let (id, who) = (real.hold(hold).id, PEOPLE[*who]);
+                let command = Command::CancelHold { hold: id, by: actor(who), reason: None };
+                (name(&real.tell(&command)), model.step(|model| model.cancel_hold(hold, who)))
+            }
+            Step::CancelRun => {
+                let run = real.session.run.as_ref()?.id;
+                let command = Command::CancelRun { run, by: actor("ana"), reason: None };
+                (name(&real.tell(&command)), model.step(|model| model.cancel_run("ana")))
+            }
+            Step::RetryRun => {
+                let run = real.session.run.as_ref()?.id;
+                (name(&real.tell(&Command::RetryRun { run })), model.step(Reference::retry_run))
+            }
+            Step::RevokeGrant { grant } => {
+                let grant = grant % self.grants.len().max(1);
+                let command =
+                    Command::RevokeGrant { grant: *self.grants.get(grant)?, by: actor("root") };
+                (name(&real.tell(&command)), model.step(|model| model.revoke_grant(grant)))
+            }
+            Step::Report { call, off, how } => {
+                let (call, id) = chosen(*call, &self.calls, model)?;
+                let attempt = model.calls[call].attempts.saturating_add_signed((*off).into());
+                let (outcome, how) = outcome(*how);
+                let command = Command::Report { call: id, attempt, outcome };
+                (name(&real.tell(&command)), model.step(|model| model.report(call, attempt, how)))
+            }
+            Step::Crash => {
+                real.node = NodeId::new(ms(real.now) as i64, real.bits());
+                model.node += 1;
+                return None;
+            }
+            Step::Recover { call, off, how } => {
+                let (call, id) = chosen(*call, &self.calls, model)?;
+                let attempt = model.calls[call].attempts.saturating_add_signed((*off).into());
+                let (found, how) = match outcome(*how) {
+                    _ if *how == 4 => (Recovered::Again, "again"),
+                    (Outcome::Unknown { evidence }, how) => (Recovered::Unknown { evidence }, how),
+                    (outcome, how) => (Recovered::Done(outcome), how),
+                };
+                let command = Command::Recover { call: id, attempt, found };
+                (name(&real.tell(&command)), model.step(|model| model.recover(call, attempt, how)))
+            }
+            Step::Freeze(on) => {
+                real.frozen = on.then(|| "drill".into());
+                model.frozen = *on;
+                (name(&real.tell(&Command::Wake)), model.step(|_| OK))
+            }
+            Step::Role { who, has } => {
+                model.dbas.retain(|dba| dba != &PEOPLE[*who]);
+                model.dbas.extend(has.then_some(PEOPLE[*who]));
+                real.people = people(&model.dbas);
+                return None;
+            }
+            Step::Jump { what, which, off } => {
+                let at = model.end_of(*what, *which)?.saturating_add_signed((*off).into());
+                model.now = model.now.max(at);
+                real.now = Timestamp::from_ms(model.now as i64);
+                return None;
+            }
+            Step::Wait { hours } => {
+                model.now += hours * HOUR_MS;
+                real.now = Timestamp::from_ms(model.now as i64);
+                (name(&real.tell(&Command::Expire)), model.step(|_| OK))
+            }
+            Step::Look => (name(&real.tell(&Command::Wake)), model.step(|_| OK)),
+            Step::Say | Step::Think(_) | Step::ThinkFailed => return None,
+        })
+    }
+
+    fn answer(
+        &mut self,
+        hold: usize,
+        who: &'static str,
+        said: Said,
+        shown: u8,
+    ) -> Option<(Told, Told)> {
+        let hold = hold % self.model.holds.len().max(1);
+        let known = self.shown.get(hold)?;
+        let (digest, shown) = match shown {
+            0 => (None, Shown::Nothing),
+            1 => (Some(Digest::of(b"something else")), Shown::Another),
+            2 => (known.first().copied(), Shown::Revision(0)),
+            _ => (known.last().copied(), Shown::Revision(known.len() - 1)),
+        };
+        let answer = answer(said);
+        let edited = match &answer {
+            Answer::Approve { arguments: Some(arguments), .. }
+                if self.real.hold(hold).is_pending() && !self.model.holds[hold].settles =>
+            {
+                Some(self.real.edited(hold, arguments.clone()))
+            }
+            _ => None,
+        };
+        let real = self.real.answer_with(who, hold, digest, answer, edited);
+        Some((name(&real), self.model.step(|model| model.answer(hold, who, said, shown))))
+    }
+
+    /// Takes note of what is new, and holds both states against each other.
+    fn compare(&mut self) -> Result<(), TestCaseError> {
+        let Both { real, model, calls, grants, shown } = self;
+        let turn = real.session.run.iter().flat_map(|run| run.turn.iter());
+        for call in turn.chain(real.session.calls.keys()) {
+            if !calls.contains(call) {
+                calls.push(*call);
+            }
+        }
+        grants.extend(real.session.grants.keys().skip(grants.len()));
+        for n in 0..real.count("hold.opened") {
+            let digest = real.hold(n).digest();
+            match shown.get_mut(n) {
+                None => shown.push(vec![digest]),
+                Some(known) if known.last() != Some(&digest) => known.push(digest),
+                Some(_) => {}
+            }
+        }
+        prop_assert_eq!(real.status(), model.run);
+        prop_assert_eq!(real.session.owes_thought(), model.owes_thought());
+        let holds = (0..shown.len()).map(|n| real.hold(n));
+        let holds: Vec<_> =
+            holds.map(|hold| (hold.state.name(), hold.votes.len(), hold.audience.quorum)).collect();
+        let theirs = model.holds.iter();
+        let theirs: Vec<_> =
+            theirs.map(|hold| (hold.state, hold.votes.len(), hold.quorum as u32)).collect();
+        prop_assert_eq!(holds, theirs);
+        for (known, hold) in shown.iter().zip(&model.holds) {
+            prop_assert_eq!(known.len() - 1, hold.revision, "every edit is another digest");
+        }
+        let states: Vec<String> = calls.iter().map(|call| state(real, *call)).collect();
+        let theirs: Vec<String> = model.calls.iter().map(|call| model.told_state(call)).collect();
+        prop_assert_eq!(states, theirs);
+        let left: Vec<_> =
+            real.session.grants.values().map(|grant| (grant.uses_left, grant.revoked)).collect();
+        let theirs: Vec<_> = model.grants.iter().map(|grant| (grant.uses, grant.revoked)).collect();
+        prop_assert_eq!(left, theirs);
+        let stranger = NodeId::new(7, 7);
+        prop_assert!(calls.iter().all(|call| real.session.cleared(*call, stranger).is_none()));
+        Ok(())
+    }
+}
+
+impl Reference {
+    /// When something ends: the deadline of a hold, the last moment to start, a grant's time.
+    fn end_of(&self, what: u8, which: usize) -> Option<u64> {
+        match what {
+            0 => self.holds.get(which % self.holds.len().max(1))?.deadline,
+            1 => match self.calls.get(which % self.calls.len().max(1))?.state {
+                State::Cleared(_, at) | State::Running { at, .. } => Some(at + DAY_MS),
+                _ => None,
+            },
+            _ => Some(self.grants.get(which % self.grants.len().max(1))?.ends),
+        }
+    }
+
+    fn told_state(&self, call: &super::session::Call) -> String {
+        match call.state {
+            State::Waiting(_) => "waiting".into(),
+            State::Cleared(..) => "cleared".into(),
+            State::Running { attempt, node, .. } => {
+                format!("running {attempt} {}", node == self.node)
+            }
+            State::InDoubt(_) => "in doubt".into(),
+            State::Settled(kind) => format!("settled {kind}"),
+        }
+    }
+}
+
+fn state(real: &World, call: CallId) -> String {
+    match &real.session.calls[&call].state {
+        CallState::Proposed => "proposed".into(),
+        CallState::Waiting { .. } => "waiting".into(),
+        CallState::Cleared { .. } => "cleared".into(),
+        CallState::Running { attempt, node, .. } => {
+            // Only the node that started it may have it.
+            assert_eq!(real.session.cleared(call, real.node).is_some(), *node == real.node);
+            format!("running {attempt} {}", *node == real.node)
+        }
+        CallState::InDoubt { .. } => "in doubt".into(),
+        CallState::Settled { result } => format!("settled {}", result.kind.name()),
+    }
+}
+
+/// One of the last calls: the older ones are settled for good.
+fn chosen(which: usize, calls: &[CallId], model: &Reference) -> Option<(usize, CallId)> {
+    let recent = calls.len().min(4);
+    let call = calls.len().checked_sub(1 + which % recent.max(1))?;
+    (call < model.calls.len()).then(|| (call, calls[call]))
+}
+
+fn allow(tool: &str) -> RuleSpec {
+    crate::world::rule(tool, tool, Then::Allow, None)
+}
+
+fn actor(who: &str) -> Actor {
+    Actor::Person(PersonId::new(who))
+}
+
+fn ms(at: Timestamp) -> u64 {
+    at.as_ms() as u64
+}
+
+fn outcome(how: u8) -> (Outcome, &'static str) {
+    match how {
+        0 => (Outcome::Failed(Output::text("no")), "error"),
+        1 => (Outcome::Unknown { evidence: "?".into() }, "unknown"),
+        _ => (Outcome::Succeeded(Output::text("yes")), "output"),
+    }
+}
+
+fn answer(said: Said) -> Answer {
+    let approve = |scope, arguments, note| Answer::Approve { scope, arguments, note };
+    let terms = |conditions| {
+        let (expires_in_ms, uses) = (Some(GRANT_MS), Some(GRANT_USES));
+        Scope::Session(GrantTerms { expires_in_ms, uses, conditions })
+    };
+    let settle = |how| Answer::Settle { how, content: None };
+    match said {
+        Said::Approve(note) => approve(Scope::Once, None, Some(format!("note {note}"))),
+        Said::ApproveForSession => approve(terms(None), None, None),
+        Said::ApproveForSessionIf(n) => {
+            let spec = ConditionSpec { pointer: "/n".into(), op: Op::Equals(json!(n)) };
+            approve(terms(Some(Conditions::compile(vec![spec]).expect("sound"))), None, None)
+        }
+        Said::Edit(n) => {
+            let arguments = Arguments::from_value(json!({ "n": n })).expect("sound");
+            approve(Scope::Once, Some(arguments), None)
+        }
+        Said::Deny => Answer::Deny { reason: None, stop: false },
+        Said::DenyAndStop => Answer::Deny { reason: None, stop: true },
+        Said::Respond => Answer::Respond { content: "instead".into() },
+        Said::Succeeded => settle(Settlement::Succeeded),
+        Said::Failed => settle(Settlement::Failed),
+        Said::Retry => settle(Settlement::Retry),
+    }
+}
+
+pub(super) fn answer_of(said: Said) -> Answer {
+    answer(said)
+}
+
+pub(super) fn name<T>(reply: &Result<T, Refusal>) -> Told {
+    match reply {
+        Ok(_) => OK,
+        Err(Refusal::NotFound { .. }) => "not found",
+        Err(Refusal::NotEntitled { .. }) => "not entitled",
+        Err(Refusal::AlreadyDecided { .. }) => "already decided",
+        Err(Refusal::AlreadyVoted { .. }) => "already voted",
+        Err(Refusal::VersionConflict { .. }) => "version conflict",
+        Err(Refusal::Expired { .. }) => "expired",
+        Err(Refusal::AnswerInvalid { .. }) => "answer invalid",
+        Err(Refusal::HoldsOpen { .. }) => "holds open",
+        Err(Refusal::OutOfTurn { .. }) => "out of turn",
+        Err(Refusal::Frozen { .. }) => "frozen",
+        Err(Refusal::TooMany { .. }) => "too many",
+        Err(Refusal::Overtaken) => "overtaken",
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_session_does_what_its_model_does(steps in prop::collection::vec(step(), 1..70)) {
+        let mut both = Both::new();
+        for step in &steps {
+            if let Some((real, model)) = both.take(step) {
+                prop_assert_eq!(real, model, "{:?}", step);
+                both.compare()?;
+            }
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! A run, its calls and the grants of its session, as the documentation tells them.
+
+use super::register::{Done, Register, told};
+use super::{Circle, OK, Said, Shown, Told};
+use crate::world::HOUR_MS;
+
+pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
+/// How long the rules of the driver give people.
+pub(super) const ASK_MS: u64 = HOUR_MS;
+pub(super) const GRANT_MS: u64 = HOUR_MS;
+pub(super) const GRANT_USES: u32 = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Rule,
+    Grant(usize),
+    People(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Waiting(usize),
+    Cleared(By, u64),
+    Running { by: By, at: u64, attempt: u32, node: u32 },
+    InDoubt(usize),
+    Settled(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) tool: &'static str,
+    pub(super) argument: u8,
+    pub(super) attempts: u32,
+    pub(super) state: State,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Grant {
+    pub(super) tool: &'static str,
+    pub(super) argument: u8,
+    pub(super) by: &'static str,
+    pub(super) ends: u64,
+    pub(super) uses: u32,
+    pub(super) revoked: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    pub(super) now: u64,
+    pub(super) node: u32,
+    pub(super) frozen: bool,
+    pub(super) dbas: Vec<&'static str>,
+    pub(super) run: &'static str,
+    stopping: bool,
+    spoke_last: bool,
+    /// The calls of the turn, until the model has their results.
+    pub(super) turn: Vec<usize>,
+    pub(super) calls: Vec<Call>,
+    pub(super) holds: Vec<Register>,
+    /// The call of each hold.
+    about: Vec<usize>,
+    pub(super) grants: Vec<Grant>,
+}
+
+/// What the rules say of a tool: `None` denies, a quorum of 0 allows.
+pub(super) fn rule(tool: &str, argument: u8) -> Option<(Circle, usize)> {
+    match (tool, argument) {
+        ("nuke", _) => None,
+        ("look" | "send", _) => Some((Circle::RequesterAndAdmins, 0)),
+        ("wipe", 3) => Some((Circle::Admins, 1)),
+        ("launch", _) => Some((Circle::Dbas, 2)),
+        ("pay", _) => Some((Circle::DbasButNotTheRequester, 1)),
+        _ => Some((Circle::Dbas, 1)),
+    }
+}
+
+impl Reference {
+    pub(super) fn new(now: u64) -> Reference {
+        Reference {
+            now,
+            node: 0,
+            frozen: false,
+            dbas: vec!["ana", "bob", "cyd"],
+            run: "none",
+            stopping: false,
+            spoke_last: false,
+            turn: Vec::new(),
+            calls: Vec::new(),
+            holds: Vec::new(),
+            about: Vec::new(),
+            grants: Vec::new(),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.run, "none" | "completed" | "failed" | "cancelled")
+    }
+
+    pub(super) fn owes_thought(&self) -> bool {
+        self.run == "running" && self.turn.is_empty() && !self.stopping
+    }
+
+    /// Every command: what is overdue expires first, and what follows by itself follows.
+    pub(super) fn step(&mut self, act: impl FnOnce(&mut Reference) -> Told) -> Told {
+        let now = self.now;
+        let expired =
+            self.holds.iter_mut().map(|hold| hold.pass(now)).filter(|over| *over).count() > 0;
+        let told = act(self);
+        if expired || told != "overtaken" {
+            self.advance();
+        }
+        told
+    }
+
+    pub(super) fn say(&mut self) -> Told {
+        if self.frozen {
+            return "frozen";
+        }
+        (self.run, self.stopping, self.spoke_last) = ("running", false, false);
+        OK
+    }
+
+    pub(super) fn think(&mut self, calls: &[(&'static str, u8)]) -> Told {
+        self.spoke_last = true;
+        for (tool, argument) in calls {
+            let id = self.calls.len();
+            let (tool, argument) = (*tool, *argument);
+            self.calls.push(Call { tool, argument, attempts: 0, state: State::Settled("denied") });
+            self.turn.push(id);
+            let covered = |grant: &Grant, circle: Circle| {
+                !grant.revoked
+                    && grant.uses > 0
+                    && self.now < grant.ends
+                    && (grant.tool, grant.argument) == (tool, argument)
+                    && circle.admits(grant.by, &self.dbas)
+            };
+            self.calls[id].state = match rule(tool, argument) {
+                None => State::Settled("denied"),
+                Some((_, 0)) => State::Cleared(By::Rule, self.now),
+                Some((circle, quorum)) => {
+                    let grant = self.grants.iter().position(|grant| covered(grant, circle));
+                    match grant.filter(|_| quorum == 1) {
+                        Some(grant) => {
+                            self.grants[grant].uses -= 1;
+                            State::Cleared(By::Grant(grant), self.now)
+                        }
+                        None => State::Waiting(self.open(id, circle, quorum, false)),
+                    }
+                }
+            };
+        }
+        OK
+    }
+
+    fn open(&mut self, call: usize, circle: Circle, quorum: usize, settles: bool) -> usize {
+        self.holds.push(Register {
+            state: "pending",
+            circle,
+            quorum: quorum.max(1),
+            deadline: (!settles).then_some(self.now + ASK_MS),
+            settles,
+            revision: 0,
+            argument: self.calls[call].argument,
+            votes: Vec::new(),
+            voters: Vec::new(),
+            cancelled_by: "",
+            in_session: true,
+        });
+        self.about.push(call);
+        self.holds.len() - 1
+    }
+
+    /// Proposed again, as something that nobody has approved yet.
+    fn ask_again(&mut self, call: usize) {
+        let Call { tool, argument, .. } = self.calls[call];
+        if let Some((circle, quorum)) = rule(tool, argument) {
+            self.calls[call].state = State::Waiting(self.open(call, circle, quorum, false));
+        }
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        hold: usize,
+        who: &'static str,
+        said: Said,
+        shown: Shown,
+    ) -> Told {
+        let (call, now) = (self.about[hold], self.now);
+        let tool = self.calls[call].tool;
+        let dbas = self.dbas.clone();
+        let after_edit = |argument| {
+            let (circle, quorum) = rule(tool, argument).unwrap_or((Circle::Admins, 1));
+            (circle, quorum.max(1))
+        };
+        let done = self.holds[hold].answer(who, said, shown, &dbas, after_edit);
+        if let (Ok(Done::Counted | Done::Decided), Said::Edit(argument)) = (done, said) {
+            self.calls[call].argument = argument;
+        }
+        if done != Ok(Done::Decided) {
+            return told(&done);
+        }
+        let argument = self.calls[call].argument;
+        if matches!(said, Said::ApproveForSession | Said::ApproveForSessionIf(_)) {
+            let (ends, uses) = (now + GRANT_MS, GRANT_USES);
+            self.grants.push(Grant { tool, argument, by: who, ends, uses, revoked: false });
+        }
+        match said {
+            _ if self.holds[hold].state == "approved" => {
+                self.calls[call].state = State::Cleared(By::People(hold), now);
+            }
+            Said::Succeeded => self.calls[call].state = State::Settled("output"),
+            Said::Failed => self.calls[call].state = State::Settled("error"),
+            Said::Retry => self.ask_again(call),
+            Said::DenyAndStop => self.stop(who),
+            _ => {}
+        }
+        OK
+    }
+
+    pub(super) fn cancel_hold(&mut self, hold: usize, who: &'static str) -> Told {
+        if self.holds[hold].state == "approved" {
+            let call = &mut self.calls[self.about[hold]];
+            return match call.state {
+                // Taken back before it could start.
+                State::Cleared(..) => {
+                    call.state = State::Settled("denied");
+                    OK
+                }
+                _ => "already decided",
+            };
+        }
+        told(&self.holds[hold].cancel(who))
+    }
+
+    pub(super) fn cancel_run(&mut self, who: &'static str) -> Told {
+        match self.run {
+            "cancelled" => OK,
+            _ if self.is_over() => "out of turn",
+            _ => {
+                if !self.stopping {
+                    self.stop(who);
+                }
+                OK
+            }
+        }
+    }
+
+    fn stop(&mut self, who: &'static str) {
+        self.stopping = true;
+        for hold in self.holds.iter_mut().filter(|hold| hold.is_open()) {
+            (hold.state, hold.cancelled_by) = ("cancelled", who);
+        }
+    }
+
+    pub(super) fn think_failed(&mut self) -> Told {
+        self.run = "failed";
+        OK
+    }
+
+    pub(super) fn retry_run(&mut self) -> Told {
+        match self.run {
+            _ if self.frozen => "frozen",
+            "failed" => {
+                self.run = "running";
+                OK
+            }
+            _ => "out of turn",
+        }
+    }
+
+    pub(super) fn revoke_grant(&mut self, grant: usize) -> Told {
+        self.grants[grant].revoked = true;
+        OK
+    }
+
+    pub(super) fn report(&mut self, call: usize, attempt: u32, how: &'static str) -> Told {
+        match self.calls[call].state {
+            State::Running { attempt: current, .. } if current == attempt => {
+                self.ended(call, how);
+                OK
+            }
+            _ => "overtaken",
+        }
+    }
+
+    pub(super) fn recover(&mut self, call: usize, attempt: u32, how: &'static str) -> Told {
+        match self.calls[call].state {
+            State::Running { by, at, attempt: current, node }
+                if current == attempt && node != self.node =>
+            {
+                match how {
+                    "again" if self.stopping => {
+                        self.calls[call].state = State::Settled("cancelled");
+                    }
+                    "again" => self.begin(call, by, at),
+                    how => self.ended(call, how),
+                }
+                OK
+            }
+            _ => "overtaken",
+        }
+    }
+
+    fn ended(&mut self, call: usize, how: &'static str) {
+        let State::Running { by, .. } = self.calls[call].state else { return };
+        self.calls[call].state = match (how, by) {
+            ("unknown", By::People(hold)) => {
+                let Register { circle, quorum, .. } = self.holds[hold];
+                State::InDoubt(self.open(call, circle, quorum, true))
+            }
+            ("unknown", _) => State::InDoubt(self.open(call, Circle::RequesterAndAdmins, 1, true)),
+            (how, _) => State::Settled(how),
+        };
+    }
+
+    /// The last look, and the start if nothing stands against it.
+    fn begin(&mut self, call: usize, by: By, at: u64) {
+        if self.frozen {
+            return;
+        }
+        if self.now >= at + DAY_MS {
+            self.calls[call].state = State::Settled("expired");
+            return;
+        }
+        let stands = match by {
+            By::Rule => true,
+            By::Grant(grant) => {
+                let Grant { by, ends, revoked, .. } = self.grants[grant];
+                let Call { tool, argument, .. } = self.calls[call];
+                let circle = rule(tool, argument).map(|(circle, _)| circle);
+                let entitled = circle.is_some_and(|circle| circle.admits(by, &self.dbas));
+                !revoked && self.now < ends && entitled
+            }
+            By::People(hold) => {
+                let hold = &self.holds[hold];
+                let entitled = |who: &str| hold.circle.admits(who, &self.dbas);
+                // Whose vote counted when it was decided must still be entitled.
+                hold.voters.iter().filter(|who| entitled(who)).count() >= hold.quorum
+            }
+        };
+        if !stands {
+            return self.ask_again(call);
+        }
+        let attempt = self.calls[call].attempts + 1;
+        self.calls[call].attempts = attempt;
+        self.calls[call].state = State::Running { by, at, attempt, node: self.node };
+    }
+
+    fn advance(&mut self) {
+        for call in self.turn.clone() {
+            let hold = match self.calls[call].state {
+                State::Waiting(hold) | State::InDoubt(hold) => hold,
+                _ => continue,
+            };
+            let doubt = matches!(self.calls[call].state, State::InDoubt(_));
+            let kind = match self.holds[hold].state {
+                "denied" | "cancelled" if doubt => "error",
+                "answered" if !doubt => "output",
+                "denied" => "denied",
+                "expired" => "expired",
+                "cancelled" => "cancelled",
+                _ => continue,
+            };
+            self.calls[call].state = State::Settled(kind);
+        }
+        for call in self.turn.clone() {
+            let State::Cleared(by, at) = self.calls[call].state else { continue };
+            let waiting = |other: &&usize| matches!(self.calls[**other].state, State::Waiting(_));
+            let undecided = self.turn.iter().find(waiting).is_some();
+            if self.stopping {
+                self.calls[call].state = State::Settled("cancelled");
+            } else if !undecided || (by == By::Rule && self.calls[call].tool == "look") {
+                self.begin(call, by, at);
+            }
+        }
+        let settled = |call: &usize| matches!(self.calls[*call].state, State::Settled(_));
+        if !self.turn.is_empty() && self.turn.iter().all(settled) {
+            self.turn.clear();
+            self.spoke_last = false;
+        }
+        if !self.is_over() && self.turn.is_empty() {
+            if self.stopping {
+                self.run = "cancelled";
+            } else if self.spoke_last {
+                self.run = "completed";
+            }
+        }
+        if !self.is_over() {
+            let runs = |call: &usize| matches!(self.calls[*call].state, State::Running { .. });
+            let waits = !self.turn.is_empty() && !self.turn.iter().any(runs);
+            self.run = if waits { "paused" } else { "running" };
+        }
+    }
+}
