@@ -1,7 +1,8 @@
 //! A store that fails: nothing is acknowledged that is not on disk, and nothing runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::digest::Digest;
@@ -9,10 +10,11 @@ use domain::grant::Grant;
 use domain::hold::Hold;
 use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::time::Timestamp;
-use engine::Error;
+use engine::{Error, Followed};
 use ports::store::*;
 use serde_json::json;
 use stores::MemoryStore;
+use tokio::sync::Semaphore;
 
 use crate::world::{Options, approve, node, results};
 
@@ -32,9 +34,43 @@ enum Fault {
 struct Faulty {
     inner: MemoryStore,
     fault: AtomicU8,
+    /// After a read of entries.
+    seam: Seam,
+    /// After a commit.
+    late: Seam,
+}
+
+/// Where one caller is held back after the store has done what was asked, before it hears of it.
+struct Seam {
+    is_set: AtomicBool,
+    is_done: Semaphore,
+    may_go_on: Semaphore,
+}
+
+impl Seam {
+    fn new() -> Seam {
+        let (is_done, may_go_on) = (Semaphore::new(0), Semaphore::new(0));
+        Seam { is_set: AtomicBool::new(false), is_done, may_go_on }
+    }
+
+    fn set(&self) {
+        self.is_set.store(true, Ordering::SeqCst);
+    }
+
+    async fn hold_back(&self) {
+        if self.is_set.swap(false, Ordering::SeqCst) {
+            self.is_done.add_permits(1);
+            let _ = self.may_go_on.acquire().await;
+        }
+    }
 }
 
 impl Faulty {
+    fn new(node: NodeId) -> Faulty {
+        let (seam, late) = (Seam::new(), Seam::new());
+        Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0), seam, late }
+    }
+
     fn set(&self, fault: Fault) {
         self.fault.store(fault as u8, Ordering::SeqCst);
     }
@@ -54,7 +90,11 @@ impl Store for Faulty {
                 self.set(Fault::None);
                 Err(CommitError::Unknown("the connection broke".into()))
             }
-            _ => self.inner.commit(commit).await,
+            _ => {
+                let committed = self.inner.commit(commit).await;
+                self.late.hold_back().await;
+                committed
+            }
         }
     }
 
@@ -67,7 +107,9 @@ impl Store for Faulty {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Entry>, StoreError> {
-        self.inner.entries(stream, after, limit).await
+        let read = self.inner.entries(stream, after, limit).await;
+        self.seam.hold_back().await;
+        read
     }
     async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError> {
         self.inner.last().await
@@ -161,7 +203,7 @@ impl Store for Faulty {
 #[tokio::test(flavor = "multi_thread")]
 async fn i39_a_store_that_is_away_lets_nothing_run_and_loses_nothing() {
     let node = node();
-    let store = Arc::new(Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0) });
+    let store = Arc::new(Faulty::new(node));
     let world = Options::new(store.clone(), node).start().await;
     let session = world.session().await;
     world.model.will("", &[("wipe", json!({}))]);
@@ -182,7 +224,7 @@ async fn i39_a_store_that_is_away_lets_nothing_run_and_loses_nothing() {
 async fn i38_an_answer_whose_commit_is_unknown_is_looked_up_before_anything_is_said() {
     for fault in [Fault::LostReply, Fault::LostCommit] {
         let node = node();
-        let store = Arc::new(Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0) });
+        let store = Arc::new(Faulty::new(node));
         let world = Options::new(store.clone(), node).start().await;
         let session = world.session().await;
         world.model.will("", &[("wipe", json!({}))]);
@@ -198,9 +240,25 @@ async fn i38_an_answer_whose_commit_is_unknown_is_looked_up_before_anything_is_s
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i38_a_message_whose_commit_is_unknown_is_said_once() {
+    for fault in [Fault::LostReply, Fault::LostCommit] {
+        let node = node();
+        let store = Arc::new(Faulty::new(node));
+        let world = Options::new(store.clone(), node).start().await;
+        let session = world.session().await;
+        world.model.will("done", &[]);
+        store.set(fault);
+        world.say(session, "x").await;
+        let over = world.over(session).await;
+        let said = over.transcript.iter().filter(|message| message.text() == "x").count();
+        assert_eq!((said, over.queue.len()), (1, 0), "neither lost nor said twice");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn i39_a_result_that_cannot_be_written_yet_is_kept_until_it_can() {
     let node = node();
-    let store = Arc::new(Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0) });
+    let store = Arc::new(Faulty::new(node));
     let gate = tokio_util::sync::CancellationToken::new();
     let mut options = Options::new(store.clone(), node);
     options.gate = Some(gate.clone());
@@ -217,4 +275,62 @@ async fn i39_a_result_that_cannot_be_written_yet_is_kept_until_it_can() {
     let over = world.over(session).await;
     assert_eq!(results(&over), ["did {}"]);
     assert_eq!(world.witness.arguments().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i36_what_happens_between_the_stored_and_the_live_is_not_lost() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let session = world.session().await;
+    store.seam.set();
+    let following = world.engine.follow_session(session, Some(0));
+    let meanwhile = async {
+        let _ = store.seam.is_done.acquire().await;
+        // The follower has read what was stored, and does not listen yet. Nothing happens after
+        // this that could make it look again.
+        world.model.will("done", &[]);
+        world.say(session, "x").await;
+        let last = world.over(session).await.version;
+        store.seam.may_go_on.close();
+        last
+    };
+    let (follow, last) = tokio::join!(following, meanwhile);
+    let mut follow = follow.unwrap();
+    let mut seen = Vec::new();
+    while seen.last() != Some(&last) {
+        let next = tokio::time::timeout(Duration::from_secs(10), follow.next());
+        if let Some(Followed::Event(happening)) = next.await.expect("nothing is lost").unwrap() {
+            seen.push(happening.position);
+        }
+    }
+    assert_eq!(seen, (1..=last).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i36_entries_that_are_heard_of_out_of_order_are_followed_in_order() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let (before, _) = store.last().await.unwrap();
+    let mut follow = world.engine.follow_all(&root, Some(before)).await.unwrap();
+    // The first of two commits is on disk, but the second is heard of before it.
+    store.late.set();
+    let first = world.session();
+    let second = async {
+        let _ = store.late.is_done.acquire().await;
+        world.session().await;
+        store.late.may_go_on.close();
+    };
+    tokio::join!(first, second);
+    let (last, _) = store.last().await.unwrap();
+    let mut seen = Vec::new();
+    while seen.last() != Some(&last) {
+        let next = tokio::time::timeout(Duration::from_secs(10), follow.next());
+        if let Some(Followed::Event(happening)) = next.await.expect("nothing is lost").unwrap() {
+            seen.push(happening.position);
+        }
+    }
+    assert_eq!(seen, (before + 1..=last).collect::<Vec<_>>());
 }

@@ -55,6 +55,16 @@ async fn i36_a_slow_follower_of_everything_misses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i36_whoever_comes_after_everything_happened_gets_it_all_the_same() {
+    let world = World::memory().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    world.session().await;
+    let (last, _) = world.engine.store().last().await.unwrap();
+    let mut follow = world.engine.follow_all(&root, Some(0)).await.unwrap();
+    assert_eq!(positions(&mut follow, last).await, (1..=last).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_follows_only_what_they_may_see() {
     let world = World::memory().await;
     let eve = crate::world::person(&world.engine, "eve").await;

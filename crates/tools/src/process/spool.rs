@@ -259,4 +259,18 @@ mod tests {
         assert!(!attempt.dir().exists());
         attempt.forget();
     }
+
+    #[test]
+    fn i20_no_last_word_is_said_of_output_that_is_not_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::of_this_machine(dir.path()).unwrap();
+        let attempt = spool.attempt("call_a-1", 1);
+        attempt.reserve().unwrap();
+        // A device that cannot be synced stands for a disk that fails to.
+        std::os::unix::fs::symlink("/dev/null", attempt.dir().join(STDERR)).unwrap();
+        attempt.create(STDOUT).unwrap().write_all(b"hello").unwrap();
+        let exit = Exit { how: How::Exited(0), ran_ms: 1, left_behind: 0, may_still_run: 0 };
+        assert!(attempt.say_last(&exit).is_err());
+        assert_eq!(attempt.last().unwrap(), None, "whoever looks finds an attempt without an end");
+    }
 }
