@@ -11,6 +11,8 @@ cargo xtask <command>: checks, set-up and tests of this repository
   tidy   our own rules only (a second or two)
   web    build the web page and refresh web/dist
   bench  the benchmark, in release
+  fuzz   hostile bytes for every parser, under libFuzzer
+  mutants  break promises on purpose, and see the tests notice
 
 `cargo xtask <command> --help` says more and shows examples.";
 
@@ -77,6 +79,38 @@ Examples:
   cargo xtask bench
   cargo xtask bench --help              the benchmark's own options";
 
+const FUZZ: &str = "\
+cargo xtask fuzz [TARGET…] [--seconds N] [--list]
+
+Builds the fuzz targets of crates/testkit/src/fuzz with libFuzzer (a few minutes the first time; it
+takes a C++ compiler, and no nightly) and runs each for a minute, beginning with its seeds in
+fuzz/seeds. What it learns stays in the target folder. Exits with 1 when something was found: the
+input is named, and the panic says which promise it broke. Without libFuzzer the same targets run
+for a moment in the tests.
+
+  --seconds N  so long for each target
+  --list       the targets
+
+Examples:
+  cargo xtask fuzz
+  cargo xtask fuzz sql arguments --seconds 600";
+
+const MUTANTS: &str = "\
+cargo xtask mutants [NAME…] [--list] [--json]
+
+Each mutant in xtask/mutants takes one promise of the protocol back. In a copy of the tree, with a
+target folder of its own (the first run builds everything), one after another is put in, built, and
+the tests that it names are run. A mutant counts as caught when a test fails; one that does not
+build proves nothing. Exits with 1 when one was not caught. `tidy` sees to it that all still fit.
+
+  --list  the mutants, and what each breaks
+  --json  one line of JSON for each
+
+Examples:
+  cargo xtask mutants
+  cargo xtask mutants --list
+  cargo xtask mutants no-fence expiry-allows";
+
 pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
     Ok(match verb {
         None => OVERVIEW,
@@ -86,6 +120,8 @@ pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
         Some("tidy") => TIDY,
         Some("web") => WEB,
         Some("bench") => BENCH,
+        Some("fuzz") => FUZZ,
+        Some("mutants") => MUTANTS,
         Some(other) => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
     })
 }
@@ -101,7 +137,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("  "))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
-        assert_eq!(listed, ["test", "check", "ci", "tidy", "web", "bench"]);
+        assert_eq!(listed, ["test", "check", "ci", "tidy", "web", "bench", "fuzz", "mutants"]);
         for verb in listed {
             let text = about(Some(verb)).expect("help exists");
             assert!(text.contains(&format!("  cargo xtask {verb}")), "{verb}: no example");

@@ -8,10 +8,12 @@
 mod bench;
 mod check;
 mod checkout;
+mod fuzz;
 mod guard;
 mod help;
 mod job;
 mod ledger;
+mod mutants;
 mod setup;
 mod stopwatch;
 mod tally;
@@ -86,6 +88,8 @@ fn obey(words: &[String]) -> Result<bool> {
             web::refresh(&here)
         }
         "bench" => bench::run(&here, rest),
+        "fuzz" => fuzz::run(&here, rest),
+        "mutants" => mutants::run(&here, rest),
         other => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
     }
 }

@@ -6,6 +6,7 @@
 
 mod arrows;
 mod map;
+mod mutants;
 mod size;
 mod text;
 
@@ -66,6 +67,7 @@ fn judge(files: &Files) -> Vec<Finding> {
     }
     findings.extend(map::check(files));
     findings.extend(arrows::check(files));
+    findings.extend(mutants::check(files));
     findings.sort();
     findings
 }

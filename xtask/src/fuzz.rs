@@ -1,0 +1,176 @@
+//! `cargo xtask fuzz`: the fuzz targets of `testkit` under libFuzzer, on the toolchain that is there.
+//!
+//! The coverage that libFuzzer goes by is a pass of the compiler that stable has too, so neither
+//! nightly nor cargo-fuzz is needed; only a C++ compiler is, for libFuzzer itself. Without an address
+//! sanitizer: there is no unsafe code of ours for it to watch.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::checkout::Checkout;
+use crate::job::Job;
+
+const SECONDS: u64 = 60;
+/// An input that takes this long is a finding.
+const SECONDS_EACH_MAX: u64 = 10;
+const MEGABYTES_MAX: u64 = 2_048;
+const BYTES_MAX: u64 = 4_096;
+
+/// Branches are counted and comparisons told to the fuzzer, which learns from both.
+const COVERAGE: [&str; 7] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Ccodegen-units=16",
+];
+
+#[derive(Debug, PartialEq, Eq)]
+struct Wish {
+    targets: Vec<String>,
+    seconds: u64,
+    list: bool,
+}
+
+impl Wish {
+    fn parse(words: &[String]) -> Result<Wish> {
+        let mut wish = Wish { targets: Vec::new(), seconds: SECONDS, list: false };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--list" => wish.list = true,
+                "--seconds" => {
+                    let number = words.next().context("`--seconds` wants a number")?;
+                    wish.seconds = number.parse().context("`--seconds` wants a number")?;
+                    ensure!(wish.seconds > 0, "`--seconds` wants at least 1");
+                }
+                other if other.starts_with('-') => {
+                    bail!("`fuzz` takes no `{other}`; see `cargo xtask fuzz --help`")
+                }
+                name => wish.targets.push(name.to_owned()),
+            }
+        }
+        Ok(wish)
+    }
+}
+
+pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
+    let wish = Wish::parse(words)?;
+    let all = targets(here)?;
+    if wish.list {
+        all.iter().for_each(|name| println!("{name}"));
+        return Ok(true);
+    }
+    if let Some(name) = wish.targets.iter().find(|name| !all.contains(name)) {
+        bail!("there is no target `{name}`; there are: {}", all.join(", "));
+    }
+    let chosen = if wish.targets.is_empty() { &all } else { &wish.targets };
+    let folder = here.built.parent().unwrap_or(&here.built).join("fuzz");
+    let program = build(here, &folder)?;
+    let mut told = Vec::new();
+    for name in chosen {
+        told.push(try_out(here, &folder, &program, name, wish.seconds)?);
+    }
+    println!();
+    for Tried { name, inputs, corpus, sound } in &told {
+        let verdict = if *sound { "nothing found" } else { "FOUND SOMETHING: see above" };
+        println!("{name:16} {inputs:>10} inputs  {corpus:>5} in the corpus  {verdict}");
+    }
+    Ok(told.iter().all(|tried| tried.sound))
+}
+
+/// Every target has a folder of seeds; a test sees to that.
+fn targets(here: &Checkout) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(here.join("fuzz/seeds")).context("fuzz/seeds")? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn build(here: &Checkout, folder: &PathBuf) -> Result<PathBuf> {
+    let host = host()?;
+    let built = Job::cargo()
+        // With a target, build scripts and macros stay as they are.
+        .args(["build", "--release", "--locked", "--bin", "any", "--target", &host])
+        .args(["--manifest-path", "fuzz/Cargo.toml"])
+        .within(&here.root)
+        .env("CARGO_TARGET_DIR", folder)
+        .env("RUSTFLAGS", COVERAGE.join(" "))
+        .limit_minutes(60)
+        .run()?;
+    ensure!(
+        built.success,
+        "libFuzzer or the targets cannot be built here; it takes a C++ compiler (`c++`). The same \
+         targets run without it, for a moment each: cargo test -p testkit --test fuzz"
+    );
+    Ok(folder.join(host).join("release/any"))
+}
+
+fn host() -> Result<String> {
+    let asked = Job::new("rustc").args(["-vV"]).keep(|_| true).quiet().run()?;
+    let host = asked.kept.iter().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not say what it builds for")?.to_owned())
+}
+
+struct Tried {
+    name: String,
+    inputs: u64,
+    corpus: usize,
+    sound: bool,
+}
+
+fn try_out(
+    here: &Checkout,
+    folder: &PathBuf,
+    program: &PathBuf,
+    name: &str,
+    seconds: u64,
+) -> Result<Tried> {
+    let (corpus, found) = (folder.join("corpus").join(name), folder.join("found"));
+    for folder in [&corpus, &found] {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    println!("\n== {name}");
+    let finished = Job::new(program)
+        .args([format!("-max_total_time={seconds}"), "-print_final_stats=1".to_owned()])
+        .args([format!("-timeout={SECONDS_EACH_MAX}"), format!("-max_len={BYTES_MAX}")])
+        .args([format!("-rss_limit_mb={MEGABYTES_MAX}"), "-verbosity=0".to_owned()])
+        .args([format!("-artifact_prefix={}/{name}-", found.display())])
+        .args([&corpus, &here.join("fuzz/seeds").join(name)])
+        .within(&here.root)
+        .env("HOLDPOINT_FUZZ", name)
+        .keep(|line| line.starts_with("stat::number_of_executed_units"))
+        .limit_minutes(seconds / 60 + 5)
+        .run()?;
+    let inputs =
+        finished.kept.first().and_then(|line| line.split_whitespace().last()?.parse().ok());
+    let corpus = fs::read_dir(&corpus).map(Iterator::count).unwrap_or_default();
+    let sound = finished.success;
+    Ok(Tried { name: name.to_owned(), inputs: inputs.unwrap_or_default(), corpus, sound })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Wish> {
+        Wish::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn targets_and_seconds_are_told_apart() {
+        let wish = parsed(&["sql", "--seconds", "5"]).expect("sound");
+        assert_eq!(wish, Wish { targets: vec!["sql".into()], seconds: 5, list: false });
+        assert_eq!(parsed(&[]).expect("sound").seconds, SECONDS);
+        for wrong in [&["--seconds"][..], &["--seconds", "x"], &["--seconds", "0"], &["--sceonds"]]
+        {
+            assert!(parsed(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
