@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use domain::visible::visible;
+
 /// A year: longer waits are typing errors.
 const SECONDS_MAX: u64 = 366 * 24 * 3600;
 
 pub fn parse(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a time: write 90s, 5m, 1h30m or 30d");
+    let wrong = || format!("`{}` is not a time: write 90s, 5m, 1h30m or 30d", visible(text));
     let mut seconds = 0u64;
     let mut digits = String::new();
     let mut seen = false;
@@ -29,14 +31,14 @@ pub fn parse(text: &str) -> Result<Duration, String> {
             .checked_mul(unit)
             .and_then(|more| seconds.checked_add(more))
             .filter(|total| *total <= SECONDS_MAX)
-            .ok_or_else(|| format!("`{text}` is longer than a year"))?;
+            .ok_or_else(|| format!("`{}` is longer than a year", visible(text)))?;
     }
     // A number without a unit could mean anything.
     if !seen || !digits.is_empty() {
         return Err(wrong());
     }
     if seconds == 0 {
-        return Err(format!("`{text}` is no time at all"));
+        return Err(format!("`{}` is no time at all", visible(text)));
     }
     Ok(Duration::from_secs(seconds))
 }
