@@ -123,7 +123,7 @@ async fn drain(mut stream: axum::body::BodyDataStream, mut read: usize) {
 }
 
 /// An empty body is an empty object: most of what can be said is optional.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     if first == Some(&b'[') {
         // It would be read as the members of an object, in the order of our own source.

@@ -78,7 +78,7 @@ async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
     Ok(Who { caller, credential })
 }
 
-fn credential(headers: &HeaderMap) -> Result<Credential, Problem> {
+pub(crate) fn credential(headers: &HeaderMap) -> Result<Credential, Problem> {
     if let Some(value) = headers.get(AUTHORIZATION) {
         let bearer = value.to_str().ok().and_then(|value| value.split_once(' '));
         // A header that is there and wrong is not made up for by a cookie.

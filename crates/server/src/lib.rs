@@ -8,6 +8,7 @@ mod asked;
 mod attempts;
 mod audit_lines;
 mod auth;
+pub mod bare;
 mod cookie;
 mod health;
 mod idempotency;

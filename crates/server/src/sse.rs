@@ -28,7 +28,7 @@ use crate::wire::{self, Moment};
 /// what it missed meanwhile.
 const AHEAD: usize = 64;
 
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Where to go on: after `Last-Event-ID`, else after `?after=`, else from now on.
 pub(crate) fn position(headers: &HeaderMap, after: Option<u64>) -> Result<Option<u64>, Problem> {
@@ -248,7 +248,7 @@ fn call_of(event: &Event) -> Option<CallId> {
     }
 }
 
-fn written(moment: &Moment) -> Bytes {
+pub(crate) fn written(moment: &Moment) -> Bytes {
     use std::fmt::Write as _;
     let mut text = String::new();
     if let Some(id) = moment.id {

@@ -61,6 +61,11 @@ pub struct ShellCmd {
     runner: Runner,
 }
 
+/// How a command is shown to a person: its words on one line, and what to warn about.
+pub fn shown(argv: &[String]) -> (String, Vec<String>) {
+    (quote::line(argv), wrapper::warnings(argv))
+}
+
 /// A call, read and resolved: what would run, and where.
 struct Plan {
     job: Job,

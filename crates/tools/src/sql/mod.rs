@@ -21,3 +21,27 @@ mod statement;
 pub use databases::Databases;
 pub use modify::{ModifyConfig, SqlModify};
 pub use query::{QueryConfig, SqlQuery};
+
+/// What both readers of a statement say it is, and the table that it changes, on a database that the
+/// caller brings along; nothing is run. For whoever wants to try them with hostile text.
+pub fn judged(
+    connection: &mut rusqlite::Connection,
+    sql: &str,
+) -> Result<(&'static str, Option<String>), String> {
+    let statement = statement::parse(sql)?;
+    let gate = gate::Gate::close(connection, statement.kind).map_err(|error| error.to_string())?;
+    let agreed = match connection.prepare(sql) {
+        Ok(prepared) => gate.agrees_with(&statement, prepared.readonly()),
+        Err(error) => Err(gate.refusal().unwrap_or_else(|| error.to_string())),
+    };
+    gate::Gate::open(connection).map_err(|error| error.to_string())?;
+    agreed?;
+    let kind = match statement.kind {
+        statement::Kind::Read => "read",
+        statement::Kind::Insert => "insert",
+        statement::Kind::Update => "update",
+        statement::Kind::Delete => "delete",
+        statement::Kind::Define => "define",
+    };
+    Ok((kind, statement.table))
+}

@@ -1,0 +1,93 @@
+//! What the door makes of foreign bytes, without a server around it: the very functions that the
+//! handlers call, for whoever tries them with hostile input. Refusals are the documents that would
+//! be sent.
+
+use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use domain::digest::Digest;
+use domain::time::Timestamp;
+use engine::{Answering, NewHold, NewSession, NewToken, Saying};
+use serde_json::Value;
+
+use crate::auth::{Credential, credential};
+use crate::problem::{Problem, Refused};
+use crate::sse::LAST_EVENT_ID;
+use crate::wire::{self, Moment};
+use crate::{asked, cookie, idempotency, sse};
+
+/// The problem document, as JSON.
+pub type Refusal = String;
+
+fn document(problem: &Problem) -> Refusal {
+    serde_json::to_string(problem).unwrap_or_default()
+}
+
+fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    asked::parse(bytes).map_err(|refused| match refused {
+        Refused::Problem(problem) => document(&problem),
+        Refused::Replayed(_) => String::new(),
+    })
+}
+
+pub fn answer(bytes: &[u8]) -> Result<Answering, Refusal> {
+    body::<wire::AnswerBody>(bytes)?.parse().map_err(|problem| document(&problem))
+}
+
+pub fn new_hold(bytes: &[u8]) -> Result<NewHold, Refusal> {
+    body::<wire::NewHoldBody>(bytes)?.parse().map_err(|problem| document(&problem))
+}
+
+pub fn new_session(bytes: &[u8]) -> Result<NewSession, Refusal> {
+    Ok(body::<wire::NewSessionBody>(bytes)?.parse())
+}
+
+pub fn message(bytes: &[u8]) -> Result<Saying, Refusal> {
+    body::<wire::SayBody>(bytes)?.parse().map_err(|problem| document(&problem))
+}
+
+pub fn new_token(bytes: &[u8], now: Timestamp) -> Result<NewToken, Refusal> {
+    body::<wire::NewToken>(bytes)?.parse(now).map_err(|problem| document(&problem))
+}
+
+/// Headers with one of them set; `None` where no HTTP library would hand it on.
+fn with(name: HeaderName, value: &[u8]) -> Option<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    headers.insert(name, HeaderValue::from_bytes(value).ok()?);
+    Some(headers)
+}
+
+/// The position that a `Last-Event-ID` names.
+pub fn last_event_id(value: &[u8]) -> Option<Result<Option<u64>, Refusal>> {
+    let headers = with(LAST_EVENT_ID, value)?;
+    Some(sse::position(&headers, None).map_err(|problem| document(&problem)))
+}
+
+pub fn idempotency_key(value: &[u8]) -> Option<Result<Option<String>, Refusal>> {
+    let headers = with(idempotency::IDEMPOTENCY_KEY, value)?;
+    Some(idempotency::key_of(&headers).map_err(|problem| document(&problem)))
+}
+
+pub fn request_digest(method: &str, path: &str, body: &[u8]) -> Digest {
+    idempotency::request_digest(method, path, body)
+}
+
+/// The secret of the login that a `Cookie` carries.
+pub fn login_cookie(value: &[u8]) -> Option<Option<String>> {
+    with(COOKIE, value).map(|headers| cookie::read(&headers))
+}
+
+/// The token that an `Authorization` carries.
+pub fn bearer(value: &[u8]) -> Option<Result<String, Refusal>> {
+    let headers = with(AUTHORIZATION, value)?;
+    Some(match credential(&headers) {
+        Ok(Credential::Token { secret, .. }) => Ok(secret),
+        // There is no cookie to fall back on.
+        Ok(Credential::Cookie(_)) => Err(String::new()),
+        Err(problem) => Err(document(&problem)),
+    })
+}
+
+/// An event as it goes over the wire.
+pub fn event(id: Option<u64>, data: Value) -> Vec<u8> {
+    sse::written(&Moment { name: "message.delta", id, data }).to_vec()
+}

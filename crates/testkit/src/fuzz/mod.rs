@@ -1,0 +1,88 @@
+//! What hostile bytes may do to our parsers: nothing. Each target is a function of bytes that panics
+//! when a promise is broken. They live here once and run twice: for a few seconds with every test
+//! run (`tests/fuzz.rs`), and under libFuzzer for as long as anybody likes (`cargo xtask fuzz`).
+//!
+//! A target says what must hold for every input: what was taken can be written and read again, what
+//! was refused is refused with a short text, two inputs that differ are told apart.
+
+mod answer;
+mod arguments;
+mod audit;
+mod bodies;
+mod config;
+mod framing;
+mod headers;
+pub mod mutate;
+mod pieces;
+mod policy;
+mod problem;
+mod record;
+mod schema;
+mod script;
+mod shell;
+mod sql;
+mod sse;
+mod visible;
+mod webhook;
+mod words;
+
+use pieces::Pieces;
+
+/// One parser, or a family of them.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub run: fn(&[u8]),
+    /// More seeds than `fuzz/seeds/<name>`: files of the repository.
+    pub also: &'static [&'static str],
+}
+
+const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Target {
+    Target { name, about, run, also: &[] }
+}
+
+pub const TARGETS: [Target; 19] = [
+    target("answer", "an answer to a hold, as the server reads it", answer::run),
+    target("arguments", "the arguments of a call: strict JSON", arguments::run),
+    target("audit", "an export of the audit log, and the offline verifier", audit::run),
+    target("bodies", "the other request bodies of the API", bodies::run),
+    Target {
+        also: &["holdpoint.example.toml"],
+        ..target("config", "the configuration file", config::run)
+    },
+    target("framing", "what an approval is bound to: digests over framed fields", framing::run),
+    target("headers", "idempotency keys, tokens and cookies", headers::run),
+    target("policy", "rules and conditions of the policy", policy::run),
+    target("problem", "what a server tells the command line", problem::run),
+    Target {
+        also: &["crates/stores/golden/v1"],
+        ..target("record", "rows, holds and grants on disk", record::run)
+    },
+    target("schema", "JSON Schemas of tools and forms, and their secrets", schema::run),
+    target("script", "files of the scripted model", script::run),
+    target("shell", "a command line, as a person is shown it", shell::run),
+    target("sql", "what a statement is, to two readers", sql::run),
+    target("sse", "event streams, and where to go on in them", sse::run),
+    target("visible", "text as people see it", visible::run),
+    target("webhook_secret", "the secrets that sign callbacks", webhook::secret),
+    target("webhook_url", "where a callback may go", webhook::url),
+    target("words", "ids, digests, times and the small words of the API", words::run),
+];
+
+/// The target of this name.
+pub fn find(name: &str) -> Option<Target> {
+    TARGETS.into_iter().find(|target| target.name == name)
+}
+
+/// Text from bytes, if they are any. Most parsers take text; what is not UTF-8 is refused before.
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+/// What is told about bad input must not grow without bound, and must not move a terminal's cursor.
+fn told_plainly(told: &str, input_bytes: usize) {
+    assert!(told.len() <= 2_000 + 16 * input_bytes, "{} bytes are told", told.len());
+    let control = told.chars().find(|c| c.is_control() && *c != '\n');
+    assert_eq!(control, None, "a control character is told: {told:?}");
+}

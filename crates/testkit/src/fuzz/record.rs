@@ -1,0 +1,26 @@
+//! What is read from a disk: a record is whole or refused, and what was read is written and read
+//! again as the same.
+
+use std::fmt::Debug;
+
+use ports::store::StoreError;
+use stores::record::{grant_again, hold_again, row_again};
+
+use super::told_plainly;
+
+pub(super) fn run(bytes: &[u8]) {
+    again(bytes, row_again);
+    again(bytes, hold_again);
+    again(bytes, grant_again);
+}
+
+fn again<T: PartialEq + Debug>(bytes: &[u8], read: fn(&[u8]) -> Result<(T, Vec<u8>), StoreError>) {
+    match read(bytes) {
+        Ok((one, written)) => {
+            let (other, again) = read(&written).expect("what we write we can read");
+            assert_eq!(one, other, "and it is the same");
+            assert_eq!(written, again, "to the byte");
+        }
+        Err(error) => told_plainly(&error.to_string(), 0),
+    }
+}
