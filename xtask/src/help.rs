@@ -72,12 +72,17 @@ Example:
 
 const BENCH: &str = "\
 cargo xtask bench [ARGS…]
+cargo xtask bench --profile
 
-Builds the benchmark in release and hands it the arguments as they are.
+Builds the benchmark and the program in release, and hands the benchmark the arguments as they are.
+
+  --profile  samples the two hottest paths with `perf` instead, and writes flame graphs and lists
+             of functions to docs/profiles; installs inferno into .tools when it is missing
 
 Examples:
   cargo xtask bench
-  cargo xtask bench --help              the benchmark's own options";
+  cargo xtask bench --help              the benchmark's own options
+  cargo xtask bench --page              also writes the figures into docs/benchmarks.md";
 
 const FUZZ: &str = "\
 cargo xtask fuzz [TARGET…] [--seconds N] [--list]

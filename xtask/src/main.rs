@@ -14,6 +14,7 @@ mod help;
 mod job;
 mod ledger;
 mod mutants;
+mod profile;
 mod setup;
 mod stopwatch;
 mod tally;

@@ -12,6 +12,7 @@ use crate::checkout::Checkout;
 use crate::job::Job;
 
 const CARGO_DENY: &str = "0.20.2";
+const INFERNO: &str = "0.12.8";
 
 pub(crate) fn has_nextest() -> bool {
     Job::cargo().args(["nextest", "--version"]).quiet().run().is_ok_and(|finished| finished.success)
@@ -49,6 +50,26 @@ pub(crate) fn cargo_deny(here: &Checkout) -> Result<PathBuf> {
         ensure!(installed.success, "{version} cannot be installed; see above");
     }
     Ok(program)
+}
+
+/// Draws flame graphs. A tool and not a dependency: its licence is not one that we link with.
+pub(crate) fn inferno(here: &Checkout) -> Result<()> {
+    let program = here.tools().join("bin/inferno-flamegraph");
+    let version = format!("inferno {INFERNO}");
+    // The programs of inferno do not tell their version; what cargo installed says it.
+    let record = here.tools().join(".crates.toml");
+    let right = program.is_file()
+        && fs::read_to_string(record).is_ok_and(|record| record.contains(&format!("\"{version} ")));
+    if !right {
+        let installed = Job::cargo()
+            .args(["install", "inferno", "--locked", "--debug", "--force", "--version", INFERNO])
+            .args(["--no-default-features", "--features", "cli,nameattr", "--root"])
+            .args([here.tools()])
+            .limit_minutes(20)
+            .run()?;
+        ensure!(installed.success, "{version} cannot be installed; see above");
+    }
+    Ok(())
 }
 
 /// The packages of `web/`, exactly as locked.
@@ -116,7 +137,7 @@ fn browser_on_path() -> Option<PathBuf> {
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(on_path)
 }
 
-fn on_path(program: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| is_program(file))
 }

@@ -85,6 +85,16 @@ pub(crate) struct Bench {
 }
 
 pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Error>> {
+    open_with(folder, PolicySpec::default(), &["ops"], Vec::new()).await
+}
+
+/// With these rules, these agents (all alike), and more people than Ana.
+pub(crate) async fn open_with(
+    folder: &Path,
+    policy: PolicySpec,
+    agents: &[&str],
+    others: Vec<Person>,
+) -> Result<Bench, Box<dyn std::error::Error>> {
     let chance = Arc::new(SystemChance::default());
     let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
     let store = SqliteStore::open(folder, node)?;
@@ -114,17 +124,9 @@ pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Err
         clock: Arc::new(SystemClock::new(None)),
         chance,
         courier: Arc::new(NoCourier),
-        people: People::new([ana]),
-        policy: Policy::compile(PolicySpec::default())?,
-        agents: vec![AgentSetup {
-            id: "ops".into(),
-            instructions: None,
-            model: Arc::new(Loop),
-            tools: vec!["noop".into()],
-            while_pending: Default::default(),
-            run_as_decided: false,
-            turns_max: domain::limits::TURNS_PER_RUN_MAX,
-        }],
+        people: People::new(others.into_iter().chain([ana])),
+        policy: Policy::compile(policy)?,
+        agents: agents.iter().map(|id| agent(id)).collect(),
         tools: vec![Arc::new(noop)],
         limits: Limits::default(),
     };
@@ -138,6 +140,18 @@ pub(crate) async fn open(folder: &Path) -> Result<Bench, Box<dyn std::error::Err
     let token = engine.mint(Actor::Runtime, new).await?.secret;
     let caller = engine.caller_by_token(&token, "api").ok_or("the token is not known")?;
     Ok(Bench { engine, store, caller, token, begun })
+}
+
+fn agent(id: &str) -> AgentSetup {
+    AgentSetup {
+        id: id.into(),
+        instructions: None,
+        model: Arc::new(Loop),
+        tools: vec!["noop".into()],
+        while_pending: Default::default(),
+        run_as_decided: false,
+        turns_max: domain::limits::TURNS_PER_RUN_MAX,
+    }
 }
 
 pub(crate) async fn run(

@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: full cycles per second (message → hold → approve → no-op tool → final text),
-//! everything durable, each as a ratio to what raw SQLite does on this machine in the same run.
+//! everything durable, each as a ratio to what raw SQLite does on this machine in the same run; and
+//! what holds, finished runs, rules and followers cost when there are many. docs/benchmarks.md
+//! explains each measure.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,41 +11,70 @@
 
 mod cycle;
 mod floor;
+mod goal;
+mod growth;
 mod http;
+mod idle;
+mod machine;
+mod options;
+mod page;
+mod paused;
+mod pending;
+mod policy;
 mod report;
 
-use std::time::Duration;
-
+use options::Options;
 use report::Report;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let quick = args.iter().any(|arg| arg == "--quick");
-    let json = args.iter().any(|arg| arg == "--json");
-    if let Some(unknown) = args.iter().find(|arg| !["--quick", "--json"].contains(&arg.as_str())) {
-        return Err(format!("`{unknown}` is not an option; there are --quick and --json").into());
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let options = Options::parse(&words)?;
+    if options.help {
+        println!("{}", options::HELP);
+        return Ok(());
     }
-    let time = if quick { Duration::from_secs(1) } else { Duration::from_secs(5) };
+    let time = options.time();
     let _ = rustls::crypto::ring::default_provider().install_default();
 
     let folder = tempfile::tempdir()?;
-    let report = Report::new(json);
-    let a = floor::grouped(folder.path(), time)?;
-    report.floor("A: raw SQLite, 64 cycles of 2 statements a transaction", a);
-    let b = floor::single(folder.path(), time)?;
-    report.floor("B: raw SQLite, 5 single commits a cycle", b);
-
-    for at_once in [1, 64] {
-        let measured =
-            cycle::run(&folder.path().join(format!("in-process-{at_once}")), at_once, time).await?;
-        report.cycles("in process", at_once, &measured, a, b);
+    let report = Report::new(options.json);
+    let (mut a, mut b) = (f64::NAN, f64::NAN);
+    if options.wants("floor") {
+        a = floor::grouped(folder.path(), time)?;
+        report.floor("A: raw SQLite, 64 cycles of 2 statements a transaction", a);
+        b = floor::single(folder.path(), time)?;
+        report.floor("B: raw SQLite, 5 single commits a cycle", b);
     }
-    for at_once in [1, 64] {
-        let measured =
-            http::run(&folder.path().join(format!("http-{at_once}")), at_once, time).await?;
-        report.cycles("over HTTP", at_once, &measured, a, b);
+    if options.wants("cycle") {
+        for at_once in options.at_once() {
+            let folder = folder.path().join(format!("in-process-{at_once}"));
+            let measured = cycle::run(&folder, at_once, time).await?;
+            report.cycles("cycle", at_once, &measured, a, b);
+        }
     }
-    report.end();
+    if options.wants("http") {
+        for at_once in options.at_once() {
+            let folder = folder.path().join(format!("http-{at_once}"));
+            let measured = http::run(&folder, at_once, time).await?;
+            report.cycles("http", at_once, &measured, a, b);
+        }
+    }
+    if options.wants("policy") {
+        policy::run(options.quick, &report)?;
+    }
+    if options.wants("pending") {
+        pending::run(&options, &report).await?;
+    }
+    if options.wants("growth") {
+        growth::run(&options, &folder.path().join("growth"), &report).await?;
+    }
+    if options.wants("idle") {
+        idle::run(&options, &report).await?;
+    }
+    let rows = report.end();
+    if options.page {
+        page::write(rows, folder.path())?;
+    }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! A table for people, JSON lines for programs.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// What one measurement gave.
+use crate::goal::Goal;
+
+/// What one measurement of cycles gave.
 pub(crate) struct Measured {
     pub(crate) cycles: u64,
     pub(crate) took: Duration,
@@ -13,63 +16,150 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.cycles as f64 / self.took.as_secs_f64()
     }
+}
 
-    fn percentile(&self, percent: usize) -> f64 {
-        let mut sorted = self.answer_to_start.clone();
-        sorted.sort();
-        let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
-        sorted.get(at).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+/// In milliseconds.
+pub(crate) fn percentile(times: &[Duration], percent: usize) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
+    sorted.get(at).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+}
+
+/// One figure, and what it should be.
+pub(crate) struct Row {
+    /// As `--only` names it.
+    pub(crate) measure: &'static str,
+    pub(crate) what: String,
+    pub(crate) figure: f64,
+    pub(crate) unit: &'static str,
+    pub(crate) goal: Option<Goal>,
+}
+
+impl Row {
+    pub(crate) fn new(
+        measure: &'static str,
+        what: impl Into<String>,
+        figure: f64,
+        unit: &'static str,
+    ) -> Row {
+        Row { measure, what: what.into(), figure, unit, goal: None }
+    }
+
+    pub(crate) fn goal(self, goal: Goal) -> Row {
+        Row { goal: Some(goal), ..self }
+    }
+
+    fn json(&self) -> Value {
+        let goal = |text: fn(&Goal) -> Option<String>| self.goal.as_ref().and_then(text);
+        json!({
+            "measure": self.measure, "what": self.what, "figure": self.figure, "unit": self.unit,
+            "must": goal(Goal::must_text), "aim": goal(Goal::aim_text),
+            "verdict": self.goal.as_ref().map(|goal| goal.verdict(self.figure).name()),
+        })
     }
 }
 
 pub(crate) struct Report {
     json: bool,
+    rows: RefCell<Vec<Row>>,
 }
 
 impl Report {
     pub(crate) fn new(json: bool) -> Report {
         if !json {
+            println!("{:<60} {:>20} {:>10} {:>10}  verdict", "", "", "must", "aim");
+        }
+        Report { json, rows: RefCell::default() }
+    }
+
+    pub(crate) fn row(&self, row: Row) {
+        if self.json {
+            println!("{}", row.json());
+        } else {
+            let goal = row.goal.as_ref();
+            let text = |text: Option<String>| text.unwrap_or_default();
             println!(
-                "{:<58} {:>10} {:>8} {:>8} {:>9} {:>9}",
-                "", "cycles/s", "of A", "of B", "p50 ms", "p99 ms"
+                "{:<60} {:>20} {:>10} {:>10}  {}",
+                row.what,
+                format!("{} {}", number(row.figure), row.unit).trim_end(),
+                text(goal.and_then(Goal::must_text)),
+                text(goal.and_then(Goal::aim_text)),
+                goal.map_or("", |goal| goal.verdict(row.figure).name()),
             );
         }
-        Report { json }
+        self.rows.borrow_mut().push(row);
     }
 
     pub(crate) fn floor(&self, name: &str, rate: f64) {
-        if self.json {
-            println!("{}", json!({"floor": name, "cycles_per_s": rate}));
-        } else {
-            println!("{name:<58} {rate:>10.0}");
-        }
+        self.row(Row::new("floor", name, rate, "cycles/s"));
     }
 
-    pub(crate) fn cycles(&self, name: &str, at_once: usize, measured: &Measured, a: f64, b: f64) {
+    /// `measure` is `cycle` or `http`; the floors are `NaN` where they were not measured.
+    pub(crate) fn cycles(
+        &self,
+        measure: &'static str,
+        at_once: usize,
+        measured: &Measured,
+        a: f64,
+        b: f64,
+    ) {
+        let name = if measure == "http" { "over HTTP" } else { "in process" };
+        let name = format!("{name}, {at_once} at once");
         let rate = measured.rate();
-        let (p50, p99) = (measured.percentile(50), measured.percentile(99));
-        if self.json {
-            println!(
-                "{}",
-                json!({"measure": name, "at_once": at_once, "cycles_per_s": rate, "of_a": rate / a, "of_b": rate / b,
-                       "answer_to_start_p50_ms": p50, "answer_to_start_p99_ms": p99})
-            );
-        } else {
-            let name = format!("{name}, {at_once} at once");
-            println!(
-                "{name:<58} {rate:>10.0} {:>8.2} {:>8.2} {p50:>9.2} {p99:>9.2}",
-                rate / a,
-                rate / b
-            );
+        self.row(Row::new(measure, &*name, rate, "cycles/s"));
+        if !a.is_nan() {
+            let of_a = Row::new(measure, format!("{name}, of floor A"), rate / a, "× A");
+            let of_b = Row::new(measure, format!("{name}, of floor B"), rate / b, "× B");
+            match (measure, at_once) {
+                ("cycle", 64) => self.row(of_a.goal(Goal::at_least(0.12).aim(0.3))),
+                ("http", 64) => self.row(of_a.goal(Goal::at_least(0.06).aim(0.12))),
+                ("cycle", 1) => self.row(of_b.goal(Goal::at_least(0.6).aim(0.8))),
+                _ => self.row(of_b),
+            }
+        }
+        for (percent, must) in [(50, 15.0), (99, 80.0)] {
+            let what = format!("{name}, answer → tool started, p{percent}");
+            let row = Row::new(measure, what, percentile(&measured.answer_to_start, percent), "ms");
+            match at_once {
+                64 => self.row(row.goal(Goal::at_most(must).aim(must / 2.0))),
+                _ => self.row(row),
+            }
         }
     }
 
-    pub(crate) fn end(&self) {
-        if !self.json {
-            println!("p50 and p99: from the answer being sent to the tool having started.");
+    pub(crate) fn end(self) -> Vec<Value> {
+        let rows = self.rows.into_inner();
+        let missed = |row: &&Row| row.goal.as_ref().is_some_and(|goal| goal.misses(row.figure));
+        for row in rows.iter().filter(missed).filter(|_| !self.json) {
+            println!("missed: {} ({} {})", row.what, number(row.figure), row.unit);
         }
+        rows.iter().map(Row::json).collect()
+    }
+}
+
+/// Three digits that matter, and no more.
+pub(crate) fn number(figure: f64) -> String {
+    match figure.abs() {
+        size if size >= 100.0 => {
+            let digits = format!("{figure:.0}");
+            let mut text = String::new();
+            for (place, digit) in digits.chars().enumerate() {
+                if place > 0
+                    && (digits.len() - place).is_multiple_of(3)
+                    && digits.as_bytes()[place - 1] != b'-'
+                {
+                    text.push(',');
+                }
+                text.push(digit);
+            }
+            text
+        }
+        size if size >= 10.0 => format!("{figure:.1}"),
+        size if size >= 1.0 => format!("{figure:.2}"),
+        _ => format!("{figure:.3}"),
     }
 }

@@ -1,0 +1,95 @@
+//! Writes the figures into the documentation: JSON lines beside the page, and tables made of them.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::machine;
+use crate::report::number;
+
+const BEGIN: &str = "<!-- figures: written by `cargo xtask bench --page` -->";
+const END: &str = "<!-- end of figures -->";
+
+/// A measure's name, and what its table is called.
+const TABLES: [(&str, &str); 7] = [
+    ("floor", "Floors"),
+    ("cycle", "Cycles in process"),
+    ("http", "Cycles over HTTP"),
+    ("policy", "Policy verdicts"),
+    ("pending", "Pending holds"),
+    ("growth", "Growth"),
+    ("idle", "Idle"),
+];
+
+/// Puts new lines in the place of older ones about the same, so that measures can be taken one at a
+/// time.
+pub(crate) fn write(rows: Vec<Value>, scratch: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let (page, lines) =
+        (PathBuf::from("docs/benchmarks.md"), PathBuf::from("docs/benchmarks.jsonl"));
+    let text = std::fs::read_to_string(&page)
+        .map_err(|error| format!("{}: {error}; run it in the checkout", page.display()))?;
+    let old = std::fs::read_to_string(&lines).unwrap_or_default();
+    let mut kept: Vec<Value> = old.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let (commit, date) = (machine::commit(), machine::today());
+    for mut row in std::iter::once(machine::describe(scratch)).chain(rows) {
+        row["commit"] = commit.clone().into();
+        row["date"] = date.clone().into();
+        let same =
+            |old: &&mut Value| old["measure"] == row["measure"] && old["what"] == row["what"];
+        match kept.iter_mut().find(same) {
+            Some(old) => *old = row,
+            None => kept.push(row),
+        }
+    }
+    let mut out = String::new();
+    for row in &kept {
+        writeln!(out, "{row}")?;
+    }
+    std::fs::write(&lines, out)?;
+    std::fs::write(&page, replaced(&text, &tables(&kept)?)?)?;
+    Ok(())
+}
+
+fn replaced(text: &str, tables: &str) -> Result<String, String> {
+    let around =
+        text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = around.ok_or("docs/benchmarks.md has no place for figures")?;
+    Ok(format!("{before}{BEGIN}\n\n{tables}{END}{after}"))
+}
+
+fn tables(rows: &[Value]) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let word = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    if let Some(machine) = rows.iter().find(|row| row["measure"] == "machine") {
+        writeln!(
+            text,
+            "Machine: {} cores of {}, {} of memory, {}, Linux {}.\n",
+            machine["cores"],
+            word(machine, "processor"),
+            word(machine, "memory"),
+            word(machine, "disk"),
+            word(machine, "kernel"),
+        )?;
+    }
+    for (measure, title) in TABLES {
+        let rows: Vec<&Value> = rows.iter().filter(|row| row["measure"] == measure).collect();
+        let Some(first) = rows.first() else { continue };
+        writeln!(text, "### {title}\n")?;
+        writeln!(text, "Commit {}, {}.\n", word(first, "commit"), word(first, "date"))?;
+        writeln!(text, "| | figure | must | aim | verdict |\n|---|--:|--:|--:|---|")?;
+        for row in rows {
+            let figure = number(row["figure"].as_f64().unwrap_or(f64::NAN));
+            let unit = word(row, "unit");
+            let [what, must, aim, verdict] =
+                ["what", "must", "aim", "verdict"].map(|key| word(row, key));
+            writeln!(
+                text,
+                "| {what} | {} | {must} | {aim} | {verdict} |",
+                format!("{figure} {unit}").trim_end()
+            )?;
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
