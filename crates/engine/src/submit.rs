@@ -205,6 +205,9 @@ impl Engine {
     /// After a failure nobody knows what is on disk: what was remembered is forgotten, and what the
     /// session owes is taken up once the store can be read again.
     fn look_again(&self, stream: StreamId) {
+        // A deadline may be on disk that nobody noted, or word to be carried.
+        self.0.timers.note(Some(self.now()));
+        self.0.timers.note_delivery();
         let StreamId::Session(id) = stream else { return };
         self.0.cache.forget(id);
         let engine = self.clone();

@@ -52,35 +52,54 @@ impl Timers {
     }
 }
 
-/// A clock that is set forward is noticed within this time. Waking up costs nothing measurable.
+/// A clock that is set forward is noticed within this time. Waking up costs nothing measurable, and
+/// the store is asked only where others write deadlines into it that were not noted here.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 impl Engine {
     pub(crate) fn start_timers(&self) {
         let engine = self.clone();
         self.spawn(async move {
             loop {
-                let pause = match engine.expire_due().await {
-                    Ok(()) => engine.until_next(),
+                // After a failure not even a deadline that has come is a reason to try at once.
+                let (again, deadline) = match engine.expire_due().await {
+                    Ok(()) if engine.0.store.is_shared() => (Some(LOOK_AT_LEAST_EVERY), true),
+                    Ok(()) => (None, true),
                     Err(error) => {
                         tracing::error!(%error, "deadlines could not be read");
-                        Duration::from_secs(1)
+                        (Some(TRY_AGAIN), false)
+                    }
+                };
+                let again = async {
+                    match again {
+                        Some(again) => engine.0.clock.sleep(again).await,
+                        None => std::future::pending().await,
                     }
                 };
                 tokio::select! {
                     biased;
-                    () = engine.0.timers.earlier.notified() => {}
-                    () = engine.0.clock.sleep(pause) => {}
+                    () = engine.deadline(), if deadline => {}
+                    () = again => {}
                     () = engine.0.closing.cancelled() => return,
                 }
             }
         });
     }
 
-    fn until_next(&self) -> Duration {
-        match self.0.timers.get() {
-            Some(at) => Duration::from_millis(at.ms_since(self.now())).min(LOOK_AT_LEAST_EVERY),
-            None => LOOK_AT_LEAST_EVERY,
+    /// Returns when the earliest deadline that was noted has come.
+    async fn deadline(&self) {
+        loop {
+            let now = self.now();
+            let pause = match self.0.timers.get() {
+                Some(due) if due <= now => return,
+                Some(due) => Duration::from_millis(due.ms_since(now)).min(LOOK_AT_LEAST_EVERY),
+                None => LOOK_AT_LEAST_EVERY,
+            };
+            tokio::select! {
+                () = self.0.timers.earlier.notified() => {}
+                () = self.0.clock.sleep(pause) => {}
+            }
         }
     }
 

@@ -230,6 +230,11 @@ pub trait Store: Send + Sync {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError>;
+    /// Whether other nodes may write here too. If not, whoever wrote everything need not look for
+    /// what was written.
+    fn is_shared(&self) -> bool {
+        true
+    }
     /// Whether a node is provably gone, so that its work may be taken over.
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError>;
 

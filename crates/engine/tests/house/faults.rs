@@ -29,6 +29,9 @@ enum Fault {
     LostReply = 2,
     /// Not written, and nobody can say. Once.
     LostCommit = 3,
+    /// Written, but the answer gets lost, and then the store cannot be read. Once.
+    LostSight = 4,
+    Unreadable = 5,
 }
 
 struct Faulty {
@@ -90,6 +93,11 @@ impl Store for Faulty {
                 self.set(Fault::None);
                 Err(CommitError::Unknown("the connection broke".into()))
             }
+            4 => {
+                self.inner.commit(commit).await?;
+                self.set(Fault::Unreadable);
+                Err(CommitError::Unknown("the connection broke".into()))
+            }
             _ => {
                 let committed = self.inner.commit(commit).await;
                 self.late.hold_back().await;
@@ -107,6 +115,10 @@ impl Store for Faulty {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Entry>, StoreError> {
+        if self.fault.load(Ordering::SeqCst) == Fault::Unreadable as u8 {
+            self.set(Fault::None);
+            return Err(StoreError::Unavailable("it is being opened again".into()));
+        }
         let read = self.inner.entries(stream, after, limit).await;
         self.seam.hold_back().await;
         read
@@ -153,6 +165,10 @@ impl Store for Faulty {
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
         self.inner.owing(after, limit).await
+    }
+    /// As on one machine: nobody else writes deadlines, so nobody looks for them now and then.
+    fn is_shared(&self) -> bool {
+        false
     }
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
         self.inner.is_gone(node).await
@@ -333,4 +349,34 @@ async fn i36_entries_that_are_heard_of_out_of_order_are_followed_in_order() {
         }
     }
     assert_eq!(seen, (before + 1..=last).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i29_a_deadline_whose_commit_was_lost_sight_of_is_kept() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let new = engine::NewHold {
+        question: domain::hold::Question::Approve,
+        title: "quick".into(),
+        call: Some(("wipe".into(), domain::json::Arguments::parse(b"{}").unwrap())),
+        context: serde_json::Value::Null,
+        audience: None,
+        risk: None,
+        expires_in_ms: Some(200),
+        callback: None,
+    };
+    store.set(Fault::LostSight);
+    let opened = world.engine.open_hold(&world.ana, new, None).await;
+    assert!(matches!(opened, Err(Error::Unavailable(_))), "{opened:?}");
+    // It is on disk all the same, and nobody asks for it.
+    let open = store.inner.due(Timestamp::from_ms(i64::MAX), 1).await.unwrap();
+    let StreamId::Outside(hold) = open[0] else { panic!("{open:?}") };
+    let decided = async {
+        while store.inner.hold(hold).await.unwrap().unwrap().is_pending() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), decided).await.expect("it expires");
+    assert_eq!(store.inner.hold(hold).await.unwrap().unwrap().state.name(), "expired");
 }

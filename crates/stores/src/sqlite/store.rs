@@ -102,6 +102,10 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| reads::owing(connection, after, limit)).await
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
         // Whoever has the lock is the only one alive: the kernel frees it when its holder dies.
         Ok(node != self.node)
