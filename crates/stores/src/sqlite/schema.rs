@@ -3,7 +3,8 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_begin.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001_begin.sql"), include_str!("migrations/0002_inbox.sql")];
 
 /// The version that this program writes, and the newest that it knows.
 pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
@@ -63,6 +64,27 @@ mod tests {
         migrate(&connection).unwrap();
         assert_eq!(kind(&connection).unwrap(), Kind::Ours { version: SCHEMA_VERSION });
         migrate(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_database_of_the_first_version_keeps_what_is_in_it() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(MIGRATIONS[0]).unwrap();
+        connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        let hold = "INSERT INTO holds (id, state, kind, risk, audience, opened_in) \
+                    VALUES (x'01', 0, 0, 0, '|r:dba|', 7)";
+        connection.execute_batch(hold).unwrap();
+        migrate(&connection).unwrap();
+        assert_eq!(kind(&connection).unwrap(), Kind::Ours { version: SCHEMA_VERSION });
+        // From the index alone, which is new.
+        let text = |sql: &str, column| {
+            connection.query_row(sql, [], |row| row.get::<_, String>(column)).unwrap()
+        };
+        let inbox = "SELECT audience FROM holds INDEXED BY holds_pending WHERE state = 0";
+        assert_eq!(text(inbox, 0), "|r:dba|");
+        let plan = text(&format!("EXPLAIN QUERY PLAN {inbox}"), 3);
+        assert!(plan.contains("COVERING INDEX holds_pending"), "{plan}");
     }
 
     #[test]
