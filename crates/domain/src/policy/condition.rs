@@ -1,6 +1,7 @@
 //! Conditions on the arguments of a call.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fmt;
 
 use regex::Regex;
@@ -8,6 +9,7 @@ use serde_json::{Number, Value};
 
 use super::compare::{Truth, equal, order};
 use super::pattern::{ValueGlob, regex};
+use super::place::{Found, Looked, find, steps};
 use super::spec::{ConditionSpec, Op};
 use crate::visible::visible;
 
@@ -51,10 +53,19 @@ impl Conditions {
         self.truth(arguments) == Truth::Yes
     }
 
-    pub(super) fn truth(&self, arguments: &Value) -> Truth {
+    fn truth(&self, arguments: &Value) -> Truth {
+        self.all(|condition| find(arguments, &condition.steps))
+    }
+
+    /// The same, where others look at the same places.
+    pub(super) fn truth_in(&self, looked: &mut Looked<'_>) -> Truth {
+        self.all(|condition| looked.at(condition.place, &condition.steps))
+    }
+
+    fn all<'a>(&self, mut find: impl FnMut(&Condition) -> Found<'a>) -> Truth {
         let mut truth = Truth::Yes;
         for condition in &self.compiled {
-            truth = truth.and(condition.truth(arguments));
+            truth = truth.and(condition.truth(find(condition)));
             if truth == Truth::No {
                 break;
             }
@@ -62,15 +73,22 @@ impl Conditions {
         truth
     }
 
+    /// Numbers the places that conditions look at; `places` has those of others.
+    pub(super) fn number_places(&mut self, places: &mut HashMap<String, usize>) {
+        for (spec, condition) in self.specs.iter().zip(&mut self.compiled) {
+            let next = places.len();
+            condition.place = *places.entry(spec.pointer.clone()).or_insert(next);
+        }
+    }
+
     /// Each condition with what became of it.
     pub(super) fn truths<'a>(
         &'a self,
         arguments: &'a Value,
     ) -> impl Iterator<Item = (&'a ConditionSpec, Truth)> {
-        self.specs
-            .iter()
-            .zip(&self.compiled)
-            .map(move |(spec, condition)| (spec, condition.truth(arguments)))
+        self.specs.iter().zip(&self.compiled).map(move |(spec, condition)| {
+            (spec, condition.truth(find(arguments, &condition.steps)))
+        })
     }
 }
 
@@ -109,6 +127,8 @@ impl fmt::Display for ConditionSpec {
 #[derive(Clone, Debug)]
 struct Condition {
     steps: Box<[Box<str>]>,
+    /// The number of the place that the steps lead to, among those of all rules.
+    place: usize,
     negated: bool,
     test: Test,
 }
@@ -161,11 +181,11 @@ impl Condition {
             Op::LengthAtMost(length) => (false, Test::LengthAtMost(*length)),
             Op::LengthMoreThan(length) => (false, Test::LengthMoreThan(*length)),
         };
-        Ok(Condition { steps: steps(&spec.pointer).map_err(wrong)?, negated, test })
+        Ok(Condition { steps: steps(&spec.pointer).map_err(wrong)?, place: 0, negated, test })
     }
 
-    fn truth(&self, arguments: &Value) -> Truth {
-        let truth = match find(arguments, &self.steps) {
+    fn truth(&self, found: Found<'_>) -> Truth {
+        let truth = match found {
             Found::Value(Value::Null) => self.test.on_null(self.negated),
             Found::Value(value) => self.test.on(value),
             Found::Missing => self.test.on_missing(self.negated),
@@ -247,58 +267,6 @@ fn length(value: &Value) -> Option<u64> {
         _ => return None,
     };
     Some(length as u64)
-}
-
-enum Found<'a> {
-    Value(&'a Value),
-    Missing,
-    /// Something stands in the way that the pointer does not fit, such as JSON in a text.
-    Unclear,
-}
-
-fn find<'a>(root: &'a Value, steps: &[Box<str>]) -> Found<'a> {
-    let mut value = root;
-    for step in steps {
-        let next = match value {
-            Value::Object(object) => object.get(&**step),
-            Value::Array(items) => match index(step) {
-                Some(index) => items.get(index),
-                None => return Found::Unclear,
-            },
-            Value::Null => None,
-            _ => return Found::Unclear,
-        };
-        match next {
-            Some(next) => value = next,
-            None => return Found::Missing,
-        }
-    }
-    Found::Value(value)
-}
-
-fn index(step: &str) -> Option<usize> {
-    if step.len() > 1 && step.starts_with('0') || !step.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    step.parse().ok()
-}
-
-fn steps(pointer: &str) -> Result<Box<[Box<str>]>, String> {
-    if pointer.is_empty() {
-        return Ok(Box::default());
-    }
-    let Some(rest) = pointer.strip_prefix('/') else {
-        return Err("is not at a JSON pointer, which looks like `/path` or `/items/0`".into());
-    };
-    rest.split('/')
-        .map(|step| {
-            let tildes = step.matches('~').count();
-            if tildes != step.matches("~0").count() + step.matches("~1").count() {
-                return Err("has a `~` that is neither `~0` (for ~) nor `~1` (for /)".into());
-            }
-            Ok(step.replace("~1", "/").replace("~0", "~").into())
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod compare;
 mod condition;
 mod explain;
 mod pattern;
+mod place;
 mod rules;
 mod spec;
 mod verdict;

@@ -51,6 +51,13 @@ impl NamePattern {
             NamePattern::Any => true,
             NamePattern::Exact(exact) => **exact == *name,
             NamePattern::Stars { first, middle, last } => {
+                // One byte tells most names apart without a call.
+                let differ = |a: Option<&u8>, b: Option<&u8>| a.is_some() && a != b;
+                if differ(first.as_bytes().first(), name.as_bytes().first())
+                    || differ(last.as_bytes().last(), name.as_bytes().last())
+                {
+                    return false;
+                }
                 let Some(rest) = name.strip_prefix(&**first) else { return false };
                 let Some(mut rest) = rest.strip_suffix(&**last) else { return false };
                 middle.iter().all(|part| match rest.find(&**part) {

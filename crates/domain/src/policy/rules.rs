@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::compare::Truth;
 use super::condition::Conditions;
 use super::pattern::NamePattern;
+use super::place::Looked;
 use super::spec::{AskSpec, PolicySpec, RuleSpec, Then};
 use super::verdict::{Ask, Decision, Verdict};
 use crate::digest::Digest;
@@ -43,6 +44,8 @@ pub struct Policy {
     exact: HashMap<Box<str>, Vec<usize>>,
     /// Rules about several tools or all.
     wide: Vec<usize>,
+    /// How many different places of the arguments rules look at.
+    places: usize,
     version: Digest,
 }
 
@@ -91,21 +94,24 @@ impl Policy {
         };
         let mut names = HashSet::new();
         let (mut exact, mut wide) = (HashMap::<Box<str>, Vec<usize>>::new(), Vec::new());
+        let mut places = HashMap::new();
         let mut rules = Vec::with_capacity(spec.rules.len());
         for (index, rule) in spec.rules.into_iter().enumerate() {
             let bad = BadPolicy { rule: rule.name.clone(), line: rule.line, why: String::new() };
             if !names.insert(rule.name.clone()) {
                 return Err(BadPolicy { why: "another rule has the same name".into(), ..bad });
             }
-            let rule =
+            let mut rule =
                 Rule::compile(rule, default_expires_ms).map_err(|why| BadPolicy { why, ..bad })?;
+            rule.conditions.number_places(&mut places);
             match &rule.tool {
                 NamePattern::Exact(tool) => exact.entry(tool.clone()).or_default().push(index),
                 _ => wide.push(index),
             }
             rules.push(rule);
         }
-        Ok(Policy { rules, default, default_expires_ms, exact, wide, version })
+        let places = places.len();
+        Ok(Policy { rules, default, default_expires_ms, exact, wide, places, version })
     }
 
     /// What to do with a call.
@@ -115,8 +121,9 @@ impl Policy {
             None => verdict,
             Some(doubted) => doubted.stricter(verdict),
         };
+        let mut looked = Looked::new(facts.arguments, self.places);
         for rule in self.candidates(facts.tool) {
-            match rule.truth(facts) {
+            match rule.truth(facts, &mut looked) {
                 Truth::No => {}
                 Truth::Yes => return and(doubted, rule.verdict.clone()),
                 Truth::Doubt => match rule.spec.then {
@@ -182,12 +189,12 @@ impl Rule {
         Ok(Rule { spec, tool, agent, conditions, verdict })
     }
 
-    fn truth(&self, facts: &Facts<'_>) -> Truth {
+    fn truth(&self, facts: &Facts<'_>, looked: &mut Looked<'_>) -> Truth {
         if self.tool.matches(facts.tool)
             && self.has_effects(facts.effects)
             && self.agent.matches(facts.agent)
         {
-            self.conditions.truth(facts.arguments)
+            self.conditions.truth_in(looked)
         } else {
             Truth::No
         }

@@ -226,10 +226,11 @@ fn any_rules() -> impl Strategy<Value = Vec<RuleSpec>> {
     })
 }
 
-/// What the index must come to: every rule in order, both ways where it cannot be told.
+/// What the index must come to: every rule in order, both ways where it cannot be told, and nothing
+/// remembered of where another rule looked.
 fn by_hand(policy: &Policy, rules: &[Rule], facts: &Facts<'_>) -> Verdict {
     let Some((rule, rest)) = rules.split_first() else { return policy.default.clone() };
-    match rule.truth(facts) {
+    match rule.truth(facts, &mut Looked::new(facts.arguments, 0)) {
         Truth::No => by_hand(policy, rest, facts),
         Truth::Yes => rule.verdict.clone(),
         Truth::Doubt => {
