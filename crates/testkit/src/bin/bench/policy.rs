@@ -11,8 +11,9 @@ use crate::goal::Goal;
 use crate::report::{Report, Row, percentile};
 
 const RULES: usize = 100;
-/// A verdict is shorter than a look at the clock, so several share one.
-const AT_A_TIME: u32 = 32;
+/// A verdict is shorter than a look at the clock, so several share one: on as many different calls,
+/// because the same text again and again is easier than life.
+const AT_A_TIME: usize = 32;
 
 const GOAL: (f64, f64) = (10.0, 2.0);
 
@@ -20,29 +21,30 @@ pub(crate) fn run(quick: bool, report: &Report) -> Result<(), Box<dyn std::error
     let samples = if quick { 2_000 } else { 50_000 };
     let mixed = Policy::compile(PolicySpec { rules: mixed(), ..PolicySpec::default() })?;
     let mut every = Vec::new();
-    for (place, call) in calls() {
-        let facts = call.facts();
-        let expected = match place {
-            "none" => None,
-            _ => Some(format!("the {place} rule")),
-        };
-        if mixed.rule(&facts).rule() != expected.as_deref() {
-            return Err(format!("{:?} decides, not the {place} rule", mixed.rule(&facts)).into());
+    for (place, make) in PLACES {
+        let calls: Vec<Call> = (0..AT_A_TIME).map(make).collect();
+        let decided = (place != "no rule").then_some(place);
+        if let Some(strayed) = calls.iter().find(|call| mixed.rule(&call.facts()).rule() != decided)
+        {
+            let verdict = mixed.rule(&strayed.facts()).explain();
+            return Err(format!("{place} was to decide: {verdict}").into());
         }
-        let times = time(&mixed, &facts, samples);
-        let what = format!("policy, {RULES} rules, the {place} decides");
+        let times = time(&mixed, &calls, samples);
+        let what = format!("policy, {RULES} rules, {place} decides");
         report.row(Row::new("policy", format!("{what}, p50"), micros(&times, 50), "µs"));
         every.extend(times);
     }
-    let what = format!("policy, {RULES} rules, all four calls");
+    let what = format!("policy, {RULES} rules, all four kinds of calls");
     let goal = Goal::at_most(GOAL.0).aim(GOAL.1);
     report.row(Row::new("policy", format!("{what}, p50"), micros(&every, 50), "µs").goal(goal));
     report.row(Row::new("policy", format!("{what}, p99"), micros(&every, 99), "µs"));
 
     // No index helps here: every rule has to look at the arguments.
     let alike = Policy::compile(PolicySpec { rules: alike(), ..PolicySpec::default() })?;
-    let call = Call::sql("DELETE FROM audit_trail WHERE created_at < '2024-01-01'");
-    let times = time(&alike, &call.facts(), samples);
+    let calls: Vec<Call> = (0..AT_A_TIME)
+        .map(|n| Call::sql(format!("DELETE FROM audit_{n} WHERE created_at < '20{n:02}-01-01'")))
+        .collect();
+    let times = time(&alike, &calls, samples);
     let what = format!("policy, {RULES} regexes on one argument, none decides");
     report.row(Row::new("policy", format!("{what}, p50"), micros(&times, 50), "µs").goal(goal));
     report.row(Row::new("policy", format!("{what}, p99"), micros(&times, 99), "µs"));
@@ -53,13 +55,14 @@ fn micros(times: &[Duration], percent: usize) -> f64 {
     percentile(times, percent) * 1e3
 }
 
-fn time(policy: &Policy, facts: &Facts<'_>, samples: usize) -> Vec<Duration> {
+fn time(policy: &Policy, calls: &[Call], samples: usize) -> Vec<Duration> {
+    let facts: Vec<Facts<'_>> = calls.iter().map(Call::facts).collect();
     let verdicts = || {
         let start = Instant::now();
-        for _ in 0..AT_A_TIME {
+        for facts in &facts {
             black_box(policy.rule(black_box(facts)));
         }
-        start.elapsed() / AT_A_TIME
+        start.elapsed() / facts.len() as u32
     };
     // The first ones fill caches, and let regexes build what they build lazily.
     (0..samples / 10).for_each(|_| {
@@ -76,7 +79,7 @@ struct Call {
 }
 
 impl Call {
-    fn sql(sql: &str) -> Call {
+    fn sql(sql: String) -> Call {
         let arguments = json!({"database": "shop", "sql": sql, "timeout_s": 30});
         Call { tool: "sql_modify", agent: "ops", effects: Effects::Transactional, arguments }
     }
@@ -91,21 +94,26 @@ impl Call {
     }
 }
 
-/// Which rule decides, and a call on which it does.
-fn calls() -> [(&'static str, Call); 4] {
-    let shell = |argv: &[&str], cwd: &str| Call {
+/// Which rule decides, and calls on which it does.
+type Place = (&'static str, fn(usize) -> Call);
+
+const PLACES: [Place; 4] = [
+    ("the first rule", |n| Call {
         tool: "shell_cmd",
         agent: "ops",
         effects: Effects::AtMostOnce,
-        arguments: json!({"argv": argv, "cwd": cwd, "timeout_s": 60}),
-    };
-    [
-        ("first", shell(&["rm", "-rf", "build"], "/etc/nginx")),
-        ("middle", Call::sql("DELETE FROM orders WHERE state = 'abandoned' AND age_days > 90")),
-        ("last", Call::sql("UPDATE ledger_2024 SET amount = 0 WHERE account = 'acme-emea-17'")),
-        ("none", Call::sql("UPDATE carts SET note = 'checked by the nightly job' WHERE id = 881")),
-    ]
-}
+        arguments: json!({"argv": ["rm", "-rf", format!("build-{n}")], "cwd": format!("/etc/site-{n}")}),
+    }),
+    ("the middle rule", |n| {
+        Call::sql(format!("DELETE FROM orders WHERE state = 'abandoned' AND age_days > {}", 90 + n))
+    }),
+    ("the last rule", |n| {
+        Call::sql(format!("UPDATE ledger_{} SET amount = 0 WHERE account = 'emea-{n}'", 2000 + n))
+    }),
+    ("no rule", |n| {
+        Call::sql(format!("UPDATE carts SET note = 'checked by nightly job {n}' WHERE id = 88{n}"))
+    }),
+];
 
 fn rule(name: String, tool: &str, then: Then, args: &[(&str, Op)]) -> RuleSpec {
     let args = args
