@@ -30,6 +30,16 @@ impl Digest {
         &self.0
     }
 
+    /// The digits alone, written into the given place: digests are spelled in every record.
+    pub fn digits<'a>(&self, place: &'a mut [u8; 64]) -> &'a str {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for (pair, byte) in place.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        std::str::from_utf8(place).unwrap_or_default()
+    }
+
     fn from_ring(digest: ring::digest::Digest) -> Digest {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest.as_ref());
@@ -42,7 +52,7 @@ const PREFIX: &str = "sha256:";
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(self.digits(&mut [0; 64]))
     }
 }
 

@@ -49,6 +49,17 @@ impl Outside {
         Outside { id: hold.id, version: 1, hold }
     }
 
+    /// What a stream's events, oldest first, have led to.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Outside> {
+        let mut events = events.into_iter();
+        let Some(Event::HoldOpened { hold }) = events.next() else { return None };
+        let mut outside = Outside::begin(hold.clone());
+        for event in events {
+            outside.apply(event);
+        }
+        Some(outside)
+    }
+
     /// Events to write, and what to tell the caller. Both may be there: an answer that comes too
     /// late makes the expiry happen, and is refused.
     pub fn decide(

@@ -55,21 +55,33 @@ impl Clock for SystemClock {
     }
 }
 
-/// Unguessable bits from the operating system.
-pub struct SystemChance(SystemRandom);
+/// Unguessable bits from the operating system, fetched by the handful: every id takes some.
+pub struct SystemChance {
+    source: SystemRandom,
+    fetched: Mutex<Vec<[u8; 16]>>,
+}
+
+const FETCHED_AT_ONCE: usize = 32;
 
 impl Default for SystemChance {
     fn default() -> SystemChance {
-        SystemChance(SystemRandom::new())
+        SystemChance { source: SystemRandom::new(), fetched: Mutex::default() }
     }
 }
 
 impl Chance for SystemChance {
     fn bits(&self) -> u128 {
-        let mut bytes = [0u8; 16];
-        // Without randomness ids could be guessed: better to stop than to go on.
-        self.0.fill(&mut bytes).expect("the operating system gives random bytes");
-        u128::from_le_bytes(bytes)
+        let mut fetched = self.fetched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        loop {
+            // Taken out: no bits are ever given twice.
+            if let Some(bits) = fetched.pop() {
+                return u128::from_le_bytes(bits);
+            }
+            let mut bytes = [0u8; 16 * FETCHED_AT_ONCE];
+            // Without randomness ids could be guessed: better to stop than to go on.
+            self.source.fill(&mut bytes).expect("the operating system gives random bytes");
+            fetched.extend(bytes.as_chunks().0);
+        }
     }
 }
 

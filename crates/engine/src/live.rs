@@ -30,9 +30,12 @@ const BACKLOG: usize = 256;
 #[derive(Clone, Default)]
 pub(crate) struct Live(Arc<Mutex<HashMap<SessionId, Channel>>>);
 
+/// Most turns are heard by nobody: the way to listeners, which has room for a whole backlog, is made
+/// by the first of them.
+#[derive(Default)]
 struct Channel {
     speaking: Option<Speaking>,
-    listeners: broadcast::Sender<Spoken>,
+    listeners: Option<broadcast::Sender<Spoken>>,
 }
 
 struct Speaking {
@@ -72,8 +75,7 @@ impl Live {
                     Spoken::Discarded { message }
                 }
             };
-            // Nobody listening is no error.
-            let _ = channel.listeners.send(spoken);
+            channel.tell(spoken);
         });
     }
 
@@ -85,7 +87,7 @@ impl Live {
     pub(crate) fn discard(&self, session: SessionId) {
         self.with(session, |channel| {
             if let Some(speaking) = channel.speaking.take() {
-                let _ = channel.listeners.send(Spoken::Discarded { message: speaking.message });
+                channel.tell(Spoken::Discarded { message: speaking.message });
             }
         });
         self.sweep(session);
@@ -96,7 +98,11 @@ impl Live {
         &self,
         session: SessionId,
     ) -> (Option<Spoken>, broadcast::Receiver<Spoken>) {
-        self.with(session, |channel| (channel.so_far(), channel.listeners.subscribe()))
+        self.with(session, |channel| {
+            let so_far = channel.so_far();
+            let listeners = channel.listeners.get_or_insert_with(|| broadcast::channel(BACKLOG).0);
+            (so_far, listeners.subscribe())
+        })
     }
 
     pub(crate) fn so_far(&self, session: SessionId) -> Option<Spoken> {
@@ -106,24 +112,31 @@ impl Live {
 
     fn with<T>(&self, session: SessionId, change: impl FnOnce(&mut Channel) -> T) -> T {
         let mut channels = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        change(channels.entry(session).or_insert_with(|| Channel {
-            speaking: None,
-            listeners: broadcast::channel(BACKLOG).0,
-        }))
+        change(channels.entry(session).or_default())
     }
 
     /// Forgets channels that nobody uses.
     pub(crate) fn sweep(&self, session: SessionId) {
         let mut channels = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if channels.get(&session).is_some_and(|channel| {
-            channel.listeners.receiver_count() == 0 && channel.speaking.is_none()
-        }) {
+        if channels.get(&session).is_some_and(Channel::is_idle) {
             channels.remove(&session);
         }
     }
 }
 
 impl Channel {
+    fn tell(&self, spoken: Spoken) {
+        if let Some(listeners) = &self.listeners {
+            // Whoever listened may have gone; that is no error.
+            let _ = listeners.send(spoken);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        let is_heard = self.listeners.as_ref().is_some_and(|tell| tell.receiver_count() > 0);
+        self.speaking.is_none() && !is_heard
+    }
+
     fn so_far(&self) -> Option<Spoken> {
         let speaking = self.speaking.as_ref()?;
         (!speaking.text.is_empty())

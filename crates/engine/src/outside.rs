@@ -406,15 +406,8 @@ impl Engine {
 
     async fn load_outside(&self, id: HoldId) -> Result<Outside, Error> {
         let entries = self.0.store.load(StreamId::Outside(id)).await?;
-        let mut events = entries.iter().flat_map(|entry| entry.events.iter());
-        let Some(Event::HoldOpened { hold }) = events.next() else {
-            return Err(Refusal::NotFound { what: "hold" }.into());
-        };
-        let mut outside = Outside::begin(hold.clone());
-        for event in events {
-            outside.apply(event);
-        }
-        Ok(outside)
+        let events = entries.iter().flat_map(|entry| entry.events.iter());
+        Outside::replay(events).ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The way in: load, decide, commit; when somebody else was first, decide again.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Decided, Reply, Session};
 use domain::time::Timestamp;
+use futures_util::FutureExt as _;
 use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow};
 
 use crate::{Engine, Error};
@@ -139,7 +141,7 @@ impl Engine {
     }
 
     /// Commits, and does what follows from that. A caller may hang up at any moment; what is on disk
-    /// must be followed up all the same, so both happen in a task that nobody can hang up on.
+    /// must be followed up all the same, so nobody can hang up on this part of it.
     pub(crate) async fn write(
         &self,
         commit: Commit,
@@ -147,16 +149,17 @@ impl Engine {
     ) -> Result<Written, Error> {
         let engine = self.clone();
         let stream = commit.stream;
-        let task = self.0.tasks.spawn(async move {
-            let result = engine.write_now(commit, done).await;
+        let work = async move {
+            let written = AssertUnwindSafe(engine.write_now(commit, done)).catch_unwind().await;
+            let result = written.unwrap_or_else(|_| {
+                Err(Error::Unavailable("the change could not be made; try again".into()))
+            });
             if result.is_err() {
                 engine.look_again(stream);
             }
             result
-        });
-        task.await.unwrap_or_else(|_| {
-            Err(Error::Unavailable("the change could not be made; try again".into()))
-        })
+        };
+        self.unstoppable(work).await
     }
 
     /// Whatever fate the commit met, this finds out before it returns.
@@ -268,17 +271,7 @@ impl Engine {
     }
 
     pub(crate) fn row(&self, session: &Session) -> SessionRow {
-        SessionRow {
-            id: session.id,
-            agent: session.agent.clone(),
-            creator: session.creator.clone(),
-            title: session.title.clone(),
-            run: session.run.as_ref().map(|run| (run.id, run.status)),
-            opened_at: session.opened_at,
-            changed_at: session.changed_at,
-            owes: !session.owed().is_empty(),
-            owner: self.0.node,
-        }
+        SessionRow::of(session, self.0.node)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::live::Spoken;
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
-const BACKLOG: usize = 256;
+const BACKLOG: usize = 64;
 const PAGE: usize = 200;
 
 /// Tells followers in this process of every commit. Only a wake-up with the entry attached: a

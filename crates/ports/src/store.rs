@@ -11,7 +11,7 @@ use domain::grant::Grant;
 use domain::hold::{Hold, Risk};
 use domain::id::{CommitId, HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
-use domain::session::RunStatus;
+use domain::session::{RunStatus, Session};
 use domain::time::Timestamp;
 
 /// Everything that one decision changes: all of it becomes durable, or none.
@@ -49,6 +49,22 @@ pub struct SessionRow {
     pub owes: bool,
     /// The node that took that work on itself.
     pub owner: NodeId,
+}
+
+impl SessionRow {
+    pub fn of(session: &Session, owner: NodeId) -> SessionRow {
+        SessionRow {
+            id: session.id,
+            agent: session.agent.clone(),
+            creator: session.creator.clone(),
+            title: session.title.clone(),
+            run: session.run.as_ref().map(|run| (run.id, run.status)),
+            opened_at: session.opened_at,
+            changed_at: session.changed_at,
+            owes: !session.owed().is_empty(),
+            owner,
+        }
+    }
 }
 
 /// A reply that a caller can have again under the same `Idempotency-Key`.

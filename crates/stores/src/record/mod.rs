@@ -49,6 +49,8 @@ pub(crate) use row::{read_row, write_row};
 /// The version that this code writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
 
+const USUAL_BYTES: usize = 2 << 10;
+
 /// Why a record cannot be read. It never repeats what the record says, which may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Broken {
@@ -143,8 +145,7 @@ pub(crate) struct Hex(pub(crate) Digest);
 
 impl Serialize for Hex {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = self.0.to_string();
-        serializer.serialize_str(text.strip_prefix(SHA256).unwrap_or(&text))
+        serializer.serialize_str(self.0.digits(&mut [0; 64]))
     }
 }
 
@@ -203,8 +204,11 @@ fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8], version: impl Fn(&T) -> u32) ->
 }
 
 fn write<T: Serialize>(record: &T) -> Vec<u8> {
+    // Most records fit: growing step by step would copy each of them several times.
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
     // Writing to memory cannot fail, and no record has a map whose keys are not text.
-    serde_json::to_vec(record).expect("a record is always JSON")
+    serde_json::to_writer(&mut bytes, record).expect("a record is always JSON");
+    bytes
 }
 
 fn is_false(value: &bool) -> bool {

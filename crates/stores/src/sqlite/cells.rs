@@ -1,14 +1,14 @@
 //! How domain values stand in columns: ids as their 16 bytes, small sums as small numbers.
 
-use domain::event::Event;
 use domain::hold::{Hold, Risk};
 use domain::id::{Bits, HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::session::RunStatus;
-use ports::store::{Commit, SecretKind, SessionRow};
-use rusqlite::Row;
+use ports::store::{SecretKind, SessionRow};
+use rusqlite::{Connection, Row, params};
 
 use super::error::Failure;
+use super::shelf::HoldRow;
 use crate::record::{Broken, StoredActor, key_of, write_hold};
 
 pub(super) fn id(bits: Bits) -> [u8; 16] {
@@ -85,18 +85,17 @@ pub(super) struct HoldCells {
     pub(super) opener: Option<String>,
     pub(super) creator: Option<String>,
     pub(super) audience: String,
+    /// Counts only for a hold that the table does not have yet.
+    pub(super) opened_in: i64,
     /// `None`: as the same commit opened it.
     pub(super) record: Option<Vec<u8>>,
 }
 
 impl HoldCells {
-    pub(super) fn new(hold: &Hold, commit: &Commit) -> HoldCells {
+    pub(super) fn new(row: &HoldRow) -> HoldCells {
+        let hold = &row.hold;
         let opener = key_of(&hold.opener);
-        let creator = commit.session.as_ref().and_then(|session| key_of(&session.creator));
-        let is_as_opened = commit.events.iter().any(|event| match event {
-            Event::HoldOpened { hold: opened } => **opened == *hold,
-            _ => false,
-        });
+        let creator = row.creator.as_deref().map(str::to_owned);
         HoldCells {
             id: id(hold.id.0),
             state: state_code(hold.state.name()).unwrap_or(i64::MAX),
@@ -108,8 +107,38 @@ impl HoldCells {
             creator: creator.filter(|creator| Some(creator) != opener.as_ref()),
             opener,
             audience: audience(hold),
-            record: (!is_as_opened).then(|| write_hold(hold)),
+            opened_in: row.opened_in.unwrap_or_default() as i64,
+            record: (!row.is_as_opened).then(|| write_hold(hold)),
         }
+    }
+}
+
+impl HoldCells {
+    pub(super) fn write(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        connection
+            .prepare_cached(
+                "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, \
+                     creator, audience, opened_in, record) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+                 ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
+                     expires_at = excluded.expires_at, audience = excluded.audience, \
+                     record = excluded.record",
+            )?
+            .execute(params![
+                self.id,
+                self.state,
+                self.kind,
+                self.risk,
+                self.session,
+                self.expires_at,
+                self.agent,
+                self.opener,
+                self.creator,
+                self.audience,
+                self.opened_in,
+                self.record,
+            ])
+            .map(drop)
     }
 }
 
@@ -192,6 +221,34 @@ impl SessionCells {
             owes: row.owes,
             owner: id(row.owner.0),
         }
+    }
+}
+
+impl SessionCells {
+    pub(super) fn write(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        connection
+            .prepare_cached(
+                "INSERT INTO sessions (id, agent, creator, creator_record, title, run, run_status, \
+                     opened_at, changed_at, owes, owner) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+                 ON CONFLICT (id) DO UPDATE SET title = excluded.title, run = excluded.run, \
+                     run_status = excluded.run_status, changed_at = excluded.changed_at, \
+                     owes = excluded.owes, owner = excluded.owner",
+            )?
+            .execute(params![
+                self.id,
+                self.agent,
+                self.creator,
+                self.creator_record,
+                self.title,
+                self.run,
+                self.run_status,
+                self.opened_at,
+                self.changed_at,
+                self.owes,
+                self.owner,
+            ])
+            .map(drop)
     }
 }
 

@@ -1,12 +1,12 @@
 //! One commit on its way to disk: made ready by the caller, written by the writer.
 
-use domain::event::Event;
 use domain::id::StreamId;
 use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply};
 use rusqlite::{Connection, params};
 
-use super::cells::{self, HoldCells, SessionCells};
+use super::cells;
 use super::head::Head;
+use super::shelf::Rows;
 use crate::record::{write_grant, write_row};
 
 /// A commit in the form of its rows, so that the one writer has nothing left to do but write.
@@ -18,9 +18,8 @@ pub(super) struct Prepared {
     count: u64,
     at_ms: i64,
     bytes: Vec<u8>,
-    session: Option<SessionCells>,
-    runs: Vec<[u8; 16]>,
-    holds: Vec<HoldCells>,
+    /// For the tables, a little later.
+    pub(super) rows: Rows,
     grants: Vec<GrantCells>,
     reply: Option<KeptReply>,
     deliveries: Vec<Delivery>,
@@ -35,10 +34,6 @@ struct GrantCells {
 
 impl Prepared {
     pub(super) fn new(commit: &Commit) -> Prepared {
-        let runs = commit.events.iter().filter_map(|event| match event {
-            Event::RunStarted { run } | Event::MessageQueued { run, .. } => Some(cells::id(run.0)),
-            _ => None,
-        });
         Prepared {
             stream: commit.stream,
             stream_cell: cells::stream(commit.stream),
@@ -47,9 +42,7 @@ impl Prepared {
             count: commit.events.len() as u64,
             at_ms: commit.at.as_ms(),
             bytes: write_row(commit),
-            session: commit.session.as_ref().map(SessionCells::new),
-            runs: runs.collect(),
-            holds: commit.holds.iter().map(|hold| HoldCells::new(hold, commit)).collect(),
+            rows: Rows::of(commit),
             grants: commit
                 .grants
                 .iter()
@@ -90,7 +83,7 @@ impl Prepared {
         // Without events nothing has happened, and the log says nothing: a reply is kept, or a session
         // changes hands.
         let chain = if self.count > 0 { Some(self.append(connection, head)?) } else { None };
-        self.write_tables(connection, global)?;
+        self.write_tables(connection)?;
         if let Some(chain) = chain {
             head.advance(chain, self.stream, self.expected + self.count, self.count, self.at_ms);
         }
@@ -123,18 +116,8 @@ impl Prepared {
         Ok(chain)
     }
 
-    fn write_tables(&self, connection: &Connection, global: u64) -> Result<(), rusqlite::Error> {
-        if let Some(session) = &self.session {
-            write_session(connection, session)?;
-            for run in &self.runs {
-                connection
-                    .prepare_cached("INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)")?
-                    .execute(params![run, session.id])?;
-            }
-        }
-        for hold in &self.holds {
-            write_hold(connection, hold, global)?;
-        }
+    /// What must be there at once: a reply that is kept, a word to send.
+    fn write_tables(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
         for grant in &self.grants {
             connection
                 .prepare_cached(
@@ -184,61 +167,4 @@ fn keep(connection: &Connection, reply: &KeptReply) -> Result<(), rusqlite::Erro
             reply.body,
         ])
         .map(drop)
-}
-
-fn write_session(connection: &Connection, cells: &SessionCells) -> Result<(), rusqlite::Error> {
-    connection
-        .prepare_cached(
-            "INSERT INTO sessions (id, agent, creator, creator_record, title, run, run_status, \
-                 opened_at, changed_at, owes, owner) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
-             ON CONFLICT (id) DO UPDATE SET title = excluded.title, run = excluded.run, \
-                 run_status = excluded.run_status, changed_at = excluded.changed_at, \
-                 owes = excluded.owes, owner = excluded.owner",
-        )?
-        .execute(params![
-            cells.id,
-            cells.agent,
-            cells.creator,
-            cells.creator_record,
-            cells.title,
-            cells.run,
-            cells.run_status,
-            cells.opened_at,
-            cells.changed_at,
-            cells.owes,
-            cells.owner,
-        ])?;
-    Ok(())
-}
-
-fn write_hold(
-    connection: &Connection,
-    cells: &HoldCells,
-    global: u64,
-) -> Result<(), rusqlite::Error> {
-    connection
-        .prepare_cached(
-            "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, \
-                 creator, audience, opened_in, record) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-             ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
-                 expires_at = excluded.expires_at, audience = excluded.audience, \
-                 record = excluded.record",
-        )?
-        .execute(params![
-            cells.id,
-            cells.state,
-            cells.kind,
-            cells.risk,
-            cells.session,
-            cells.expires_at,
-            cells.agent,
-            cells.opener,
-            cells.creator,
-            cells.audience,
-            global as i64,
-            cells.record,
-        ])?;
-    Ok(())
 }

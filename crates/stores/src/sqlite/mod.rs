@@ -1,5 +1,6 @@
 //! The store in one file: SQLite with one writer thread and a few readers.
 
+mod catch_up;
 mod cells;
 mod commit;
 mod connection;
@@ -12,6 +13,7 @@ mod queue;
 mod reader;
 mod reads;
 mod schema;
+mod shelf;
 mod side;
 mod store;
 #[cfg(test)]
@@ -36,6 +38,7 @@ use directory::Directory;
 use queue::Queue;
 use reader::{READERS, Readers};
 use schema::Kind;
+use shelf::Shelf;
 use side::{Done, Side};
 use writer::{Job, Open, QUIET, Writer};
 
@@ -49,6 +52,7 @@ pub struct SqliteStore {
     key: PublicKey,
     writes: Arc<Queue<Job>>,
     readers: Readers,
+    shelf: Arc<Shelf>,
     threads: Mutex<Threads>,
 }
 
@@ -80,7 +84,8 @@ impl SqliteStore {
         if known.is_none() {
             keep_key(&connection, key).map_err(|e| OpenError::sqlite(&source.database, &e))?;
         }
-        let open = Open::new(connection).map_err(|failure| OpenError::Damaged {
+        let shelf = Arc::<Shelf>::default();
+        let open = Open::new(connection, &shelf).map_err(|failure| OpenError::Damaged {
             path: source.database.clone(),
             why: StoreError::from(failure).to_string(),
         })?;
@@ -89,7 +94,9 @@ impl SqliteStore {
             source: source.clone(),
             signer: Arc::new(signer),
             queue: writes.clone(),
+            shelf: shelf.clone(),
             quiet,
+            batch: 0,
             open: Some(open),
         };
         let readers = Readers::new();
@@ -98,6 +105,7 @@ impl SqliteStore {
             key,
             writes,
             readers: readers.clone(),
+            shelf,
             threads: Mutex::new(Threads {
                 writer: Some(spawn("store-writer", &source, move || writer.run())?),
                 readers: Vec::new(),
@@ -136,6 +144,17 @@ impl SqliteStore {
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What lists read must be in the tables. If the disk does not let it, they show what is there:
+    /// a list decides nothing.
+    async fn tables(&self) -> &Readers {
+        if !self.shelf.is_empty()
+            && let Err(error) = self.side(Side::Shelve).await
+        {
+            tracing::warn!(%error, "lists may be behind what has happened");
+        }
+        &self.readers
     }
 
     async fn side(&self, side: Side) -> Result<Done, StoreError> {

@@ -18,6 +18,8 @@ struct Inner<T> {
     is_abandoned: bool,
     /// Threads that sleep: without any, a push need not wake one.
     asleep: usize,
+    /// Items for which it is worth waking one.
+    worth: usize,
 }
 
 /// What a thread got.
@@ -33,8 +35,13 @@ pub(super) enum Taken<T> {
 
 impl<T> Queue<T> {
     pub(super) fn new(items_max: usize) -> Queue<T> {
-        let inner =
-            Inner { items: VecDeque::new(), is_closed: false, is_abandoned: false, asleep: 0 };
+        let inner = Inner {
+            items: VecDeque::new(),
+            is_closed: false,
+            is_abandoned: false,
+            asleep: 0,
+            worth: 1,
+        };
         Queue { room: Semaphore::new(items_max), inner: Mutex::new(inner), wake: Condvar::new() }
     }
 
@@ -47,10 +54,26 @@ impl<T> Queue<T> {
             return Err(item);
         }
         inner.items.push_back(item);
-        if inner.asleep > 0 {
+        if inner.asleep > 0 && inner.items.len() >= inner.worth {
             self.wake.notify_one();
         }
         Ok(())
+    }
+
+    /// Lets those come who are expected: so many were just served, and others wait already. For the
+    /// one thread that takes from a queue.
+    pub(super) fn gather(&self, served: usize, patience: Duration) {
+        let mut inner = self.lock();
+        let worth = (served + inner.items.len()) / 2;
+        if served < 2 || inner.items.len() >= worth || inner.is_closed {
+            return;
+        }
+        inner.worth = worth;
+        inner.asleep += 1;
+        (inner, _) =
+            self.wake.wait_timeout(inner, patience).unwrap_or_else(PoisonError::into_inner);
+        inner.asleep -= 1;
+        inner.worth = 1;
     }
 
     pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {

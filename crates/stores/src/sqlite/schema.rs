@@ -3,8 +3,11 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/0001_begin.sql"), include_str!("migrations/0002_inbox.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_begin.sql"),
+    include_str!("migrations/0002_inbox.sql"),
+    include_str!("migrations/0003_tables_follow.sql"),
+];
 
 /// The version that this program writes, and the newest that it knows.
 pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;

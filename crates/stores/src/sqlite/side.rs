@@ -31,6 +31,8 @@ pub(super) enum Side {
         at: Timestamp,
     },
     Probe,
+    /// Nothing may be left on the shelf when this is done: the writer sees to it beforehand.
+    Shelve,
 }
 
 #[derive(Debug)]
@@ -87,6 +89,7 @@ impl Side {
             Side::End { at } => {
                 Ok(Done::Bytes(signer.end(&head.chain, at.as_ms()).to_string().into_bytes()))
             }
+            Side::Shelve => Ok(Done::Nothing),
             Side::Probe => {
                 if let Some(found) = check_durability(connection)? {
                     return Ok(Done::Unsafe(found));

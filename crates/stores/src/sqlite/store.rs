@@ -49,31 +49,40 @@ impl Store for SqliteStore {
     }
 
     async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
+        if let Some(hold) = self.shelf.hold(id) {
+            return Ok(Some(hold));
+        }
         self.readers.read(move |connection| reads::hold(connection, id)).await
     }
 
     async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
-        self.readers.read(move |connection| lists::holds(connection, &query)).await
+        self.tables().await.read(move |connection| lists::holds(connection, &query)).await
     }
 
     async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {
-        self.readers.read(move |connection| lists::count_holds(connection, &query)).await
+        self.tables().await.read(move |connection| lists::count_holds(connection, &query)).await
     }
 
     async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError> {
-        self.readers.read(move |connection| lists::sessions(connection, &query)).await
+        self.tables().await.read(move |connection| lists::sessions(connection, &query)).await
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        if let Some(row) = self.shelf.session(id) {
+            return Ok(Some(row));
+        }
         self.readers.read(move |connection| reads::session(connection, id)).await
     }
 
     async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
+        if let Some(session) = self.shelf.session_of_run(run) {
+            return Ok(Some(session));
+        }
         self.readers.read(move |connection| reads::session_of_run(connection, run)).await
     }
 
     async fn grants(&self, viewer: Viewer) -> Result<Vec<Arc<Grant>>, StoreError> {
-        self.readers.read(move |connection| lists::grants(connection, &viewer)).await
+        self.tables().await.read(move |connection| lists::grants(connection, &viewer)).await
     }
 
     async fn reply(&self, caller: &str, key: &str) -> Result<Option<KeptReply>, StoreError> {
@@ -87,11 +96,11 @@ impl Store for SqliteStore {
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError> {
-        self.readers.read(move |connection| reads::due(connection, now, limit)).await
+        self.tables().await.read(move |connection| reads::due(connection, now, limit)).await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.readers.read(reads::next_due).await
+        self.tables().await.read(reads::next_due).await
     }
 
     async fn owing(
@@ -99,7 +108,7 @@ impl Store for SqliteStore {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
-        self.readers.read(move |connection| reads::owing(connection, after, limit)).await
+        self.tables().await.read(move |connection| reads::owing(connection, after, limit)).await
     }
 
     fn is_shared(&self) -> bool {

@@ -18,16 +18,21 @@ use ports::store::{CommitError, Committed, StoreError};
 use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
 
+use super::catch_up::catch_up;
 use super::commit::Prepared;
 use super::connection::{Source, check_durability};
 use super::error::{Failure, is_own_fault, said};
 use super::head::Head;
 use super::queue::{Queue, Taken};
+use super::shelf::{Rows, Shelf};
 use super::side::{Done, Side};
 
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
 /// first does not wait long for the last.
 const BATCH_MAX: usize = 256;
+/// How long those whose last commit was just acknowledged may take to come with the next one. Half
+/// of them are waited for, so that more share a sync; one alone is never waited for.
+const GATHER: Duration = Duration::from_micros(150);
 /// Entries that may go without a signature.
 const UNVOUCHED_MAX: u64 = 1_000;
 /// Quiet time after which what has no signature gets one.
@@ -39,6 +44,10 @@ pub(super) enum Job {
 }
 
 impl Job {
+    fn needs_tables(&self) -> bool {
+        matches!(self, Job::Side { side: Side::Shelve, .. })
+    }
+
     /// Nothing of it was written.
     fn refuse(self, why: &str) {
         let unavailable = StoreError::Unavailable(why.to_owned());
@@ -81,7 +90,10 @@ pub(super) struct Writer {
     pub(super) source: Source,
     pub(super) signer: Arc<audit::Signer>,
     pub(super) queue: Arc<Queue<Job>>,
+    pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
+    /// Operations in the last transaction.
+    pub(super) batch: usize,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
 }
@@ -92,8 +104,10 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(connection: Connection) -> Result<Open, Failure> {
+    /// What is on the shelf is in the journal, too, if it is anywhere: the tables get it from there.
+    pub(super) fn new(connection: Connection, shelf: &Shelf) -> Result<Open, Failure> {
         let head = Head::read(&connection)?;
+        shelf.clear(catch_up(&connection)?);
         Ok(Open { connection, head })
     }
 }
@@ -112,8 +126,13 @@ impl Writer {
         let _abandon = Abandon(self.queue.clone());
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
-            match self.queue.take(BATCH_MAX, (unvouched > 0).then_some(self.quiet)) {
-                Taken::Items(jobs) => self.batch(jobs),
+            let has_more_to_do = unvouched > 0 || !self.shelf.is_empty();
+            self.queue.gather(self.batch, GATHER);
+            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
+                Taken::Items(jobs) => {
+                    self.batch = jobs.len();
+                    self.batch(jobs);
+                }
                 Taken::Idle => self.tidy(),
                 Taken::Closed => return self.tidy(),
                 Taken::Abandoned => return,
@@ -157,7 +176,22 @@ impl Writer {
             Some(open) => open,
             None => self.reopen().map_err(Fault::Undone)?,
         };
-        let outcomes = write(&mut open, jobs, care, &self.signer, &self.source)?;
+        let shelves = jobs.iter().any(Job::needs_tables) || self.shelf.is_full(open.head.global);
+        let up_to = open.head.global;
+        let mut fresh = Rows::default();
+        let transaction = Transaction {
+            jobs,
+            care,
+            signer: &self.signer,
+            source: &self.source,
+            shelf: shelves.then_some(&*self.shelf),
+        };
+        let outcomes = transaction.write(&mut open, &mut fresh)?;
+        if shelves {
+            self.shelf.clear(up_to);
+        }
+        // Before anybody is told: whoever reads next must find it.
+        self.shelf.put(fresh);
         self.open = Some(open);
         Ok(outcomes)
     }
@@ -169,16 +203,19 @@ impl Writer {
             Ok(Some(found)) => return Err(found.to_string()),
             Err(error) => return Err(said(&error)),
         }
-        Open::new(connection).map_err(|failure| StoreError::from(failure).to_string())
+        Open::new(connection, &self.shelf).map_err(|failure| StoreError::from(failure).to_string())
     }
 
-    /// In a quiet moment and at the end: signs what has no signature, and moves the log into the
-    /// database.
+    /// In a quiet moment and at the end: clears the shelf, signs what has no signature, and moves the
+    /// log into the database.
     fn tidy(&mut self) {
         let Some(mut open) = self.open.take() else { return };
+        let up_to = open.head.global;
         let tidied = begin(&open.connection)
+            .and_then(|()| self.shelf.write(&open.connection, up_to))
             .and_then(|()| vouch(&mut open, &self.signer))
             .and_then(|()| open.connection.execute_batch("COMMIT"))
+            .map(|()| self.shelf.clear(up_to))
             .and_then(|()| {
                 let passive = "PRAGMA wal_checkpoint(PASSIVE)";
                 open.connection.query_row(passive, [], |_| Ok(()))
@@ -216,31 +253,46 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-fn write(
-    open: &mut Open,
-    jobs: &[Job],
+struct Transaction<'a> {
+    jobs: &'a [Job],
     care: Care,
-    signer: &audit::Signer,
-    source: &Source,
-) -> Result<Vec<Outcome>, Fault> {
-    source.inject(&mut open.connection)?;
-    begin(&open.connection)?;
-    let mut outcomes = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        outcomes.push(match care {
-            Care::Batch => match operate(open, job, signer) {
-                Err(error) if is_own_fault(&error) => return Err(Fault::OneIsBad(said(&error))),
-                outcome => outcome?,
-            },
-            Care::Each => operate_apart(open, job, signer)?,
-        });
-    }
-    if open.head.unvouched() >= UNVOUCHED_MAX {
-        vouch(open, signer)?;
-    }
-    match run(&open.connection, "COMMIT") {
-        Ok(()) => Ok(outcomes),
-        Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
+    signer: &'a audit::Signer,
+    source: &'a Source,
+    /// To be written out beforehand.
+    shelf: Option<&'a Shelf>,
+}
+
+impl Transaction<'_> {
+    /// What the tables have to be told of goes to `fresh`.
+    fn write(&self, open: &mut Open, fresh: &mut Rows) -> Result<Vec<Outcome>, Fault> {
+        self.source.inject(&mut open.connection)?;
+        begin(&open.connection)?;
+        if let Some(shelf) = self.shelf {
+            shelf.write(&open.connection, open.head.global)?;
+        }
+        let mut outcomes = Vec::with_capacity(self.jobs.len());
+        for job in self.jobs {
+            let outcome = match self.care {
+                Care::Batch => match operate(open, job, self.signer) {
+                    Err(error) if is_own_fault(&error) => {
+                        return Err(Fault::OneIsBad(said(&error)));
+                    }
+                    outcome => outcome?,
+                },
+                Care::Each => operate_apart(open, job, self.signer)?,
+            };
+            if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, &outcome) {
+                fresh.lay_over(&commit.rows, at.global);
+            }
+            outcomes.push(outcome);
+        }
+        if open.head.unvouched() >= UNVOUCHED_MAX {
+            vouch(open, self.signer)?;
+        }
+        match run(&open.connection, "COMMIT") {
+            Ok(()) => Ok(outcomes),
+            Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
+        }
     }
 }
 
@@ -309,16 +361,21 @@ mod tests {
         let source = Source::new(directory.path().join("a.db"));
         let connection = source.writer().unwrap();
         super::super::schema::migrate(&connection).unwrap();
-        let mut open = Open::new(connection).unwrap();
+        let mut open = Open::new(connection, &Shelf::default()).unwrap();
         let signer = audit::Signer::from_seed(&[1; 32]).unwrap();
         let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
+        let write = |open: &mut Open, jobs: &[Job], care| {
+            let (signer, source) = (&signer, &source);
+            Transaction { jobs, care, signer, source, shelf: None }
+                .write(open, &mut Rows::default())
+        };
         let job = |commit| {
             let (reply, answer) = oneshot::channel();
             (Job::Commit { commit: Box::new(Prepared::new(&commit)), reply }, answer)
         };
         let (opening, _answers): (Vec<_>, Vec<_>) =
             stages.iter_mut().map(|stage| job(stage.open(person("ana")))).unzip();
-        assert!(write(&mut open, &opening, Care::Batch, &signer, &source).is_ok());
+        assert!(write(&mut open, &opening, Care::Batch).is_ok());
 
         let bad = Stage::new(session_id(1), node(1)).open(person("ana"));
         let (good, _good) = job(stages[1].ask(1, hold_id(1), audience(&["bob"], &[])));
@@ -326,12 +383,12 @@ mod tests {
         let jobs = [bad, good];
         open.head.forget_as(StreamId::Session(session_id(1)), 0);
         let before = (open.head.chain, open.head.global);
-        let written = write(&mut open, &jobs, Care::Batch, &signer, &source);
+        let written = write(&mut open, &jobs, Care::Batch);
         assert!(matches!(written, Err(Fault::OneIsBad(_))));
         run(&open.connection, "ROLLBACK").unwrap();
         assert_eq!((open.head.chain, open.head.global), before, "nothing has moved");
 
-        let outcomes = write(&mut open, &jobs, Care::Each, &signer, &source);
+        let outcomes = write(&mut open, &jobs, Care::Each);
         let Ok(outcomes) = outcomes else { panic!("the good one is written") };
         assert!(matches!(outcomes[0], Outcome::Failed(_)));
         assert!(matches!(outcomes[1], Outcome::Committed(at) if at.global == 3));
