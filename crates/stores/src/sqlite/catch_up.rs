@@ -9,12 +9,16 @@ use domain::id::{Bits, HoldId, NodeId, SessionId, StreamId};
 use domain::outside::Outside;
 use domain::session::Session;
 use ports::store::{Entry, SessionRow};
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::error::Failure;
 use super::reads;
-use super::shelf::{HoldRow, Rows, tables_at};
-use crate::record::{key_of, read_row};
+use super::rows::{HoldRow, Place, Rows, run_of};
+use super::shelf::{set_tables_at, tables_at};
+use crate::record::key_of;
+
+/// Commits that are read at a time.
+const PAGE: usize = 500;
 
 /// Whoever held a session's work when the tables fell behind is gone: this process has the lock.
 const NOBODY: NodeId = NodeId(Bits(0));
@@ -28,11 +32,7 @@ pub(super) fn catch_up(connection: &Connection) -> Result<u64, Failure> {
     }
     tracing::info!(from = behind, to = last, "bringing the tables up to the journal");
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    let caught_up = changed_since(connection, behind)?.into_iter().try_for_each(|stream| {
-        let entries = reads::load(connection, stream)?;
-        Ok::<(), Failure>(rows_of(stream, &entries).write(connection, last)?)
-    });
-    match caught_up {
+    match bring_up(connection, behind).and_then(|()| Ok(set_tables_at(connection, last)?)) {
         Ok(()) => connection.execute_batch("COMMIT")?,
         Err(failure) => {
             // The first error is the one to tell; a failed rollback ends with the connection.
@@ -43,16 +43,25 @@ pub(super) fn catch_up(connection: &Connection) -> Result<u64, Failure> {
     Ok(last)
 }
 
-fn changed_since(connection: &Connection, global: u64) -> Result<Vec<StreamId>, Failure> {
-    let mut statement = connection
-        .prepare("SELECT min(global), bytes FROM journal WHERE global > ?1 GROUP BY stream")?;
-    let mut rows = statement.query(params![global as i64])?;
-    let mut streams = Vec::new();
-    while let Some(row) = rows.next()? {
-        let entry = read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?;
-        streams.push(entry.stream);
+fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
+    // First the ways from streams to their commits: everything else is read by them.
+    let mut found = Rows::default();
+    let mut after = behind;
+    loop {
+        let entries = reads::entries(connection, after, PAGE)?;
+        let Some(last) = entries.last() else { break };
+        after = last.global + last.events.len() as u64 - 1;
+        for entry in &entries {
+            let place = Place { first: entry.first, global: entry.global };
+            found.places.entry(entry.stream).or_default().push(place);
+        }
     }
-    Ok(streams)
+    found.write(connection, &found.keys())?;
+    for stream in found.places.keys() {
+        let rows = rows_of(*stream, &reads::load(connection, *stream, &[])?);
+        rows.write(connection, &rows.keys())?;
+    }
+    Ok(())
 }
 
 /// The rows that all of a stream's events lead to.
@@ -63,7 +72,7 @@ pub(super) fn rows_of(stream: StreamId, entries: &[Entry]) -> Rows {
         StreamId::Session(id) => session_rows(id, entries, &opened, &mut rows),
         StreamId::Outside(_) => {
             if let Some(outside) = Outside::replay(events(entries)) {
-                rows.add_hold(hold_row(&outside.hold, None, &opened));
+                rows.put_hold(hold_row(&outside.hold, None, &opened));
             }
         }
         StreamId::House => {}
@@ -76,14 +85,14 @@ fn session_rows(id: SessionId, entries: &[Entry], opened: &Opened, rows: &mut Ro
     for entry in entries {
         for event in &entry.events {
             session.apply(event, entry.at);
-            rows.add_run(event, id);
+            rows.runs.extend(run_of(event).map(|run| (run, id)));
         }
     }
     let creator: Option<Arc<str>> = key_of(&session.creator).map(Into::into);
     for hold in session.holds.values() {
-        rows.add_hold(hold_row(hold, creator.clone(), opened));
+        rows.put_hold(hold_row(hold, creator.clone(), opened));
     }
-    rows.add_session(SessionRow::of(&session, NOBODY));
+    rows.sessions.insert(id, Arc::new(SessionRow::of(&session, NOBODY)));
 }
 
 type Opened = HashMap<HoldId, (u64, Arc<Hold>)>;

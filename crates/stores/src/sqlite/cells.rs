@@ -8,7 +8,7 @@ use ports::store::{SecretKind, SessionRow};
 use rusqlite::{Connection, Row, params};
 
 use super::error::Failure;
-use super::shelf::HoldRow;
+use super::rows::HoldRow;
 use crate::record::{Broken, StoredActor, key_of, write_hold};
 
 pub(super) fn id(bits: Bits) -> [u8; 16] {

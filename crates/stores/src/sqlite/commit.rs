@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::cells;
 use super::head::Head;
-use super::shelf::Rows;
+use super::rows::{Changes, Place};
 use crate::record::{write_grant, write_row};
 
 /// A commit in the form of its rows, so that the one writer has nothing left to do but write.
@@ -19,7 +19,7 @@ pub(super) struct Prepared {
     at_ms: i64,
     bytes: Vec<u8>,
     /// For the tables, a little later.
-    pub(super) rows: Rows,
+    pub(super) changes: Changes,
     grants: Vec<GrantCells>,
     reply: Option<KeptReply>,
     deliveries: Vec<Delivery>,
@@ -42,7 +42,7 @@ impl Prepared {
             count: commit.events.len() as u64,
             at_ms: commit.at.as_ms(),
             bytes: write_row(commit),
-            rows: Rows::of(commit),
+            changes: Changes::of(commit),
             grants: commit
                 .grants
                 .iter()
@@ -88,6 +88,12 @@ impl Prepared {
             head.advance(chain, self.stream, self.expected + self.count, self.count, self.at_ms);
         }
         Ok(Ok(Committed { version: self.expected + self.count, global }))
+    }
+
+    /// Where it is, now that it is somewhere. Without events it is nowhere.
+    pub(super) fn place(&self, committed: Committed) -> Option<Place> {
+        let place = Place { first: self.expected + 1, global: committed.global };
+        (self.count > 0).then_some(place)
     }
 
     fn append(

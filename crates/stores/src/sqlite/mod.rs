@@ -12,6 +12,7 @@ mod lists;
 mod queue;
 mod reader;
 mod reads;
+mod rows;
 mod schema;
 mod shelf;
 mod side;

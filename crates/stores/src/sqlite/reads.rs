@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
+use super::rows::Place;
 use crate::record::read_row;
 
 /// Every row, in order.
@@ -53,41 +54,84 @@ fn entry(row: &Row<'_>) -> Result<Entry, Failure> {
     Ok(read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?)
 }
 
-pub(super) fn load(connection: &Connection, stream: StreamId) -> Result<Vec<Entry>, Failure> {
-    all(
+/// A whole stream. Its newest commits may be in no table yet: `newest` says where they are.
+pub(super) fn load(
+    connection: &Connection,
+    stream: StreamId,
+    newest: &[Place],
+) -> Result<Vec<Entry>, Failure> {
+    let mut found = all(
         connection,
-        "SELECT global, bytes FROM journal WHERE stream = ?1 ORDER BY first",
+        "SELECT j.global, j.bytes FROM streams s JOIN journal j ON j.global = s.global \
+         WHERE s.stream = ?1 ORDER BY s.first",
         params![cells::stream(stream)],
         entry,
-    )
+    )?;
+    add_newest(connection, &mut found, newest, 0, usize::MAX)?;
+    Ok(found)
 }
 
-/// Begins with the row that holds the first event after the position, found by the index.
+/// As [`load`], but only what has events after a position, beginning with the commit that holds the
+/// first of them.
+pub(super) fn entries_of(
+    connection: &Connection,
+    stream: StreamId,
+    after: u64,
+    limit: usize,
+    newest: &[Place],
+) -> Result<Vec<Entry>, Failure> {
+    let mut found = all(
+        connection,
+        "SELECT j.global, j.bytes FROM streams s JOIN journal j ON j.global = s.global \
+         WHERE s.stream = ?1 AND s.first >= coalesce(\
+             (SELECT max(first) FROM streams WHERE stream = ?1 AND first <= ?2 + 1), 0) \
+         AND s.first + j.n > ?2 + 1 ORDER BY s.first LIMIT ?3",
+        params![cells::stream(stream), position(after), number(limit)],
+        entry,
+    )?;
+    add_newest(connection, &mut found, newest, after, limit)?;
+    Ok(found)
+}
+
+fn add_newest(
+    connection: &Connection,
+    found: &mut Vec<Entry>,
+    newest: &[Place],
+    after: u64,
+    limit: usize,
+) -> Result<(), Failure> {
+    // They came into the table meanwhile, perhaps.
+    let last = found.last().map_or(0, |entry| entry.first);
+    for (index, place) in newest.iter().enumerate().filter(|(_, place)| place.first > last) {
+        // It ends where the next one begins; the last one may end anywhere.
+        let is_over = newest.get(index + 1).is_some_and(|next| next.first <= after + 1);
+        if found.len() >= limit {
+            return Ok(());
+        }
+        if is_over {
+            continue;
+        }
+        let sql = "SELECT global, bytes FROM journal WHERE global = ?1";
+        let read = one(connection, sql, params![place.global as i64], entry)?;
+        found.extend(read.filter(|entry| entry.first + entry.events.len() as u64 > after + 1));
+    }
+    Ok(())
+}
+
+/// Of all streams. Begins with the commit that holds the first event after the position.
 pub(super) fn entries(
     connection: &Connection,
-    stream: Option<StreamId>,
     after: u64,
     limit: usize,
 ) -> Result<Vec<Entry>, Failure> {
-    let (after, limit) = (position(after), number(limit));
-    match stream {
-        Some(stream) => all(
-            connection,
-            "SELECT global, bytes FROM journal WHERE stream = ?1 AND first >= coalesce(\
-                 (SELECT max(first) FROM journal WHERE stream = ?1 AND first <= ?2 + 1), 0) \
-             AND first + n > ?2 + 1 ORDER BY first LIMIT ?3",
-            params![cells::stream(stream), after, limit],
-            entry,
-        ),
-        None => all(
-            connection,
-            "SELECT global, bytes FROM journal WHERE global >= coalesce(\
-                 (SELECT max(global) FROM journal WHERE global <= ?1 + 1), 0) \
-             AND global + n > ?1 + 1 ORDER BY global LIMIT ?2",
-            params![after, limit],
-            entry,
-        ),
-    }
+    all(
+        connection,
+        "SELECT global, bytes FROM journal WHERE global >= coalesce(\
+             (SELECT max(global) FROM journal WHERE global <= ?1 + 1), 0) \
+         AND global + n > ?1 + 1 ORDER BY global LIMIT ?2",
+        params![position(after), number(limit)],
+        entry,
+    )
 }
 
 pub(super) fn last(connection: &Connection) -> Result<(u64, Option<Timestamp>), Failure> {

@@ -1,134 +1,163 @@
 //! Rows of the read tables that wait to be written. The journal is the truth, and it is on disk with
 //! every commit; the tables below it serve lists and lookups, and follow a little later, when many
-//! changes of the same row have become one. Whoever reads a table first has the shelf cleared, or
-//! looks on it; whoever opens the store after a crash has the tables [caught up](super::catch_up).
+//! changes of the same row have become one. Whoever reads a list first has the shelf cleared;
+//! whoever looks something up looks here, too; whoever opens the store after a crash has the tables
+//! [caught up](super::catch_up).
+//!
+//! Clearing all of it at once would make everybody wait. So what waits is in two parts: one takes in
+//! what is new, while the other is written away, some of it with every transaction.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use domain::event::Event;
 use domain::hold::Hold;
-use domain::id::{HoldId, RunId, SessionId};
-use ports::store::{Commit, SessionRow};
+use domain::id::{HoldId, RunId, SessionId, StreamId};
+use ports::store::SessionRow;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::cells::{self, HoldCells, SessionCells};
-use crate::record::key_of;
+use super::rows::{Key, Place, Rows};
 
-/// Rows that may wait. It bounds memory, and what has to be caught up with after a crash.
-const ROWS_MAX: usize = 1_024;
+/// Rows after which what waits begins to be written away. It bounds memory, and what has to be caught
+/// up with after a crash.
+const ROWS_MAX: usize = 2_048;
 /// Events that the tables may be behind, for the same reason: few rows may change often.
 const BEHIND_MAX: u64 = 16_384;
+/// Rows that are written away with one transaction. Faster than they come: a commit has three or
+/// four, of which most replace each other.
+const AT_ONCE: usize = 96;
 
-/// The rows that one commit, or many, have changed.
-#[derive(Clone, Default)]
-pub(super) struct Rows {
-    sessions: HashMap<SessionId, Arc<SessionRow>>,
-    runs: HashMap<RunId, SessionId>,
-    holds: HashMap<HoldId, HoldRow>,
+#[derive(Default)]
+pub(super) struct Shelf(RwLock<Shelved>);
+
+#[derive(Default)]
+struct Shelved {
+    young: Rows,
+    old: Old,
+    /// Where the tables are.
+    tables_at: u64,
 }
 
-#[derive(Clone)]
-pub(super) struct HoldRow {
-    pub(super) hold: Arc<Hold>,
-    /// Of its session.
-    pub(super) creator: Option<Arc<str>>,
-    /// The commit that opened it, if that is among those whose rows these are.
-    pub(super) opened_in: Option<u64>,
-    /// As that commit opened it: then the journal has all of it.
-    pub(super) is_as_opened: bool,
+/// On its way to the tables. All of it stays to be looked at until all of it is written.
+#[derive(Default)]
+struct Old {
+    rows: Rows,
+    keys: Vec<Key>,
+    written: usize,
+    /// Where the tables are when it is.
+    up_to: u64,
 }
 
-impl Rows {
-    /// What a commit changes. Its position is filled in when it has one.
-    pub(super) fn of(commit: &Commit) -> Rows {
-        let mut rows = Rows::default();
-        let Some(session) = &commit.session else {
-            rows.add_holds(commit, None);
-            return rows;
-        };
-        for event in &commit.events {
-            rows.add_run(event, session.id);
+/// What one transaction writes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Nothing,
+    Some,
+    All,
+}
+
+impl Shelf {
+    pub(super) fn is_empty(&self) -> bool {
+        let shelved = self.read();
+        shelved.young.is_empty() && shelved.old.keys.is_empty()
+    }
+
+    /// What it is time to write away, with the journal at this position.
+    pub(super) fn part(&self, global: u64) -> Part {
+        let shelved = self.read();
+        if !shelved.old.keys.is_empty() {
+            return Part::Some;
         }
-        rows.add_holds(commit, key_of(&session.creator).map(Into::into));
-        rows.sessions.insert(session.id, Arc::new(session.clone()));
-        rows
-    }
-
-    fn add_holds(&mut self, commit: &Commit, creator: Option<Arc<str>>) {
-        for hold in &commit.holds {
-            let opened = commit.events.iter().find_map(|event| match event {
-                Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened),
-                _ => None,
-            });
-            let row = HoldRow {
-                hold: hold.clone(),
-                creator: creator.clone(),
-                opened_in: opened.map(|_| 0),
-                is_as_opened: opened.is_some_and(|opened| opened == hold),
-            };
-            self.holds.insert(hold.id, row);
+        let behind = global.saturating_sub(shelved.tables_at);
+        let is_full = shelved.young.len() >= ROWS_MAX || behind > BEHIND_MAX;
+        drop(shelved);
+        if !is_full {
+            return Part::Nothing;
         }
+        let mut shelved = self.change();
+        let rows = std::mem::take(&mut shelved.young);
+        shelved.old = Old { keys: rows.keys(), rows, written: 0, up_to: global };
+        Part::Some
     }
 
-    pub(super) fn add_run(&mut self, event: &Event, session: SessionId) {
-        if let Event::RunStarted { run } | Event::MessageQueued { run, .. } = event {
-            self.runs.insert(*run, session);
-        }
-    }
-
-    pub(super) fn add_session(&mut self, row: SessionRow) {
-        self.sessions.insert(row.id, Arc::new(row));
-    }
-
-    pub(super) fn add_hold(&mut self, row: HoldRow) {
-        self.holds.insert(row.hold.id, row);
-    }
-
-    /// Newer rows, of a commit at this position, over older ones.
-    pub(super) fn lay_over(&mut self, newer: &Rows, global: u64) {
-        self.sessions.extend(newer.sessions.iter().map(|(id, row)| (*id, row.clone())));
-        self.runs.extend(&newer.runs);
-        for (id, row) in &newer.holds {
-            let mut row = row.clone();
-            row.opened_in = match row.opened_in {
-                Some(_) => Some(global),
-                None => self.holds.get(id).and_then(|older| older.opened_in),
-            };
-            self.holds.insert(*id, row);
+    /// Others may look meanwhile. Nothing is off the shelf before the transaction is on disk.
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        part: Part,
+        global: u64,
+    ) -> Result<(), rusqlite::Error> {
+        let shelved = self.read();
+        let old = &shelved.old;
+        match part {
+            Part::Nothing => Ok(()),
+            Part::Some => {
+                let end = old.keys.len().min(old.written + AT_ONCE);
+                old.rows.write(connection, &old.keys[old.written..end])?;
+                if end == old.keys.len() { set_tables_at(connection, old.up_to) } else { Ok(()) }
+            }
+            Part::All => {
+                old.rows.write(connection, &old.keys[old.written..])?;
+                shelved.young.write(connection, &shelved.young.keys())?;
+                set_tables_at(connection, global)
+            }
         }
     }
 
-    fn merge(&mut self, newer: Rows) {
-        self.sessions.extend(newer.sessions);
-        self.runs.extend(newer.runs);
-        for (id, mut row) in newer.holds {
-            row.opened_in = row.opened_in.or(self.holds.get(&id).and_then(|older| older.opened_in));
-            self.holds.insert(id, row);
+    /// The transaction that wrote this part is on disk.
+    pub(super) fn written(&self, part: Part, global: u64) {
+        let mut shelved = self.change();
+        match part {
+            Part::Nothing => {}
+            Part::Some => {
+                shelved.old.written += AT_ONCE;
+                if shelved.old.written >= shelved.old.keys.len() {
+                    shelved.tables_at = shelved.old.up_to;
+                    shelved.old = Old::default();
+                }
+            }
+            Part::All => {
+                *shelved = Shelved { tables_at: global, ..Shelved::default() };
+            }
         }
     }
 
-    fn len(&self) -> usize {
-        self.sessions.len() + self.runs.len() + self.holds.len()
+    pub(super) fn put(&self, rows: Rows) {
+        if !rows.is_empty() {
+            self.change().young.merge(rows);
+        }
     }
 
-    /// Into the tables, which are then true of everything up to this position.
-    pub(super) fn write(&self, connection: &Connection, up_to: u64) -> Result<(), rusqlite::Error> {
-        for row in self.sessions.values() {
-            SessionCells::new(row).write(connection)?;
-        }
-        for (run, session) in &self.runs {
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)")?
-                .execute(params![cells::id(run.0), cells::id(session.0)])?;
-        }
-        for row in self.holds.values() {
-            HoldCells::new(row).write(connection)?;
-        }
-        connection
-            .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('tables_at', ?1)")?
-            .execute(params![up_to as i64])?;
-        Ok(())
+    pub(super) fn hold(&self, id: HoldId) -> Option<Arc<Hold>> {
+        self.newest(|rows| rows.holds.get(&id).map(|row| row.hold.clone()))
+    }
+
+    pub(super) fn session(&self, id: SessionId) -> Option<SessionRow> {
+        self.newest(|rows| rows.sessions.get(&id).map(|row| SessionRow::clone(row)))
+    }
+
+    pub(super) fn session_of_run(&self, run: RunId) -> Option<SessionId> {
+        self.newest(|rows| rows.runs.get(&run).copied())
+    }
+
+    /// Where the newest commits of a stream are. Older ones are in the table, perhaps some of these
+    /// as well.
+    pub(super) fn places(&self, stream: StreamId) -> Vec<Place> {
+        let shelved = self.read();
+        let parts = [&shelved.old.rows, &shelved.young];
+        parts.iter().filter_map(|rows| rows.places.get(&stream)).flatten().copied().collect()
+    }
+
+    fn newest<T>(&self, find: impl Fn(&Rows) -> Option<T>) -> Option<T> {
+        let shelved = self.read();
+        find(&shelved.young).or_else(|| find(&shelved.old.rows))
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Shelved> {
+        // Nothing is ever half changed in there.
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Shelved> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,63 +169,9 @@ pub(super) fn tables_at(connection: &Connection) -> Result<u64, rusqlite::Error>
     Ok(at.unwrap_or_default() as u64)
 }
 
-/// What waits, for the writer who puts it there and for readers who look.
-#[derive(Default)]
-pub(super) struct Shelf(RwLock<Shelved>);
-
-#[derive(Default)]
-struct Shelved {
-    rows: Rows,
-    /// Where the tables are.
-    tables_at: u64,
-}
-
-impl Shelf {
-    pub(super) fn is_empty(&self) -> bool {
-        self.read().rows.len() == 0
-    }
-
-    /// Whether it is time to write, with the journal at this position.
-    pub(super) fn is_full(&self, global: u64) -> bool {
-        let shelved = self.read();
-        let behind = global.saturating_sub(shelved.tables_at);
-        shelved.rows.len() >= ROWS_MAX || (behind > BEHIND_MAX && shelved.rows.len() > 0)
-    }
-
-    pub(super) fn write(&self, connection: &Connection, up_to: u64) -> Result<(), rusqlite::Error> {
-        // Others may look meanwhile.
-        self.read().rows.write(connection, up_to)
-    }
-
-    /// After the transaction that wrote it is on disk.
-    pub(super) fn clear(&self, up_to: u64) {
-        *self.change() = Shelved { rows: Rows::default(), tables_at: up_to };
-    }
-
-    pub(super) fn put(&self, rows: Rows) {
-        if rows.len() > 0 {
-            self.change().rows.merge(rows);
-        }
-    }
-
-    pub(super) fn hold(&self, id: HoldId) -> Option<Arc<Hold>> {
-        self.read().rows.holds.get(&id).map(|row| row.hold.clone())
-    }
-
-    pub(super) fn session(&self, id: SessionId) -> Option<SessionRow> {
-        self.read().rows.sessions.get(&id).map(|row| SessionRow::clone(row))
-    }
-
-    pub(super) fn session_of_run(&self, run: RunId) -> Option<SessionId> {
-        self.read().rows.runs.get(&run).copied()
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, Shelved> {
-        // Nothing is ever half changed in there.
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn change(&self) -> RwLockWriteGuard<'_, Shelved> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
-    }
+pub(super) fn set_tables_at(connection: &Connection, global: u64) -> Result<(), rusqlite::Error> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('tables_at', ?1)")?
+        .execute(params![global as i64])
+        .map(drop)
 }

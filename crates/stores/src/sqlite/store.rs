@@ -32,7 +32,9 @@ impl Store for SqliteStore {
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
-        self.readers.read(move |connection| reads::load(connection, stream)).await
+        // Looked up before the table is read: what leaves the shelf meanwhile is there by then.
+        let newest = self.shelf.places(stream);
+        self.readers.read(move |connection| reads::load(connection, stream, &newest)).await
     }
 
     async fn entries(
@@ -41,7 +43,11 @@ impl Store for SqliteStore {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Entry>, StoreError> {
-        self.readers.read(move |connection| reads::entries(connection, stream, after, limit)).await
+        let Some(stream) = stream else {
+            return self.readers.read(move |c| reads::entries(c, after, limit)).await;
+        };
+        let newest = self.shelf.places(stream);
+        self.readers.read(move |c| reads::entries_of(c, stream, after, limit, &newest)).await
     }
 
     async fn last(&self) -> Result<(u64, Option<Timestamp>), StoreError> {

@@ -1,0 +1,178 @@
+//! Rows of the read tables, on their way there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::event::Event;
+use domain::hold::Hold;
+use domain::id::{HoldId, RunId, SessionId, StreamId};
+use ports::store::{Commit, SessionRow};
+use rusqlite::{Connection, params};
+
+use super::cells::{self, HoldCells, SessionCells};
+use crate::record::key_of;
+
+/// The rows that one commit, or many, have changed.
+#[derive(Clone, Default)]
+pub(super) struct Rows {
+    pub(super) sessions: HashMap<SessionId, Arc<SessionRow>>,
+    pub(super) runs: HashMap<RunId, SessionId>,
+    pub(super) holds: HashMap<HoldId, HoldRow>,
+    /// Where the commits of a stream are, oldest first.
+    pub(super) places: HashMap<StreamId, Vec<Place>>,
+}
+
+/// Where a commit is: its first event in its stream, and among all events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) first: u64,
+    pub(super) global: u64,
+}
+
+#[derive(Clone)]
+pub(super) struct HoldRow {
+    pub(super) hold: Arc<Hold>,
+    /// Of its session.
+    pub(super) creator: Option<Arc<str>>,
+    /// The commit that opened it, if that is among those whose rows these are.
+    pub(super) opened_in: Option<u64>,
+    /// As that commit opened it: then the journal has all of it.
+    pub(super) is_as_opened: bool,
+}
+
+/// Which row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Stream(StreamId),
+    Session(SessionId),
+    Run(RunId),
+    Hold(HoldId),
+}
+
+/// What a commit changes in the tables, before anybody knows where the commit will be.
+pub(super) struct Changes {
+    session: Option<(Arc<SessionRow>, Vec<RunId>)>,
+    holds: Vec<HoldRow>,
+}
+
+impl Changes {
+    pub(super) fn of(commit: &Commit) -> Changes {
+        let creator = commit.session.as_ref().and_then(|session| key_of(&session.creator));
+        let creator: Option<Arc<str>> = creator.map(Into::into);
+        let holds = commit.holds.iter().map(|hold| {
+            let opened = commit.events.iter().find_map(|event| match event {
+                Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened),
+                _ => None,
+            });
+            HoldRow {
+                hold: hold.clone(),
+                creator: creator.clone(),
+                opened_in: opened.map(|_| 0),
+                is_as_opened: opened.is_some_and(|opened| opened == hold),
+            }
+        });
+        let session = commit.session.as_ref().map(|session| {
+            let runs = commit.events.iter().filter_map(run_of).collect();
+            (Arc::new(session.clone()), runs)
+        });
+        Changes { session, holds: holds.collect() }
+    }
+}
+
+/// The run that an event is the first to tell of.
+pub(super) fn run_of(event: &Event) -> Option<RunId> {
+    match event {
+        Event::RunStarted { run } | Event::MessageQueued { run, .. } => Some(*run),
+        _ => None,
+    }
+}
+
+impl Rows {
+    /// What a commit at this place changes, over what was there before.
+    pub(super) fn add(&mut self, changes: &Changes, stream: StreamId, place: Option<Place>) {
+        if let Some((session, runs)) = &changes.session {
+            self.sessions.insert(session.id, session.clone());
+            self.runs.extend(runs.iter().map(|run| (*run, session.id)));
+        }
+        for row in &changes.holds {
+            let mut row = row.clone();
+            row.opened_in = row.opened_in.and(place.map(|place| place.global));
+            self.put_hold(row);
+        }
+        self.places.entry(stream).or_default().extend(place);
+    }
+
+    pub(super) fn put_hold(&mut self, mut row: HoldRow) {
+        let older = self.holds.get(&row.hold.id).and_then(|older| older.opened_in);
+        row.opened_in = row.opened_in.or(older);
+        self.holds.insert(row.hold.id, row);
+    }
+
+    /// Newer rows over older ones.
+    pub(super) fn merge(&mut self, newer: Rows) {
+        self.sessions.extend(newer.sessions);
+        self.runs.extend(newer.runs);
+        newer.holds.into_values().for_each(|row| self.put_hold(row));
+        for (stream, places) in newer.places {
+            self.places.entry(stream).or_default().extend(places);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of a stream's commits, however many, as one.
+    pub(super) fn len(&self) -> usize {
+        self.sessions.len() + self.runs.len() + self.holds.len() + self.places.len()
+    }
+
+    /// All of them, neighbours in a table beside each other: so a page is touched once.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        let mut keys = Vec::with_capacity(self.len());
+        keys.extend(self.places.keys().map(|stream| Key::Stream(*stream)));
+        keys.extend(self.sessions.keys().map(|session| Key::Session(*session)));
+        keys.extend(self.runs.keys().map(|run| Key::Run(*run)));
+        keys.extend(self.holds.keys().map(|hold| Key::Hold(*hold)));
+        keys.sort_unstable();
+        keys
+    }
+
+    pub(super) fn write(&self, connection: &Connection, keys: &[Key]) -> rusqlite::Result<()> {
+        keys.iter().try_for_each(|key| self.write_one(connection, *key))
+    }
+
+    fn write_one(&self, connection: &Connection, key: Key) -> rusqlite::Result<()> {
+        match key {
+            Key::Session(id) => match self.sessions.get(&id) {
+                Some(row) => SessionCells::new(row).write(connection),
+                None => Ok(()),
+            },
+            Key::Hold(id) => match self.holds.get(&id) {
+                Some(row) => HoldCells::new(row).write(connection),
+                None => Ok(()),
+            },
+            Key::Run(run) => match self.runs.get(&run) {
+                Some(session) => connection
+                    .prepare_cached("INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)")?
+                    .execute(params![cells::id(run.0), cells::id(session.0)])
+                    .map(drop),
+                None => Ok(()),
+            },
+            Key::Stream(stream) => {
+                let cell = cells::stream(stream);
+                // Again the same, after a crash between two parts of the shelf. Never another: two
+                // commits in one place would be two histories.
+                let mut insert = connection.prepare_cached(
+                    "INSERT INTO streams (stream, first, global) VALUES (?1, ?2, ?3) \
+                     ON CONFLICT (stream, first) DO UPDATE SET \
+                         global = iif(global = excluded.global, global, NULL)",
+                )?;
+                for place in self.places.get(&stream).into_iter().flatten() {
+                    insert.execute(params![cell, place.first as i64, place.global as i64])?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
