@@ -20,6 +20,9 @@ use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow}
 
 use crate::{Engine, Error};
 
+/// Commits that are read at a time by whoever was overtaken.
+const NEWER_PAGE: usize = 100;
+
 /// How to keep a reply under an idempotency key, in the same transaction as the change.
 pub struct Keep<'a, T: ?Sized> {
     pub caller: String,
@@ -58,8 +61,8 @@ impl Engine {
         command: &Command,
         keep: Option<&Keep<'_, Submitted>>,
     ) -> Result<Submitted, Error> {
+        let mut session = self.load_session(id).await?;
         for _ in 0..self.0.limits.commit_attempts {
-            let session = self.load_session(id).await?;
             let house = self.0.house.get();
             let now = self.now();
             let renewals = self.renewals(&session).await;
@@ -103,7 +106,7 @@ impl Engine {
             };
             match self.write(commit, done).await? {
                 Written::Done => return Ok(Submitted { session: next, reply: reply? }),
-                Written::Overtaken => self.0.cache.forget(id),
+                Written::Overtaken => session = self.newer(&session).await?,
                 Written::Replayed => return Err(self.replay(keep).await),
             }
         }
@@ -268,6 +271,33 @@ impl Engine {
         let session = Arc::new(session);
         self.0.cache.put(session.clone());
         Ok(session)
+    }
+
+    /// The session as it is after something that happened meanwhile. Whoever was first has mostly put
+    /// it where it is found; otherwise only what is new is read.
+    async fn newer(&self, session: &Session) -> Result<Arc<Session>, Error> {
+        let id = session.id;
+        if let Some(cached) = self.0.cache.get(id).filter(|found| found.version > session.version) {
+            return Ok(cached);
+        }
+        let stream = StreamId::Session(id);
+        let mut newer = session.clone();
+        loop {
+            let entries = self.0.store.entries(Some(stream), newer.version, NEWER_PAGE).await?;
+            let is_all = entries.len() < NEWER_PAGE;
+            for entry in &entries {
+                let seen = newer.version.saturating_sub(entry.first - 1) as usize;
+                for event in entry.events.iter().skip(seen) {
+                    newer.apply(event, entry.at);
+                }
+            }
+            if is_all {
+                break;
+            }
+        }
+        let newer = Arc::new(newer);
+        self.0.cache.put(newer.clone());
+        Ok(newer)
     }
 
     pub(crate) fn row(&self, session: &Session) -> SessionRow {

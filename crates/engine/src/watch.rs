@@ -113,8 +113,12 @@ impl Engine {
             follow.position = version;
             follow.ready.push_back(Followed::Reset { position: version });
         }
-        // What is being said belongs after all that has happened.
-        follow.catch_up().await?;
+        // What is being said belongs after all that has happened. From here on is the usual wish, and
+        // then nothing has.
+        follow.behind = follow.position < version;
+        if follow.behind {
+            follow.catch_up().await?;
+        }
         follow.ready.extend(so_far.map(Followed::Spoken));
         Ok(follow)
     }

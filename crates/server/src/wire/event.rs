@@ -31,6 +31,18 @@ pub(crate) struct EventData {
     more: Map<String, Value>,
 }
 
+impl EventData {
+    /// As serialising it would give, without copying everything once more.
+    fn into_value(self) -> Value {
+        let mut data = Map::new();
+        data.insert("session".into(), self.session.into());
+        data.insert("at".into(), self.at.into());
+        data.insert("by".into(), self.by.into());
+        data.extend(self.more);
+        Value::Object(data)
+    }
+}
+
 impl Moment {
     /// `hold` is what is now known of the hold that the event is about.
     pub(crate) fn of(
@@ -53,7 +65,8 @@ impl Moment {
             by: happening.actor.to_string(),
             more,
         };
-        Moment { name: happening.event.name(), id: Some(happening.position), data: json!(data) }
+        let (name, id) = (happening.event.name(), Some(happening.position));
+        Moment { name, id, data: data.into_value() }
     }
 }
 
@@ -170,4 +183,21 @@ pub(crate) fn snapshot_event(position: u64, name: &str, snapshot: Value) -> Mome
     let mut data = json!({"position": position});
     data[name] = snapshot;
     Moment { name: "reset", id: Some(position), data }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_of_an_event_is_what_its_schema_says() {
+        let data = || EventData {
+            session: Some("ses_1".into()),
+            at: "2026-01-01T00:00:00Z".into(),
+            by: "ana".into(),
+            more: Map::from_iter([("run".to_owned(), json!("run_1"))]),
+        };
+        let written = |value: &dyn Fn() -> Value| value().to_string();
+        assert_eq!(written(&|| data().into_value()), written(&|| json!(data())));
+    }
 }

@@ -9,6 +9,7 @@ mod error;
 mod head;
 mod holds;
 mod lists;
+mod pace;
 mod queue;
 mod reader;
 mod reads;
@@ -36,6 +37,7 @@ pub use directory::OpenError;
 
 use connection::{Source, check_durability};
 use directory::Directory;
+use pace::Pace;
 use queue::Queue;
 use reader::{READERS, Readers};
 use schema::Kind;
@@ -97,7 +99,7 @@ impl SqliteStore {
             queue: writes.clone(),
             shelf: shelf.clone(),
             quiet,
-            batch: 0,
+            pace: Pace::default(),
             open: Some(open),
         };
         let readers = Readers::new();

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::pace::Expected;
+
 pub(super) struct Queue<T> {
     room: Semaphore,
     inner: Mutex<Inner<T>>,
@@ -60,26 +62,30 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Lets those come who are expected: so many were just served, and others wait already. For the
-    /// one thread that takes from a queue.
-    pub(super) fn gather(&self, served: usize, patience: Duration) {
-        let mut inner = self.lock();
-        let worth = (served + inner.items.len()) / 2;
-        if served < 2 || inner.items.len() >= worth || inner.is_closed {
-            return;
-        }
-        inner.worth = worth;
-        inner.asleep += 1;
-        (inner, _) =
-            self.wake.wait_timeout(inner, patience).unwrap_or_else(PoisonError::into_inner);
-        inner.asleep -= 1;
-        inner.worth = 1;
-    }
-
-    pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {
+    /// With `expected`, the first item waits a moment for others. For the one thread that takes.
+    pub(super) fn take(
+        &self,
+        items_max: usize,
+        patience: Option<Duration>,
+        mut expected: Option<Expected>,
+    ) -> Taken<T> {
         let mut inner = self.lock();
         loop {
             if !inner.items.is_empty() {
+                if let Some(expected) = expected.take()
+                    && inner.items.len() < expected.count
+                    && !inner.is_closed
+                {
+                    inner.worth = expected.count;
+                    inner.asleep += 1;
+                    (inner, _) = self
+                        .wake
+                        .wait_timeout(inner, expected.patience)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    inner.asleep -= 1;
+                    inner.worth = 1;
+                    continue;
+                }
                 let count = inner.items.len().min(items_max);
                 let items = inner.items.drain(..count).collect();
                 self.room.add_permits(count);
@@ -160,7 +166,7 @@ mod tests {
             let queue = queue.clone();
             std::thread::spawn(move || {
                 let mut seen = Vec::new();
-                while let Taken::Items(items) = queue.take(3, None) {
+                while let Taken::Items(items) = queue.take(3, None, None) {
                     assert!(items.len() <= 2);
                     seen.extend(items);
                 }
@@ -177,18 +183,18 @@ mod tests {
         let queue = Queue::new(4);
         queue.push(1).await.unwrap();
         queue.close();
-        assert_eq!(items(queue.take(9, None)), [1]);
-        assert!(matches!(queue.take(9, None), Taken::Closed));
+        assert_eq!(items(queue.take(9, None, None)), [1]);
+        assert!(matches!(queue.take(9, None, None), Taken::Closed));
 
         let queue = Queue::new(4);
         queue.push(1).await.unwrap();
         queue.abandon();
-        assert!(matches!(queue.take(9, None), Taken::Abandoned));
+        assert!(matches!(queue.take(9, None, None), Taken::Abandoned));
     }
 
     #[test]
     fn patience_ends() {
         let queue = Queue::<u8>::new(1);
-        assert!(matches!(queue.take(1, Some(Duration::from_millis(1))), Taken::Idle));
+        assert!(matches!(queue.take(1, Some(Duration::from_millis(1)), None), Taken::Idle));
     }
 }

@@ -23,6 +23,7 @@ use super::commit::Prepared;
 use super::connection::{Source, check_durability};
 use super::error::{Failure, is_own_fault, said};
 use super::head::Head;
+use super::pace::Pace;
 use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use super::shelf::{Part, Shelf};
@@ -31,9 +32,6 @@ use super::side::{Done, Side};
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
 /// first does not wait long for the last.
 const BATCH_MAX: usize = 256;
-/// How long those whose last commit was just acknowledged may take to come with the next one. Half
-/// of them are waited for, so that more share a sync; one alone is never waited for.
-const GATHER: Duration = Duration::from_micros(150);
 /// Entries that may go without a signature.
 const UNVOUCHED_MAX: u64 = 1_000;
 /// Quiet time after which what has no signature gets one.
@@ -93,8 +91,7 @@ pub(super) struct Writer {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
-    /// Operations in the last transaction.
-    pub(super) batch: usize,
+    pub(super) pace: Pace,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
 }
@@ -128,10 +125,10 @@ impl Writer {
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty();
-            self.queue.gather(self.batch, GATHER);
-            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
+            let expected = self.pace.expected();
+            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet), expected) {
                 Taken::Items(jobs) => {
-                    self.batch = jobs.len();
+                    self.pace.served(jobs.len());
                     self.batch(jobs);
                 }
                 Taken::Idle => self.tidy(),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use domain::answer::{Answer, Scope as Reach};
+use domain::digest::Digest;
 use domain::event::{Event, Scope, TokenOwner};
 use domain::id::NodeId;
 use domain::message::Part;
@@ -74,7 +75,7 @@ impl Courier for NoCourier {
 }
 
 /// When each call began, by its digest.
-pub(crate) type Begun = Arc<Mutex<HashMap<String, Instant>>>;
+pub(crate) type Begun = Arc<Mutex<HashMap<Digest, Instant>>>;
 
 pub(crate) struct Bench {
     pub(crate) engine: Engine,
@@ -109,7 +110,7 @@ pub(crate) async fn open_with(
         "bench",
     )?;
     let noop = FnTool::new(tool, move |call| {
-        noted.lock().expect("sound").insert(call.digest().to_string(), Instant::now());
+        noted.lock().expect("sound").insert(call.digest(), Instant::now());
         async { Outcome::Succeeded(Output::text("ok")) }
     });
     let ana = Person {
@@ -222,7 +223,7 @@ async fn client(
                     Event::RunCompleted { .. } => {
                         // Looked up only now: when the answer is acknowledged the tool may not have begun.
                         if let Some((digest, asked)) = answered {
-                            let began = begun.lock().expect("sound").remove(&digest.to_string());
+                            let began = begun.lock().expect("sound").remove(&digest);
                             times.extend(began.map(|began| began.duration_since(asked)));
                         }
                         break;

@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
-use reqwest::Client;
-use serde_json::{Value, json};
+use domain::digest::Digest;
 use server::{HttpLimits, ServerSetup};
 
 use crate::cycle::{self, Begun};
+use crate::lean::{Failure, Lean, member};
 use crate::report::Measured;
 
 const CYCLES_A_SESSION: u64 = 8;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+const JSON: &str = "application/json";
 
 pub(crate) async fn run(
     folder: &Path,
@@ -38,7 +37,7 @@ pub(crate) async fn run(
         audit: None,
     };
     let server = server::bind(setup).await?;
-    let base = server.origin().to_owned();
+    let address = server.origin().trim_start_matches("http://").to_owned();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async move {
         let _ = stopped.await;
@@ -46,9 +45,9 @@ pub(crate) async fn run(
     let start = Instant::now();
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..at_once {
-        let (base, token, begun) = (base.clone(), bench.token.clone(), bench.begun.clone());
+        let (address, token, begun) = (address.clone(), bench.token.clone(), bench.begun.clone());
         clients.spawn(async move {
-            client(&base, &token, &begun, start + time).await.map_err(|error| error.to_string())
+            client(&address, &token, &begun, start + time).await.map_err(|error| error.to_string())
         });
     }
     let mut measured = Measured { cycles: 0, took: Duration::ZERO, answer_to_start: Vec::new() };
@@ -66,44 +65,33 @@ pub(crate) async fn run(
 }
 
 async fn client(
-    base: &str,
+    address: &str,
     token: &str,
     begun: &Begun,
     until: Instant,
 ) -> Result<(u64, Vec<Duration>), Failure> {
-    // A client of its own: its connections are kept, as a program's are.
-    let http = Client::builder().no_proxy().build()?;
-    let post = |path: String, body: Value| {
-        http.post(format!("{base}{path}")).bearer_auth(token).json(&body)
-    };
+    let mut http = Lean::connect(address, token).await?;
     let (mut cycles, mut times) = (0, Vec::new());
     loop {
-        let session: Value =
-            checked(post("/v1/sessions".into(), json!({"agent": "ops"})).send().await?)
-                .await?
-                .json()
-                .await?;
-        let session = session["id"].as_str().ok_or("no session")?.to_owned();
+        let opened = http.post("/v1/sessions", JSON, r#"{"agent":"ops"}"#).await?;
+        let session = member(opened, "id").ok_or("no session")?.to_owned();
+        let messages = format!("/v1/sessions/{session}/messages");
         for _ in 0..CYCLES_A_SESSION {
-            let said = post(format!("/v1/sessions/{session}/messages"), json!({"text": "go"}));
-            let events = checked(said.header("accept", "text/event-stream").send().await?).await?;
-            let hold = opened(events).await?;
-            let (id, digest) = (
-                hold["id"].as_str().unwrap_or_default(),
-                hold["digest"].as_str().unwrap_or_default(),
-            );
+            let events = http.post(&messages, "text/event-stream", r#"{"text":"go"}"#).await?;
+            let hold = events
+                .split("\n\n")
+                .find(|event| event.contains("event: hold.opened"))
+                .and_then(|event| event.split_once("\"hold\":"))
+                .ok_or("no hold was opened")?
+                .1;
+            let id = member(hold, "id").ok_or("no hold")?.to_owned();
+            let digest: Digest = member(hold, "digest").ok_or("no digest")?.parse()?;
             let asked = Instant::now();
-            let answer = json!({"digest": digest, "answer": {"verdict": "approve"}});
-            checked(post(format!("/v1/holds/{id}/answer"), answer).send().await?)
-                .await?
-                .bytes()
-                .await?;
-            let wait = http
-                .get(format!("{base}/v1/holds/{id}/wait?until=settled&timeout_s=30"))
-                .bearer_auth(token);
-            checked(wait.send().await?).await?.bytes().await?;
+            let answer = format!(r#"{{"digest":"{digest}","answer":{{"verdict":"approve"}}}}"#);
+            http.post(&format!("/v1/holds/{id}/answer"), JSON, &answer).await?;
+            http.get(&format!("/v1/holds/{id}/wait?until=settled&timeout_s=30")).await?;
             // Settled, so it has begun.
-            let began = begun.lock().expect("sound").remove(digest);
+            let began = begun.lock().expect("sound").remove(&digest);
             times.extend(began.map(|began| began.duration_since(asked)));
             cycles += 1;
             if Instant::now() >= until {
@@ -111,27 +99,4 @@ async fn client(
             }
         }
     }
-}
-
-async fn checked(reply: reqwest::Response) -> Result<reqwest::Response, Failure> {
-    match reply.status().is_success() {
-        true => Ok(reply),
-        false => Err(format!("{}: {}", reply.status(), reply.text().await?).into()),
-    }
-}
-
-/// The hold that the run's events tell of, read to the end of the stream.
-async fn opened(reply: reqwest::Response) -> Result<Value, Failure> {
-    let mut stream = reply.bytes_stream();
-    let mut text = String::new();
-    while let Some(chunk) = stream.next().await {
-        text.push_str(std::str::from_utf8(&chunk?)?);
-    }
-    let event = text
-        .split("\n\n")
-        .find(|event| event.contains("event: hold.opened"))
-        .ok_or("no hold was opened")?;
-    let data = event.lines().find_map(|line| line.strip_prefix("data: ")).ok_or("no data")?;
-    let value: Value = serde_json::from_str(data)?;
-    Ok(value["hold"].clone())
 }

@@ -15,6 +15,7 @@ mod goal;
 mod growth;
 mod http;
 mod idle;
+mod lean;
 mod machine;
 mod options;
 mod page;

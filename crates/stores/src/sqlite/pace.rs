@@ -1,0 +1,44 @@
+//! How many to expect. A sync costs the same for one commit and for a hundred; so when many come, the
+//! writer waits a moment for company before it pays for one. Whoever is alone never waits.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// What was served in this time says who may come again.
+const WINDOW: Duration = Duration::from_millis(1);
+/// Below this, waiting costs more than it saves.
+const MANY: usize = 8;
+/// How long the first to come waits for the others at most.
+const PATIENCE: Duration = Duration::from_micros(150);
+
+/// So many are worth waiting for, for so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Expected {
+    pub(super) count: usize,
+    pub(super) patience: Duration,
+}
+
+#[derive(Default)]
+pub(super) struct Pace {
+    served: VecDeque<(Instant, usize)>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "it looks at the pace, not at the time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+impl Pace {
+    pub(super) fn served(&mut self, count: usize) {
+        self.served.push_back((now(), count));
+    }
+
+    pub(super) fn expected(&mut self) -> Option<Expected> {
+        let begin = now() - WINDOW;
+        while self.served.front().is_some_and(|(at, _)| *at < begin) {
+            self.served.pop_front();
+        }
+        let count: usize = self.served.iter().map(|(_, count)| count).sum();
+        (count >= MANY).then_some(Expected { count: count / 2, patience: PATIENCE })
+    }
+}
