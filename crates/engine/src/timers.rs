@@ -97,6 +97,7 @@ impl Engine {
                 None => LOOK_AT_LEAST_EVERY,
             };
             tokio::select! {
+                biased;
                 () = self.0.timers.earlier.notified() => {}
                 () = self.0.clock.sleep(pause) => {}
             }

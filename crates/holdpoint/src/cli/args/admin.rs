@@ -75,7 +75,8 @@ pub struct AuditVerifyArgs {
     pub file: PathBuf,
     /// The public key that you got another way, as text or in a file. Without it the key in the
     /// export is taken on trust.
-    #[arg(long, value_name = "KEY|FILE")]
+    // One key in sixty-four begins with a hyphen.
+    #[arg(long, value_name = "KEY|FILE", allow_hyphen_values = true)]
     pub key: Option<String>,
     /// A checkpoint that you kept: the log must contain it, so nobody can have rewritten what was
     /// before it.

@@ -70,6 +70,7 @@ fn examples_parse() {
         "policy check holdpoint.toml",
         "policy explain --tool t --args {}",
         "audit verify x.jsonl --key k --checkpoint c",
+        "audit verify x.jsonl --key -6k",
         "token create --program ci --scope ask,run --expires 30d",
         "token login ana",
         "freeze --reason x",
