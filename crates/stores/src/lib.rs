@@ -5,6 +5,7 @@ pub mod conformance;
 pub mod memory;
 pub mod record;
 pub mod sqlite;
+mod wish;
 
 pub use memory::MemoryStore;
 pub use sqlite::{OpenError, SqliteStore};

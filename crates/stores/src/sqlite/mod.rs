@@ -149,8 +149,8 @@ impl SqliteStore {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What lists read must be in the tables. If the disk does not let it, they show what is there:
-    /// a list decides nothing.
+    /// What lists read must be in the tables. While the disk does not let it, nothing new can happen
+    /// either, and lists of holds look on the shelf.
     async fn tables(&self) -> &Readers {
         if !self.shelf.is_empty()
             && let Err(error) = self.side(Side::Shelve).await

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use domain::event::Event;
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
-use ports::store::{Commit, SessionRow};
+use ports::store::{Commit, HoldQuery, SessionRow};
 use rusqlite::{Connection, params};
 
 use super::cells::{self, HoldCells, SessionCells};
 use crate::record::key_of;
+use crate::wish::Wish;
 
 /// The rows that one commit, or many, have changed.
 #[derive(Clone, Default)]
@@ -175,4 +176,25 @@ impl Rows {
             }
         }
     }
+}
+
+/// A list as it is with these rows in place of what the table says of them.
+pub(super) fn lay_over(
+    mut found: Vec<Arc<Hold>>,
+    rows: &[HoldRow],
+    query: &HoldQuery,
+) -> Vec<Arc<Hold>> {
+    if !rows.is_empty() {
+        let wish = Wish::new(query);
+        found.retain(|hold| rows.iter().all(|row| row.hold.id != hold.id));
+        let listed = rows.iter().filter(|row| {
+            wish.is_for(&row.hold, |actor| {
+                row.creator.is_some() && key_of(actor).as_deref() == row.creator.as_deref()
+            })
+        });
+        found.extend(listed.map(|row| row.hold.clone()));
+        found.sort_unstable_by_key(|hold| std::cmp::Reverse(hold.id));
+    }
+    found.truncate(query.limit);
+    found
 }

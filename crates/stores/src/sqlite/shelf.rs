@@ -14,16 +14,17 @@ use domain::id::{HoldId, RunId, SessionId, StreamId};
 use ports::store::SessionRow;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::rows::{Key, Place, Rows};
+use super::rows::{HoldRow, Key, Place, Rows};
 
 /// Rows after which what waits begins to be written away. It bounds memory, and what has to be caught
 /// up with after a crash.
 const ROWS_MAX: usize = 2_048;
 /// Events that the tables may be behind, for the same reason: few rows may change often.
 const BEHIND_MAX: u64 = 16_384;
-/// Rows that are written away with one transaction. Faster than they come: a commit has three or
-/// four, of which most replace each other.
+/// Rows that are written away with one transaction, at least.
 const AT_ONCE: usize = 96;
+/// And for each commit in it: more than it can bring, so that they leave faster than they come.
+const FOR_EACH: usize = 5;
 
 #[derive(Default)]
 pub(super) struct Shelf(RwLock<Shelved>);
@@ -50,7 +51,8 @@ struct Old {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Nothing,
-    Some,
+    /// So many rows.
+    Some(usize),
     All,
 }
 
@@ -60,11 +62,12 @@ impl Shelf {
         shelved.young.is_empty() && shelved.old.keys.is_empty()
     }
 
-    /// What it is time to write away, with the journal at this position.
-    pub(super) fn part(&self, global: u64) -> Part {
+    /// What it is time to write away beside so many commits, with the journal at this position.
+    pub(super) fn part(&self, commits: usize, global: u64) -> Part {
+        let part = Part::Some(AT_ONCE.max(commits * FOR_EACH));
         let shelved = self.read();
         if !shelved.old.keys.is_empty() {
-            return Part::Some;
+            return part;
         }
         let behind = global.saturating_sub(shelved.tables_at);
         let is_full = shelved.young.len() >= ROWS_MAX || behind > BEHIND_MAX;
@@ -75,7 +78,7 @@ impl Shelf {
         let mut shelved = self.change();
         let rows = std::mem::take(&mut shelved.young);
         shelved.old = Old { keys: rows.keys(), rows, written: 0, up_to: global };
-        Part::Some
+        part
     }
 
     /// Others may look meanwhile. Nothing is off the shelf before the transaction is on disk.
@@ -89,8 +92,8 @@ impl Shelf {
         let old = &shelved.old;
         match part {
             Part::Nothing => Ok(()),
-            Part::Some => {
-                let end = old.keys.len().min(old.written + AT_ONCE);
+            Part::Some(count) => {
+                let end = old.keys.len().min(old.written + count);
                 old.rows.write(connection, &old.keys[old.written..end])?;
                 if end == old.keys.len() { set_tables_at(connection, old.up_to) } else { Ok(()) }
             }
@@ -107,8 +110,8 @@ impl Shelf {
         let mut shelved = self.change();
         match part {
             Part::Nothing => {}
-            Part::Some => {
-                shelved.old.written += AT_ONCE;
+            Part::Some(count) => {
+                shelved.old.written += count;
                 if shelved.old.written >= shelved.old.keys.len() {
                     shelved.tables_at = shelved.old.up_to;
                     shelved.old = Old::default();
@@ -128,6 +131,14 @@ impl Shelf {
 
     pub(super) fn hold(&self, id: HoldId) -> Option<Arc<Hold>> {
         self.newest(|rows| rows.holds.get(&id).map(|row| row.hold.clone()))
+    }
+
+    /// Every hold that is on it, newest state only.
+    pub(super) fn holds(&self) -> Vec<HoldRow> {
+        let shelved = self.read();
+        let Shelved { young, old, .. } = &*shelved;
+        let replaced = |row: &&HoldRow| !young.holds.contains_key(&row.hold.id);
+        young.holds.values().chain(old.rows.holds.values().filter(replaced)).cloned().collect()
     }
 
     pub(super) fn session(&self, id: SessionId) -> Option<SessionRow> {

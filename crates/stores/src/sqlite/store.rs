@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use super::commit::Prepared;
 use super::side::{self, Done, Side};
 use super::writer::Job;
-use super::{SqliteStore, lists, reads, shutting_down};
+use super::{SqliteStore, lists, reads, rows, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -62,7 +62,13 @@ impl Store for SqliteStore {
     }
 
     async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
-        self.tables().await.read(move |connection| lists::holds(connection, &query)).await
+        let readers = self.tables().await;
+        // Empty, unless the disk does not let it be cleared: even then nobody is shown as waiting for
+        // an answer what has one.
+        let shelved = self.shelf.holds();
+        let wider = HoldQuery { limit: query.limit + shelved.len(), ..query.clone() };
+        let found = readers.read(move |connection| lists::holds(connection, &wider)).await?;
+        Ok(rows::lay_over(found, &shelved, &query))
     }
 
     async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {

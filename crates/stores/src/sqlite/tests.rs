@@ -6,14 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use domain::event::Event;
+use domain::hold::{Hold, HoldState};
 use domain::id::{HoldId, StreamId};
+use domain::person::Actor;
 use ports::store::{CommitError, HoldQuery, Store, StoreError, Viewer};
 use rusqlite::Connection;
 
 use super::connection::Faults;
 use super::*;
 use crate::conformance::stage::{
-    Stage, audience, hold, hold_id, node, open_outside, person, session_id,
+    Stage, at, audience, hold, hold_id, node, open_outside, person, session_id,
 };
 
 fn opened(path: &Path) -> Arc<SqliteStore> {
@@ -265,6 +268,72 @@ async fn i38_after_a_failed_commit_the_truth_is_read_from_disk() {
     let store: Arc<dyn Store> = store;
     let (log, key) = crate::conformance::log::export(&store).await;
     assert_eq!(audit::verify(log.as_bytes(), Some(key), None).unwrap().entries, 2);
+}
+
+#[tokio::test]
+async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, faults) = faulty(data.path());
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    for number in [1, 2, 3] {
+        let asked = stage.ask(number, hold_id(number), audience(&["bob"], &[]));
+        store.commit(asked).await.unwrap();
+    }
+    let ids = |holds: Vec<Arc<Hold>>| holds.iter().map(|hold| hold.id).collect::<Vec<_>>();
+    assert_eq!(ids(store.holds(pending()).await.unwrap()), [3, 2, 1].map(hold_id));
+
+    let state = HoldState::Expired { at: at(9) };
+    let over = stage.commit(vec![Event::HoldDecided { hold: hold_id(3), state }], Actor::Runtime);
+    store.commit(over).await.unwrap();
+    let asked = stage.ask(4, hold_id(4), audience(&["bob"], &[]));
+    store.commit(asked).await.unwrap();
+    faults.commits_fail.store(true, Ordering::SeqCst);
+    let mut two = pending();
+    two.limit = 2;
+    assert_eq!(ids(store.holds(two).await.unwrap()), [4, 2].map(hold_id));
+    assert_eq!(store.hold(hold_id(3)).await.unwrap().unwrap().state.name(), "expired");
+    faults.commits_fail.store(false, Ordering::SeqCst);
+    assert_eq!(ids(store.holds(pending()).await.unwrap()), [4, 2, 1].map(hold_id));
+    assert!(store.shelf.is_empty(), "now they can");
+}
+
+#[tokio::test]
+async fn many_commits_leave_the_shelf_by_and_by_and_nothing_is_missed() {
+    let data = tempfile::tempdir().unwrap();
+    let directory = Directory::lock(data.path()).unwrap();
+    let source = Source::new(directory.database());
+    // No quiet moment comes, in which all of it would be written at once.
+    let store = SqliteStore::start(directory, source, node(1), Duration::MAX).unwrap();
+    let mut stages: Vec<_> =
+        (1..=900).map(|number| Stage::new(session_id(number), node(1))).collect();
+    let opened_all = stages.iter_mut().map(|stage| store.commit(stage.open(person("ana"))));
+    futures_util::future::try_join_all(opened_all).await.unwrap();
+    let asked_all = stages.iter_mut().zip(1..).map(|(stage, number)| {
+        store.commit(stage.ask(1, hold_id(number), audience(&["bob"], &[])))
+    });
+    futures_util::future::try_join_all(asked_all).await.unwrap();
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    let count = |table: &str| -> i64 {
+        file.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    };
+    let early = count("streams");
+    assert!(early > 0 && early < 1_800, "{early} of 1,800 are there, and nobody has asked yet");
+    for (stage, number) in stages.iter().zip(1..) {
+        let stream = StreamId::Session(session_id(number));
+        assert_eq!(store.load(stream).await.unwrap().len(), 2);
+        assert_eq!(store.entries(Some(stream), 1, 9).await.unwrap().len(), 1);
+        assert_eq!(store.session(session_id(number)).await.unwrap(), Some(stage.row()));
+    }
+    // A crash: whatever was on the shelf is in no table.
+    drop(store);
+    assert!(count("holds") < 900, "nothing to catch up with");
+    let store = opened(data.path());
+    assert_eq!(count("holds"), 900);
+    assert_eq!(count("streams"), 1_800);
+    let mut all = pending();
+    all.limit = 1_000;
+    assert_eq!(store.holds(all).await.unwrap().len(), 900);
 }
 
 #[tokio::test]

@@ -177,7 +177,7 @@ impl Writer {
         let up_to = open.head.global;
         let part = match jobs.iter().any(Job::needs_tables) {
             true => Part::All,
-            false => self.shelf.part(up_to),
+            false => self.shelf.part(jobs.len(), up_to),
         };
         let mut fresh = Rows::default();
         let transaction = Transaction {
