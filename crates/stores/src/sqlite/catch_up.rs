@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use super::error::Failure;
 use super::reads;
 use super::rows::{HoldRow, Place, Rows, run_of};
-use super::shelf::{set_tables_at, tables_at};
+use super::shelf::{Newest, set_tables_at, tables_at};
 use crate::record::key_of;
 
 /// Commits that are read at a time.
@@ -57,8 +57,10 @@ fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
         }
     }
     found.write(connection, &found.keys())?;
+    // By now the table has them all.
+    let all = Newest { places: Vec::new(), known_to: after };
     for stream in found.places.keys() {
-        let rows = rows_of(*stream, &reads::load(connection, *stream, &[])?);
+        let rows = rows_of(*stream, &reads::load(connection, *stream, &all)?);
         rows.write(connection, &rows.keys())?;
     }
     Ok(())

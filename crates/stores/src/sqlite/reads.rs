@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
-use super::rows::Place;
+use super::shelf::Newest;
 use crate::record::read_row;
 
 /// Every row, in order.
@@ -54,11 +54,11 @@ fn entry(row: &Row<'_>) -> Result<Entry, Failure> {
     Ok(read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?)
 }
 
-/// A whole stream. Its newest commits may be in no table yet: `newest` says where they are.
+/// A whole stream. Its newest commits may be in no table yet; `newest` helps to find them.
 pub(super) fn load(
     connection: &Connection,
     stream: StreamId,
-    newest: &[Place],
+    newest: &Newest,
 ) -> Result<Vec<Entry>, Failure> {
     let mut found = all(
         connection,
@@ -67,7 +67,7 @@ pub(super) fn load(
         params![cells::stream(stream)],
         entry,
     )?;
-    add_newest(connection, &mut found, newest, 0, usize::MAX)?;
+    add_newest(connection, stream, &mut found, newest, 0, usize::MAX)?;
     Ok(found)
 }
 
@@ -78,7 +78,7 @@ pub(super) fn entries_of(
     stream: StreamId,
     after: u64,
     limit: usize,
-    newest: &[Place],
+    newest: &Newest,
 ) -> Result<Vec<Entry>, Failure> {
     let mut found = all(
         connection,
@@ -89,32 +89,41 @@ pub(super) fn entries_of(
         params![cells::stream(stream), position(after), number(limit)],
         entry,
     )?;
-    add_newest(connection, &mut found, newest, after, limit)?;
+    add_newest(connection, stream, &mut found, newest, after, limit)?;
     Ok(found)
 }
 
 fn add_newest(
     connection: &Connection,
+    stream: StreamId,
     found: &mut Vec<Entry>,
-    newest: &[Place],
+    newest: &Newest,
     after: u64,
     limit: usize,
 ) -> Result<(), Failure> {
     // They came into the table meanwhile, perhaps.
     let last = found.last().map_or(0, |entry| entry.first);
-    for (index, place) in newest.iter().enumerate().filter(|(_, place)| place.first > last) {
+    let is_wanted = |entry: &Entry| entry.first + entry.events.len() as u64 > after + 1;
+    let places = &newest.places;
+    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.first > last) {
         // It ends where the next one begins; the last one may end anywhere.
-        let is_over = newest.get(index + 1).is_some_and(|next| next.first <= after + 1);
-        if found.len() >= limit {
-            return Ok(());
+        let is_over = places.get(index + 1).is_some_and(|next| next.first <= after + 1);
+        if found.len() < limit && !is_over {
+            let sql = "SELECT global, bytes FROM journal WHERE global = ?1";
+            let read = one(connection, sql, params![place.global as i64], entry)?;
+            found.extend(read.filter(is_wanted));
         }
-        if is_over {
-            continue;
-        }
-        let sql = "SELECT global, bytes FROM journal WHERE global = ?1";
-        let read = one(connection, sql, params![place.global as i64], entry)?;
-        found.extend(read.filter(|entry| entry.first + entry.events.len() as u64 > after + 1));
     }
+    // Behind what anybody was told of there is nothing, unless the fate of a commit was unknown.
+    let last = found.last().map_or(0, |entry| entry.first);
+    let unknown = all(
+        connection,
+        "SELECT global, bytes FROM journal WHERE global > ?1 AND stream = ?2 ORDER BY global",
+        params![newest.known_to as i64, cells::stream(stream)],
+        entry,
+    )?;
+    let unknown = unknown.into_iter().filter(|entry| entry.first > last && is_wanted(entry));
+    found.extend(unknown.take(limit.saturating_sub(found.len())));
     Ok(())
 }
 

@@ -97,7 +97,7 @@ impl Rows {
         }
         for row in &changes.holds {
             let mut row = row.clone();
-            row.opened_in = row.opened_in.and(place.map(|place| place.global));
+            row.opened_in = row.opened_in.and_then(|_| place.map(|place| place.global));
             self.put_hold(row);
         }
         self.places.entry(stream).or_default().extend(place);

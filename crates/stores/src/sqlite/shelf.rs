@@ -35,6 +35,17 @@ struct Shelved {
     old: Old,
     /// Where the tables are.
     tables_at: u64,
+    /// Where the journal is as far as anybody was told. A commit whose fate is unknown may be behind it.
+    known_to: u64,
+}
+
+/// What the table does not say of a stream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Newest {
+    /// Of its commits, oldest first. Perhaps the table has some of these as well.
+    pub(super) places: Vec<Place>,
+    /// After this position there may be more, which nobody was told of.
+    pub(super) known_to: u64,
 }
 
 /// On its way to the tables. All of it stays to be looked at until all of it is written.
@@ -118,15 +129,17 @@ impl Shelf {
                 }
             }
             Part::All => {
-                *shelved = Shelved { tables_at: global, ..Shelved::default() };
+                let known_to = shelved.known_to.max(global);
+                *shelved = Shelved { tables_at: global, known_to, ..Shelved::default() };
             }
         }
     }
 
-    pub(super) fn put(&self, rows: Rows) {
-        if !rows.is_empty() {
-            self.change().young.merge(rows);
-        }
+    /// What the commits up to this position have changed.
+    pub(super) fn put(&self, rows: Rows, known_to: u64) {
+        let mut shelved = self.change();
+        shelved.young.merge(rows);
+        shelved.known_to = known_to;
     }
 
     pub(super) fn hold(&self, id: HoldId) -> Option<Arc<Hold>> {
@@ -149,12 +162,11 @@ impl Shelf {
         self.newest(|rows| rows.runs.get(&run).copied())
     }
 
-    /// Where the newest commits of a stream are. Older ones are in the table, perhaps some of these
-    /// as well.
-    pub(super) fn places(&self, stream: StreamId) -> Vec<Place> {
+    pub(super) fn of_stream(&self, stream: StreamId) -> Newest {
         let shelved = self.read();
         let parts = [&shelved.old.rows, &shelved.young];
-        parts.iter().filter_map(|rows| rows.places.get(&stream)).flatten().copied().collect()
+        let places = parts.iter().filter_map(|rows| rows.places.get(&stream)).flatten();
+        Newest { places: places.copied().collect(), known_to: shelved.known_to }
     }
 
     fn newest<T>(&self, find: impl Fn(&Rows) -> Option<T>) -> Option<T> {

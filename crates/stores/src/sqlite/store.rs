@@ -33,7 +33,7 @@ impl Store for SqliteStore {
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
         // Looked up before the table is read: what leaves the shelf meanwhile is there by then.
-        let newest = self.shelf.places(stream);
+        let newest = self.shelf.of_stream(stream);
         self.readers.read(move |connection| reads::load(connection, stream, &newest)).await
     }
 
@@ -46,7 +46,7 @@ impl Store for SqliteStore {
         let Some(stream) = stream else {
             return self.readers.read(move |c| reads::entries(c, after, limit)).await;
         };
-        let newest = self.shelf.places(stream);
+        let newest = self.shelf.of_stream(stream);
         self.readers.read(move |c| reads::entries_of(c, stream, after, limit, &newest)).await
     }
 

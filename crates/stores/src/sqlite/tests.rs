@@ -271,6 +271,28 @@ async fn i38_after_a_failed_commit_the_truth_is_read_from_disk() {
 }
 
 #[tokio::test]
+async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    let mut stage = Stage::new(session_id(1), node(1));
+    let first = stage.open(person("ana"));
+    store.commit(first).await.unwrap();
+    let said = stage.say(1);
+    // As if COMMIT had failed after all was on disk: in the journal, in no table, on no shelf.
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    file.execute(
+        "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
+         SELECT 2, stream, 2, ?1, 2, at, hash, ?2 FROM journal",
+        params![said.events.len() as i64, crate::record::write_row(&said)],
+    )
+    .unwrap();
+    let stream = StreamId::Session(session_id(1));
+    let after = store.entries(Some(stream), 1, 1).await.unwrap();
+    assert_eq!(after.iter().map(|entry| entry.id).collect::<Vec<_>>(), [said.id]);
+    assert_eq!(store.load(stream).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
     let data = tempfile::tempdir().unwrap();
     let (store, faults) = faulty(data.path());

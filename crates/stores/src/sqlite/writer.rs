@@ -191,7 +191,7 @@ impl Writer {
         let outcomes = transaction.write(&mut open, &mut fresh)?;
         self.shelf.written(part, up_to);
         // Before anybody is told: whoever reads next must find it.
-        self.shelf.put(fresh);
+        self.shelf.put(fresh, open.head.global);
         self.open = Some(open);
         Ok(outcomes)
     }
