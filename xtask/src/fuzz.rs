@@ -5,7 +5,7 @@
 //! sanitizer: there is no unsafe code of ours for it to watch.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -93,7 +93,7 @@ fn targets(here: &Checkout) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn build(here: &Checkout, folder: &PathBuf) -> Result<PathBuf> {
+fn build(here: &Checkout, folder: &Path) -> Result<PathBuf> {
     let host = host()?;
     let built = Job::cargo()
         // With a target, build scripts and macros stay as they are.
@@ -127,8 +127,8 @@ struct Tried {
 
 fn try_out(
     here: &Checkout,
-    folder: &PathBuf,
-    program: &PathBuf,
+    folder: &Path,
+    program: &Path,
     name: &str,
     seconds: u64,
 ) -> Result<Tried> {

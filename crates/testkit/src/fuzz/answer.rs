@@ -43,9 +43,7 @@ pub(super) fn run(bytes: &[u8]) {
         }
         Answer::Settle { how, .. } => assert_eq!(said["settle"], how.name()),
     }
-    let names = said.as_object().map(|said| said.keys().cloned().collect()).unwrap_or_default();
-    let names: Vec<String> = names;
     let ways = ["verdict", "choose", "fill", "perform", "settle"];
-    let count = names.iter().filter(|name| ways.contains(&name.as_str())).count();
+    let count = ways.iter().filter(|way| said.get(**way).is_some()).count();
     assert_eq!(count, 1, "an answer says one thing");
 }

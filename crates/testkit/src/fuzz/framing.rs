@@ -28,6 +28,9 @@ fn of(fields: &[(String, Vec<u8>)]) -> Digest {
     fields.iter().fold(Framed::new("fuzz"), |f, (name, value)| f.field(name, value)).finish()
 }
 
+/// Makes another call of a call, with some text.
+type Change = fn(&mut CallParts, &str);
+
 /// A call whose parts come from the input, and everything that could be changed about it.
 fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
     let text = |at: usize| one.get(at).map(|field| field.0.clone()).unwrap_or_default();
@@ -50,7 +53,7 @@ fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
         revision: 1,
     };
     let digest = Call::fixed(parts.clone()).digest();
-    let changes: [(&str, fn(&mut CallParts, &str)); 10] = [
+    let changes: [(&str, Change); 10] = [
         ("tool_use_id", |parts, more| parts.tool_use_id.push_str(more)),
         ("agent", |parts, more| parts.agent = format!("{}{more}", parts.agent).into()),
         ("session", |parts, _| parts.session = Some(SessionId::new(1, 1))),

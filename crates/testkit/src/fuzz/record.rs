@@ -14,7 +14,10 @@ pub(super) fn run(bytes: &[u8]) {
     again(bytes, grant_again);
 }
 
-fn again<T: PartialEq + Debug>(bytes: &[u8], read: fn(&[u8]) -> Result<(T, Vec<u8>), StoreError>) {
+/// What was read, and how it would be written.
+type Again<T> = Result<(T, Vec<u8>), StoreError>;
+
+fn again<T: PartialEq + Debug>(bytes: &[u8], read: fn(&[u8]) -> Again<T>) {
     match read(bytes) {
         Ok((one, written)) => {
             let (other, again) = read(&written).expect("what we write we can read");

@@ -149,7 +149,7 @@ impl Both {
         let mut real = World::new();
         let dbas = || AskSpec { roles: vec!["dba".into()], ..AskSpec::default() };
         let at_n = |op| vec![ConditionSpec { pointer: "/n".into(), op }];
-        let mut rules: Vec<RuleSpec> = ["look", "send"].map(|tool| allow(tool)).into();
+        let mut rules: Vec<RuleSpec> = ["look", "send"].map(allow).into();
         rules.push(RuleSpec { then: Then::Deny, ..allow("nuke") });
         rules.push(asks("small", "wipe", at_n(Op::NotEquals(json!(3))), dbas()));
         let admins = AskSpec { roles: vec!["admin".into()], ..AskSpec::default() };
@@ -284,7 +284,7 @@ impl Both {
             2 => (known.first().copied(), Shown::Revision(0)),
             _ => (known.last().copied(), Shown::Revision(known.len() - 1)),
         };
-        let answer = answer(said);
+        let answer = answer_of(said);
         let edited = match &answer {
             Answer::Approve { arguments: Some(arguments), .. }
                 if self.real.hold(hold).is_pending() && !self.model.holds[hold].settles =>
@@ -408,7 +408,7 @@ fn outcome(how: u8) -> (Outcome, &'static str) {
     }
 }
 
-fn answer(said: Said) -> Answer {
+pub(super) fn answer_of(said: Said) -> Answer {
     let approve = |scope, arguments, note| Answer::Approve { scope, arguments, note };
     let terms = |conditions| {
         let (expires_in_ms, uses) = (Some(GRANT_MS), Some(GRANT_USES));
@@ -433,10 +433,6 @@ fn answer(said: Said) -> Answer {
         Said::Failed => settle(Settlement::Failed),
         Said::Retry => settle(Settlement::Retry),
     }
-}
-
-pub(super) fn answer_of(said: Said) -> Answer {
-    answer(said)
 }
 
 pub(super) fn name<T>(reply: &Result<T, Refusal>) -> Told {

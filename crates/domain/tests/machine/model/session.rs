@@ -103,8 +103,10 @@ impl Reference {
     /// Every command: what is overdue expires first, and what follows by itself follows.
     pub(super) fn step(&mut self, act: impl FnOnce(&mut Reference) -> Told) -> Told {
         let now = self.now;
-        let expired =
-            self.holds.iter_mut().map(|hold| hold.pass(now)).filter(|over| *over).count() > 0;
+        let mut expired = false;
+        for hold in &mut self.holds {
+            expired |= hold.pass(now);
+        }
         let told = act(self);
         if expired || told != "overtaken" {
             self.advance();
@@ -365,8 +367,8 @@ impl Reference {
         }
         for call in self.turn.clone() {
             let State::Cleared(by, at) = self.calls[call].state else { continue };
-            let waiting = |other: &&usize| matches!(self.calls[**other].state, State::Waiting(_));
-            let undecided = self.turn.iter().find(waiting).is_some();
+            let waits = |other: &usize| matches!(self.calls[*other].state, State::Waiting(_));
+            let undecided = self.turn.iter().any(waits);
             if self.stopping {
                 self.calls[call].state = State::Settled("cancelled");
             } else if !undecided || (by == By::Rule && self.calls[call].tool == "look") {
