@@ -181,6 +181,7 @@ impl Engine {
     ) -> Result<Arc<Session>, Error> {
         let session = self.session_of_run(caller, run).await?;
         self.must_steer(caller, &session)?;
+        at_most("reason", reason.as_deref().unwrap_or_default(), domain::limits::REASON_BYTES_MAX)?;
         let command = Command::CancelRun { run, by: caller.actor.clone(), reason };
         Ok(self.submit(session.id, &caller.actor, &command, None).await?.session)
     }

@@ -260,6 +260,9 @@ async fn a_failed_run_is_retried_and_a_paused_one_cancelled() {
     let (other, _) = world.say("bob", &session, "call wipe {}").await;
     let paused = world.until("bob", &session, |session| session["run"]["status"] == "paused").await;
     let hold = list(&paused, "pending")[0].clone();
+    let endless = json!({"reason": "x".repeat(10_001)});
+    let (status, problem) = world.post("bob", &format!("/v1/runs/{other}/cancel"), endless).await;
+    assert_eq!((status, &problem["field"]), (422, &json!("reason")), "{problem}");
     let (status, cancelled) =
         world.post("bob", &format!("/v1/runs/{other}/cancel"), json!({"reason": "oops"})).await;
     assert_eq!((status, &cancelled["status"]), (200, &json!("cancelled")), "{cancelled}");
