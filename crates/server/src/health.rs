@@ -3,17 +3,17 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::json;
 
 use crate::app::App;
 use crate::asked::json as reply;
 use crate::problem::Reply;
+use crate::wire::Health;
 
 pub(crate) async fn alive() -> Response {
-    reply(StatusCode::OK, &json!({"status": "alive"}))
+    reply(StatusCode::OK, &Health { status: "alive" })
 }
 
 pub(crate) async fn ready(State(app): State<App>) -> Reply {
     app.engine.ready().await?;
-    Ok(reply(StatusCode::OK, &json!({"status": "ready"})))
+    Ok(reply(StatusCode::OK, &Health { status: "ready" }))
 }

@@ -1,37 +1,42 @@
 //! `/openapi.json`, written from the route table and the wire types.
 
+mod links;
+mod parameter;
+mod refusals;
+
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::idempotency;
+use crate::limits::KEY_BYTES_MAX;
 use crate::problem::Document;
-use crate::routes::{Access, Route, table};
+use crate::routes::{Access, Given, Route, table};
 use crate::wire;
+
+pub(crate) use parameter::{Kind, Parameter};
 
 pub(crate) async fn show(State(app): State<App>) -> Response {
     idempotency::json(StatusCode::OK, app.openapi.clone().into())
 }
 
 pub(crate) fn document() -> Value {
-    let settings = SchemaSettings::draft2020_12()
-        .with(|settings| settings.definitions_path = "/components/schemas".into());
-    let mut schemas = settings.into_generator();
-    let problem = schemas.subschema_for::<Document>();
-    let event = schemas.subschema_for::<wire::EventData>();
+    let mut shapes = Shapes::new();
     let mut paths = Map::new();
     for route in table() {
         if route.access == Access::Page {
             continue;
         }
-        let operation = operation(&route, &mut schemas, &problem, &event);
         let methods = paths.entry(route.path).or_insert_with(|| json!({}));
-        methods[route.method.as_str().to_lowercase()] = operation;
+        methods[route.method.as_str().to_lowercase()] = shapes.operation(&route);
     }
-    let schemas = schemas.take_definitions(true);
+    let problem = shapes.given.subschema_for::<Document>();
+    let mut schemas = shapes.asked.take_definitions(true);
+    schemas.append(&mut shapes.given.take_definitions(true));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -42,6 +47,7 @@ pub(crate) fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
+            "responses": refusals::components(&problem),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
                 "login": {"type": "apiKey", "in": "cookie", "name": "holdpoint_session"},
@@ -51,70 +57,113 @@ pub(crate) fn document() -> Value {
     })
 }
 
-fn operation(
-    route: &Route,
-    schemas: &mut schemars::SchemaGenerator,
-    problem: &schemars::Schema,
-    event: &schemars::Schema,
-) -> Value {
-    let mut replies = Map::new();
-    for given in &route.gives {
+/// What is asked may leave out what has a default; what is given has every field, if only as null.
+/// So the two are described apart.
+struct Shapes {
+    asked: SchemaGenerator,
+    given: SchemaGenerator,
+    event: Schema,
+}
+
+impl Shapes {
+    fn new() -> Shapes {
+        let settings = SchemaSettings::draft2020_12()
+            .with(|settings| settings.definitions_path = "/components/schemas".into());
+        let mut given = settings.clone().for_serialize().into_generator();
+        let event = given.subschema_for::<wire::EventData>();
+        Shapes { asked: settings.for_deserialize().into_generator(), given, event }
+    }
+
+    fn operation(&mut self, route: &Route) -> Value {
+        let mut replies = refusals::of(route);
+        for given in &route.gives {
+            replies.insert(given.status.to_string(), self.reply(given));
+        }
+        let mut operation = json!({
+            "summary": route.summary,
+            "operationId": name(route),
+            "responses": replies,
+            "parameters": parameters(route),
+        });
+        if let Some(shape) = route.takes {
+            let schema = shape(&mut self.asked);
+            let required = self.must_be_there(&schema);
+            operation["requestBody"] = json!({
+                "content": {"application/json": {"schema": schema}}, "required": required,
+            });
+        }
+        if matches!(route.access, Access::Caller | Access::Admin) {
+            let login = match route.method {
+                Method::GET => json!({"login": []}),
+                _ => json!({"login": [], "csrf": []}),
+            };
+            operation["security"] = json!([{"token": []}, login]);
+        }
+        if route.access == Access::Admin {
+            operation["description"] = json!("Needs the role and the scope `admin`.");
+        }
+        operation
+    }
+
+    fn reply(&mut self, given: &Given) -> Value {
         let mut reply = json!({"description": description(given.status)});
         let schema = match given.shape {
-            Some(shape) => json!(shape(schemas)),
-            None if given.kind == "text/event-stream" => {
-                json!({"type": "string", "description": "events; each `data:` has this shape", "x-event": event})
-            }
+            Some(shape) => json!(shape(&mut self.given)),
+            None if given.kind == "text/event-stream" => self.event(),
             None => json!({}),
         };
+        if let Some(links) = links::of(&schema) {
+            // What has an id that can be asked for says where.
+            if given.status == 201 {
+                reply["headers"]["Location"] =
+                    json!({"required": true, "schema": {"type": "string"}});
+            }
+            reply["links"] = json!(links);
+        }
         if !given.kind.is_empty() {
             reply["content"][given.kind] = json!({"schema": schema});
         }
-        replies.insert(given.status.to_string(), reply);
+        reply
     }
-    replies.insert(
-        "default".into(),
+
+    /// One event of a stream: before OpenAPI 3.2, that is what the schema of a stream describes.
+    fn event(&self) -> Value {
+        let snapshot =
+            json!({"type": "object", "required": ["position"], "not": {"required": ["at"]}});
+        let spoken =
+            json!({"type": "object", "required": ["message"], "not": {"required": ["at"]}});
         json!({
-            "description": "A problem (RFC 9457); `code` says which",
-            "content": {"application/problem+json": {"schema": problem}},
-        }),
-    );
-    let mut operation = json!({
-        "summary": route.summary,
-        "operationId": name(route),
-        "responses": replies,
-        "parameters": parameters(route),
-    });
-    if let Some(shape) = route.takes {
-        let schema = shape(schemas);
-        operation["requestBody"] = json!({"content": {"application/json": {"schema": schema}}});
+            "type": "object",
+            "description": "One event. `data` is JSON: of something stored, of a `reset` (a snapshot), \
+                            or of text on its way, which has no `id`.",
+            "properties": {
+                "event": {"type": "string"},
+                "id": {"type": "string", "pattern": "^[0-9]+$"},
+                "data": {
+                    "type": "string",
+                    "contentMediaType": "application/json",
+                    "contentSchema": {"anyOf": [self.event, snapshot, spoken]},
+                },
+            },
+            "required": ["event", "data"],
+        })
     }
-    if matches!(route.access, Access::Caller | Access::Admin) {
-        let changes = route.method != axum::http::Method::GET;
-        let login = if changes { json!({"login": [], "csrf": []}) } else { json!({"login": []}) };
-        operation["security"] = json!([{"token": []}, login]);
+
+    /// An empty body is an empty object, so it is needed only where an empty object would not do.
+    fn must_be_there(&self, schema: &Schema) -> bool {
+        let name = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.rsplit('/').next());
+        let shape = name.and_then(|name| self.asked.definitions().get(name));
+        shape.is_some_and(|shape| ["required", "oneOf"].iter().any(|key| shape.get(key).is_some()))
     }
-    if route.access == Access::Admin {
-        operation["description"] = json!("Needs the role and the scope `admin`.");
-    }
-    operation
 }
 
 fn parameters(route: &Route) -> Vec<Value> {
-    let mut parameters = Vec::new();
-    if route.path.contains("{id}") {
-        parameters.push(
-            json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}),
-        );
-    }
-    for (name, description) in route.query {
+    let mut parameters: Vec<Value> = parameter::of_path(route.path).into_iter().collect();
+    parameters.extend(route.query.iter().map(Parameter::written));
+    if route.takes.is_some() {
         parameters.push(json!({
-            "name": name, "in": "query", "description": description, "schema": {"type": "string"},
-        }));
-    }
-    if route.method == axum::http::Method::POST {
-        parameters.push(json!({
-            "name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 255},
+            "name": "Idempotency-Key", "in": "header",
+            "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[\\t -~]*[!-~][\\t -~]*$"},
             "description": "The same key and body get the same reply; kept for 24 hours.",
         }));
     }
@@ -129,7 +178,7 @@ fn name(route: &Route) -> String {
 
 fn description(status: u16) -> &'static str {
     match status {
-        201 => "It was made; `Location` says where",
+        201 => "It was made",
         202 => "It was taken in",
         204 => "Done, or not yet; nothing to say",
         303 => "Go on there",

@@ -8,6 +8,7 @@ use axum::routing::{MethodRouter, delete, get, post};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
+use crate::openapi::{Kind, Parameter};
 use crate::problem::Problem;
 use crate::{auth, health, login, metrics, openapi, page, v1, wire};
 
@@ -18,9 +19,11 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) access: Access,
-    pub(crate) query: &'static [(&'static str, &'static str)],
+    pub(crate) query: Vec<Parameter>,
     pub(crate) takes: Option<Shape>,
     pub(crate) gives: Vec<Given>,
+    /// Problems that come from what it means; those that come from its shape are worked out.
+    pub(crate) refuses: &'static [u16],
     handler: MethodRouter<App>,
 }
 
@@ -55,11 +58,21 @@ impl Route {
         summary: &'static str,
         handler: MethodRouter<App>,
     ) -> Route {
-        Route { method, path, summary, access, query: &[], takes: None, gives: Vec::new(), handler }
+        Route {
+            method,
+            path,
+            summary,
+            access,
+            query: Vec::new(),
+            takes: None,
+            gives: Vec::new(),
+            refuses: &[],
+            handler,
+        }
     }
 
-    fn query(self, query: &'static [(&'static str, &'static str)]) -> Route {
-        Route { query, ..self }
+    fn query(self, query: impl Into<Vec<Parameter>>) -> Route {
+        Route { query: query.into(), ..self }
     }
 
     fn takes<T: JsonSchema>(self) -> Route {
@@ -71,19 +84,27 @@ impl Route {
         self
     }
 
+    fn refuses(self, refuses: &'static [u16]) -> Route {
+        Route { refuses, ..self }
+    }
+
     fn says(mut self, status: u16, kind: &'static str) -> Route {
         self.gives.push(Given { status, kind, shape: None });
         self
     }
 }
 
-const PAGES: [(&str, &str); 2] = [
-    ("limit", "at most so many (1 to 200, otherwise 50)"),
-    ("cursor", "the `next` of the page before"),
-];
+const AGENT: Parameter = Parameter::new("agent", Kind::Text, "only of this agent");
 
-const EVENTS: &[(&str, &str)] =
-    &[("after", "go on after this position; the header `Last-Event-ID` says the same")];
+const RISKS: [&str; 4] = ["low", "medium", "high", "critical"];
+
+const SEQUENCE: Kind = Kind::Number(0, u64::MAX);
+
+const EVENTS: [Parameter; 1] = [Parameter::new(
+    "after",
+    SEQUENCE,
+    "go on after this position; the header `Last-Event-ID` says the same",
+)];
 
 /// Everything that can be asked.
 pub(crate) fn table() -> Vec<Route> {
@@ -107,21 +128,23 @@ fn native() -> Vec<Route> {
             .gives::<wire::List<wire::Agent>>(200),
         caller(Method::POST, "/v1/sessions", "Open a session", post(sessions::open))
             .takes::<wire::NewSessionBody>()
-            .gives::<wire::Session>(201),
+            .gives::<wire::Session>(201)
+            .refuses(&[403]),
         caller(
             Method::GET,
             "/v1/sessions",
             "The sessions that the caller may see",
             get(sessions::list),
         )
-        .query(&[("agent", "only of this agent"), PAGES[0], PAGES[1]])
+        .query([AGENT, Parameter::LIMIT, Parameter::cursor(Kind::Id("ses_"))])
         .gives::<wire::List<wire::Summary>>(200),
         caller(Method::GET, "/v1/sessions/{id}", "One session in full", get(sessions::show))
             .gives::<wire::Session>(200),
         caller(Method::POST, "/v1/sessions/{id}/messages", "Say something", post(messages::say))
             .takes::<wire::SayBody>()
             .gives::<wire::Said>(202)
-            .says(200, "text/event-stream"),
+            .says(200, "text/event-stream")
+            .refuses(&[409, 423]),
         caller(
             Method::GET,
             "/v1/sessions/{id}/events",
@@ -146,44 +169,64 @@ fn native() -> Vec<Route> {
             post(runs::cancel),
         )
         .takes::<wire::Cancel>()
-        .gives::<wire::Run>(200),
+        .gives::<wire::Run>(200)
+        .refuses(&[409]),
         caller(Method::POST, "/v1/runs/{id}/retry", "Let a failed run go on", post(runs::retry))
-            .gives::<wire::Run>(200),
+            .takes::<wire::Nothing>()
+            .gives::<wire::Run>(200)
+            .refuses(&[409, 423]),
         caller(Method::GET, "/v1/holds", "The inbox", get(holds::list))
-            .query(&[
-                ("state", "pending, approved, denied, answered, expired or cancelled"),
-                ("agent", "only of this agent"),
-                ("session", "only of this session"),
-                ("kind", "approve, choose, fill, perform or settle"),
-                ("risk", "low, medium, high or critical"),
-                ("mine", "true: only what the caller may answer now"),
-                ("q", "a text in the title or the tool's name"),
-                PAGES[0],
-                PAGES[1],
+            .query([
+                Parameter::new("state", Kind::OneOf(&holds::STATES), "only in this state"),
+                AGENT,
+                Parameter::new("session", Kind::Id("ses_"), "only of this session"),
+                Parameter::new("kind", Kind::OneOf(&holds::KINDS), "only of this kind"),
+                Parameter::new("risk", Kind::OneOf(&RISKS), "only of this risk"),
+                Parameter::new("mine", Kind::Flag, "true: only what the caller may answer now"),
+                Parameter::new("q", Kind::Text, "a text in the title or the tool's name"),
+                Parameter::LIMIT,
+                Parameter::cursor(Kind::Id("hold_")),
             ])
             .gives::<wire::List<wire::Hold>>(200),
         caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
             .takes::<wire::NewHoldBody>()
-            .gives::<wire::Hold>(201),
+            .gives::<wire::Hold>(201)
+            .refuses(&[423]),
         caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show))
             .gives::<wire::Hold>(200),
         caller(Method::POST, "/v1/holds/{id}/answer", "Answer a hold", post(answers::answer))
             .takes::<wire::AnswerBody>()
-            .gives::<wire::Hold>(200),
+            .gives::<wire::Hold>(200)
+            .refuses(&[409, 410]),
         caller(Method::POST, "/v1/holds/{id}/cancel", "Withdraw a hold", post(holds::cancel))
             .takes::<wire::Cancel>()
-            .gives::<wire::Hold>(200),
+            .gives::<wire::Hold>(200)
+            .refuses(&[409, 410]),
         caller(Method::POST, "/v1/holds/{id}/claim", "Say that one is on it", post(holds::claim))
-            .gives::<wire::Hold>(200),
+            .takes::<wire::Nothing>()
+            .gives::<wire::Hold>(200)
+            .refuses(&[409, 410]),
         caller(
             Method::DELETE,
             "/v1/holds/{id}/claim",
             "Let go of it again",
             delete(holds::unclaim),
         )
-        .gives::<wire::Hold>(200),
+        .gives::<wire::Hold>(200)
+        .refuses(&[409, 410]),
         caller(Method::GET, "/v1/holds/{id}/wait", "Wait for a decision", get(holds::wait))
-            .query(&[("until", "decided or settled"), ("timeout_s", "at most 60, otherwise 30")])
+            .query([
+                Parameter::new(
+                    "until",
+                    Kind::OneOf(&["decided", "settled"]),
+                    "`decided` if not said",
+                ),
+                Parameter::new(
+                    "timeout_s",
+                    Kind::Number(0, u64::MAX),
+                    "30 if not said; more than 60 counts as 60",
+                ),
+            ])
             .gives::<wire::Hold>(200)
             .says(204, ""),
         caller(
@@ -193,7 +236,8 @@ fn native() -> Vec<Route> {
             post(outcome::report),
         )
         .takes::<wire::OutcomeBody>()
-        .gives::<wire::Hold>(200),
+        .gives::<wire::Hold>(200)
+        .refuses(&[409]),
     ]
 }
 
@@ -209,7 +253,7 @@ fn administration() -> Vec<Route> {
         caller(Method::DELETE, "/v1/grants/{id}", "Take a grant back", delete(grants::revoke))
             .says(204, ""),
         admin(Method::GET, "/v1/tokens", "Tokens, without their secrets", get(tokens::list))
-            .query(&PAGES)
+            .query([Parameter::LIMIT, Parameter::cursor(Kind::Id("tok_"))])
             .gives::<wire::List<wire::Token>>(200),
         admin(
             Method::POST,
@@ -218,14 +262,20 @@ fn administration() -> Vec<Route> {
             post(tokens::mint),
         )
         .takes::<wire::NewToken>()
-        .gives::<wire::Token>(201),
+        .gives::<wire::Token>(201)
+        .refuses(&[404]),
         admin(Method::DELETE, "/v1/tokens/{id}", "Revoke a token", delete(tokens::revoke))
             .says(204, ""),
         admin(Method::POST, "/v1/logins", "Make a one-time login link", post(logins::open))
             .takes::<wire::NewLogin>()
-            .gives::<wire::Login>(201),
+            .gives::<wire::Login>(201)
+            .refuses(&[404]),
         admin(Method::GET, "/v1/audit", "The audit log, oldest first", get(audit::list))
-            .query(&[("after", "entries after this sequence number"), PAGES[0], PAGES[1]])
+            .query([
+                Parameter::new("after", SEQUENCE, "entries after this sequence number"),
+                Parameter::LIMIT,
+                Parameter::cursor(SEQUENCE),
+            ])
             .gives::<wire::List<wire::AuditEntry>>(200),
         admin(
             Method::GET,
@@ -251,9 +301,10 @@ fn open() -> Vec<Route> {
         |path, summary, handler| Route::new(Method::GET, path, Access::Page, summary, handler);
     vec![
         open("/healthz", "Whether the process lives", get(health::alive))
-            .says(200, "application/json"),
-        open("/readyz", "Whether it can work", get(health::ready)).says(200, "application/json"),
-        open("/metrics", "Numbers for Prometheus", get(metrics::show)).says(200, "text/plain"),
+            .gives::<wire::Health>(200),
+        open("/readyz", "Whether it can work", get(health::ready)).gives::<wire::Health>(200),
+        open("/metrics", "Numbers for Prometheus", get(metrics::show))
+            .says(200, "application/openmetrics-text"),
         open("/openapi.json", "This document", get(openapi::show)).says(200, "application/json"),
         page("/", "The page", get(page::index)).says(200, "text/html"),
         page("/holds/{id}", "One hold on the page", get(page::index)).says(200, "text/html"),

@@ -30,8 +30,9 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
-const STATES: [&str; 6] = ["pending", "approved", "denied", "answered", "expired", "cancelled"];
-const KINDS: [&str; 5] = ["approve", "choose", "fill", "perform", "settle"];
+pub(crate) const STATES: [&str; 6] =
+    ["pending", "approved", "denied", "answered", "expired", "cancelled"];
+pub(crate) const KINDS: [&str; 5] = ["approve", "choose", "fill", "perform", "settle"];
 
 impl Listing {
     fn parse(self) -> Result<HoldFilter, Problem> {

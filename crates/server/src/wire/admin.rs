@@ -15,7 +15,7 @@ use crate::problem::Problem;
 /// Who the caller is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Me {
-    /// `person` or `program`
+    #[schemars(extend("enum" = ["person", "program"]))]
     pub(crate) kind: &'static str,
     pub(crate) id: String,
     pub(crate) name: String,
@@ -142,19 +142,32 @@ impl Token {
     }
 }
 
-/// For a `person` or for a `program`.
+/// For a `person` or for a `program`. A program's token never answers a hold.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [
+    {"required": ["person"], "properties": {"person": {"type": "string"}, "program": {"type": "null"}}},
+    {
+        "required": ["program"],
+        "properties": {
+            "program": {"type": "string"}, "person": {"type": "null"},
+            "scopes": {"items": {"enum": ["ask", "run", "admin"]}},
+        },
+    },
+]))]
 pub(crate) struct NewToken {
     #[serde(default)]
     person: Option<String>,
     #[serde(default)]
+    #[schemars(length(max = 200), regex(pattern = r"\S"))]
     program: Option<String>,
-    /// Of `ask`, `answer`, `run`, `admin`.
+    #[schemars(length(min = 1), extend("items" = {"enum": ["ask", "answer", "run", "admin"]}))]
     scopes: Vec<String>,
     #[serde(default)]
+    #[schemars(range(min = 1, max = 18_446_744_073_709_551_615_u64))]
     expires_in_s: Option<u64>,
     #[serde(default)]
+    #[schemars(length(max = 200))]
     note: Option<String>,
 }
 
@@ -202,6 +215,7 @@ impl NewToken {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct NewLogin {
+    /// Somebody whom the configuration names.
     pub(crate) person: String,
 }
 
@@ -214,6 +228,8 @@ pub(crate) struct Login {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct NewFreeze {
+    /// For those who find it frozen.
+    #[schemars(length(max = 10_000), regex(pattern = r"\S"))]
     pub(crate) reason: String,
 }
 

@@ -23,10 +23,7 @@ pub(crate) struct AnswerBody {
     /// Of what the person was shown: required to approve, always checked when sent.
     #[serde(default)]
     digest: Option<String>,
-    /// `{"verdict":"approve","scope"?,"arguments"?,"note"?,"grant"?}`,
-    /// `{"verdict":"deny","reason"?,"stop"?}`, `{"verdict":"respond","content"}`, `{"choose":[…]}`,
-    /// `{"fill":{…}}`, `{"perform":{"content","is_error"?}}` or `{"settle":…,"content"?}`
-    #[schemars(with = "Value")]
+    #[schemars(schema_with = "super::answer_shape::shape")]
     answer: Box<RawValue>,
 }
 
@@ -39,7 +36,7 @@ impl AnswerBody {
     }
 }
 
-fn answer(text: &str) -> Result<Answer, Problem> {
+pub(super) fn answer(text: &str) -> Result<Answer, Problem> {
     let mut members = Members::read("answer", text)?;
     let said = ["verdict", "choose", "fill", "perform", "settle"];
     let which: Vec<&str> = said.into_iter().filter(|name| members.has(name)).collect();

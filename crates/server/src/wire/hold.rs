@@ -12,11 +12,11 @@ use super::answered::{Answered, Secrets};
 pub(crate) struct Hold {
     pub(crate) id: String,
     version: u32,
-    /// `approve`, `choose`, `fill`, `perform` or `settle`
+    #[schemars(extend("enum" = ["approve", "choose", "fill", "perform", "settle"]))]
     kind: &'static str,
-    /// `pending`, `approved`, `denied`, `answered`, `expired` or `cancelled`
+    #[schemars(extend("enum" = ["pending", "approved", "denied", "answered", "expired", "cancelled"]))]
     state: &'static str,
-    /// `low`, `medium`, `high` or `critical`
+    #[schemars(extend("enum" = ["low", "medium", "high", "critical"]))]
     risk: &'static str,
     tag: String,
     title: String,
@@ -40,7 +40,9 @@ pub(crate) struct Hold {
     rationale: Option<String>,
     audience: Audience,
     rule: Option<String>,
+    #[schemars(extend("format" = "date-time"))]
     opened_at: String,
+    #[schemars(extend("format" = "date-time"))]
     expires_at: Option<String>,
     claimed_by: Option<String>,
     answers: Vec<Answered>,
@@ -57,6 +59,7 @@ struct Call {
     tool_use_id: String,
     tool: String,
     arguments: Value,
+    #[schemars(extend("enum" = ["read_only", "idempotent", "transactional", "at_most_once"]))]
     effects: &'static str,
 }
 
@@ -99,7 +102,7 @@ struct Cancelled {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Outcome {
-    /// `executing`, `succeeded`, `failed` or `unknown`
+    #[schemars(extend("enum" = ["executing", "succeeded", "failed", "unknown"]))]
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Value>,
@@ -261,6 +264,7 @@ impl Outcome {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Cancel {
     #[serde(default)]
+    #[schemars(length(max = 10_000))]
     pub(crate) reason: Option<String>,
 }
 
@@ -268,7 +272,7 @@ pub(crate) struct Cancel {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeBody {
-    /// `succeeded` or `failed`
+    #[schemars(extend("enum" = ["succeeded", "failed"]))]
     pub(crate) state: String,
     #[serde(default)]
     pub(crate) result: Option<Value>,

@@ -16,7 +16,7 @@ use serde_json::Value;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Message {
     id: String,
-    /// `user`, `assistant` or `tool`
+    #[schemars(extend("enum" = ["user", "assistant", "tool"]))]
     role: &'static str,
     parts: Vec<Part>,
     at: String,
@@ -37,6 +37,10 @@ enum Part {
     ToolCall {
         tool_call_id: String,
         tool_name: String,
+        #[schemars(extend("enum" = [
+            "input-streaming", "input-available", "approval-requested", "approval-responded",
+            "output-available", "output-error", "output-denied",
+        ]))]
         state: &'static str,
         input: Value,
         #[serde(skip_serializing_if = "Option::is_none")]

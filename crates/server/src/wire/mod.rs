@@ -3,6 +3,7 @@
 
 mod admin;
 mod answer;
+mod answer_shape;
 mod answered;
 mod event;
 mod hold;
@@ -27,8 +28,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Nothing {}
 
+/// How the process is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Health {
+    pub(crate) status: &'static str,
+}
+
 /// One page of a list, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ListOf{T}")]
 pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     /// The `cursor` of the next page; null at the end.

@@ -14,14 +14,24 @@ use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [
+    {"properties": {"kind": {"const": "approve"}, "options": {"type": "null"}, "schema": {"type": "null"}}},
+    {
+        "required": ["options"],
+        "properties": {"kind": {"const": "choose"}, "options": {"type": "array"}, "schema": {"type": "null"}},
+    },
+    {"properties": {"kind": {"const": "fill"}, "options": {"type": "null"}}},
+]))]
 pub(crate) struct NewHoldBody {
-    /// `approve`, `choose` or `fill`
+    #[schemars(extend("enum" = ["approve", "choose", "fill"]))]
     kind: String,
+    #[schemars(length(max = 500), regex(pattern = r"\S"))]
     title: String,
     #[serde(default, deserialize_with = "object")]
     call: Option<NewCall>,
-    /// For `choose`.
+    /// For `choose`: no two with the same id or label.
     #[serde(default)]
+    #[schemars(length(min = 1, max = 100))]
     options: Option<Vec<NewOption>>,
     #[serde(default)]
     multiple: Option<bool>,
@@ -36,8 +46,10 @@ pub(crate) struct NewHoldBody {
     #[serde(default, deserialize_with = "object")]
     audience: Option<AskedAudience>,
     #[serde(default)]
+    #[schemars(extend("enum" = ["low", "medium", "high", "critical", null]))]
     risk: Option<String>,
     #[serde(default)]
+    #[schemars(range(min = 1, max = 18_446_744_073_709_551_615_u64))]
     expires_in_s: Option<u64>,
     #[serde(default, deserialize_with = "object")]
     callback: Option<NewCallback>,
@@ -55,15 +67,17 @@ struct NewCall {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum NewOption {
-    Label(String),
+    Label(#[schemars(length(max = 1_000), regex(pattern = r"\S"))] String),
     Whole(WholeOption),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WholeOption {
+    /// Its number in the list, from 1, if not said.
     #[serde(default)]
     id: Option<String>,
+    #[schemars(length(max = 1_000), regex(pattern = r"\S"))]
     label: String,
     #[serde(default)]
     description: Option<String>,
@@ -77,6 +91,7 @@ struct AskedAudience {
     #[serde(default)]
     roles: Vec<String>,
     #[serde(default)]
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     quorum: Option<u32>,
     #[serde(default)]
     exclude_requester: Option<bool>,

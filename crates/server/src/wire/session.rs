@@ -42,8 +42,8 @@ pub(crate) struct Summary {
 pub(crate) struct Run {
     pub(crate) id: String,
     pub(crate) session: String,
-    /// `running`, `paused`, `completed`, `failed` or `cancelled`; `queued` for one whose message
-    /// waits for its turn
+    /// `queued`: its message waits for its turn.
+    #[schemars(extend("enum" = ["running", "paused", "completed", "failed", "cancelled", "queued"]))]
     pub(crate) status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
@@ -98,8 +98,10 @@ impl Run {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct NewSessionBody {
+    /// One of `GET /v1/agents`.
     agent: String,
     #[serde(default)]
+    #[schemars(length(max = 500))]
     title: Option<String>,
     #[serde(default)]
     metadata: Option<Value>,
@@ -114,21 +116,30 @@ impl NewSessionBody {
 
 /// A message: `text`, or `parts` of type `text`.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("oneOf" = [
+    {"required": ["text"], "properties": {"text": {"type": "string"}, "parts": {"type": "null"}}},
+    {"required": ["parts"], "properties": {"parts": {"type": "array"}, "text": {"type": "null"}}},
+]))]
 pub(crate) struct SayBody {
     #[serde(default)]
+    #[schemars(regex(pattern = r"\S"))]
     text: Option<String>,
+    /// At least one of them says something.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     parts: Option<Vec<SayPart>>,
-    /// `queue`, `supersede`, `refuse` or `deliver`
+    /// What to do while holds are open; the agent's own way if not said.
     #[serde(default)]
+    #[schemars(extend("enum" = ["queue", "supersede", "refuse", "deliver", null]))]
     while_pending: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct SayPart {
     #[serde(rename = "type")]
+    #[schemars(extend("const" = "text"))]
     kind: String,
-    #[serde(default)]
+    #[schemars(required, with = "String", regex(pattern = r"\S"))]
     text: Option<String>,
 }
 

@@ -275,6 +275,9 @@ async fn health_metrics_and_the_api_describe_themselves() {
     world.answer("dan", &hold, json!({"verdict": "approve"})).await;
     world.until_over("bob", &session).await;
     let reply = world.request("", Method::GET, "/metrics").send().await.expect("a reply");
+    let said = &document["paths"]["/metrics"]["get"]["responses"]["200"]["content"];
+    let kind = reply.headers()["content-type"].to_str().expect("text").split(';').next();
+    assert!(said[kind.unwrap_or_default()].is_object(), "{kind:?} in {said}");
     let text = reply.text().await.expect("text");
     for line in [
         "holdpoint_holds_opened_total{kind=\"approve\"} 1",

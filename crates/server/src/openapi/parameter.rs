@@ -1,0 +1,102 @@
+//! What stands in an address: each word with its meaning and with what it may be.
+
+use serde_json::{Value, json};
+
+use crate::limits::PAGE_MAX;
+
+/// One word of a query.
+#[derive(Clone, Copy)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) says: &'static str,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Text,
+    /// `true` or `false`
+    Flag,
+    /// A whole number from the first to the second.
+    Number(u64, u64),
+    OneOf(&'static [&'static str]),
+    /// An id with this prefix.
+    Id(&'static str),
+}
+
+impl Parameter {
+    pub(crate) const fn new(name: &'static str, kind: Kind, says: &'static str) -> Parameter {
+        Parameter { name, says, kind }
+    }
+
+    /// `?limit=`
+    pub(crate) const LIMIT: Parameter = Parameter::new(
+        "limit",
+        Kind::Number(1, PAGE_MAX as u64),
+        "at most so many; 50 if not said",
+    );
+
+    /// `?cursor=`
+    pub(crate) const fn cursor(kind: Kind) -> Parameter {
+        Parameter::new("cursor", kind, "the `next` of the page before")
+    }
+
+    pub(super) fn written(&self) -> Value {
+        let schema = self.kind.schema();
+        json!({"name": self.name, "in": "query", "description": self.says, "schema": schema})
+    }
+}
+
+impl Kind {
+    pub(super) fn schema(self) -> Value {
+        match self {
+            Kind::Text => json!({"type": "string"}),
+            Kind::Flag => json!({"type": "boolean"}),
+            Kind::Number(least, most) => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
+            Kind::OneOf(words) => json!({"type": "string", "enum": words}),
+            Kind::Id(prefix) => id(prefix),
+        }
+    }
+}
+
+/// The digits are those of `domain::id`: 26 of 32, of which the first has only three bits.
+pub(super) fn id(prefix: &str) -> Value {
+    json!({"type": "string", "pattern": format!("^{prefix}[0-7][0-9a-hjkmnp-tv-z]{{25}}$")})
+}
+
+/// Which ids stand in a path is said by the noun before them.
+pub(super) fn of_path(path: &str) -> Option<Value> {
+    let noun = path.split("/{id}").next().filter(|_| path.contains("{id}"))?;
+    let prefix = match noun.rsplit('/').next()? {
+        "sessions" => "ses_",
+        "runs" => "run_",
+        "holds" => "hold_",
+        "grants" => "grant_",
+        "tokens" => "tok_",
+        // A route for another noun says here what its ids look like.
+        _ => "",
+    };
+    Some(json!({"name": "id", "in": "path", "required": true, "schema": id(prefix)}))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::id::{GrantId, HoldId, RunId, SessionId, TokenId};
+
+    use super::*;
+    use crate::routes::{Access, table};
+
+    #[test]
+    fn every_id_in_a_path_has_a_prefix_that_the_domain_knows() {
+        let known =
+            [SessionId::PREFIX, RunId::PREFIX, HoldId::PREFIX, GrantId::PREFIX, TokenId::PREFIX];
+        for route in table().iter().filter(|route| route.access != Access::Page) {
+            let Some(id) = of_path(route.path) else { continue };
+            let pattern = id["schema"]["pattern"].as_str().unwrap_or_default();
+            let fits = known.iter().any(|prefix| pattern.starts_with(&format!("^{prefix}[")));
+            assert!(fits, "{}: {pattern}", route.path);
+        }
+    }
+}
