@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::whole::Whole;
 use crate::Scenario;
 use crate::problem::Problem;
 
@@ -164,8 +165,8 @@ pub(crate) struct NewToken {
     #[schemars(length(min = 1), extend("items" = {"enum": ["ask", "answer", "run", "admin"]}))]
     scopes: Vec<String>,
     #[serde(default)]
-    #[schemars(range(min = 1, max = 18_446_744_073_709_551_615_u64))]
-    expires_in_s: Option<u64>,
+    #[schemars(with = "Option<u64>", range(min = 1, max = 18_446_744_073_709_551_615_u64))]
+    expires_in_s: Option<Whole>,
     #[serde(default)]
     #[schemars(length(max = 200))]
     note: Option<String>,
@@ -205,10 +206,11 @@ impl NewToken {
         if self.note.as_ref().is_some_and(|note| note.len() > NAME_BYTES_MAX) {
             return Err(Problem::invalid("note", format!("is longer than {NAME_BYTES_MAX} bytes")));
         }
-        if self.expires_in_s == Some(0) {
+        let expires_in_s = self.expires_in_s.map(|Whole(seconds)| seconds);
+        if expires_in_s == Some(0) {
             return Err(Problem::invalid("expires_in_s", "it would be expired at once"));
         }
-        let expires_at = self.expires_in_s.map(|seconds| now.plus_ms(seconds.saturating_mul(1000)));
+        let expires_at = expires_in_s.map(|seconds| now.plus_ms(seconds.saturating_mul(1000)));
         Ok(engine::NewToken { owner, scopes, expires_at, note: self.note })
     }
 }

@@ -15,6 +15,7 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::whole::Whole;
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -101,8 +102,11 @@ fn scope(members: &mut Members) -> Result<Scope, Problem> {
 /// `{"expires_in_s"?,"uses"?,"args"?:[{"pointer":"/path","glob":"/tmp/*"}]}`
 fn terms(text: &str) -> Result<GrantTerms, Problem> {
     let mut members = Members::read("grant", text)?;
-    let expires_in_s: Option<u64> = members.may("expires_in_s", "a number of seconds")?;
-    let uses: Option<u32> = members.may("uses", "a whole number")?;
+    let expires_in_s: Option<Whole> = members.may("expires_in_s", "a number of seconds")?;
+    let expires_in_s = expires_in_s.map(|Whole(seconds)| seconds);
+    let uses: Option<Whole> = members.may("uses", "a whole number")?;
+    // The domain has a bound of its own, far below.
+    let uses = uses.map(|Whole(uses)| uses.try_into().unwrap_or(u32::MAX));
     let args: Option<Vec<serde_json::Map<String, Value>>> =
         members.may("args", "a list of conditions")?;
     members.done("grant.")?;

@@ -87,7 +87,7 @@ fn grant() -> Value {
         "for a day and a hundred uses of the very same call, if not said otherwise",
         json!({
             "expires_in_s": {"type": ["integer", "null"], "minimum": 1, "maximum": u64::MAX},
-            "uses": {"type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX},
+            "uses": {"type": ["integer", "null"], "minimum": 1, "maximum": u64::MAX},
             "args": {"type": ["array", "null"], "items": condition},
         }),
         &[],

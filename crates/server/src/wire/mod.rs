@@ -11,6 +11,7 @@ mod message;
 mod new_hold;
 mod object;
 mod session;
+mod whole;
 
 pub(crate) use admin::{
     Agent, AuditEntry, Freeze, Grant, Login, Me, NewFreeze, NewLogin, NewToken, Token,

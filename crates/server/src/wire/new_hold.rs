@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::answer::bad_arguments;
 use super::object::object;
+use super::whole::Whole;
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,8 +50,8 @@ pub(crate) struct NewHoldBody {
     #[schemars(extend("enum" = ["low", "medium", "high", "critical", null]))]
     risk: Option<String>,
     #[serde(default)]
-    #[schemars(range(min = 1, max = 18_446_744_073_709_551_615_u64))]
-    expires_in_s: Option<u64>,
+    #[schemars(with = "Option<u64>", range(min = 1, max = 18_446_744_073_709_551_615_u64))]
+    expires_in_s: Option<Whole>,
     #[serde(default, deserialize_with = "object")]
     callback: Option<NewCallback>,
 }
@@ -91,8 +92,8 @@ struct AskedAudience {
     #[serde(default)]
     roles: Vec<String>,
     #[serde(default)]
-    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
-    quorum: Option<u32>,
+    #[schemars(with = "Option<u64>", range(min = 0, max = 18_446_744_073_709_551_615_u64))]
+    quorum: Option<Whole>,
     #[serde(default)]
     exclude_requester: Option<bool>,
 }
@@ -112,7 +113,8 @@ impl NewHoldBody {
                 Problem::invalid("risk", "write one of `low`, `medium`, `high`, `critical`")
             })?),
         };
-        if self.expires_in_s == Some(0) {
+        let expires_in_s = self.expires_in_s.map(|Whole(seconds)| seconds);
+        if expires_in_s == Some(0) {
             return Err(Problem::invalid("expires_in_s", "nobody could answer in no time"));
         }
         let call = match self.call {
@@ -151,11 +153,12 @@ impl NewHoldBody {
             audience: self.audience.map(|audience| NewAudience {
                 people: audience.people,
                 roles: audience.roles,
-                quorum: audience.quorum,
+                // More than there can be people: nobody could be asked, and that is what is said.
+                quorum: audience.quorum.map(|Whole(people)| people.try_into().unwrap_or(u32::MAX)),
                 exclude_requester: audience.exclude_requester,
             }),
             risk,
-            expires_in_ms: self.expires_in_s.map(|seconds| seconds.saturating_mul(1000)),
+            expires_in_ms: expires_in_s.map(|seconds| seconds.saturating_mul(1000)),
             callback: self
                 .callback
                 .map(|callback| Callback { url: callback.url, secret_env: callback.secret_env }),
