@@ -1,7 +1,7 @@
 //! Finds what a part needs, and installs it when the machine lacks it.
 //!
-//! Versions are pinned where the source lets us: cargo tools here, npm packages by the lock file. A
-//! system package has the version of the system's release.
+//! Versions are pinned where the source lets us: cargo tools here, npm and Python packages by their
+//! lock files. A system package has the version of the system's release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,6 +91,33 @@ pub(crate) fn web_packages(here: &Checkout) -> Result<()> {
     fs::write(&record, lock).context("web/node_modules")
 }
 
+/// A Python with exactly the packages that `lock` names, in an environment of its own beside what
+/// cargo builds.
+pub(crate) fn python(here: &Checkout, lock: &Path) -> Result<PathBuf> {
+    let home = here.built.parent().context("target/")?.join("python");
+    let python = home.join("bin/python");
+    let wanted = fs::read(lock).with_context(|| lock.display().to_string())?;
+    // A copy of the lock file that was installed, left there when everything was.
+    let record = home.join("installed-requirements.txt");
+    if python.is_file() && fs::read(&record).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    // `--clear`: of another lock file nothing may be left.
+    let make = || Job::new("python3").args(["-m", "venv", "--clear"]).args([&home]).run();
+    if !make().context("the tests of the API need Python 3.11 or newer")?.success {
+        install("python3-venv")?;
+        ensure!(make()?.success, "python3 cannot make an environment; see above");
+    }
+    let installed = Job::new(&python)
+        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--requirement"])
+        .args([lock])
+        .limit_minutes(15)
+        .run()?;
+    ensure!(installed.success, "the packages of {} cannot be installed; see above", lock.display());
+    fs::write(&record, wanted).with_context(|| record.display().to_string())?;
+    Ok(python)
+}
+
 /// A browser for the page tests: the one that `CHROMIUM` names, one on the path, or the system's
 /// package.
 pub(crate) fn chromium() -> Result<PathBuf> {
@@ -102,35 +129,36 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     if let Some(found) = browser_on_path() {
         return Ok(found);
     }
-    if on_path("apt-get").is_none() {
-        bail!("no Chromium here; install one, or name one with CHROMIUM=<program>");
-    }
-    let installed = system_package("chromium")?;
-    match browser_on_path() {
-        Some(found) if installed => Ok(found),
-        _ => bail!("Chromium cannot be installed; try `sudo apt-get install chromium`"),
-    }
+    let how = "the page tests need a browser; CHROMIUM=<program> names one";
+    install("chromium").context(how)?;
+    browser_on_path().context("Chromium was installed and is not on the path")
 }
 
 /// The tracer with which tests make calls to the system fail. Where it cannot be had, those tests
 /// say so and fail; the others run all the same.
 pub(crate) fn strace() {
-    if on_path("strace").is_none() && !system_package("strace").is_ok_and(|installed| installed) {
-        eprintln!("xtask: strace cannot be installed; try `sudo apt-get install strace`");
+    if on_path("strace").is_none()
+        && let Err(error) = install("strace")
+    {
+        eprintln!("xtask: {error:#}");
     }
 }
 
-/// Whether a package of the system's release could be installed.
-fn system_package(name: &str) -> Result<bool> {
-    let Some(apt) = on_path("apt-get") else { return Ok(false) };
+/// A package of the system, on systems whose packages we know how to install.
+fn install(package: &str) -> Result<()> {
+    let Some(apt) = on_path("apt-get") else { bail!("no {package} here; install it") };
     let get = |words: &[&str]| {
         Job::new(&apt).args(words).env("DEBIAN_FRONTEND", "noninteractive").limit_minutes(15).run()
     };
     // A machine with an old or empty list of packages learns of them first; if it cannot, the
     // installation says why.
     get(&["update", "--quiet=2"])?;
-    let words = ["install", "--yes", "--quiet=2", "--no-install-recommends", name];
-    Ok(get(&words)?.success)
+    let installed = get(&["install", "--yes", "--quiet=2", "--no-install-recommends", package])?;
+    ensure!(
+        installed.success,
+        "{package} cannot be installed; try `sudo apt-get install {package}`"
+    );
+    Ok(())
 }
 
 fn browser_on_path() -> Option<PathBuf> {

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: the parts, and which of them the user wants.
 
+mod api;
 mod browser;
 mod rust;
 
@@ -10,11 +11,12 @@ use anyhow::{Result, bail, ensure};
 use crate::ledger::Part;
 use crate::web;
 
-pub(crate) const PARTS: [Part; 5] = [
+pub(crate) const PARTS: [Part; 6] = [
     Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
     Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
     Part { name: "browser", about: "the page in Chromium, on the real binary", run: browser::run },
+    Part { name: "api", about: "schemathesis on the OpenAPI document, real binary", run: api::run },
     Part { name: "crash", about: "kills of the real binary at random moments", run: rust::crash },
 ];
 
@@ -74,7 +76,7 @@ mod tests {
 
     #[test]
     fn parts_are_chosen_by_name_and_keep_their_order() {
-        check("", "rust doc web browser crash");
+        check("", "rust doc web browser api crash");
         check("--only web", "web");
         check("--only crash rust", "rust crash");
         check("--only doc --list --only web", "doc web");
