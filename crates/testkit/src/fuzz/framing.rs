@@ -8,6 +8,9 @@ use domain::tool::{Confirm, Effects, Place};
 
 use super::Pieces;
 
+/// What makes one field of a call another.
+type Change = fn(&mut CallParts, &str);
+
 pub(super) fn run(bytes: &[u8]) {
     let mut pieces = Pieces::new(bytes);
     let split = usize::from(pieces.byte() % 8);
@@ -29,8 +32,6 @@ fn of(fields: &[(String, Vec<u8>)]) -> Digest {
 }
 
 /// Makes another call of a call, with some text.
-type Change = fn(&mut CallParts, &str);
-
 /// A call whose parts come from the input, and everything that could be changed about it.
 fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
     let text = |at: usize| one.get(at).map(|field| field.0.clone()).unwrap_or_default();

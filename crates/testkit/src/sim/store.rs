@@ -126,16 +126,13 @@ impl Store for NodeStore {
             }
             Fate::Fine | Fate::UnknownWritten => {}
         }
-        let result = self.world.write(self.node, commit);
-        if result.is_err() {
-            return result;
-        }
+        let committed = self.world.write(self.node, commit)?;
         self.wait("reply").await;
         if fate == Fate::UnknownWritten {
             self.world.inside().fault("commit unknown: written");
             return Err(CommitError::Unknown("the connection broke".into()));
         }
-        result
+        Ok(committed)
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {

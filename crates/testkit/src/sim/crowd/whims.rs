@@ -68,7 +68,7 @@ fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Vec<E
     if opened < SESSIONS_MAX && (sessions.is_empty() || inside.chance.percent(30)) {
         let key = format!("session {}", inside.next_serial());
         let who = *inside.chance.pick(&["ana", "ana", "eve", "bot"]);
-        return vec![Errand::Open { who, agent: *inside.chance.pick(&AGENTS), key }];
+        return vec![Errand::Open { who, agent: inside.chance.pick::<&str>(&AGENTS), key }];
     }
     let said = keyed.len() as u64;
     if sessions.is_empty() || said >= MESSAGES_MAX {
@@ -105,7 +105,10 @@ fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Vec<Errand> {
     let ours: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.session.is_none()).collect();
     if ours.len() < OUTSIDE_MAX {
         let key = format!("question {}", inside.next_serial());
-        return vec![Errand::Ask { tool: *inside.chance.pick(&["wipe", "nuke", "look"]), key }];
+        return vec![Errand::Ask {
+            tool: inside.chance.pick::<&str>(&["wipe", "nuke", "look"]),
+            key,
+        }];
     }
     let hold = inside.chance.pick(&ours);
     vec![Errand::Report { hold: hold.id, succeeded: inside.chance.percent(70) }]
