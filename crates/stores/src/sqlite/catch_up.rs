@@ -9,16 +9,14 @@ use domain::id::{Bits, HoldId, NodeId, SessionId, StreamId};
 use domain::outside::Outside;
 use domain::session::Session;
 use ports::store::{Entry, SessionRow};
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
+use super::cells;
 use super::error::Failure;
 use super::reads;
-use super::rows::{HoldRow, Place, Rows, run_of};
+use super::rows::{HoldRow, Rows, run_of};
 use super::shelf::{Newest, set_tables_at, tables_at};
 use crate::record::key_of;
-
-/// Commits that are read at a time.
-const PAGE: usize = 500;
 
 /// Whoever held a session's work when the tables fell behind is gone: this process has the lock.
 const NOBODY: NodeId = NodeId(Bits(0));
@@ -45,23 +43,32 @@ pub(super) fn catch_up(connection: &Connection) -> Result<u64, Failure> {
 
 fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
     // First the ways from streams to their commits: everything else is read by them.
-    let mut found = Rows::default();
-    let mut after = behind;
-    loop {
-        let entries = reads::entries(connection, after, PAGE)?;
-        let Some(last) = entries.last() else { break };
-        after = last.global + last.events.len() as u64 - 1;
-        for entry in &entries {
-            let place = Place { first: entry.first, global: entry.global };
-            found.places.entry(entry.stream).or_default().push(place);
+    connection
+        .prepare(
+            "INSERT INTO streams (stream, first, global) \
+             SELECT stream, first, global FROM journal WHERE global > ?1 \
+             ON CONFLICT (stream, first) DO UPDATE SET \
+                 global = iif(global = excluded.global, global, NULL)",
+        )?
+        .execute(params![behind as i64])?;
+    let mut changed =
+        connection.prepare("SELECT DISTINCT stream FROM journal WHERE global > ?1")?;
+    let mut changed = changed.query(params![behind as i64])?;
+    // The table has them all by now.
+    let none = Newest { places: Vec::new(), known_to: u64::MAX >> 1 };
+    while let Some(row) = changed.next()? {
+        let stream = cells::stream_of(row.get_ref(0)?.as_blob()?)?;
+        match reads::load(connection, stream, &none) {
+            Ok(entries) => {
+                let rows = rows_of(stream, &entries);
+                rows.write(connection, &rows.keys())?;
+            }
+            // Whoever asks for it is told; nobody else has to do without.
+            Err(Failure::Broken(why)) => {
+                tracing::error!(%stream, %why, "what has happened here cannot be read");
+            }
+            Err(failure) => return Err(failure),
         }
-    }
-    found.write(connection, &found.keys())?;
-    // By now the table has them all.
-    let all = Newest { places: Vec::new(), known_to: after };
-    for stream in found.places.keys() {
-        let rows = rows_of(*stream, &reads::load(connection, *stream, &all)?);
-        rows.write(connection, &rows.keys())?;
     }
     Ok(())
 }

@@ -35,6 +35,15 @@ pub(super) fn stream(stream: StreamId) -> Vec<u8> {
     cell
 }
 
+pub(super) fn stream_of(cell: &[u8]) -> Result<StreamId, Broken> {
+    match cell.split_first() {
+        Some((b's', id)) => Ok(StreamId::Session(SessionId(bits(id)?))),
+        Some((b'h', id)) => Ok(StreamId::Outside(HoldId(bits(id)?))),
+        Some((b'H', [])) => Ok(StreamId::House),
+        _ => Err(Broken::Damaged("a stream has no known name".into())),
+    }
+}
+
 pub(super) fn state_code(name: &str) -> Option<i64> {
     let names = ["pending", "approved", "denied", "answered", "expired", "cancelled"];
     names.iter().position(|known| *known == name).map(|code| code as i64)
@@ -73,7 +82,7 @@ fn status_code(status: RunStatus) -> Option<i64> {
     STATUSES.iter().position(|known| *known == status).map(|code| code as i64)
 }
 
-/// A hold's row, made ready outside of the writer.
+/// A hold's row as it is written.
 pub(super) struct HoldCells {
     pub(super) id: [u8; 16],
     pub(super) state: i64,
@@ -187,7 +196,7 @@ pub(super) fn excluded(person: &PersonId) -> String {
     needle('x', person.as_str())
 }
 
-/// A session's row, made ready outside of the writer.
+/// A session's row as it is written.
 pub(super) struct SessionCells {
     pub(super) id: [u8; 16],
     pub(super) agent: String,

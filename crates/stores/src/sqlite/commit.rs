@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 use super::cells;
 use super::head::Head;
 use super::rows::{Changes, Place};
+use super::shelf::Shelf;
 use crate::record::{write_grant, write_row};
 
 /// A commit in the form of its rows, so that the one writer has nothing left to do but write.
@@ -64,18 +65,19 @@ impl Prepared {
         &self,
         connection: &Connection,
         head: &mut Head,
+        shelf: &Shelf,
     ) -> Result<Result<Committed, CommitError>, rusqlite::Error> {
         if let Some(reply) = &self.reply
             && is_kept(connection, reply)?
         {
             return Ok(Err(CommitError::ReplyKept));
         }
-        let actual = head.version(connection, self.stream, &self.stream_cell)?;
+        let actual = head.version(connection, self.stream, shelf)?;
         if actual != self.expected {
             return Ok(Err(CommitError::Conflict { actual }));
         }
         if let Some(house) = self.house
-            && head.version(connection, StreamId::House, &cells::stream(StreamId::House))? != house
+            && head.version(connection, StreamId::House, shelf)? != house
         {
             return Ok(Err(CommitError::HouseMoved));
         }

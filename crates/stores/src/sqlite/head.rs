@@ -6,12 +6,13 @@ use audit::{Chain, Hash};
 use domain::id::StreamId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::cells;
 use super::error::Failure;
+use super::shelf::Shelf;
 use crate::record::Broken;
 
 /// Streams whose versions are remembered, in each of two generations. A stream that was forgotten
-/// costs one lookup, in a table that is a little behind: so many are remembered that none of those is
-/// forgotten which the table does not have yet.
+/// costs one lookup.
 const STREAMS_MAX: usize = 8_192;
 
 /// True of what is on disk together with the open transaction. Whoever rolls back more than the
@@ -60,14 +61,14 @@ impl Head {
         &mut self,
         connection: &Connection,
         stream: StreamId,
-        cell: &[u8],
+        shelf: &Shelf,
     ) -> Result<u64, rusqlite::Error> {
         if let Some(version) = self.young.get(&stream) {
             return Ok(*version);
         }
         let version = match self.old.get(&stream) {
             Some(version) => *version,
-            None => read_version(connection, cell)?,
+            None => read_version(connection, stream, shelf)?,
         };
         self.remember(stream, version);
         Ok(version)
@@ -100,14 +101,25 @@ impl Head {
     }
 }
 
-fn read_version(connection: &Connection, cell: &[u8]) -> Result<u64, rusqlite::Error> {
-    let version: Option<i64> = connection
-        .prepare_cached(
-            "SELECT s.first + j.n - 1 FROM streams s JOIN journal j ON j.global = s.global \
-             WHERE s.stream = ?1 ORDER BY s.first DESC LIMIT 1",
-        )?
-        .query_row(params![cell], |row| row.get(0))
-        .optional()?;
+fn read_version(
+    connection: &Connection,
+    stream: StreamId,
+    shelf: &Shelf,
+) -> Result<u64, rusqlite::Error> {
+    let version: Option<i64> = match shelf.last_of(stream) {
+        // The table does not know the newest commit yet.
+        Some(place) => connection
+            .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1")?
+            .query_row(params![place.global as i64], |row| row.get(0))
+            .optional()?,
+        None => connection
+            .prepare_cached(
+                "SELECT s.first + j.n - 1 FROM streams s JOIN journal j ON j.global = s.global \
+                 WHERE s.stream = ?1 ORDER BY s.first DESC LIMIT 1",
+            )?
+            .query_row(params![cells::stream(stream)], |row| row.get(0))
+            .optional()?,
+    };
     Ok(version.unwrap_or_default() as u64)
 }
 
@@ -115,17 +127,17 @@ fn read_version(connection: &Connection, cell: &[u8]) -> Result<u64, rusqlite::E
 mod tests {
     use domain::id::SessionId;
 
-    use super::super::cells;
     use super::*;
 
     #[test]
     fn a_forgotten_version_is_looked_up_and_a_remembered_one_is_not() {
         let connection = Connection::open_in_memory().unwrap();
         super::super::schema::migrate(&connection).unwrap();
+        let shelf = Shelf::default();
         let mut head = Head::read(&connection).unwrap();
         let stream = |number: usize| StreamId::Session(SessionId::new(1, number as u128));
         let version = |head: &mut Head, number: usize| {
-            head.version(&connection, stream(number), &cells::stream(stream(number))).unwrap()
+            head.version(&connection, stream(number), &shelf).unwrap()
         };
         head.advance(head.chain, stream(0), 7, 1, 5);
         assert_eq!(version(&mut head, 0), 7);

@@ -149,15 +149,26 @@ impl SqliteStore {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What lists read must be in the tables. While the disk does not let it, nothing new can happen
-    /// either, and lists of holds look on the shelf.
-    async fn tables(&self) -> &Readers {
-        if !self.shelf.is_empty()
-            && let Err(error) = self.side(Side::Shelve).await
-        {
-            tracing::warn!(%error, "lists may be behind what has happened");
+    /// What is read from the tables must be in them. An error means that nobody can say.
+    async fn tables(&self) -> Result<&Readers, StoreError> {
+        if !self.shelf.is_empty() {
+            self.side(Side::Shelve).await?;
+        }
+        Ok(&self.readers)
+    }
+
+    /// For lists that people look at, which lay the shelf over what they read: while the disk does not
+    /// let the tables follow, nothing new can happen, but what there is can be seen.
+    async fn tables_as_they_are(&self) -> &Readers {
+        if let Err(error) = self.tables().await {
+            tracing::warn!(%error, "the tables are behind what has happened");
         }
         &self.readers
+    }
+
+    /// What a transaction of unknown fate would have changed is known once the journal was looked at.
+    async fn known(&self, is_in_doubt: bool) -> Result<&Readers, StoreError> {
+        if is_in_doubt { self.tables().await } else { Ok(&self.readers) }
     }
 
     async fn side(&self, side: Side) -> Result<Done, StoreError> {

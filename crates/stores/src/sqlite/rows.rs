@@ -68,6 +68,7 @@ impl Changes {
             HoldRow {
                 hold: hold.clone(),
                 creator: creator.clone(),
+                // Where that is, nobody knows yet.
                 opened_in: opened.map(|_| 0),
                 is_as_opened: opened.is_some_and(|opened| opened == hold),
             }
@@ -116,6 +117,15 @@ impl Rows {
         newer.holds.into_values().for_each(|row| self.put_hold(row));
         for (stream, places) in newer.places {
             self.places.entry(stream).or_default().extend(places);
+        }
+    }
+
+    pub(super) fn has(&self, key: Key) -> bool {
+        match key {
+            Key::Stream(stream) => self.places.contains_key(&stream),
+            Key::Session(session) => self.sessions.contains_key(&session),
+            Key::Run(run) => self.runs.contains_key(&run),
+            Key::Hold(hold) => self.holds.contains_key(&hold),
         }
     }
 

@@ -91,6 +91,29 @@ mod tests {
     }
 
     #[test]
+    fn what_was_written_before_the_tables_followed_is_found() {
+        let connection = Connection::open_in_memory().unwrap();
+        for step in &MIGRATIONS[..2] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 2).unwrap();
+        let rows = "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) VALUES
+            (1, x'4801', 1, 2, 1, 0, x'00', x'00'), (3, x'4802', 1, 1, 2, 0, x'00', x'00'),
+            (4, x'4801', 3, 3, 3, 0, x'00', x'00')";
+        connection.execute_batch(rows).unwrap();
+        migrate(&connection).unwrap();
+        let places: i64 = connection
+            .query_row(
+                "SELECT count(*) FROM streams s JOIN journal j USING (stream, first, global)",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(places, 3);
+        assert_eq!(super::super::shelf::tables_at(&connection).unwrap(), 6, "and none is behind");
+    }
+
+    #[test]
     fn somebody_elses_database_is_foreign() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE theirs (x)").unwrap();

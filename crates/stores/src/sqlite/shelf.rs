@@ -23,8 +23,10 @@ const ROWS_MAX: usize = 2_048;
 const BEHIND_MAX: u64 = 16_384;
 /// Rows that are written away with one transaction, at least.
 const AT_ONCE: usize = 96;
-/// And for each commit in it: more than it can bring, so that they leave faster than they come.
+/// And for each commit in it: more than it usually brings, so that they leave faster than they come.
 const FOR_EACH: usize = 5;
+/// Rows after which everybody has to wait after all, because commits brought unusually many.
+const OVERFLOW: usize = 4 * ROWS_MAX;
 
 #[derive(Default)]
 pub(super) struct Shelf(RwLock<Shelved>);
@@ -37,6 +39,8 @@ struct Shelved {
     tables_at: u64,
     /// Where the journal is as far as anybody was told. A commit whose fate is unknown may be behind it.
     known_to: u64,
+    /// What a transaction of unknown fate would have changed.
+    doubtful: Rows,
 }
 
 /// What the table does not say of a stream.
@@ -70,13 +74,16 @@ pub(super) enum Part {
 impl Shelf {
     pub(super) fn is_empty(&self) -> bool {
         let shelved = self.read();
-        shelved.young.is_empty() && shelved.old.keys.is_empty()
+        shelved.young.is_empty() && shelved.old.keys.is_empty() && shelved.doubtful.is_empty()
     }
 
     /// What it is time to write away beside so many commits, with the journal at this position.
     pub(super) fn part(&self, commits: usize, global: u64) -> Part {
         let part = Part::Some(AT_ONCE.max(commits * FOR_EACH));
         let shelved = self.read();
+        if shelved.young.len() >= OVERFLOW {
+            return Part::All;
+        }
         if !shelved.old.keys.is_empty() {
             return part;
         }
@@ -119,20 +126,25 @@ impl Shelf {
     /// The transaction that wrote this part is on disk.
     pub(super) fn written(&self, part: Part, global: u64) {
         let mut shelved = self.change();
-        match part {
-            Part::Nothing => {}
+        // Thousands of rows are dropped only when nobody waits for the lock.
+        let _gone = match part {
+            Part::Nothing => None,
             Part::Some(count) => {
                 shelved.old.written += count;
-                if shelved.old.written >= shelved.old.keys.len() {
-                    shelved.tables_at = shelved.old.up_to;
-                    shelved.old = Old::default();
-                }
+                let is_done = shelved.old.written >= shelved.old.keys.len();
+                is_done.then(|| {
+                    let old = std::mem::take(&mut shelved.old);
+                    shelved.tables_at = old.up_to;
+                    Shelved { old, ..Shelved::default() }
+                })
             }
             Part::All => {
                 let known_to = shelved.known_to.max(global);
-                *shelved = Shelved { tables_at: global, known_to, ..Shelved::default() };
+                let cleared = Shelved { tables_at: global, known_to, ..Shelved::default() };
+                Some(std::mem::replace(&mut *shelved, cleared))
             }
-        }
+        };
+        drop(shelved);
     }
 
     /// What the commits up to this position have changed.
@@ -140,6 +152,15 @@ impl Shelf {
         let mut shelved = self.change();
         shelved.young.merge(rows);
         shelved.known_to = known_to;
+    }
+
+    /// A transaction of unknown fate would have changed this.
+    pub(super) fn doubt(&self, rows: Rows) {
+        self.change().doubtful.merge(rows);
+    }
+
+    pub(super) fn doubts(&self, key: Key) -> bool {
+        self.read().doubtful.has(key)
     }
 
     pub(super) fn hold(&self, id: HoldId) -> Option<Arc<Hold>> {
@@ -167,6 +188,11 @@ impl Shelf {
         let parts = [&shelved.old.rows, &shelved.young];
         let places = parts.iter().filter_map(|rows| rows.places.get(&stream)).flatten();
         Newest { places: places.copied().collect(), known_to: shelved.known_to }
+    }
+
+    /// Where the newest commit of a stream is, if the table does not say it.
+    pub(super) fn last_of(&self, stream: StreamId) -> Option<Place> {
+        self.newest(|rows| rows.places.get(&stream).and_then(|places| places.last().copied()))
     }
 
     fn newest<T>(&self, find: impl Fn(&Rows) -> Option<T>) -> Option<T> {

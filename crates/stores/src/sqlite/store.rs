@@ -15,6 +15,7 @@ use ports::store::{
 use tokio::sync::oneshot;
 
 use super::commit::Prepared;
+use super::rows::Key;
 use super::side::{self, Done, Side};
 use super::writer::Job;
 use super::{SqliteStore, lists, reads, rows, shutting_down};
@@ -55,14 +56,15 @@ impl Store for SqliteStore {
     }
 
     async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
+        let readers = self.known(self.shelf.doubts(Key::Hold(id))).await?;
         if let Some(hold) = self.shelf.hold(id) {
             return Ok(Some(hold));
         }
-        self.readers.read(move |connection| reads::hold(connection, id)).await
+        readers.read(move |connection| reads::hold(connection, id)).await
     }
 
     async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
-        let readers = self.tables().await;
+        let readers = self.tables_as_they_are().await;
         // Empty, unless the disk does not let it be cleared: even then nobody is shown as waiting for
         // an answer what has one.
         let shelved = self.shelf.holds();
@@ -72,29 +74,34 @@ impl Store for SqliteStore {
     }
 
     async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {
-        self.tables().await.read(move |connection| lists::count_holds(connection, &query)).await
+        self.tables().await?.read(move |connection| lists::count_holds(connection, &query)).await
     }
 
     async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError> {
-        self.tables().await.read(move |connection| lists::sessions(connection, &query)).await
+        self.tables_as_they_are()
+            .await
+            .read(move |connection| lists::sessions(connection, &query))
+            .await
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        let readers = self.known(self.shelf.doubts(Key::Session(id))).await?;
         if let Some(row) = self.shelf.session(id) {
             return Ok(Some(row));
         }
-        self.readers.read(move |connection| reads::session(connection, id)).await
+        readers.read(move |connection| reads::session(connection, id)).await
     }
 
     async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
+        let readers = self.known(self.shelf.doubts(Key::Run(run))).await?;
         if let Some(session) = self.shelf.session_of_run(run) {
             return Ok(Some(session));
         }
-        self.readers.read(move |connection| reads::session_of_run(connection, run)).await
+        readers.read(move |connection| reads::session_of_run(connection, run)).await
     }
 
     async fn grants(&self, viewer: Viewer) -> Result<Vec<Arc<Grant>>, StoreError> {
-        self.tables().await.read(move |connection| lists::grants(connection, &viewer)).await
+        self.tables().await?.read(move |connection| lists::grants(connection, &viewer)).await
     }
 
     async fn reply(&self, caller: &str, key: &str) -> Result<Option<KeptReply>, StoreError> {
@@ -108,11 +115,11 @@ impl Store for SqliteStore {
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError> {
-        self.tables().await.read(move |connection| reads::due(connection, now, limit)).await
+        self.tables().await?.read(move |connection| reads::due(connection, now, limit)).await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.tables().await.read(reads::next_due).await
+        self.tables().await?.read(reads::next_due).await
     }
 
     async fn owing(
@@ -120,7 +127,7 @@ impl Store for SqliteStore {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
-        self.tables().await.read(move |connection| reads::owing(connection, after, limit)).await
+        self.tables().await?.read(move |connection| reads::owing(connection, after, limit)).await
     }
 
     fn is_shared(&self) -> bool {

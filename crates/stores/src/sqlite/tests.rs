@@ -253,6 +253,8 @@ async fn i38_after_a_failed_commit_the_truth_is_read_from_disk() {
     let said = stage.clone().say(1);
     let error = store.commit(said.clone()).await.unwrap_err();
     assert!(matches!(error, CommitError::Unknown(_)), "{error}");
+    let doubtful = store.session(session_id(1)).await;
+    assert!(matches!(doubtful, Err(StoreError::Unavailable(_))), "nobody knows: {doubtful:?}");
     let mut stale = said.clone();
     stale.expected = 0;
     let error = store.commit(stale).await.unwrap_err();
@@ -263,6 +265,7 @@ async fn i38_after_a_failed_commit_the_truth_is_read_from_disk() {
     let stream = StreamId::Session(session_id(1));
     let there = store.load(stream).await.unwrap().iter().any(|entry| entry.id == said.id);
     assert!(!there);
+    assert_eq!(store.session(session_id(1)).await.unwrap().unwrap().run, None);
     let committed = store.commit(said).await.unwrap();
     assert_eq!((committed.version, committed.global), (3, 2));
     let store: Arc<dyn Store> = store;
@@ -315,6 +318,9 @@ async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
     two.limit = 2;
     assert_eq!(ids(store.holds(two).await.unwrap()), [4, 2].map(hold_id));
     assert_eq!(store.hold(hold_id(3)).await.unwrap().unwrap().state.name(), "expired");
+    // What the engine acts on is not read from tables that are behind.
+    assert!(store.next_due().await.is_err() && store.due(at(0), 9).await.is_err());
+    assert!(store.owing(None, 9).await.is_err() && store.count_holds(pending()).await.is_err());
     faults.commits_fail.store(false, Ordering::SeqCst);
     assert_eq!(ids(store.holds(pending()).await.unwrap()), [4, 2, 1].map(hold_id));
     assert!(store.shelf.is_empty(), "now they can");

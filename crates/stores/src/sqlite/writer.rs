@@ -124,7 +124,7 @@ impl Writer {
         let _abandon = Abandon(self.queue.clone());
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
-            let has_more_to_do = unvouched > 0 || !self.shelf.is_empty();
+            let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
             let expected = self.pace.expected();
             match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet), expected) {
                 Taken::Items(jobs) => {
@@ -188,7 +188,14 @@ impl Writer {
             shelf: &self.shelf,
             part,
         };
-        let outcomes = transaction.write(&mut open, &mut fresh)?;
+        let outcomes = match transaction.write(&mut open, &mut fresh) {
+            Err(fault @ Fault::Unknown(..)) => {
+                drop(open);
+                self.look_for(fresh);
+                return Err(fault);
+            }
+            written => written?,
+        };
         self.shelf.written(part, up_to);
         // Before anybody is told: whoever reads next must find it.
         self.shelf.put(fresh, open.head.global);
@@ -196,8 +203,21 @@ impl Writer {
         Ok(outcomes)
     }
 
+    /// After an unknown fate, before anybody is told: the journal says what there is. If it cannot be
+    /// read now, what would have been changed stays in doubt until it can.
+    fn look_for(&mut self, fresh: Rows) {
+        match self.reopen() {
+            Ok(open) => self.open = Some(open),
+            Err(why) => {
+                tracing::warn!(%why, "the database cannot be opened again yet");
+                self.shelf.doubt(fresh);
+            }
+        }
+    }
+
     fn reopen(&self) -> Result<Open, String> {
-        let connection = self.source.writer().map_err(|error| said(&error))?;
+        let mut connection = self.source.writer().map_err(|error| said(&error))?;
+        self.source.inject(&mut connection).map_err(|error| said(&error))?;
         match check_durability(&connection) {
             Ok(None) => {}
             Ok(Some(found)) => return Err(found.to_string()),
@@ -209,7 +229,10 @@ impl Writer {
     /// In a quiet moment and at the end: clears the shelf, signs what has no signature, and moves the
     /// log into the database.
     fn tidy(&mut self) {
-        let Some(mut open) = self.open.take() else { return };
+        let mut open = match self.open.take().map_or_else(|| self.reopen(), Ok) {
+            Ok(open) => open,
+            Err(why) => return tracing::warn!(%why, "the database cannot be opened again yet"),
+        };
         let up_to = open.head.global;
         let tidied = begin(&open.connection)
             .and_then(|()| self.shelf.write(&open.connection, Part::All, up_to))
@@ -272,13 +295,13 @@ impl Transaction<'_> {
         let mut outcomes = Vec::with_capacity(self.jobs.len());
         for job in self.jobs {
             let outcome = match self.care {
-                Care::Batch => match operate(open, job, self.signer) {
+                Care::Batch => match operate(open, job, self.signer, self.shelf) {
                     Err(error) if is_own_fault(&error) => {
                         return Err(Fault::OneIsBad(said(&error)));
                     }
                     outcome => outcome?,
                 },
-                Care::Each => operate_apart(open, job, self.signer)?,
+                Care::Each => operate_apart(open, job, self.signer, self.shelf)?,
             };
             if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, &outcome) {
                 fresh.add(&commit.changes, commit.stream, commit.place(*at));
@@ -295,10 +318,15 @@ impl Transaction<'_> {
     }
 }
 
-fn operate(open: &mut Open, job: &Job, signer: &audit::Signer) -> Result<Outcome, rusqlite::Error> {
+fn operate(
+    open: &mut Open,
+    job: &Job,
+    signer: &audit::Signer,
+    shelf: &Shelf,
+) -> Result<Outcome, rusqlite::Error> {
     let Open { connection, head } = open;
     Ok(match job {
-        Job::Commit { commit, .. } => match commit.write(connection, head)? {
+        Job::Commit { commit, .. } => match commit.write(connection, head, shelf)? {
             Ok(committed) => Outcome::Committed(committed),
             Err(refused) => Outcome::Refused(refused),
         },
@@ -312,9 +340,10 @@ fn operate_apart(
     open: &mut Open,
     job: &Job,
     signer: &audit::Signer,
+    shelf: &Shelf,
 ) -> Result<Outcome, rusqlite::Error> {
     run(&open.connection, "SAVEPOINT operation")?;
-    let outcome = match operate(open, job, signer) {
+    let outcome = match operate(open, job, signer, shelf) {
         Err(error) if is_own_fault(&error) => {
             run(&open.connection, "ROLLBACK TO operation")?;
             Outcome::Failed(StoreError::Unavailable(said(&error)))

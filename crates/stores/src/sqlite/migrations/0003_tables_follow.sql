@@ -6,7 +6,8 @@ CREATE TABLE streams (
     global INTEGER NOT NULL,
     PRIMARY KEY (stream, first)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO streams (stream, first, global) SELECT stream, first, global FROM journal ORDER BY stream, first;
+INSERT INTO streams (stream, first, global)
+    SELECT stream, first, global FROM journal ORDER BY stream, first;
 DROP INDEX journal_stream;
 -- So far they were never behind.
 INSERT INTO meta (key, value) SELECT 'tables_at', coalesce(max(global + n - 1), 0) FROM journal;
