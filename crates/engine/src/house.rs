@@ -121,6 +121,8 @@ impl Engine {
             let Some((last, _)) = owing.last() else { return Ok(()) };
             after = Some(*last);
             for (session, _) in owing {
+                // What is remembered may be older than the row that says what is owed.
+                self.0.cache.forget(session);
                 // Also calls of a node that died, which could not start again while it was frozen.
                 self.recover_session(session).await?;
             }

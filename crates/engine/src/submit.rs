@@ -86,7 +86,8 @@ impl Engine {
                 id: CommitId::new(now.as_ms(), self.0.chance.bits()),
                 stream: StreamId::Session(id),
                 expected: session.version,
-                house: starts_calls(&events).then_some(house.version),
+                // What is decided while all is frozen waits for the thaw; a thaw meanwhile has passed it by.
+                house: (starts_calls(&events) || house.frozen.is_some()).then_some(house.version),
                 session: Some(self.row(&next)),
                 holds: changed(&session.holds, &next.holds),
                 grants: changed(&session.grants, &next.grants),

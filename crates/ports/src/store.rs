@@ -21,7 +21,8 @@ pub struct Commit {
     pub stream: StreamId,
     /// The version of the stream that was decided on. Another one: [`CommitError::Conflict`].
     pub expected: u64,
-    /// The version of the house that must still stand, for commits that let calls start.
+    /// The version of the house that must still stand, for commits that let calls start or leave them
+    /// waiting because all is frozen.
     pub house: Option<u64>,
     pub events: Vec<Event>,
     pub at: Timestamp,

@@ -380,3 +380,28 @@ async fn i29_a_deadline_whose_commit_was_lost_sight_of_is_kept() {
     tokio::time::timeout(std::time::Duration::from_secs(10), decided).await.expect("it expires");
     assert_eq!(store.inner.hold(hold).await.unwrap().unwrap().state.name(), "expired");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thaw_while_an_answer_is_being_acknowledged_lets_its_call_start() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.engine.freeze(&root, "incident").await.unwrap();
+    store.late.set();
+    let answering = world.answer(&world.ana, &hold, approve());
+    let thawing = async {
+        // The answer is on disk, and this process does not know it yet.
+        let _ = store.late.is_done.acquire().await;
+        world.engine.thaw(&root).await.unwrap();
+        store.late.may_go_on.close();
+    };
+    let (answered, ()) = tokio::join!(answering, thawing);
+    answered.unwrap();
+    world.over(session).await;
+    assert_eq!(world.witness.arguments().len(), 1);
+}

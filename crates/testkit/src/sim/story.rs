@@ -19,6 +19,8 @@ pub(super) struct Story {
     pub(super) nodes: Vec<Node>,
     /// Processes that there should be.
     pub(super) size: usize,
+    /// Somebody was ever taken for dead who was not.
+    pub(super) had_zombies: bool,
     started: NodeNo,
     /// What was asked for under a key, and may be asked for again.
     keyed: Vec<Errand>,
@@ -31,8 +33,15 @@ impl Story {
         let mut chance = Chance::new(seed);
         let size = 1 + chance.below(3) as usize;
         let world = World::new(chance, whole_trace);
-        let mut story =
-            Story { world, nodes: Vec::new(), size, started: 0, keyed: Vec::new(), follower: None };
+        let mut story = Story {
+            world,
+            nodes: Vec::new(),
+            size,
+            had_zombies: false,
+            started: 0,
+            keyed: Vec::new(),
+            follower: None,
+        };
         for _ in 0..size {
             story.start_node();
         }
@@ -70,21 +79,19 @@ impl Story {
         for no in zombies.map(|node| node.no).collect::<Vec<_>>() {
             self.crash(no);
         }
-        while self.nodes.len() < self.size {
+        // What a zombie began after it was replaced is found by whoever starts after its end.
+        if self.had_zombies {
             self.start_node();
         }
-        self.quiet(5_000, 2_000);
-        // There is no word between nodes yet: whoever still takes it for frozen is told.
-        for at in 0..self.nodes.len() {
-            if self.nodes[at].engine().is_some_and(|engine| engine.frozen().is_some()) {
-                self.serve(at, Errand::Thaw);
-            }
+        while self.nodes.len() < self.size {
+            self.start_node();
         }
         for _ in 0..300 {
             self.quiet(5_000, 5_000);
             if is_finished(&self.world).is_ok() {
                 return Ok(());
             }
+            self.thaw();
             let errands = wanted(&self.world);
             if errands.is_empty() {
                 // Nobody is asked for anything: time must do it.
@@ -96,6 +103,15 @@ impl Story {
             }
         }
         is_finished(&self.world)
+    }
+
+    /// There is no word between nodes yet: whoever still takes it for frozen is told.
+    fn thaw(&mut self) {
+        for at in 0..self.nodes.len() {
+            if self.nodes[at].engine().is_some_and(|engine| engine.frozen().is_some()) {
+                self.serve(at, Errand::Thaw);
+            }
+        }
     }
 
     /// A follower that lost its server has everything once it has found another.

@@ -99,7 +99,7 @@ impl ToolHost for SimTool {
         let effect = self.effect(&cleared);
         let (key, attempt) = (effect.key.clone(), effect.attempt);
         if self.is_stopped("tool begins", &stop).await {
-            return Outcome::Failed(Output::text("Nothing was run: it was stopped."));
+            return Outcome::Failed(Output::text("This attempt was stopped before it began."));
         }
         let running = Running { node: self.node, kind: self.kind, effect };
         let Some(id) = self.world.inside().begins(running) else {

@@ -136,6 +136,7 @@ impl Story {
         let Some(node) = sleeper else { return };
         node.deposed = true;
         let (no, id) = (node.no, node.id);
+        self.had_zombies = true;
         {
             let mut inside = self.world.inside();
             let fenced = inside.chance.percent(50);
