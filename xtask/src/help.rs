@@ -5,13 +5,14 @@ use anyhow::{Result, bail};
 pub(crate) const OVERVIEW: &str = "\
 cargo xtask <command>: checks, set-up and tests of this repository
 
-  test   install what the tests need, run them part by part, count
-  check  formatting, lints, our own rules, dependencies
-  ci     check, then test: what .ci/run runs
-  tidy   our own rules only (a second or two)
-  web    build the web page and refresh web/dist
-  bench  the benchmark, in release
-  fuzz   hostile bytes for every parser, under libFuzzer
+  test     install what the tests need, run them part by part, count
+  check    formatting, lints, our own rules, dependencies
+  ci       check, then test: what .ci/run runs
+  tidy     our own rules only (a second or two)
+  web      build the web page and refresh web/dist
+  bench    the benchmark, in release
+  torture  crashes of the real program, as many as you like
+  fuzz     hostile bytes for every parser, under libFuzzer
   mutants  break promises on purpose, and see the tests notice
 
 `cargo xtask <command> --help` says more and shows examples.";
@@ -116,6 +117,18 @@ Examples:
   cargo xtask mutants --list
   cargo xtask mutants no-fence expiry-allows";
 
+const TORTURE: &str = "\
+cargo xtask torture [--kills N] [--cuts N] [--seeds N] [ARGS…]
+
+Builds the real program and kills or stops it at random moments, N times over, or cuts its power; or
+plays so many simulated stories. Checks that nothing acknowledged was lost and nothing ran twice;
+prints what was hit, and the bound by the rule of three.
+
+Examples:
+  cargo xtask torture --kills 1000
+  cargo xtask torture --seeds 100000
+  cargo xtask torture --help            all of its options";
+
 pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
     Ok(match verb {
         None => OVERVIEW,
@@ -127,6 +140,7 @@ pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
         Some("bench") => BENCH,
         Some("fuzz") => FUZZ,
         Some("mutants") => MUTANTS,
+        Some("torture") => TORTURE,
         Some(other) => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
     })
 }
@@ -142,7 +156,8 @@ mod tests {
             .filter_map(|line| line.strip_prefix("  "))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
-        assert_eq!(listed, ["test", "check", "ci", "tidy", "web", "bench", "fuzz", "mutants"]);
+        let verbs = ["test", "check", "ci", "tidy", "web", "bench", "torture", "fuzz", "mutants"];
+        assert_eq!(listed, verbs);
         for verb in listed {
             let text = about(Some(verb)).expect("help exists");
             assert!(text.contains(&format!("  cargo xtask {verb}")), "{verb}: no example");

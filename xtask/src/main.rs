@@ -20,6 +20,7 @@ mod stopwatch;
 mod tally;
 mod test;
 mod tidy;
+mod torture;
 mod web;
 
 use std::process::ExitCode;
@@ -50,8 +51,9 @@ fn obey(words: &[String]) -> Result<bool> {
         println!("{}", help::about(rest.first().map(String::as_str))?);
         return Ok(true);
     }
-    // `bench` hands its words on, `--help` included: the benchmark describes its own options best.
-    if verb != "bench" && rest.iter().any(|word| word == "--help" || word == "-h") {
+    // These hand their words on, `--help` included: they describe their own options best.
+    let hands_on = ["bench", "torture"].contains(&verb.as_str());
+    if !hands_on && rest.iter().any(|word| word == "--help" || word == "-h") {
         println!("{}", help::about(Some(verb))?);
         return Ok(true);
     }
@@ -91,6 +93,7 @@ fn obey(words: &[String]) -> Result<bool> {
         "bench" => bench::run(&here, rest),
         "fuzz" => fuzz::run(&here, rest),
         "mutants" => mutants::run(&here, rest),
+        "torture" => torture::run(&here, rest),
         other => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
     }
 }

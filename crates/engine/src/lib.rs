@@ -21,6 +21,8 @@ mod recover;
 mod rule;
 mod session;
 mod spawn;
+#[cfg(feature = "failpoints")]
+mod step;
 mod submit;
 mod timers;
 mod watch;

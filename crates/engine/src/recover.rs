@@ -13,6 +13,7 @@ use crate::{Engine, Error};
 
 impl Engine {
     pub(crate) async fn recover(&self) -> Result<(), Error> {
+        ports::failpoint!("recover.before");
         let mut after = None;
         loop {
             let owing = self.0.store.owing(after, 500).await?;
@@ -45,6 +46,7 @@ impl Engine {
     }
 
     pub(crate) async fn recover_session(&self, id: SessionId) -> Result<(), Error> {
+        ports::failpoint!("recover.session");
         let session = self.load_session(id).await?;
         for (call, record) in &session.calls {
             let (CallState::Running { attempt, node, .. }, Some(stored)) =
@@ -56,12 +58,15 @@ impl Engine {
                 continue;
             }
             let found = self.look_for(stored, *attempt).await;
+            ports::failpoint!("recover.looked");
             tracing::info!(session = %id, call = %call, found = found.name(), "a call was interrupted");
             self.recovered(id, *call, *attempt, found).await?;
+            ports::failpoint!("recover.wrote");
         }
         // Whatever else waited, a turn to be thought or a call to be started, goes on.
         let submitted = self.submit(id, &Actor::Runtime, &Command::Wake, None).await?;
         self.dispatch(&submitted.session);
+        ports::failpoint!("recover.woken");
         Ok(())
     }
 

@@ -285,7 +285,10 @@ async fn look(host: &Arc<dyn ToolHost>, arguments: &Arguments) -> Result<Looked,
     if let Err(errors) = host.tool().validator().check(arguments.value()) {
         return Err(format!("The arguments do not fit the tool's schema: {errors}"));
     }
-    match host.prepare(arguments).await {
+    ports::failpoint!("rule.before_prepare");
+    let prepared = host.prepare(arguments).await;
+    ports::failpoint!("rule.prepared");
+    match prepared {
         Ok(prepared) => Ok(Looked { prepared, blind: false }),
         Err(PrepareError::Unsound(why)) => Err(why),
         Err(PrepareError::Blind(why)) => {

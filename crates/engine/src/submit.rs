@@ -68,6 +68,15 @@ impl Engine {
             let renewals = self.renewals(&session).await;
             let decided = self.decide(&session, &house, &renewals, command, now);
             if decided.events.is_empty() {
+                // What is asked about may be on disk and not in memory yet: a refusal is only
+                // believed if nothing newer is there.
+                if decided.reply.is_err() {
+                    let newer = self.newer(&session).await?;
+                    if newer.version > session.version {
+                        session = newer;
+                        continue;
+                    }
+                }
                 // Work that nobody took up yet, for instance after a restart, is not forgotten.
                 self.dispatch(&session);
                 let reply = decided.reply?;
@@ -100,10 +109,14 @@ impl Engine {
             let after = next.clone();
             let done = move |engine: &Engine, entry: Entry| {
                 // In this order: whoever is woken must find the new state.
+                ports::failpoint!("followup.before_cache");
                 engine.0.cache.put(after.clone());
+                ports::failpoint!("followup.cached");
                 engine.0.bus.publish(entry);
+                ports::failpoint!("followup.published");
                 engine.0.timers.note(after.due_at());
                 engine.dispatch(&after);
+                ports::failpoint!("followup.dispatched");
             };
             match self.write(commit, done).await? {
                 Written::Done => return Ok(Submitted { session: next, reply: reply? }),
@@ -182,6 +195,8 @@ impl Engine {
             actor: commit.actor.clone(),
             events: commit.events.clone(),
         };
+        #[cfg(feature = "failpoints")]
+        crate::step::before_commit(stream, &entry.events);
         let committed = match self.0.store.commit(commit).await {
             Ok(committed) => committed,
             Err(CommitError::Conflict { .. }) => return Ok(Written::Overtaken),
@@ -205,6 +220,8 @@ impl Engine {
             Err(CommitError::Store(error)) => return Err(error.into()),
         };
         entry.global = committed.global;
+        #[cfg(feature = "failpoints")]
+        crate::step::committed(stream, &entry.events);
         done(self, entry);
         Ok(Written::Done)
     }

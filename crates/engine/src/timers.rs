@@ -120,6 +120,7 @@ impl Engine {
                 ));
             }
             for stream in &due {
+                ports::failpoint!("expire.due");
                 // One that fails does not hold up the others.
                 let applied = match *stream {
                     StreamId::Session(id) => {
@@ -129,6 +130,7 @@ impl Engine {
                     StreamId::Outside(id) => self.expire_outside(id).await,
                     StreamId::House => Ok(()),
                 };
+                ports::failpoint!("expire.applied");
                 if let Err(error) = applied {
                     tracing::error!(%stream, %error, "a deadline could not be applied");
                 }

@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod courier;
+pub mod failpoint;
 pub mod model;
 pub mod store;
 pub mod tool_host;

@@ -19,20 +19,28 @@ pub struct Binary(PathBuf);
 impl Binary {
     /// The one that `HOLDPOINT_BIN` names, else the one that was built beside this executable.
     pub fn find() -> Binary {
-        if let Some(named) = std::env::var_os("HOLDPOINT_BIN") {
+        Binary::look_for("HOLDPOINT_BIN", "holdpoint", "cargo build -p holdpoint")
+    }
+
+    /// The same program with fail points in it. `HOLDPOINT_FAILING_BIN` names it, or it lies beside
+    /// this executable.
+    pub fn failing() -> Binary {
+        let build = "cargo build --workspace --features testkit/failpoints --bin holdpoint-failing";
+        Binary::look_for("HOLDPOINT_FAILING_BIN", "holdpoint-failing", build)
+    }
+
+    fn look_for(variable: &str, name: &str, build: &str) -> Binary {
+        if let Some(named) = std::env::var_os(variable) {
             let named = PathBuf::from(named);
-            assert!(named.is_file(), "HOLDPOINT_BIN names {}, which is no file", named.display());
+            assert!(named.is_file(), "{variable} names {}, which is no file", named.display());
             return Binary(named);
         }
         let here = std::env::current_exe().expect("an executable knows where it is");
         // A test lies in `deps`, one folder below the programs.
-        let beside = here.ancestors().skip(1).take(2).map(|folder| folder.join("holdpoint"));
+        let beside = here.ancestors().skip(1).take(2).map(|folder| folder.join(name));
         match beside.into_iter().find(|file| file.is_file()) {
             Some(found) => Binary(found),
-            None => panic!(
-                "there is no `holdpoint` beside {}: run `cargo build -p holdpoint`",
-                here.display()
-            ),
+            None => panic!("there is no `{name}` beside {}: run `{build}`", here.display()),
         }
     }
 
@@ -63,22 +71,36 @@ impl Binary {
 pub struct Server {
     child: Child,
     log: PathBuf,
+    pid: u32,
 }
 
 impl Server {
     /// Starts `holdpoint serve`. What it prints is appended to `log`.
     pub fn start(binary: &Binary, config: &Path, tokens: &Path, log: &Path) -> Server {
+        Server::start_told(binary, config, tokens, log, &[])
+    }
+
+    /// The same, with more in its environment.
+    pub fn start_told(
+        binary: &Binary,
+        config: &Path,
+        tokens: &Path,
+        log: &Path,
+        told: &[(&str, &str)],
+    ) -> Server {
         let out: File = OpenOptions::new().create(true).append(true).open(log).expect("a log");
         let child = binary
             .command()
             .args(["serve", "--config"])
             .arg(config)
             .env("HOLDPOINT_BOOTSTRAP_TOKENS_FILE", tokens)
+            .envs(told.iter().copied())
             .stdout(out.try_clone().expect("another handle"))
             .stderr(out)
             .spawn()
             .expect("the program starts");
-        Server { child, log: log.to_owned() }
+        let pid = child.id().unwrap_or_default();
+        Server { child, log: log.to_owned(), pid }
     }
 
     /// Returns when the server takes requests, or says why it does not.
@@ -106,6 +128,21 @@ impl Server {
 
     pub fn id(&self) -> u32 {
         self.child.id().unwrap_or_default()
+    }
+
+    /// The id that it has, or had.
+    pub fn started_as(&self) -> u32 {
+        self.pid
+    }
+
+    /// Waits until it ends by itself. Whoever stops waiting may wait again.
+    pub async fn ended(&mut self) -> ExitStatus {
+        self.child.wait().await.expect("a child can be waited for")
+    }
+
+    pub fn signal(&self, signal: Signal) -> Result<(), String> {
+        let id = self.child.id().ok_or("it has ended already")?;
+        kill(Pid::from_raw(id as i32), signal).map_err(|error| error.to_string())
     }
 
     /// SIGKILL, and waits until it is gone.

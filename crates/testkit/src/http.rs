@@ -14,6 +14,7 @@ pub struct Api {
     http: reqwest::Client,
     base: String,
     token: Option<String>,
+    patience: Duration,
 }
 
 /// What the server said.
@@ -46,10 +47,14 @@ impl Api {
         let http = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
-            .timeout(PATIENCE)
             .build()
             .expect("a client without settings");
-        Api { http, base: base.to_owned(), token: token.map(str::to_owned) }
+        Api { http, base: base.to_owned(), token: token.map(str::to_owned), patience: PATIENCE }
+    }
+
+    /// The same caller, who waits only so long for an answer.
+    pub fn who_waits(&self, patience: Duration) -> Api {
+        Api { patience, ..self.clone() }
     }
 
     /// The same server, another caller.
@@ -94,7 +99,8 @@ impl Api {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self.http.request(method, format!("{}{path}", self.base));
+        let request =
+            self.http.request(method, format!("{}{path}", self.base)).timeout(self.patience);
         match &self.token {
             Some(token) => request.bearer_auth(token),
             None => request,

@@ -45,6 +45,8 @@ pub struct Given {
 pub enum Errand {
     Open,
     Say,
+    /// A hold from outside.
+    Ask,
     Answer,
 }
 
@@ -53,6 +55,7 @@ impl Errand {
         match self {
             Errand::Open => "session",
             Errand::Say => "message",
+            Errand::Ask => "outside hold",
             Errand::Answer => "answer",
         }
     }

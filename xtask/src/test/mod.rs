@@ -17,7 +17,11 @@ pub(crate) const PARTS: [Part; 6] = [
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
     Part { name: "browser", about: "the page in Chromium, on the real binary", run: browser::run },
     Part { name: "api", about: "schemathesis on the OpenAPI document, real binary", run: api::run },
-    Part { name: "crash", about: "kills of the real binary at random moments", run: rust::crash },
+    Part {
+        name: "crash",
+        about: "kills of the real binary: at random, and at every fail point",
+        run: rust::crash,
+    },
 ];
 
 pub(crate) struct Wish {

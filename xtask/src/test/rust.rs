@@ -39,6 +39,7 @@ pub(crate) fn doc(here: &Checkout) -> Result<Tally> {
 pub(crate) fn crash(here: &Checkout) -> Result<Tally> {
     ensure!(has_crash(here), "testkit has no test target `crash`");
     let binary = binary(here)?;
+    failing_binary(here)?;
     if setup::has_nextest() {
         nextest(here, CRASH, binary)
     } else {
@@ -60,6 +61,19 @@ pub(crate) fn binary(here: &Checkout) -> Result<PathBuf> {
         .run()?;
     ensure!(built.success, "holdpoint does not build; see above");
     Ok(here.built.join("holdpoint"))
+}
+
+/// The program with fail points, which the crash tests find beside themselves. The whole workspace,
+/// so that only our own crates are built again for it.
+fn failing_binary(here: &Checkout) -> Result<()> {
+    let built = Job::cargo()
+        .args(["build", "--workspace", "--features", "testkit/failpoints"])
+        .args(["--bin", "holdpoint-failing"])
+        .within(&here.root)
+        .limit_minutes(30)
+        .run()?;
+    ensure!(built.success, "holdpoint-failing does not build; see above");
+    Ok(())
 }
 
 fn nextest(here: &Checkout, filter: &str, binary: PathBuf) -> Result<Tally> {

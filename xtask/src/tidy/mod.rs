@@ -5,6 +5,7 @@
 //! is added and a build directory never is.
 
 mod arrows;
+mod failpoints;
 mod map;
 mod mutants;
 mod size;
@@ -68,6 +69,7 @@ fn judge(files: &Files) -> Vec<Finding> {
     findings.extend(map::check(files));
     findings.extend(arrows::check(files));
     findings.extend(mutants::check(files));
+    findings.extend(failpoints::check(files));
     findings.sort();
     findings
 }

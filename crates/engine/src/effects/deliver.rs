@@ -55,6 +55,7 @@ impl Engine {
         let Some(hold) = self.0.store.hold(delivery.hold).await? else {
             return Ok(self.0.store.delivered(&delivery.key, None).await?);
         };
+        ports::failpoint!("deliver.before_send");
         let again_at = match self.0.courier.deliver(&delivery.key, &hold).await {
             Ok(()) => None,
             Err(CourierError::Never(why)) => {
@@ -75,6 +76,9 @@ impl Engine {
                 Some(self.now().plus_ms(pause.as_millis() as u64))
             }
         };
-        Ok(self.0.store.delivered(&delivery.key, again_at).await?)
+        ports::failpoint!("deliver.sent");
+        self.0.store.delivered(&delivery.key, again_at).await?;
+        ports::failpoint!("deliver.marked");
+        Ok(())
     }
 }

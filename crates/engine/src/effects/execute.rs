@@ -29,13 +29,17 @@ impl Engine {
         let (engine, session) = (self.clone(), session.id);
         self.spawn(async move {
             let (attempt, stored) = (cleared.attempt(), cleared.shared());
+            ports::failpoint!("execute.before_run");
             let outcome = engine.run(cleared, stop).await;
+            ports::failpoint!("execute.ran");
             let command = Command::Report { call, attempt, outcome };
             engine.report(session, &command).await;
+            ports::failpoint!("execute.reported");
             engine.0.at_work.done(work);
             if let Some(host) = engine.0.tools.get(&stored.tool) {
                 host.forget(&stored).await;
             }
+            ports::failpoint!("execute.forgotten");
         });
     }
 

@@ -104,6 +104,7 @@ impl Engine {
         let id = session.id;
         let sink = Arc::new(move |delta: Delta| live.delta(id, delta));
         let _turn = self.0.thinking.acquire().await.map_err(|_| ModelError::Stopped)?;
+        ports::failpoint!("think.before_model");
         let result = agent.model.think(&request, sink, stop.clone()).await;
         let turn = match result {
             Ok(turn) => turn,
@@ -112,6 +113,7 @@ impl Engine {
                 return Err(error);
             }
         };
+        ports::failpoint!("think.thought");
         let calls = self.rule_turn(session, agent, &turn).await;
         Ok(Thought { message, parts: turn.parts, calls })
     }

@@ -78,6 +78,21 @@ async fn a_node_that_lags_behind_decides_on_the_newer_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_lags_behind_takes_an_answer_to_a_hold_that_it_has_not_heard_of() {
+    let (one, two) = pair().await;
+    let session = one.session().await;
+    // The second node has the session in its cache from before there was anything to answer.
+    two.get(session).await;
+    one.model.will("", &[("wipe", json!({}))]);
+    one.say(session, "x").await;
+    let hold = one.paused(session).await.open_holds().next().unwrap().clone();
+    let answered = two.answer(&two.ana, &hold, approve()).await.unwrap();
+    assert_eq!(answered.state.name(), "approved");
+    two.over(session).await;
+    assert_eq!(one.witness.arguments().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_freeze_on_one_node_stops_calls_on_the_other() {
     let (one, two) = pair().await;
     let root = crate::world::person(&one.engine, "root").await;

@@ -29,9 +29,26 @@ use std::process::ExitCode;
 
 pub use args::Cli;
 use args::{AuditCommand, Command, PolicyCommand};
+use clap::Parser as _;
 use client::Client;
 use exit::Exit;
 use output::Terminal;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    // Not a command for people: this process only watches over one child of a server.
+    if std::env::args_os().nth(1).is_some_and(|first| first == crate::wiring::SUPERVISE) {
+        return tools::process::supervise();
+    }
+    let cli = Cli::parse();
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run(cli)),
+        Err(error) => {
+            eprintln!("holdpoint: no threads are to be had: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// Runs one command to its end and says how the process is to exit.
 pub async fn run(cli: Cli) -> ExitCode {

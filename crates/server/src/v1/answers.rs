@@ -22,5 +22,6 @@ pub(crate) async fn answer(
     let render = |hold: &Hold| (200, bytes(&wire::Hold::of(hold)).into());
     let keep = asked.keep(&render);
     let hold = Box::pin(app.engine.answer(caller, id, asked.body.parse()?, keep)).await?;
+    ports::failpoint!("http.answer_reply");
     Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
 }

@@ -78,6 +78,7 @@ pub(crate) async fn open(State(app): State<App>, asked: Asked<NewHoldBody>) -> R
     let render = |hold: &Hold| (201, bytes(&wire::Hold::of(hold)).into());
     let keep = asked.keep(&render);
     let hold = Box::pin(app.engine.open_hold(&asked.who.caller, asked.body.parse()?, keep)).await?;
+    ports::failpoint!("http.hold_reply");
     Ok(json(StatusCode::CREATED, &wire::Hold::of(&hold)))
 }
 

@@ -26,6 +26,7 @@ pub(crate) async fn say(
     let saying = asked.body.parse()?;
     if !wants_events(&headers) {
         let said = app.engine.say(&caller, id, saying, keep).await?;
+        ports::failpoint!("http.message_reply");
         return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
     }
     // Listen first, then speak: nothing of the run is missed.

@@ -45,6 +45,7 @@ pub(crate) async fn open(State(app): State<App>, asked: Asked<NewSessionBody>) -
     let render = move |session: &Session| (201, bytes(&wire::Session::of(session, &engine)).into());
     let keep = asked.keep(&render);
     let session = app.engine.open_session(&asked.who.caller, asked.body.parse(), keep).await?;
+    ports::failpoint!("http.session_reply");
     Ok(json(StatusCode::CREATED, &wire::Session::of(&session, &app.engine)))
 }
 

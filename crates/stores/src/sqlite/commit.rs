@@ -15,7 +15,8 @@ pub(super) struct Prepared {
     pub(super) stream: StreamId,
     stream_cell: Vec<u8>,
     expected: u64,
-    house: Option<u64>,
+    /// Named by commits that let calls start.
+    pub(super) house: Option<u64>,
     count: u64,
     at_ms: i64,
     bytes: Vec<u8>,

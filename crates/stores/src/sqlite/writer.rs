@@ -47,6 +47,11 @@ impl Job {
         matches!(self, Job::Side { side: Side::Shelve, .. })
     }
 
+    #[cfg(feature = "failpoints")]
+    fn lets_calls_start(&self) -> bool {
+        matches!(self, Job::Commit { commit, .. } if commit.house.is_some())
+    }
+
     /// Nothing of it was written.
     fn refuse(self, why: &str) {
         let unavailable = StoreError::Unavailable(why.to_owned());
@@ -237,9 +242,13 @@ impl Writer {
         let tidied = begin(&open.connection)
             .and_then(|()| self.shelf.write(&open.connection, Part::All, up_to))
             .and_then(|()| vouch(&mut open, &self.signer))
-            .and_then(|()| open.connection.execute_batch("COMMIT"))
+            .and_then(|()| {
+                ports::failpoint!("writer.before_checkpoint");
+                open.connection.execute_batch("COMMIT")
+            })
             .map(|()| self.shelf.written(Part::All, up_to))
             .and_then(|()| {
+                ports::failpoint!("writer.checkpointed");
                 let passive = "PRAGMA wal_checkpoint(PASSIVE)";
                 open.connection.query_row(passive, [], |_| Ok(()))
             });
@@ -311,8 +320,20 @@ impl Transaction<'_> {
         if open.head.unvouched() >= UNVOUCHED_MAX {
             vouch(open, self.signer)?;
         }
+        ports::failpoint!("writer.before_commit", return Err(Fault::Undone("told to fail".into())));
+        ports::failpoint!("writer.before_intent", if self.jobs.iter().any(Job::lets_calls_start));
         match run(&open.connection, "COMMIT") {
-            Ok(()) => Ok(outcomes),
+            Ok(()) => {
+                ports::failpoint!(
+                    "writer.committed",
+                    return Err(Fault::Unknown("told to fail".into(), outcomes))
+                );
+                ports::failpoint!(
+                    "writer.intent_committed",
+                    if self.jobs.iter().any(Job::lets_calls_start)
+                );
+                Ok(outcomes)
+            }
             Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
         }
     }

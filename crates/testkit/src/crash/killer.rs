@@ -1,11 +1,13 @@
-//! Kills the server at random moments and starts it again.
+//! Kills the server at random moments and starts it again; now and then it only stops it.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use tokio::time::{sleep, timeout};
 
+use super::checks;
 use super::phases::{Follower, Phases, in_flight};
 use super::stage::{Moment, Stage};
 use super::world::{START_WITHIN, World};
@@ -25,6 +27,17 @@ const DELAYS: [Duration; 4] = [
 /// Out of a hundred kills, those that hit a server that is still starting, and within what time.
 const EARLY_PERCENT: u64 = 12;
 const EARLY_WITHIN: Duration = Duration::from_millis(150);
+/// Out of a hundred moments, those at which the server is stopped (SIGSTOP), and for how long: the
+/// longest is more than callers wait for an answer.
+const STOP_PERCENT: u64 = 15;
+const STOPPED: [Duration; 4] = [
+    Duration::from_millis(30),
+    Duration::from_millis(200),
+    Duration::from_millis(200),
+    Duration::from_millis(1_900),
+];
+/// Out of a hundred stopped servers, those that are killed without waking up again.
+const NEVER_WAKES_PERCENT: u64 = 40;
 
 /// How a server comes to its end, and what its disk is like afterwards.
 pub(crate) trait Ending {
@@ -52,13 +65,20 @@ pub(super) struct Killer<'a, E> {
     pub(super) stage: Arc<Stage>,
     pub(super) chance: Chance,
     pub(super) killed: Killed,
+    /// Told of every kill.
+    pub(super) tell: Option<fn(&Killed)>,
 }
 
 /// What the kills came to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Killed {
     pub kills: u64,
     pub restarts: u64,
+    /// How often a server was stopped, and how often it never woke up.
+    pub stops: u64,
+    pub killed_stopped: u64,
+    /// Second servers that did not start on the data of a stopped one.
+    pub refused: u64,
     pub phases: Phases,
 }
 
@@ -73,11 +93,17 @@ impl<E: Ending> Killer<'_, E> {
             } else {
                 server.ready(&self.world.api, START_WITHIN).await?;
                 self.wait_for_a_moment().await;
+                while self.chance.percent(STOP_PERCENT) && self.stop(&server).await? {
+                    self.wait_for_a_moment().await;
+                }
             }
             let requests = self.stage.oracle.known().in_flight.clone();
             self.ending.end(server).await?;
             self.killed.kills += 1;
             let journal = follower.read_on(&self.world.database())?;
+            for what in checks::begun(&self.world.begun(), &follower.facts) {
+                self.stage.oracle.wrong(what);
+            }
             let mut phases = follower.phases(|call| {
                 self.world.witness().has_seen(call) || self.world.ledger().has_seen(call)
             });
@@ -91,9 +117,32 @@ impl<E: Ending> Killer<'_, E> {
             }
             server = self.world.start();
             self.killed.restarts += 1;
+            if let Some(tell) = self.tell {
+                tell(&self.killed);
+            }
         }
         server.ready(&self.world.api, START_WITHIN).await?;
         Ok(server)
+    }
+
+    /// Stops the server for a while. False if it is to be killed as it is.
+    async fn stop(&mut self, server: &Server) -> Result<bool, String> {
+        server.signal(Signal::SIGSTOP)?;
+        self.killed.stops += 1;
+        if self.chance.percent(30) {
+            match refuses_a_second(self.world).await {
+                Ok(()) => self.killed.refused += 1,
+                Err(what) => self.stage.oracle.wrong(what),
+            }
+        }
+        let longest = *self.chance.pick(&STOPPED);
+        sleep(self.chance.up_to(longest)).await;
+        if self.chance.percent(NEVER_WAKES_PERCENT) {
+            self.killed.killed_stopped += 1;
+            return Ok(false);
+        }
+        server.signal(Signal::SIGCONT)?;
+        Ok(true)
     }
 
     async fn wait_for_a_moment(&mut self) {
@@ -112,3 +161,18 @@ impl<E: Ending> Killer<'_, E> {
         sleep(self.chance.up_to(longest)).await;
     }
 }
+
+/// While somebody has the data, awake or not, nobody else gets it.
+pub(super) async fn refuses_a_second(world: &World) -> Result<(), String> {
+    let mut second = world.start_beside();
+    match timeout(START_WITHIN, second.ended()).await {
+        Ok(status) if !status.success() && second.last_words().contains(IN_USE) => Ok(()),
+        Ok(status) => Err(format!(
+            "SECOND: another server on the data of one that is stopped ended with {status}: {}",
+            second.last_words()
+        )),
+        Err(_) => Err("SECOND: another server runs on the data of one that is stopped".into()),
+    }
+}
+
+const IN_USE: &str = "another Holdpoint server is using";

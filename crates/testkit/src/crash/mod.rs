@@ -6,7 +6,9 @@
 
 mod approver;
 pub mod checks;
+pub mod failing;
 mod killer;
+mod outsider;
 mod phases;
 mod report;
 mod stage;
@@ -21,12 +23,14 @@ use tokio::task::JoinSet;
 use crate::binary::{Binary, Server};
 use crate::chance::Chance;
 use approver::Approver;
-use killer::{Kill, Killed, Killer};
+use killer::{Kill, Killer};
+use outsider::{Inbox, Outsider};
 use stage::Stage;
 use talker::Talker;
 use world::{Callers, START_WITHIN, World};
 
 pub(crate) use killer::Ending;
+pub use killer::Killed;
 pub use phases::{Facts, Phases};
 pub use report::Report;
 
@@ -40,6 +44,8 @@ const STOP_WITHIN: Duration = Duration::from_secs(15);
 pub struct Crash {
     pub kills: u64,
     pub seed: u64,
+    /// Told of every kill.
+    pub tell: Option<fn(&Killed)>,
 }
 
 impl Crash {
@@ -50,6 +56,7 @@ impl Crash {
         Crash {
             kills: number("HOLDPOINT_KILLS").unwrap_or(kills),
             seed: number("HOLDPOINT_SEED").unwrap_or_else(Chance::fresh_seed),
+            tell: None,
         }
     }
 
@@ -89,46 +96,58 @@ impl Crash {
         let mut server = world.start();
         server.ready(&world.api, START_WITHIN).await?;
         let callers = world.callers()?;
-        let mut parties = Parties::begin(world, stage, &callers, chance);
+        let (inbox, address, _receiving) =
+            Inbox::open().await.map_err(|error| error.to_string())?;
+        let outsider = Outsider {
+            api: callers.program.clone(),
+            stage: stage.clone(),
+            inbox: inbox.clone(),
+            address,
+        };
+        let mut parties = Parties::begin(world, stage, &callers, chance, outsider);
         let mut killer = Killer {
             world,
             ending,
             stage: stage.clone(),
             chance: chance.fork(),
             killed: Killed::default(),
+            tell: self.tell,
         };
         let server = killer.kill(server, self.kills).await;
         report.killed = killer.killed;
         stage.close();
         let server = server?;
         parties.finish(stage).await;
-        self.examine(world, stage, &callers, server, report).await
-    }
-
-    async fn examine(
-        self,
-        world: &World,
-        stage: &Stage,
-        callers: &Callers,
-        server: Server,
-        report: &mut Report,
-    ) -> Result<(), String> {
-        let found = checks::Found::collect(world, callers).await?;
-        checks::audit(world, callers, report).await?;
-        let status = server.stop(STOP_WITHIN).await?;
-        if !status.success() {
-            report.wrong.push(format!("the server was told to stop, and ended with {status}"));
-        }
-        let rows = checks::database(world, report)?;
-        let facts = phases::facts(&rows);
-        let known = stage.oracle.known().clone();
-        report.count(&found, &facts);
-        report.wrong.extend(checks::holds(&known, &found, &facts, &callers.person_id));
-        report.wrong.extend(checks::effects(&found, &facts));
-        report.wrong.extend(checks::transcripts(&known, &found));
-        report.wrong.extend(checks::leftovers(world).await);
+        examine(world, stage, &callers, server, report).await?;
+        report.callbacks = inbox.told().len() as u64;
+        report.wrong.extend(inbox.check(self.kills));
         Ok(())
     }
+}
+
+/// Compares what was promised with what is there, now that everything is over.
+async fn examine(
+    world: &World,
+    stage: &Stage,
+    callers: &Callers,
+    server: Server,
+    report: &mut Report,
+) -> Result<(), String> {
+    let found = checks::Found::collect(world, callers).await?;
+    checks::audit(world, callers, report).await?;
+    let status = server.stop(STOP_WITHIN).await?;
+    if !status.success() {
+        report.wrong.push(format!("the server was told to stop, and ended with {status}"));
+    }
+    let rows = checks::database(world, report)?;
+    let facts = phases::facts(&rows);
+    let known = stage.oracle.known().clone();
+    report.count(&found, &facts);
+    report.wrong.extend(checks::holds(&known, &found, &facts, &callers.person_id));
+    report.wrong.extend(checks::effects(&found, &facts));
+    report.wrong.extend(checks::transcripts(&known, &found));
+    report.wrong.extend(checks::leftovers(world).await);
+    Ok(())
 }
 
 /// Everybody who calls the server.
@@ -138,8 +157,15 @@ struct Parties {
 }
 
 impl Parties {
-    fn begin(world: &World, stage: &Arc<Stage>, callers: &Callers, chance: &mut Chance) -> Parties {
+    fn begin(
+        world: &World,
+        stage: &Arc<Stage>,
+        callers: &Callers,
+        chance: &mut Chance,
+        outsider: Outsider,
+    ) -> Parties {
         let mut talkers = JoinSet::new();
+        talkers.spawn(outsider.ask_on());
         for number in 0..TALKERS {
             let talker = Talker {
                 name: format!("t{number}"),
@@ -155,6 +181,7 @@ impl Parties {
             stage: stage.clone(),
             witness: world.witness(),
             chance: chance.fork(),
+            denies: 25,
         };
         approver.spawn(person.answer_all());
         Parties { talkers, approver }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::journal::{Journal, Row};
 use crate::oracle::Errand;
 
@@ -24,6 +26,8 @@ pub struct Facts {
     pub started: BTreeSet<(String, u64)>,
     /// Settle holds, with the call that they are about.
     pub in_doubt: BTreeMap<String, String>,
+    /// SQL that was proposed, with the call that would run it.
+    pub statements: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +69,7 @@ impl Follower {
                 "run_started" => (session.active, session.has_results) = (true, false),
                 "run_completed" | "run_failed" | "run_cancelled" => session.active = false,
                 "message_added" if body["message"]["role"] == "tool" => session.has_results = true,
+                "message_added" => self.facts.statements.extend(statements(&body["message"])),
                 "hold_opened" => {
                     session.pending.insert(body["hold"]["id"].as_str().unwrap_or_default().into());
                 }
@@ -114,6 +119,17 @@ impl Follower {
     }
 }
 
+/// The SQL in the calls of a message.
+fn statements(message: &Value) -> Vec<(String, String)> {
+    let parts = message["parts"].as_array().into_iter().flatten();
+    let read = |part: &Value| {
+        let input = part["call"]["input"].as_str()?;
+        let input: Value = serde_json::from_str(input).ok()?;
+        Some((input["sql"].as_str()?.to_owned(), part["call"]["call"].as_str()?.to_owned()))
+    };
+    parts.filter_map(read).collect()
+}
+
 /// Requests that were under way when the server died: some had been written, and only the word of
 /// it was lost.
 pub(super) fn in_flight(journal: &Journal, requests: &BTreeMap<String, Errand>) -> Phases {
@@ -134,7 +150,7 @@ pub(super) fn facts(rows: &[Row]) -> Facts {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -161,6 +177,9 @@ mod tests {
         let hold = |id: &str| json!({"hold_opened": {"hold": {"id": id}}});
         assert_eq!(phase(json!({"session_opened": {}}), false), "");
         assert_eq!(phase(json!({"run_started": {"run": "r"}}), false), "thinking about a message");
+        let call = json!({"call": {"call": "call_1", "input": r#"{"sql":"DELETE"}"#}});
+        let turn = json!({"message_added": {"message": {"role": "assistant", "parts": [call]}}});
+        assert_eq!(phase(turn, false), "thinking about a message");
         assert_eq!(phase(hold("hold_1"), false), "waiting for an answer");
         assert_eq!(
             phase(json!({"hold_decided": {"hold": "hold_1"}}), false),
@@ -176,6 +195,7 @@ mod tests {
         let results = json!({"message_added": {"message": {"role": "tool"}}});
         assert_eq!(phase(results, false), "thinking about results");
         assert_eq!(phase(json!({"run_completed": {"run": "r"}}), false), "");
+        assert_eq!(follower.facts.statements["DELETE"], "call_1");
         assert!(follower.facts.started.contains(&("call_1".into(), 1)));
         assert_eq!(follower.facts.in_doubt["hold_2"], "call_1");
     }

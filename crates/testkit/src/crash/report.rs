@@ -20,9 +20,13 @@ pub struct Report {
     pub executions: u64,
     pub entries: u64,
     pub repeated_entries: u64,
+    /// Changes of a database.
+    pub changes: u64,
     pub in_doubt: u64,
     pub recovered: u64,
     pub commits: u64,
+    /// Holds from outside whose opener was told of the answer.
+    pub callbacks: u64,
     /// Everything that should not have happened.
     pub wrong: Vec<String>,
     /// Where the data of a test that found something lies.
@@ -37,6 +41,7 @@ impl Report {
         self.entries = found.ledger.len() as u64;
         let keys: BTreeSet<&str> = found.ledger.iter().map(|line| line.key.as_str()).collect();
         self.repeated_entries = self.entries - keys.len() as u64;
+        self.changes = found.notes.values().sum();
         self.in_doubt = facts.in_doubt.len() as u64;
         self.recovered = facts.started.iter().filter(|(_, attempt)| *attempt > 1).count() as u64;
     }
@@ -47,8 +52,13 @@ impl fmt::Display for Report {
         let Counts { messages, answers, lost, repeats, contradictions, .. } = self.counts;
         writeln!(
             f,
-            "seed {}: {} kills, {} restarts",
-            self.seed, self.killed.kills, self.killed.restarts
+            "seed {}: {} kills, {} restarts; stopped {} times ({} never woke up), second servers refused: {}",
+            self.seed,
+            self.killed.kills,
+            self.killed.restarts,
+            self.killed.stops,
+            self.killed.killed_stopped,
+            self.killed.refused
         )?;
         writeln!(
             f,
@@ -61,13 +71,15 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "calls: {}; executions: {} once-only, {} idempotent ({} repeated); started again after a crash: {}; in doubt: {}; commits: {}",
+            "calls: {}; executions: {} once-only, {} idempotent ({} repeated), {} changes of a database; started again after a crash: {}; in doubt: {}; callbacks: {}; commits: {}",
             self.calls,
             self.executions,
             self.entries,
             self.repeated_entries,
+            self.changes,
             self.recovered,
             self.in_doubt,
+            self.callbacks,
             self.commits
         )?;
         writeln!(f, "hit by a kill:")?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::stage::{Moment, Stage};
-use super::world::{LOOKING, SCENES};
+use super::world::{RARE_SCENES, SCENES};
 use crate::chance::Chance;
 use crate::http::{Api, Reply};
 use crate::oracle::{Errand, Said};
@@ -40,7 +40,7 @@ impl Talker {
                 let mut runs = Vec::new();
                 for message in 0..messages {
                     let scene = match self.chance.percent(10) {
-                        true => LOOKING,
+                        true => *self.chance.pick(&RARE_SCENES),
                         false => *self.chance.pick(&SCENES),
                     };
                     let text = format!("{scene} {}-{number}-{round}-{message}", self.name);
@@ -52,6 +52,18 @@ impl Talker {
                         return;
                     }
                 }
+            }
+        }
+    }
+
+    /// Says one thing after the other in one session, each when the one before it is done.
+    pub(super) async fn recite(mut self, scenes: &[&str]) {
+        let Some(session) = self.open(1).await else { return };
+        for (scene, number) in scenes.iter().zip(1..) {
+            let text = format!("{scene} {}-{number}", self.name);
+            let Some(run) = self.say(&session, &text).await else { return };
+            if !self.ended(&run).await {
+                return;
             }
         }
     }

@@ -20,7 +20,10 @@ impl Runner {
                 Ok(made) => !made,
                 Err(error) => return unknown(format!("the spool cannot be written: {error}")),
             };
-            match traces.say_first(&First::Fenced) {
+            ports::failpoint!("recover.before_fence");
+            let said = traces.say_first(&First::Fenced);
+            ports::failpoint!("recover.fenced");
+            match said {
                 Ok(true) if found || runner.0.spool.is_whole() => {
                     Trace::NeverStarted { why: "no start was recorded".into() }
                 }

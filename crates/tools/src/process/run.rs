@@ -59,6 +59,7 @@ impl Runner {
             Ok(false) => return never(format!("attempt {attempt} was made before, or given up")),
             Err(error) => return never(format!("the spool cannot be written: {error}")),
         }
+        ports::failpoint!("process.reserved");
         let Ok(marker) = random_marker() else {
             return never("no random numbers are to be had".into());
         };
@@ -112,11 +113,13 @@ impl Runner {
         let Some(mut lifeline) = child.stdin.take() else {
             return self.fenced(traces, "the supervisor has no standard input".into()).await;
         };
+        ports::failpoint!("process.spawned");
         if let Ok(frame) = frame(&order) {
             // A supervisor that cannot be spoken to has died, which is seen just below.
             let _ = lifeline.write_all(&frame).await;
             let _ = lifeline.flush().await;
         }
+        ports::failpoint!("process.ordered");
         let patience = order.job.time_limit + 2 * KILL_WITHIN;
         tokio::select! {
             _ = child.wait() => {}
@@ -127,6 +130,7 @@ impl Runner {
             }
             () = tokio::time::sleep(patience) => {}
         }
+        ports::failpoint!("process.ended");
         // The lifeline is held until here on purpose: letting go of it means that we are gone.
         drop(lifeline);
         self.read_back(traces).await

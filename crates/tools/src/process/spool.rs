@@ -146,6 +146,7 @@ impl Attempt {
                 Err(error) => return Err(error),
             }
         }
+        ports::failpoint!("supervisor.synced");
         let draft = self.draft(EXIT, exit)?;
         fs::rename(draft, self.dir.join(EXIT))?;
         sync_dir(&self.dir)

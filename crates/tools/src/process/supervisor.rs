@@ -78,6 +78,7 @@ pub fn supervise() -> ExitCode {
     if nix::sys::prctl::set_child_subreaper(true).is_err() {
         return ExitCode::from(3);
     }
+    ports::failpoint!("supervisor.ordered");
     let began = First::Began(Began {
         marker: order.marker.clone(),
         owner: order.owner.clone(),
@@ -85,6 +86,7 @@ pub fn supervise() -> ExitCode {
     });
     // Somebody else spoke first: this attempt was given up before it began.
     let Ok(true) = attempt.say_first(&began) else { return ExitCode::from(4) };
+    ports::failpoint!("supervisor.began");
 
     let (tell, notices) = mpsc::channel();
     let to_me = tell.clone();
@@ -102,7 +104,10 @@ pub fn supervise() -> ExitCode {
         setpriv,
         (to_me, &notices),
     );
-    match attempt.say_last(&exit) {
+    ports::failpoint!("supervisor.ended");
+    let said = attempt.say_last(&exit);
+    ports::failpoint!("supervisor.recorded");
+    match said {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(5),
     }

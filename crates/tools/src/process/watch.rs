@@ -48,6 +48,7 @@ pub(crate) fn carry_out(
         Ok(started) => started,
         Err(why) => return Exit::not_started(why),
     };
+    ports::failpoint!("supervisor.spawned");
     let pid = child.id() as i32;
     wait_in_background(child, keeper, tell);
 

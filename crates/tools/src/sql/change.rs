@@ -205,7 +205,10 @@ impl Change {
         key: &str,
         recorded: String,
     ) -> Result<String, Failure> {
-        let Err(error) = connection.execute_batch("COMMIT") else { return Ok(recorded) };
+        ports::failpoint!("sql.before_commit");
+        let committed = connection.execute_batch("COMMIT");
+        ports::failpoint!("sql.committed");
+        let Err(error) = committed else { return Ok(recorded) };
         match trouble(&error) {
             // These leave the transaction open and undone.
             Trouble::Busy | Trouble::Statement | Trouble::Interrupted => {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Found, Seen, text};
 use crate::crash::phases::Facts;
+use crate::crash::world::BRIEF;
 use crate::witness::Line;
 
 pub fn effects(found: &Found, facts: &Facts) -> Vec<String> {
@@ -48,7 +49,15 @@ fn strangers(calls: &[Seen<'_>], found: &Found) -> Vec<String> {
             })
             .collect()
     };
-    [of(&found.witness, &["witness", "auto"]), of(&found.ledger, &["ledger"])].concat()
+    let statements: BTreeSet<&str> = calls.iter().map(|call| text(call.input, "sql")).collect();
+    let notes = found.notes.keys().filter(|sql| !statements.contains(sql.as_str()));
+    let notes = notes.map(|sql| format!("effects: {sql:?} was run, and no transcript knows it"));
+    [
+        of(&found.witness, &["witness", "auto", BRIEF]),
+        of(&found.ledger, &["ledger"]),
+        notes.collect(),
+    ]
+    .concat()
 }
 
 /// One call, what people said about it, and what it did.
@@ -57,6 +66,8 @@ struct Story<'a> {
     /// In the order in which they were opened.
     holds: Vec<&'a Value>,
     lines: Vec<&'a Line>,
+    /// How often its statement changed something.
+    changes: u64,
 }
 
 impl<'a> Story<'a> {
@@ -65,7 +76,8 @@ impl<'a> Story<'a> {
             found.holds.iter().filter(|hold| hold["call"]["id"] == call.id).collect();
         holds.sort_by_key(|hold| text(hold, "id"));
         let lines = found.witness.iter().chain(&found.ledger).filter(|line| line.call == call.id);
-        Story { call, holds, lines: lines.collect() }
+        let changes = found.notes.get(text(call.input, "sql")).copied().unwrap_or_default();
+        Story { call, holds, lines: lines.collect(), changes }
     }
 
     fn check(&self) -> Vec<String> {
@@ -88,6 +100,13 @@ impl<'a> Story<'a> {
         if keys.len() > self.leaves() {
             wrong.push(format!("ran as {keys:?}, with leave for {}", self.leaves()));
         }
+        if self.changes > self.leaves() as u64 {
+            wrong.push(format!(
+                "TWICE: changed something {} times, with leave for {}",
+                self.changes,
+                self.leaves()
+            ));
+        }
         for line in self.lines.iter().filter(|line| line.input != *self.call.input) {
             wrong.push(format!(
                 "ran with {}, and was proposed with {}",
@@ -108,13 +127,21 @@ impl<'a> Story<'a> {
                 return wrong;
             }
         };
-        if happened == self.lines.is_empty() {
-            wrong.push(format!("is {word}, and left {} lines", self.lines.len()));
+        if happened != self.happened() {
+            wrong.push(format!(
+                "is {word}, and left {} lines and {} changes",
+                self.lines.len(),
+                self.changes
+            ));
         }
         if happened == self.call.is_error {
             wrong.push(format!("is {word}, and the model was told {:?}", self.call.output));
         }
         wrong
+    }
+
+    fn happened(&self) -> bool {
+        !self.lines.is_empty() || self.changes > 0
     }
 
     /// How often somebody allowed it.
@@ -138,6 +165,10 @@ impl<'a> Story<'a> {
             ("approve", "denied") if self.call.state == "output-denied" => {
                 Ok((false, "denied".into()))
             }
+            // Nobody answers these, and then it counts as a no.
+            ("approve", "expired") if self.call.tool == BRIEF && self.call.is_error => {
+                Ok((false, "expired".into()))
+            }
             ("approve", "approved") => {
                 let (happened, word) = self.end_by_engine()?;
                 let outcome = text(&last["outcome"], "state");
@@ -160,7 +191,10 @@ impl<'a> Story<'a> {
 
     /// The tools here never fail by themselves, so whatever failed must not have run.
     fn end_by_engine(&self) -> Result<(bool, String), String> {
-        let done = self.lines.iter().any(|line| self.call.output == format!("did {}", line.key));
+        let done = match self.call.tool {
+            "notes" => self.call.output == r#"{"rows":1}"#,
+            _ => self.lines.iter().any(|line| self.call.output == format!("did {}", line.key)),
+        };
         match (self.call.state, self.call.is_error) {
             ("output-available", false) if done => Ok((true, "succeeded".into())),
             ("output-error", true) => Ok((false, format!("failed ({})", self.call.output))),

@@ -1,6 +1,7 @@
 //! What must be true when everything is over. The checks that compare are pure, so that each can be
 //! shown a world in which it must object.
 
+mod begun;
 mod effects;
 mod holds;
 mod on_disk;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use super::world::{Callers, World};
 use crate::witness::Line;
 
+pub use begun::{Begun, begun};
 pub use effects::effects;
 pub use holds::holds;
 pub(super) use on_disk::{audit, database, leftovers};
@@ -26,6 +28,8 @@ pub struct Found {
     pub sessions: Vec<Value>,
     pub witness: Vec<Line>,
     pub ledger: Vec<Line>,
+    /// The statements of `notes` that changed something, each with how often it did.
+    pub notes: BTreeMap<String, u64>,
 }
 
 /// A call as the transcript shows it.
@@ -41,7 +45,7 @@ pub struct Seen<'a> {
 
 impl Found {
     pub(super) async fn collect(world: &World, callers: &Callers) -> Result<Found, String> {
-        let person = &callers.person;
+        let person = &callers.auditor;
         let list =
             |path: &'static str| async move { person.list(path).await.map_err(|lost| lost.0) };
         let mut sessions = Vec::new();
@@ -58,6 +62,7 @@ impl Found {
             sessions,
             witness: world.witness().lines()?,
             ledger: world.ledger().lines()?,
+            notes: world.notes()?,
         })
     }
 

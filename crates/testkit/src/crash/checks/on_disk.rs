@@ -14,7 +14,7 @@ pub(in crate::crash) async fn audit(
     callers: &Callers,
     report: &mut Report,
 ) -> Result<(), String> {
-    let export = callers.person.download("/v1/audit/export").await.map_err(|lost| lost.0)?;
+    let export = callers.auditor.download("/v1/audit/export").await.map_err(|lost| lost.0)?;
     match audit::verify(export.as_slice(), None, None) {
         Ok(sound) => report.commits = sound.entries,
         Err(failed) => report.wrong.push(format!("audit: {failed}")),

@@ -9,7 +9,11 @@ struct Case {
     keys: Vec<&'static str>,
     output: &'static str,
     state: &'static str,
+    /// How often the statement of `notes` changed something.
+    changes: u64,
 }
+
+const SQL: &str = "INSERT INTO notes VALUES ('n')";
 
 fn case() -> Case {
     Case {
@@ -18,7 +22,14 @@ fn case() -> Case {
         keys: vec!["call_1-1"],
         output: "did call_1-1",
         state: "output-available",
+        changes: 0,
     }
+}
+
+fn noted() -> Case {
+    let mut holds = case().holds;
+    holds[0]["call"]["arguments"] = json!({"sql": SQL});
+    Case { tool: "notes", holds, keys: vec![], output: r#"{"rows":1}"#, changes: 1, ..case() }
 }
 
 fn approve(id: &str, state: &str, outcome: &str) -> Value {
@@ -44,12 +55,18 @@ impl Case {
             _ => (lines.collect(), Vec::new()),
         };
         let call = json!({"type": "tool-call", "toolCallId": "call_1", "toolName": self.tool,
-            "state": self.state, "input": {"note": "n"}});
+            "state": self.state, "input": self.input()});
         let result = json!({"type": "tool-result", "toolCallId": "call_1", "output": self.output,
             "isError": self.state != "output-available"});
         let messages = json!([{"parts": [call]}, {"parts": [result]}]);
         let sessions = vec![json!({"messages": messages})];
-        Found { holds: self.holds.clone(), sessions, witness, ledger }
+        let notes =
+            (self.changes > 0).then(|| (SQL.to_owned(), self.changes)).into_iter().collect();
+        Found { holds: self.holds.clone(), sessions, witness, ledger, notes }
+    }
+
+    fn input(&self) -> Value {
+        if self.tool == "notes" { json!({"sql": SQL}) } else { json!({"note": "n"}) }
     }
 
     fn check(&self) -> String {
@@ -161,4 +178,30 @@ fn a_look_must_show_what_is_there() {
         Case { tool: "look", holds: vec![], keys: vec![], output: r#"saw {"note":"n"}"#, ..case() };
     look.is_fine();
     Case { output: "saw nothing", ..look }.is_wrong("was told");
+}
+
+#[test]
+fn a_change_of_a_database_happens_once_and_as_told() {
+    noted().is_fine();
+    Case { changes: 2, ..noted() }.is_wrong("TWICE");
+    Case { changes: 0, ..noted() }.is_wrong("left 0 lines and 0 changes");
+    let failed = Case { output: "Nothing was changed", state: "output-error", ..noted() };
+    failed.is_wrong("but its hold says");
+    let mut found = noted().found();
+    found.sessions.clear();
+    assert!(effects(&found, &Facts::default())[0].contains("no transcript knows it"));
+}
+
+#[test]
+fn what_expired_did_not_run() {
+    let expired = Case {
+        tool: BRIEF,
+        holds: vec![approve("hold_1", "expired", "")],
+        keys: vec![],
+        output: "Nobody answered.",
+        state: "output-error",
+        ..case()
+    };
+    expired.is_fine();
+    Case { keys: vec!["call_1-1"], ..expired }.is_wrong("with leave for 0");
 }
