@@ -14,7 +14,7 @@ def events(report: pathlib.Path, kind: str) -> Iterator[dict]:
                 yield event[kind]
 
 
-def scenarios(report: pathlib.Path, caller: str) -> Iterator[tuple[str, str | None]]:
+def scenarios(report: pathlib.Path) -> Iterator[tuple[str, str | None]]:
     """Each operation in each phase, and what is wrong with it. A run that did not get to its end is one that
     failed, whatever it found until then."""
     worst: dict[tuple[str, str], set[str]] = collections.defaultdict(set)
@@ -27,9 +27,9 @@ def scenarios(report: pathlib.Path, caller: str) -> Iterator[tuple[str, str | No
     for error in events(report, "NonFatalError"):
         worst[(str(error.get("phase")), str(error.get("label")))].add(str(error.get("value"))[:500])
     for (phase, label), found in worst.items():
-        yield f"{caller}: {phase}: {label}", "; ".join(sorted(found)) or None
+        yield f"{phase}: {label}", "; ".join(sorted(found)) or None
     ended = any(event.get("stop_reason") == "completed" for event in events(report, "EngineFinished"))
-    yield f"{caller}: the run came to its end", None if ended and worst else "it did not"
+    yield "came to its end", None if ended and worst else "it did not"
 
 
 def titles(scenario: dict) -> set[str]:

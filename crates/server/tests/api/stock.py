@@ -16,6 +16,13 @@ KEY = re.compile(r"[\t -~]*[!-~][\t -~]{0,%d}" % KEY_MAX)
 # One request in so many keeps what was generated: what is not there must be refused well, too.
 UNTOUCHED = 4
 
+# An answer that such a hold takes, as `Stock` makes it.
+FITTING = {
+    "choose": {"choose": ["Blue"]},
+    "fill": {"fill": {"text": "x"}},
+    "perform": {"perform": {"content": "x"}},
+}
+
 
 class Stock:
     def __init__(self, url: str, tokens: dict[str, str], me: str):
@@ -172,6 +179,8 @@ class Stock:
             case "POST /v1/holds/{id}/answer":
                 hold = self.admin.look(f"/v1/holds/{case.path_parameters['id']}")
                 body["digest"] = hold.get("digest")
+                if hold.get("kind") in FITTING and next(self.turn) % 2:
+                    body["answer"] = FITTING[hold["kind"]]
             case "POST /v1/sessions/{id}/messages" if next(self.turn) % 4 == 1 and body.get("text"):
                 body["text"] = "fail"
             case "POST /v1/sessions/{id}/messages" if next(self.turn) % 4 == 0:
