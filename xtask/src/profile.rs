@@ -28,7 +28,7 @@ pub(crate) fn run(here: &Checkout) -> Result<bool> {
     // Frame pointers, in our code and in SQLite's, let the kernel walk a stack in no time.
     let build = Job::cargo()
         .args(["build", "--profile", "profiling", "--package", "testkit", "--bin", "bench"])
-        .env("RUSTFLAGS", "-Cforce-frame-pointers=yes")
+        .env("RUSTFLAGS", "-C force-frame-pointers=yes")
         .env("CFLAGS", "-fno-omit-frame-pointer")
         .within(&here.root)
         .limit_minutes(30)
