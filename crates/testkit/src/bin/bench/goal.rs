@@ -83,3 +83,30 @@ fn short(bound: f64) -> String {
         false => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_judged_by_what_it_must_be_and_then_by_what_it_should_be() {
+        let judged = |goal: Goal, figure| goal.verdict(figure).name();
+        let fast = Goal::at_least(0.12).aim(0.3);
+        assert_eq!([0.11, 0.12, 0.3].map(|rate| judged(fast, rate)), ["MISSED", "met", "aim met"]);
+        let small = Goal::at_most(10.0);
+        assert_eq!([10.0, 10.1].map(|time| judged(small, time)), ["met", "MISSED"]);
+        assert_eq!(judged(small, f64::NAN), "MISSED");
+        let wish = Goal::wish_at_most(200.0);
+        assert_eq!([200.0, 201.0].map(|size| judged(wish, size)), ["aim met", "aim missed"]);
+        assert!(!wish.misses(201.0));
+    }
+
+    #[test]
+    fn goals_read_as_they_were_written() {
+        let goal = Goal::at_most(2.5).aim(0.12);
+        assert_eq!(goal.must_text().as_deref(), Some("≤ 2.5"));
+        assert_eq!(goal.aim_text().as_deref(), Some("≤ 0.12"));
+        assert_eq!(Goal::at_least(120.0).must_text().as_deref(), Some("≥ 120"));
+        assert_eq!(Goal::at_most(0.0).must_text().as_deref(), Some("≤ 0"));
+    }
+}

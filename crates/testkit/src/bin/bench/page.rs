@@ -93,3 +93,21 @@ fn tables(rows: &[Value]) -> Result<String, std::fmt::Error> {
     }
     Ok(text)
 }
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn figures_go_between_the_marks_and_nowhere_else() {
+        let page = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
+        let row = json!({"measure": "idle", "what": "idle, CPU", "figure": 0.25, "unit": "%",
+            "must": "≤ 0.5", "aim": null, "verdict": "met", "commit": "abc", "date": "2026-01-02"});
+        let written = replaced(&page, &tables(&[row]).unwrap()).unwrap();
+        assert!(written.starts_with("before\n") && written.ends_with("\nafter\n"), "{written}");
+        assert!(written.contains("| idle, CPU | 0.250 % | ≤ 0.5 |  | met |"), "{written}");
+        assert!(!written.contains("old"));
+        assert!(replaced("no marks", "").is_err());
+    }
+}

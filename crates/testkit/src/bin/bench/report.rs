@@ -144,6 +144,7 @@ impl Report {
 /// Three digits that matter, and no more.
 pub(crate) fn number(figure: f64) -> String {
     match figure.abs() {
+        0.0 => "0".to_owned(),
         size if size >= 100.0 => {
             let digits = format!("{figure:.0}");
             let mut text = String::new();
