@@ -159,6 +159,10 @@ impl Shelf {
         self.change().doubtful.merge(rows);
     }
 
+    pub(super) fn known_to(&self) -> u64 {
+        self.read().known_to
+    }
+
     pub(super) fn doubts(&self, key: Key) -> bool {
         self.read().doubtful.has(key)
     }
