@@ -7,7 +7,7 @@ use testkit::chance::Chance;
 use testkit::fuzz::{TARGETS, Target, mutate};
 
 /// Changed inputs for each target. The same ones every time: whoever wants others runs the fuzzer.
-const ROUNDS: usize = 1_000;
+const ROUNDS: usize = 300;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
