@@ -17,101 +17,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::session::{ASK_MS, DAY_MS, GRANT_MS, GRANT_USES, Reference, State};
+use super::steps::{Step, TOOLS, standing_step, step};
 use super::{OK, PEOPLE, Said, Shown, Told};
 use crate::world::{HOUR_MS, World, person, tool};
-
-const TOOLS: [&str; 6] = ["look", "send", "wipe", "launch", "pay", "nuke"];
-
-/// One thing that happens. Numbers choose among what there is at the time.
-#[derive(Clone, Debug)]
-enum Step {
-    Say,
-    Think(Vec<(usize, u8)>),
-    ThinkFailed,
-    /// A turn made from a transcript that has moved on.
-    ThinkLate,
-    Answer {
-        hold: usize,
-        who: usize,
-        said: Said,
-        shown: u8,
-    },
-    CancelHold {
-        hold: usize,
-        who: usize,
-    },
-    CancelRun,
-    RetryRun,
-    RevokeGrant {
-        grant: usize,
-    },
-    Report {
-        call: usize,
-        off: i8,
-        how: u8,
-    },
-    Crash,
-    Recover {
-        call: usize,
-        off: i8,
-        how: u8,
-    },
-    Freeze(bool),
-    /// Someone loses the role, or gets it back.
-    Role {
-        who: usize,
-        has: bool,
-    },
-    /// To about when something ends: a hold, a clearance, a grant.
-    Jump {
-        what: u8,
-        which: usize,
-        off: i8,
-    },
-    Wait {
-        hours: u64,
-    },
-    Look,
-}
-
-fn said() -> impl Strategy<Value = Said> {
-    prop_oneof![
-        6 => (0u8..2).prop_map(Said::Approve),
-        2 => Just(Said::ApproveForSession),
-        1 => (0u8..4).prop_map(Said::ApproveForSessionIf),
-        2 => (0u8..4).prop_map(Said::Edit),
-        2 => Just(Said::Deny),
-        1 => Just(Said::DenyAndStop),
-        1 => Just(Said::Respond),
-        2 => Just(Said::Succeeded),
-        1 => Just(Said::Failed),
-        2 => Just(Said::Retry),
-    ]
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let some = || 0usize..8;
-    prop_oneof![
-        4 => Just(Step::Say),
-        8 => prop::collection::vec((0..TOOLS.len(), 0u8..4), 0..4).prop_map(Step::Think),
-        1 => Just(Step::ThinkFailed),
-        1 => Just(Step::ThinkLate),
-        14 => (some(), 0..PEOPLE.len(), said(), 0u8..8)
-            .prop_map(|(hold, who, said, shown)| Step::Answer { hold, who, said, shown }),
-        2 => (some(), 0..PEOPLE.len()).prop_map(|(hold, who)| Step::CancelHold { hold, who }),
-        1 => Just(Step::CancelRun),
-        1 => Just(Step::RetryRun),
-        1 => some().prop_map(|grant| Step::RevokeGrant { grant }),
-        6 => (some(), -1i8..2, 0u8..4).prop_map(|(call, off, how)| Step::Report { call, off, how }),
-        2 => Just(Step::Crash),
-        4 => (some(), -1i8..2, 0u8..5).prop_map(|(call, off, how)| Step::Recover { call, off, how }),
-        2 => any::<bool>().prop_map(Step::Freeze),
-        2 => (1usize..3, any::<bool>()).prop_map(|(who, has)| Step::Role { who, has }),
-        4 => (0u8..3, some(), -3i8..2).prop_map(|(what, which, off)| Step::Jump { what, which, off }),
-        1 => (0u64..30).prop_map(|hours| Step::Wait { hours }),
-        2 => Just(Step::Look),
-    ]
-}
 
 struct Both {
     real: World,
@@ -197,9 +105,11 @@ impl Both {
             Step::Answer { hold, who, said, shown } => {
                 return self.answer(*hold, PEOPLE[*who], *said, *shown);
             }
+            Step::AnswerWell { hold, who, said } => {
+                return self.answer(*hold, PEOPLE[*who], *said, u8::MAX);
+            }
             Step::CancelHold { hold, who } => {
-                let hold = hold % model.holds.len().max(1);
-                model.holds.get(hold)?;
+                let hold = newest(*hold, model.holds.len())?;
                 let (id, who) = (real.hold(hold).id, PEOPLE[*who]);
                 let command = Command::CancelHold { hold: id, by: actor(who), reason: None };
                 (name(&real.tell(&command)), model.step(|model| model.cancel_hold(hold, who)))
@@ -276,7 +186,7 @@ impl Both {
         said: Said,
         shown: u8,
     ) -> Option<(Told, Told)> {
-        let hold = hold % self.model.holds.len().max(1);
+        let hold = newest(hold, self.model.holds.len())?;
         let known = self.shown.get(hold)?;
         let (digest, shown) = match shown {
             0 => (None, Shown::Nothing),
@@ -381,10 +291,13 @@ fn state(real: &World, call: CallId) -> String {
     }
 }
 
-/// One of the last calls: the older ones are settled for good.
+/// One of the last few: the older ones have mostly come to their end.
+fn newest(which: usize, count: usize) -> Option<usize> {
+    count.checked_sub(1 + which % count.clamp(1, 6))
+}
+
 fn chosen(which: usize, calls: &[CallId], model: &Reference) -> Option<(usize, CallId)> {
-    let recent = calls.len().min(4);
-    let call = calls.len().checked_sub(1 + which % recent.max(1))?;
+    let call = newest(which, calls.len())?;
     (call < model.calls.len()).then(|| (call, calls[call]))
 }
 
@@ -458,6 +371,19 @@ proptest! {
 
     #[test]
     fn a_session_does_what_its_model_does(steps in prop::collection::vec(step(), 1..70)) {
+        let mut both = Both::new();
+        for step in &steps {
+            if let Some((real, model)) = both.take(step) {
+                prop_assert_eq!(real, model, "{:?}", step);
+                both.compare()?;
+            }
+        }
+    }
+
+    #[test]
+    fn a_standing_grant_does_what_its_model_does(
+        steps in prop::collection::vec(standing_step(), 1..60),
+    ) {
         let mut both = Both::new();
         for step in &steps {
             if let Some((real, model)) = both.take(step) {

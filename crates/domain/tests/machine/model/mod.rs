@@ -7,6 +7,7 @@ mod drive;
 mod outside;
 mod register;
 mod session;
+mod steps;
 mod two_phase;
 
 /// Who there is. Ana asks for things in her own name.
