@@ -329,8 +329,13 @@ async fn i36_entries_that_are_heard_of_out_of_order_are_followed_in_order() {
     let store = Arc::new(Faulty::new(node));
     let world = Options::new(store.clone(), node).start().await;
     let root = crate::world::person(&world.engine, "root").await;
+    let (begin, _) = store.last().await.unwrap();
+    let mut follow = world.engine.follow_all(&root, Some(begin)).await.unwrap();
+    // It has read what is stored, and from now on listens.
+    world.session().await;
     let (before, _) = store.last().await.unwrap();
-    let mut follow = world.engine.follow_all(&root, Some(before)).await.unwrap();
+    let first = follow.next().await.unwrap();
+    assert!(matches!(first, Some(Followed::Event(happening)) if happening.position == before));
     // The first of two commits is on disk, but the second is heard of before it.
     store.late.set();
     let first = world.session();
