@@ -84,20 +84,20 @@ fn status_code(status: RunStatus) -> Option<i64> {
 
 /// A hold's row as it is written.
 pub(super) struct HoldCells {
-    pub(super) id: [u8; 16],
-    pub(super) state: i64,
-    pub(super) kind: i64,
-    pub(super) risk: i64,
-    pub(super) session: Option<[u8; 16]>,
-    pub(super) expires_at: Option<i64>,
-    pub(super) agent: Option<String>,
-    pub(super) opener: Option<String>,
-    pub(super) creator: Option<String>,
-    pub(super) audience: String,
+    id: [u8; 16],
+    state: i64,
+    kind: i64,
+    risk: i64,
+    session: Option<[u8; 16]>,
+    expires_at: Option<i64>,
+    agent: Option<String>,
+    opener: Option<String>,
+    creator: Option<String>,
+    audience: String,
     /// Counts only for a hold that the table does not have yet.
-    pub(super) opened_in: i64,
+    opened_in: i64,
     /// `None`: as the same commit opened it.
-    pub(super) record: Option<Vec<u8>>,
+    record: Option<Vec<u8>>,
 }
 
 impl HoldCells {
@@ -120,9 +120,7 @@ impl HoldCells {
             record: (!row.is_as_opened).then(|| write_hold(hold)),
         }
     }
-}
 
-impl HoldCells {
     pub(super) fn write(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
         connection
             .prepare_cached(
@@ -198,17 +196,17 @@ pub(super) fn excluded(person: &PersonId) -> String {
 
 /// A session's row as it is written.
 pub(super) struct SessionCells {
-    pub(super) id: [u8; 16],
-    pub(super) agent: String,
-    pub(super) creator: Option<String>,
-    pub(super) creator_record: Option<String>,
-    pub(super) title: Option<String>,
-    pub(super) run: Option<[u8; 16]>,
-    pub(super) run_status: Option<i64>,
-    pub(super) opened_at: i64,
-    pub(super) changed_at: i64,
-    pub(super) owes: bool,
-    pub(super) owner: [u8; 16],
+    id: [u8; 16],
+    agent: String,
+    creator: Option<String>,
+    creator_record: Option<String>,
+    title: Option<String>,
+    run: Option<[u8; 16]>,
+    run_status: Option<i64>,
+    opened_at: i64,
+    changed_at: i64,
+    owes: bool,
+    owner: [u8; 16],
 }
 
 impl SessionCells {
@@ -231,9 +229,7 @@ impl SessionCells {
             owner: id(row.owner.0),
         }
     }
-}
 
-impl SessionCells {
     pub(super) fn write(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
         connection
             .prepare_cached(

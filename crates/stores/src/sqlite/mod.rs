@@ -20,6 +20,7 @@ mod side;
 mod store;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod writer;
 
 use std::path::Path;
@@ -43,7 +44,8 @@ use reader::{READERS, Readers};
 use schema::Kind;
 use shelf::Shelf;
 use side::{Done, Side};
-use writer::{Job, Open, QUIET, Writer};
+use transaction::{Job, Open};
+use writer::{QUIET, Writer};
 
 /// Writes that may wait for the writer; whoever comes next waits outside.
 const WRITES_MAX: usize = 4_096;

@@ -53,7 +53,8 @@ pub(super) enum Key {
 /// What a commit changes in the tables, before anybody knows where the commit will be.
 pub(super) struct Changes {
     session: Option<(Arc<SessionRow>, Vec<RunId>)>,
-    holds: Vec<HoldRow>,
+    /// With whether this commit opens it.
+    holds: Vec<(HoldRow, bool)>,
 }
 
 impl Changes {
@@ -65,13 +66,13 @@ impl Changes {
                 Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened),
                 _ => None,
             });
-            HoldRow {
+            let row = HoldRow {
                 hold: hold.clone(),
                 creator: creator.clone(),
-                // Where that is, nobody knows yet.
-                opened_in: opened.map(|_| 0),
+                opened_in: None,
                 is_as_opened: opened.is_some_and(|opened| opened == hold),
-            }
+            };
+            (row, opened.is_some())
         });
         let session = commit.session.as_ref().map(|session| {
             let runs = commit.events.iter().filter_map(run_of).collect();
@@ -96,10 +97,9 @@ impl Rows {
             self.sessions.insert(session.id, session.clone());
             self.runs.extend(runs.iter().map(|run| (*run, session.id)));
         }
-        for row in &changes.holds {
-            let mut row = row.clone();
-            row.opened_in = row.opened_in.and_then(|_| place.map(|place| place.global));
-            self.put_hold(row);
+        for (row, is_opened) in &changes.holds {
+            let opened_in = place.filter(|_| *is_opened).map(|place| place.global);
+            self.put_hold(HoldRow { opened_in, ..row.clone() });
         }
         self.places.entry(stream).or_default().extend(place);
     }

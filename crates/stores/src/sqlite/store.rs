@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use super::commit::Prepared;
 use super::rows::Key;
 use super::side::{self, Done, Side};
-use super::writer::Job;
+use super::transaction::Job;
 use super::{SqliteStore, lists, reads, rows, shutting_down};
 
 #[async_trait]

@@ -1,0 +1,279 @@
+//! One transaction of the writer: many operations, all on disk or none.
+//!
+//! An operation that fails by its own fault half-way must not take the others with it. That takes a
+//! savepoint, which costs a copy of every page that the operation touches; and it does not happen
+//! unless there is a bug. So a batch is first written without, and once more with savepoints if one
+//! of it turns out to be bad.
+
+use ports::store::{CommitError, Committed, StoreError};
+use rusqlite::{Connection, params};
+use tokio::sync::oneshot;
+
+use super::catch_up::catch_up;
+use super::commit::Prepared;
+use super::connection::Source;
+use super::error::{Failure, is_own_fault, said};
+use super::head::Head;
+use super::rows::Rows;
+use super::shelf::{Part, Shelf};
+use super::side::{Done, Side};
+
+/// Entries that may go without a signature.
+const UNVOUCHED_MAX: u64 = 1_000;
+
+pub(super) enum Job {
+    Commit { commit: Box<Prepared>, reply: oneshot::Sender<Result<Committed, CommitError>> },
+    Side { side: Side, reply: oneshot::Sender<Result<Done, StoreError>> },
+}
+
+impl Job {
+    pub(super) fn needs_tables(&self) -> bool {
+        matches!(self, Job::Side { side: Side::Shelve, .. })
+    }
+
+    #[cfg(feature = "failpoints")]
+    fn lets_calls_start(&self) -> bool {
+        matches!(self, Job::Commit { commit, .. } if commit.house.is_some())
+    }
+
+    /// Nothing of it was written.
+    pub(super) fn refuse(self, why: &str) {
+        let unavailable = StoreError::Unavailable(why.to_owned());
+        // A caller who has gone needs no answer; so it is everywhere here.
+        match self {
+            Job::Commit { reply, .. } => drop(reply.send(Err(unavailable.into()))),
+            Job::Side { reply, .. } => drop(reply.send(Err(unavailable))),
+        }
+    }
+}
+
+/// What an operation came to, held back until the transaction is on disk.
+pub(super) enum Outcome {
+    Committed(Committed),
+    Refused(CommitError),
+    Done(Done),
+    Failed(StoreError),
+}
+
+impl Outcome {
+    pub(super) fn has_written(&self) -> bool {
+        matches!(self, Outcome::Committed(_) | Outcome::Done(_))
+    }
+
+    pub(super) fn tell(self, job: Job) {
+        match (job, self) {
+            (Job::Commit { reply, .. }, Outcome::Committed(at)) => drop(reply.send(Ok(at))),
+            (Job::Commit { reply, .. }, Outcome::Refused(why)) => drop(reply.send(Err(why))),
+            (Job::Commit { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why.into()))),
+            (Job::Side { reply, .. }, Outcome::Done(done)) => drop(reply.send(Ok(done))),
+            (Job::Side { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why))),
+            // An operation gets the kind of outcome that belongs to it.
+            (Job::Side { .. }, Outcome::Committed(_) | Outcome::Refused(_))
+            | (Job::Commit { .. }, Outcome::Done(_)) => {}
+        }
+    }
+}
+
+pub(super) struct Open {
+    pub(super) connection: Connection,
+    pub(super) head: Head,
+}
+
+impl Open {
+    /// What is on the shelf is in the journal, too, if it is anywhere: the tables get it from there.
+    pub(super) fn new(connection: Connection, shelf: &Shelf) -> Result<Open, Failure> {
+        let head = Head::read(&connection)?;
+        shelf.written(Part::All, catch_up(&connection)?);
+        Ok(Open { connection, head })
+    }
+}
+
+/// What is undone if an operation fails by its own fault.
+#[derive(Clone, Copy)]
+pub(super) enum Care {
+    Batch,
+    Each,
+}
+
+pub(super) enum Fault {
+    /// All was rolled back because of one; it is worth writing the others without it.
+    OneIsBad(String),
+    /// The whole transaction was rolled back.
+    Undone(String),
+    /// COMMIT failed: what would have been told, had it not.
+    Unknown(String, Vec<Outcome>),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        Fault::Undone(said(&error))
+    }
+}
+
+pub(super) struct Transaction<'a> {
+    pub(super) jobs: &'a [Job],
+    pub(super) care: Care,
+    pub(super) signer: &'a audit::Signer,
+    pub(super) source: &'a Source,
+    pub(super) shelf: &'a Shelf,
+    /// Of the shelf, to be written away as well.
+    pub(super) part: Part,
+}
+
+impl Transaction<'_> {
+    /// What the tables have to be told of goes to `fresh`.
+    pub(super) fn write(&self, open: &mut Open, fresh: &mut Rows) -> Result<Vec<Outcome>, Fault> {
+        self.source.inject(&mut open.connection)?;
+        begin(&open.connection)?;
+        self.shelf.write(&open.connection, self.part, open.head.global)?;
+        let mut outcomes = Vec::with_capacity(self.jobs.len());
+        for job in self.jobs {
+            let outcome = match self.care {
+                Care::Batch => match operate(open, job, self.signer, self.shelf) {
+                    Err(error) if is_own_fault(&error) => {
+                        return Err(Fault::OneIsBad(said(&error)));
+                    }
+                    outcome => outcome?,
+                },
+                Care::Each => operate_apart(open, job, self.signer, self.shelf)?,
+            };
+            if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, &outcome) {
+                fresh.add(&commit.changes, commit.stream, commit.place(*at));
+            }
+            outcomes.push(outcome);
+        }
+        if open.head.unvouched() >= UNVOUCHED_MAX {
+            vouch(open, self.signer)?;
+        }
+        ports::failpoint!("writer.before_commit", return Err(Fault::Undone("told to fail".into())));
+        ports::failpoint!("writer.before_intent", if self.jobs.iter().any(Job::lets_calls_start));
+        match run(&open.connection, "COMMIT") {
+            Ok(()) => {
+                ports::failpoint!(
+                    "writer.committed",
+                    return Err(Fault::Unknown("told to fail".into(), outcomes))
+                );
+                ports::failpoint!(
+                    "writer.intent_committed",
+                    if self.jobs.iter().any(Job::lets_calls_start)
+                );
+                Ok(outcomes)
+            }
+            Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
+        }
+    }
+}
+
+fn operate(
+    open: &mut Open,
+    job: &Job,
+    signer: &audit::Signer,
+    shelf: &Shelf,
+) -> Result<Outcome, rusqlite::Error> {
+    let Open { connection, head } = open;
+    Ok(match job {
+        Job::Commit { commit, .. } => match commit.write(connection, head, shelf)? {
+            Ok(committed) => Outcome::Committed(committed),
+            Err(refused) => Outcome::Refused(refused),
+        },
+        Job::Side { side, .. } => Outcome::Done(side.run(connection, head, signer)?),
+    })
+}
+
+/// One operation, which either is in the transaction whole or has left no trace in it. The head
+/// needs no undoing: it moves only when all of a commit is written.
+fn operate_apart(
+    open: &mut Open,
+    job: &Job,
+    signer: &audit::Signer,
+    shelf: &Shelf,
+) -> Result<Outcome, rusqlite::Error> {
+    run(&open.connection, "SAVEPOINT operation")?;
+    let outcome = match operate(open, job, signer, shelf) {
+        Err(error) if is_own_fault(&error) => {
+            run(&open.connection, "ROLLBACK TO operation")?;
+            Outcome::Failed(StoreError::Unavailable(said(&error)))
+        }
+        outcome => outcome?,
+    };
+    run(&open.connection, "RELEASE operation")?;
+    Ok(outcome)
+}
+
+pub(super) fn begin(connection: &Connection) -> Result<(), rusqlite::Error> {
+    run(connection, "BEGIN IMMEDIATE")
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Signs the log as it is in this transaction.
+pub(super) fn vouch(open: &mut Open, signer: &audit::Signer) -> Result<(), rusqlite::Error> {
+    if open.head.unvouched() == 0 {
+        return Ok(());
+    }
+    let checkpoint = signer.checkpoint(&open.head.chain, open.head.at_ms);
+    open.connection
+        .prepare_cached("INSERT INTO checkpoints (seq, bytes) VALUES (?1, ?2)")?
+        .execute(params![checkpoint.count as i64, checkpoint.to_string().into_bytes()])?;
+    open.head.vouched = checkpoint.count;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::stage::{Stage, audience, hold_id, node, person, session_id};
+
+    /// No commit can fail by its own fault without a bug.
+    #[test]
+    fn a_bad_operation_does_not_take_the_others_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Source::new(directory.path().join("a.db"));
+        let connection = source.writer().unwrap();
+        super::super::schema::migrate(&connection).unwrap();
+        let shelf = Shelf::default();
+        let mut open = Open::new(connection, &shelf).unwrap();
+        let signer = audit::Signer::from_seed(&[1; 32]).unwrap();
+        let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
+        let write = |open: &mut Open, jobs: &[Job], care| {
+            let (signer, source) = (&signer, &source);
+            let (shelf, part) = (&shelf, Part::Nothing);
+            let transaction = Transaction { jobs, care, signer, source, shelf, part };
+            transaction.write(open, &mut Rows::default())
+        };
+        let job = |commit| {
+            let (reply, answer) = oneshot::channel();
+            (Job::Commit { commit: Box::new(Prepared::new(&commit)), reply }, answer)
+        };
+        let (opening, _answers): (Vec<_>, Vec<_>) =
+            stages.iter_mut().map(|stage| job(stage.open(person("ana")))).unzip();
+        assert!(write(&mut open, &opening, Care::Batch).is_ok());
+
+        // The journal takes everything that the version allows; so it is made to refuse one stream.
+        open.connection
+            .execute_batch(
+                "CREATE TEMP TRIGGER refuses BEFORE INSERT ON journal WHEN NEW.stream = \
+                     (SELECT stream FROM journal ORDER BY global LIMIT 1) \
+                 BEGIN SELECT RAISE(ABORT, 'refused'); END;",
+            )
+            .unwrap();
+        let bad = stages[0].ask(1, hold_id(2), audience(&["bob"], &[]));
+        let (good, _good) = job(stages[1].ask(1, hold_id(1), audience(&["bob"], &[])));
+        let (bad, _bad) = job(bad);
+        let jobs = [bad, good];
+        let before = (open.head.chain, open.head.global);
+        let written = write(&mut open, &jobs, Care::Batch);
+        assert!(matches!(written, Err(Fault::OneIsBad(_))));
+        run(&open.connection, "ROLLBACK").unwrap();
+        assert_eq!((open.head.chain, open.head.global), before, "nothing has moved");
+
+        let outcomes = write(&mut open, &jobs, Care::Each);
+        let Ok(outcomes) = outcomes else { panic!("the good one is written") };
+        assert!(matches!(outcomes[0], Outcome::Failed(_)));
+        assert!(matches!(outcomes[1], Outcome::Committed(at) if at.global == 3));
+        let read = Head::read(&open.connection).unwrap();
+        assert_eq!((read.chain, read.global), (open.head.chain, open.head.global), "no hole");
+    }
+}
