@@ -127,6 +127,7 @@ fn read_version(
 mod tests {
     use domain::id::SessionId;
 
+    use super::super::rows::{Place, Rows};
     use super::*;
 
     #[test]
@@ -147,5 +148,21 @@ mod tests {
         // By now it is forgotten, and the empty journal knows nothing of it.
         assert_eq!(version(&mut head, 0), 0);
         assert!(head.young.len() + head.old.len() <= 2 * STREAMS_MAX);
+    }
+
+    #[test]
+    fn a_version_that_the_table_does_not_know_yet_is_looked_up_where_the_shelf_says() {
+        let connection = Connection::open_in_memory().unwrap();
+        super::super::schema::migrate(&connection).unwrap();
+        let stream = StreamId::Session(SessionId::new(1, 1));
+        let journal = "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
+                       VALUES (5, ?1, 3, 4, 2, 0, x'00', x'00')";
+        connection.execute(journal, params![cells::stream(stream)]).unwrap();
+        let mut rows = Rows::default();
+        rows.places.insert(stream, vec![Place { first: 3, global: 5 }]);
+        let shelf = Shelf::default();
+        shelf.put(rows, 8);
+        assert_eq!(read_version(&connection, stream, &shelf).unwrap(), 6);
+        assert_eq!(read_version(&connection, stream, &Shelf::default()).unwrap(), 0);
     }
 }

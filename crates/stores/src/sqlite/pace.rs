@@ -34,11 +34,38 @@ impl Pace {
     }
 
     pub(super) fn expected(&mut self) -> Option<Expected> {
-        let begin = now() - WINDOW;
-        while self.served.front().is_some_and(|(at, _)| *at < begin) {
+        self.expected_at(now())
+    }
+
+    fn expected_at(&mut self, now: Instant) -> Option<Expected> {
+        while self.served.front().is_some_and(|(at, _)| *at + WINDOW < now) {
             self.served.pop_front();
         }
         let count: usize = self.served.iter().map(|(_, count)| count).sum();
         (count >= MANY).then_some(Expected { count: count / 2, patience: PATIENCE })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_alone_never_waits_and_many_wait_for_half_of_them() {
+        let begin = now();
+        let after = |us| begin + Duration::from_micros(us);
+        let mut alone = Pace::default();
+        for us in (0..1_000).step_by(200) {
+            alone.served.push_back((after(us), 1));
+            assert_eq!(alone.expected_at(after(us)), None);
+        }
+        let mut many = Pace::default();
+        many.served.push_back((after(0), 30));
+        many.served.push_back((after(500), 10));
+        let expected = |count| Some(Expected { count, patience: PATIENCE });
+        assert_eq!(many.expected_at(after(900)), expected(20));
+        assert_eq!(many.expected_at(after(1_200)), expected(5), "the first have not come again");
+        assert_eq!(many.expected_at(after(9_000)), None, "nobody has");
+        assert!(many.served.is_empty());
     }
 }

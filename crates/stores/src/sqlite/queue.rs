@@ -197,4 +197,39 @@ mod tests {
         let queue = Queue::<u8>::new(1);
         assert!(matches!(queue.take(1, Some(Duration::from_millis(1)), None), Taken::Idle));
     }
+
+    #[tokio::test]
+    async fn the_first_waits_for_those_who_are_expected_and_not_for_ever() {
+        let queue = Arc::new(Queue::new(9));
+        queue.push(1).await.unwrap();
+        let expect = |count, patience| Some(Expected { count, patience });
+        // They come: nobody waits longer than that.
+        let taking = {
+            let queue = queue.clone();
+            let all = expect(3, Duration::MAX);
+            std::thread::spawn(move || items(queue.take(9, None, all)))
+        };
+        queue.push(2).await.unwrap();
+        queue.push(3).await.unwrap();
+        assert_eq!(taking.join().unwrap(), [1, 2, 3]);
+        // They do not: those who are there are served.
+        queue.push(4).await.unwrap();
+        assert_eq!(items(queue.take(9, None, expect(3, Duration::from_millis(1)))), [4]);
+        // And the next one alone wakes a thread that sleeps.
+        let taking = {
+            let queue = queue.clone();
+            std::thread::spawn(move || items(queue.take(9, None, None)))
+        };
+        queue.push(5).await.unwrap();
+        assert_eq!(taking.join().unwrap(), [5]);
+        // Closing ends the wait.
+        queue.push(6).await.unwrap();
+        let taking = {
+            let queue = queue.clone();
+            let never = expect(3, Duration::MAX);
+            std::thread::spawn(move || items(queue.take(9, None, never)))
+        };
+        queue.close();
+        assert_eq!(taking.join().unwrap(), [6]);
+    }
 }

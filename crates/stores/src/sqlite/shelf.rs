@@ -228,3 +228,61 @@ pub(super) fn set_tables_at(connection: &Connection, global: u64) -> Result<(), 
         .execute(params![global as i64])
         .map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn streams(numbers: std::ops::Range<u128>) -> Rows {
+        let mut rows = Rows::default();
+        for number in numbers {
+            let stream = StreamId::Session(SessionId::new(1, number));
+            let place = Place { first: 1, global: number as u64 + 1 };
+            rows.places.insert(stream, vec![place]);
+        }
+        rows
+    }
+
+    /// What one transaction would do.
+    fn write(shelf: &Shelf, commits: usize, global: u64) -> Part {
+        let part = shelf.part(commits, global);
+        shelf.written(part, global);
+        part
+    }
+
+    #[test]
+    fn a_full_shelf_is_written_away_in_parts_and_stays_to_be_looked_at_until_then() {
+        let shelf = Shelf::default();
+        let (full, last) = (ROWS_MAX as u128, ROWS_MAX as u64);
+        shelf.put(streams(0..full - 1), last);
+        assert_eq!(write(&shelf, 1, last), Part::Nothing);
+        shelf.put(streams(full - 1..full), last);
+        assert_eq!(write(&shelf, 1, last), Part::Some(AT_ONCE));
+        assert_eq!(write(&shelf, 100, last), Part::Some(100 * FOR_EACH), "as fast as they come");
+        let first = StreamId::Session(SessionId::new(1, 0));
+        assert_eq!(shelf.last_of(first), Some(Place { first: 1, global: 1 }));
+        let parts = (0..).take_while(|_| write(&shelf, 1, last) != Part::Nothing).count();
+        let left = ROWS_MAX - AT_ONCE - 100 * FOR_EACH;
+        assert_eq!(parts, left.div_ceil(AT_ONCE));
+        assert!(shelf.is_empty());
+    }
+
+    #[test]
+    fn what_comes_faster_than_it_leaves_is_written_away_at_once() {
+        let shelf = Shelf::default();
+        shelf.put(streams(0..ROWS_MAX as u128), 1);
+        assert!(matches!(write(&shelf, 1, 1), Part::Some(_)));
+        shelf.put(streams(0..OVERFLOW as u128), 2);
+        assert_eq!(write(&shelf, 1, 2), Part::All);
+        assert!(shelf.is_empty());
+    }
+
+    #[test]
+    fn few_rows_that_change_often_are_written_away_as_well() {
+        let shelf = Shelf::default();
+        shelf.put(streams(0..1), BEHIND_MAX);
+        assert_eq!(write(&shelf, 1, BEHIND_MAX), Part::Nothing);
+        assert!(matches!(write(&shelf, 1, BEHIND_MAX + 1), Part::Some(_)));
+        assert!(shelf.is_empty());
+    }
+}
