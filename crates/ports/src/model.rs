@@ -55,11 +55,22 @@ pub struct ToolOffer {
 }
 
 /// A complete turn. There is no way to report half of one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelTurn {
     /// Text and reasoning only; calls are apart.
     pub parts: Vec<Part>,
     pub calls: Vec<WrittenCall>,
+    pub usage: Usage,
+}
+
+/// What a turn cost, as the provider counted it; every attempt that was paid for is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// All of the request, cached or not.
+    pub input_tokens: u64,
+    /// Of these, read from the provider's cache.
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
 }
 
 /// A piece of text on its way, for those who watch; nothing is built on it.

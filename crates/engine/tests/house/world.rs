@@ -57,7 +57,7 @@ impl Puppet {
             })
             .collect();
         let parts = if text.is_empty() { vec![] } else { vec![Part::Text(text.into())] };
-        lines.push_back(Ok(ModelTurn { parts, calls }));
+        lines.push_back(Ok(ModelTurn { parts, calls, ..ModelTurn::default() }));
     }
 
     pub(crate) fn will_fail(&self, error: ModelError) {
@@ -80,7 +80,7 @@ impl Model for Puppet {
         self.heard.lock().unwrap().push(request.clone());
         let next = self.lines.lock().unwrap().pop_front();
         next.unwrap_or_else(|| {
-            Ok(ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] })
+            Ok(ModelTurn { parts: vec![Part::Text("done".into())], ..ModelTurn::default() })
         })
     }
 }

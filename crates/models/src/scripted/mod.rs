@@ -66,7 +66,7 @@ impl Model for ScriptedModel {
         let Some((turn, captures)) = self.choose(&scene) else {
             let parts = vec![Part::Text(self.script.default.clone())];
             stream(&parts, &self.script.pace, &deltas, &stop).await?;
-            return Ok(ModelTurn { parts, calls: Vec::new() });
+            return Ok(ModelTurn { parts, ..ModelTurn::default() });
         };
         let mut parts = Vec::new();
         if let Some(reasoning) = &turn.reasoning {
@@ -82,7 +82,7 @@ impl Model for ScriptedModel {
         if let Some(failure) = &turn.fail {
             return Err(failure.error());
         }
-        Ok(ModelTurn { parts, calls: calls(turn, &scene, &captures) })
+        Ok(ModelTurn { parts, calls: calls(turn, &scene, &captures), ..ModelTurn::default() })
     }
 }
 

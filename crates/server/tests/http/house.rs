@@ -116,7 +116,7 @@ impl Model for Obedient {
             deltas(Delta::Text(said[middle..].to_owned()));
             parts.push(Part::Text(said));
         }
-        Ok(ModelTurn { parts, calls })
+        Ok(ModelTurn { parts, calls, ..ModelTurn::default() })
     }
 }
 

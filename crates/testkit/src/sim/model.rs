@@ -91,26 +91,26 @@ impl Inside {
             && self.chance.percent(85)
         {
             let calls = vec![self.call("deploy", again)];
-            return ModelTurn { parts: text("as approved"), calls };
+            return ModelTurn { parts: text("as approved"), calls, ..ModelTurn::default() };
         }
         let since = request.messages.iter().rev();
         let turns = since.take_while(|message| !matches!(message, ModelMessage::User { .. }));
         let spoken =
             turns.filter(|message| matches!(message, ModelMessage::Assistant { .. })).count();
         if self.chance.percent(8 + 30 * spoken as u64) {
-            return ModelTurn { parts: text("done"), calls: Vec::new() };
+            return ModelTurn { parts: text("done"), ..ModelTurn::default() };
         }
         // The same once more, for which there may be a standing grant by now.
         let earlier = written(request);
         if !earlier.is_empty() && self.chance.percent(20) {
             let (tool, input) = *self.chance.pick(&earlier);
             let calls = vec![self.call(tool, input.to_owned())];
-            return ModelTurn { parts: Vec::new(), calls };
+            return ModelTurn { calls, ..ModelTurn::default() };
         }
         let count = 1 + [0, 0, 0, 1, 1, 2][self.chance.below(6) as usize];
         let calls = (0..count).map(|_| self.wish()).collect();
         let parts = if self.chance.percent(50) { text("let me see") } else { Vec::new() };
-        ModelTurn { parts, calls }
+        ModelTurn { parts, calls, ..ModelTurn::default() }
     }
 
     fn wish(&mut self) -> WrittenCall {

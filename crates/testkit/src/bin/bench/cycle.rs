@@ -47,15 +47,15 @@ impl Model for Loop {
     ) -> Result<ModelTurn, ModelError> {
         Ok(match request.messages.last() {
             Some(ModelMessage::Results { .. }) => {
-                ModelTurn { parts: vec![Part::Text("done".into())], calls: vec![] }
+                ModelTurn { parts: vec![Part::Text("done".into())], ..ModelTurn::default() }
             }
             _ => ModelTurn {
-                parts: vec![],
                 calls: vec![WrittenCall {
                     tool_use_id: format!("toolu_{}", request.messages.len()),
                     tool: "noop".into(),
                     input: r#"{"table":"orders"}"#.into(),
                 }],
+                ..ModelTurn::default()
             },
         })
     }
