@@ -4,6 +4,7 @@ docs/proof/api.md says what it checks and how to read what it prints.
 The output is TAP: one line for each operation and phase, then what must be true of the whole."""
 
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -97,12 +98,15 @@ def unsound(document: dict) -> str | None:
 class Attack:
     """One run of schemathesis with this caller's token. What it prints of failures goes to our output."""
 
+    numbers = itertools.count(1)
+
     def __init__(self, served: Served, folder: pathlib.Path, caller: str, phases: str, examples: int, seed: int):
         self.about = f"as {caller}: {phases}, seed {seed}"
         self.folder = folder
         name = f"{caller}-{phases}-{seed}"
         self.report, self.calls = folder / f"{name}.ndjson", folder / f"{name}.calls"
         setting = {"url": served.url, "tokens": served.tokens, "caller": caller, "calls": str(self.calls)}
+        setting["run"] = next(self.numbers)
         self.env = {**os.environ, "API_SETTING": json.dumps(setting), "PYTHONPATH": str(HERE)}
         self.words = [sys.executable, "-m", "schemathesis.cli", "--config-file", HERE / "schemathesis.toml"]
         self.words += ["run", f"{served.url}/openapi.json", "--phases", phases, "--seed", str(seed)]

@@ -25,7 +25,9 @@ FITTING = {
 
 
 class Stock:
-    def __init__(self, url: str, tokens: dict[str, str], me: str):
+    def __init__(self, url: str, tokens: dict[str, str], me: str, run: int = 0):
+        # Each run is a process that counts from one, and the server remembers all of them.
+        self.run = run
         self.me = Caller(url, tokens[me])
         self.admin = Caller(url, tokens["ana"])
         # Whoever may not open sessions is asked about those of somebody else.
@@ -201,8 +203,8 @@ class Stock:
         number = next(self.turn)
         key = case.headers.get("Idempotency-Key")
         if isinstance(key, str) and KEY.fullmatch(key):
-            case.headers["Idempotency-Key"] = f"{number}-{key}"[:KEY_MAX]
-        case.headers["X-Forwarded-For"] = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+            case.headers["Idempotency-Key"] = f"{self.run}-{number}-{key}"[:KEY_MAX]
+        case.headers["X-Forwarded-For"] = f"10.{self.run}.{number >> 8 & 255}.{number & 255}"
 
 
 def positive(case, location: ParameterLocation) -> bool:

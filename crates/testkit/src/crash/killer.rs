@@ -171,7 +171,10 @@ pub(super) async fn refuses_a_second(world: &World) -> Result<(), String> {
             "SECOND: another server on the data of one that is stopped ended with {status}: {}",
             second.last_words()
         )),
-        Err(_) => Err("SECOND: another server runs on the data of one that is stopped".into()),
+        Err(_) => Err(format!(
+            "SECOND: another server on the data of one that is stopped does not end: {}",
+            second.last_words()
+        )),
     }
 }
 

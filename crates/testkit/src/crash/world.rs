@@ -139,12 +139,14 @@ impl World {
         self.start_with_log(binary, told, &self.folder().join("server.log"))
     }
 
-    /// A second server on the same data; its words go into a file of its own.
+    /// A second server on the same data; its words go into a file of its own. It is the program as it
+    /// ships: a server that is stopped in the middle of a write has the lock of the disk that forgets,
+    /// and whoever shares that disk waits for it for ever.
     pub(super) fn start_beside(&self) -> Server {
         let log = self.folder().join("second.log");
         // What an earlier one said is not this one's word.
         let _ = std::fs::remove_file(&log);
-        self.start_with_log(&self.binary, &[], &log)
+        self.start_with_log(&Binary::find(), &[], &log)
     }
 
     fn start_with_log(&self, binary: &Binary, told: &[(&str, &str)], log: &Path) -> Server {
