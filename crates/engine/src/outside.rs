@@ -17,6 +17,7 @@ use domain::person::{Actor, Audience, PersonId};
 use domain::policy::Decision;
 use domain::refusal::Refusal;
 use domain::session::default_audience;
+use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
 use ports::store::{Commit, Delivery, Entry, HoldQuery, Viewer};
@@ -70,7 +71,7 @@ impl Engine {
         let hold = Arc::new(self.plan_hold(caller, new).await?);
         let now = hold.opened_at;
         let deliveries = match hold.callback {
-            Some(_) if !hold.is_pending() => vec![delivery(&hold)],
+            Some(_) if !hold.is_pending() => vec![delivery(&hold, now)],
             _ => Vec::new(),
         };
         let commit = Commit {
@@ -346,7 +347,7 @@ impl Engine {
             }
             let ended = before.hold.is_pending() && !next.hold.is_pending();
             let deliveries = match (&next.hold.callback, ended) {
-                (Some(_), true) => vec![delivery(&next.hold)],
+                (Some(_), true) => vec![delivery(&next.hold, now)],
                 _ => Vec::new(),
             };
             let commit = Commit {
@@ -383,7 +384,7 @@ impl Engine {
         &self,
         outside: &Outside,
         command: &OutsideCommand,
-        now: domain::time::Timestamp,
+        now: Timestamp,
     ) -> (Vec<Event>, Result<(), Refusal>) {
         let tool_of = |_: &str| None;
         let chance = || self.0.chance.bits();
@@ -411,16 +412,17 @@ impl Engine {
     }
 }
 
-fn automatic(allowed: bool, rule: Option<&str>, at: domain::time::Timestamp) -> HoldState {
+fn automatic(allowed: bool, rule: Option<&str>, at: Timestamp) -> HoldState {
     let decision = Decided::Automatic { allowed, by: ClearedBy::Rule(rule.map(str::to_owned)), at };
     if allowed { HoldState::Approved(decision) } else { HoldState::Denied(decision) }
 }
 
-fn delivery(hold: &Hold) -> Delivery {
+/// Due at once: the node that opened the hold may have had a clock that was ahead of ours.
+fn delivery(hold: &Hold, now: Timestamp) -> Delivery {
     Delivery {
         key: format!("{}-{}", hold.id, hold.state.name()),
         hold: hold.id,
-        due_at: hold.opened_at,
+        due_at: hold.opened_at.min(now),
         attempts: 0,
     }
 }
