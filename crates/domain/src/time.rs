@@ -18,6 +18,10 @@ impl Timestamp {
         Timestamp(self.0.saturating_add_unsigned(ms))
     }
 
+    pub const fn minus_ms(self, ms: u64) -> Timestamp {
+        Timestamp(self.0.saturating_sub_unsigned(ms))
+    }
+
     /// How long from `earlier` until now; nothing if it lies in the future.
     pub fn ms_since(self, earlier: Timestamp) -> u64 {
         self.0.saturating_sub(earlier.0).max(0) as u64

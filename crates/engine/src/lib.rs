@@ -12,6 +12,7 @@ mod clock;
 mod dispatch;
 mod effects;
 mod error;
+mod forget;
 mod house;
 mod limits;
 mod live;
@@ -47,7 +48,7 @@ pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
 pub use answer::Answering;
 pub use clock::{SystemChance, SystemClock};
 pub use error::Error;
-pub use limits::Limits;
+pub use limits::{Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
 pub use live::Spoken;
 pub use outside::{NewAudience, NewHold, Reported};
 pub use read::{HoldFilter, Until};
@@ -143,6 +144,7 @@ impl Engine {
         engine.recover().await?;
         engine.start_timers();
         engine.start_deliveries();
+        engine.start_forgetting();
         Ok(engine)
     }
 

@@ -35,3 +35,9 @@ impl Default for Limits {
         }
     }
 }
+
+/// How long a reply is kept under its idempotency key: the contract's day.
+pub const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
+/// How long it stays on disk. Not a day: whoever sets the clock of a machine forward by one would make
+/// every repeat act a second time.
+pub const REPLIES_ON_DISK_MS: u64 = 7 * REPLIES_KEPT_MS;

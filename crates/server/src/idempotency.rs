@@ -17,9 +17,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::digest::{Digest, Framed};
 use domain::time::Timestamp;
+use engine::REPLIES_KEPT_MS;
 use tokio::sync::OnceCell;
 
-use crate::limits::{KEY_BYTES_MAX, RECENT_REPLIES, REPLIES_KEPT_MS, SECRETS_KEPT_MS};
+use crate::limits::{KEY_BYTES_MAX, RECENT_REPLIES, SECRETS_KEPT_MS};
 use crate::problem::{Problem, Refused, Reply};
 
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -65,7 +65,6 @@ pub(crate) const PAGE_MAX: usize = 200;
 pub(crate) const KEY_BYTES_MAX: usize = 255;
 /// Replies kept in memory for requests that leave none in the store.
 pub(crate) const RECENT_REPLIES: usize = 4_096;
-pub(crate) const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// Replies that hold a secret are kept only for a client that lost the first one on the way.
 pub(crate) const SECRETS_KEPT_MS: u64 = 600_000;
 /// A handshake that takes longer is no browser.

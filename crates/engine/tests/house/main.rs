@@ -4,6 +4,7 @@ mod circle;
 mod crash;
 mod faults;
 mod follow;
+mod forget;
 mod hang_up;
 mod model_cannot;
 mod nodes;

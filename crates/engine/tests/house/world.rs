@@ -15,12 +15,13 @@ use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::session::{RunStatus, Session};
+use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use engine::{
     AgentSetup, Answering, Caller, Engine, Error, HoldFilter, Limits, NewSession, NewToken, Saying,
     Setup, SystemChance, SystemClock,
 };
-use ports::clock::Chance;
+use ports::clock::{Chance, Clock};
 use ports::courier::{Courier, CourierError};
 use ports::model::{DeltaSink, Model, ModelError, ModelRequest, ModelTurn, WrittenCall};
 use ports::store::Store;
@@ -186,6 +187,23 @@ fn witnessed(
     })
 }
 
+/// The system's clock, set forward.
+struct Ahead {
+    clock: SystemClock,
+    ms: u64,
+}
+
+#[async_trait]
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        self.clock.now().plus_ms(self.ms)
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        self.clock.sleep(duration).await;
+    }
+}
+
 pub(crate) struct Options {
     pub(crate) node: NodeId,
     pub(crate) store: Arc<dyn Store>,
@@ -194,6 +212,8 @@ pub(crate) struct Options {
     pub(crate) gate: Option<CancellationToken>,
     pub(crate) extra: Vec<Arc<dyn ToolHost>>,
     pub(crate) policy: Policy,
+    /// How far this engine's clock is ahead of the world's.
+    pub(crate) ahead_ms: u64,
 }
 
 impl Options {
@@ -206,6 +226,7 @@ impl Options {
             gate: None,
             extra: Vec::new(),
             policy: policy(),
+            ahead_ms: 0,
         }
     }
 
@@ -251,7 +272,7 @@ impl Options {
         let setup = Setup {
             node: self.node,
             store: self.store,
-            clock: Arc::new(SystemClock::new(last)),
+            clock: Arc::new(Ahead { clock: SystemClock::new(last), ms: self.ahead_ms }),
             chance: Arc::new(SystemChance::default()),
             courier: Arc::new(NoCourier),
             people: people(),
