@@ -7,5 +7,3 @@ pub(crate) const URL_BYTES_MAX: usize = 2048;
 /// From the first packet to the answer's headers. A receiver that needs longer should accept first
 /// and work later; deliveries behind it wait.
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
-/// A name with more addresses than this is not one receiver.
-pub(crate) const ADDRESSES_MAX: usize = 64;

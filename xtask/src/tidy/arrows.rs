@@ -6,15 +6,17 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 13] = [
+const MAY_USE: [(&str, &[&str]); 14] = [
     ("domain", &[]),
     ("audit", &[]),
+    // Guards the way out for whichever hands call an address that others wrote.
+    ("egress", &[]),
     ("ports", &["domain"]),
     ("agent", &["domain", "ports"]),
     ("stores", &["domain", "ports", "audit"]),
     ("models", &["domain", "ports"]),
-    ("tools", &["domain", "ports"]),
-    ("channels", &["domain", "ports"]),
+    ("tools", &["domain", "ports", "egress"]),
+    ("channels", &["domain", "ports", "egress"]),
     ("engine", &["domain", "ports", "agent"]),
     ("server", &["domain", "ports", "engine"]),
     ("holdpoint", EVERY_PART),
@@ -25,6 +27,7 @@ const MAY_USE: [(&str, &[&str]); 13] = [
             "ports",
             "audit",
             "agent",
+            "egress",
             "engine",
             "stores",
             "models",
@@ -40,8 +43,8 @@ const MAY_USE: [(&str, &[&str]); 13] = [
 
 /// Only the binary wires the adapters, and so names them all.
 const EVERY_PART: &[&str] = &[
-    "domain", "ports", "audit", "agent", "engine", "stores", "models", "tools", "channels",
-    "server",
+    "domain", "ports", "audit", "agent", "egress", "engine", "stores", "models", "tools",
+    "channels", "server",
 ];
 
 pub(super) fn check(files: &Files) -> Vec<Finding> {

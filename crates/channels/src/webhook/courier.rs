@@ -2,20 +2,19 @@
 //! business.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::hold::Hold;
+use egress::{Guard, Names, SystemNames, causes, forbidden};
 use ports::clock::Clock;
 use ports::courier::{Courier, CourierError};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, Url};
 
 use super::body::body;
-use super::guard::{Forbidden, Guard, GuardedNames, Names, SystemNames};
 use super::secret::Secret;
 use super::target;
 use super::verdict::verdict;
@@ -90,22 +89,12 @@ impl WebhookCourier {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // Whoever came first installed the same one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .dns_resolver(GuardedNames { names: self.names.clone(), guard: self.guard })
-            // A proxy from the environment would look names up for us, unguarded.
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
+        let client = egress::client(self.names.clone(), self.guard)
             .timeout(self.timeout)
-            // Each delivery looks its name up anew: what was public an hour ago may not be now.
-            .pool_max_idle_per_host(0)
-            .user_agent(concat!("holdpoint/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| {
-                CourierError::Again(format!("the HTTP client cannot be set up: {}", causes(&error)))
-            })?;
+            CourierError::Again(format!("the HTTP client cannot be set up: {}", causes(&error)))
+        })?;
         Ok(self.client.get_or_init(|| client))
     }
 
@@ -161,22 +150,6 @@ impl Courier for WebhookCourier {
         // What else the receiver says is not read: it could go on for ever.
         verdict(answer.status(), location, &url)
     }
-}
-
-/// Whether the guard was what stopped it, somewhere below the layers of the HTTP client.
-fn forbidden<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Forbidden> {
-    chain(error).find_map(|cause| cause.downcast_ref())
-}
-
-/// What went wrong, down to its cause; the outermost layer alone only says that something did.
-fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut told: Vec<String> = chain(error).map(ToString::to_string).collect();
-    told.dedup();
-    told.join(": ")
-}
-
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
 }
 
 impl fmt::Debug for WebhookCourier {

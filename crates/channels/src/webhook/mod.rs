@@ -2,12 +2,10 @@
 //!
 //! The form is Standard Webhooks: headers `webhook-id` (the same over retries), `webhook-timestamp`
 //! and `webhook-signature`. The address comes from whoever opened the hold, so it is not trusted:
-//! `guard.rs` keeps us from being sent into our own network.
+//! `egress` keeps us from being sent into our own network.
 
-mod address;
 mod body;
 mod courier;
-mod guard;
 #[cfg(test)]
 mod sample;
 mod secret;
@@ -17,5 +15,5 @@ mod tests;
 mod verdict;
 
 pub use courier::{Settings, WebhookCourier};
-pub use guard::Names;
+pub use egress::Names;
 pub use secret::{BadSecret, Secret};

@@ -2,11 +2,9 @@
 //!
 //! Refusals go back to the opener. They repeat nothing of the address, which may hold a token.
 
-use std::net::IpAddr;
-
+use egress::Guard;
 use reqwest::Url;
 
-use super::guard::Guard;
 use crate::limits::URL_BYTES_MAX;
 
 pub(super) fn parse(text: &str, guard: Guard) -> Result<Url, String> {
@@ -31,27 +29,11 @@ pub(super) fn parse(text: &str, guard: Guard) -> Result<Url, String> {
     if url.fragment().is_some() {
         return Err("the callback's url must not have a fragment (#…): it would not be sent".into());
     }
-    let Some(host) = url.host_str() else {
+    if url.host_str().is_none() {
         return Err("the callback's url names no host".into());
-    };
-    // The parser has already turned every spelling of a number (0x7f.1, 2130706433) into this one.
-    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    match literal {
-        Ok(address) => guard.admit(address).map_err(|forbidden| forbidden.to_string())?,
-        Err(_) if guard == Guard::PublicOnly && is_this_machine(host) => {
-            return Err("the callback's url names this machine, and callbacks may only go to \
-                        public addresses"
-                .into());
-        }
-        Err(_) => {}
     }
+    guard.admit_host(&url).map_err(|forbidden| forbidden.to_string())?;
     Ok(url)
-}
-
-/// Names that mean the loopback whatever the name server says.
-fn is_this_machine(host: &str) -> bool {
-    let host = host.trim_end_matches('.');
-    host == "localhost" || host.ends_with(".localhost")
 }
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ async fn a_name_that_leads_inside_is_refused_before_anybody_is_called() {
     assert_eq!(courier.accepts(&url, SECRET_ENV), Ok(()), "only the delivery looks the name up");
     assert_eq!(
         never(courier.deliver(KEY, &hold_for(&url)).await),
-        "127.0.0.1 is a loopback address, and callbacks may only go to public addresses"
+        "127.0.0.1 is a loopback address, and only public addresses may be called"
     );
     assert_nobody_came(listener);
 }

@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Why an address may not be called; `None` if anybody on the internet may be reached there.
-pub(super) fn special(address: IpAddr) -> Option<&'static str> {
+pub(crate) fn special(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(v4) => special_v4(v4),
         IpAddr::V6(v6) => special_v6(v6),

@@ -1,18 +1,19 @@
-//! Keeps callbacks out of our own network.
+//! Keeps what we call out of our own network.
 //!
 //! A name is looked up once, by the very connection that is about to be made; every address found
 //! must be public, and the connection goes to one of those. There is no second look-up, whose
-//! answer could be another. Addresses written as numbers never come here: [`super::target`]
-//! checks them.
+//! answer could be another. Addresses written as numbers never come to the resolver:
+//! [`Guard::admit_host`] judges them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::address::special;
+use crate::address::special;
 use crate::limits::ADDRESSES_MAX;
 
 /// Turns a host name into addresses. The system does it, unless a test or an embedder knows better.
@@ -21,7 +22,8 @@ pub trait Names: Send + Sync {
     async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-pub(super) struct SystemNames;
+/// The names that this machine knows.
+pub struct SystemNames;
 
 #[async_trait]
 impl Names for SystemNames {
@@ -33,32 +35,52 @@ impl Names for SystemNames {
 
 /// Which addresses may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Guard {
+pub enum Guard {
     PublicOnly,
-    /// The configuration says that callbacks may go to this machine and to private networks.
+    /// The configuration says that this machine and private networks may be called.
     Open,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{address} is {what}, and callbacks may only go to public addresses")]
-pub(super) struct Forbidden {
-    address: IpAddr,
-    what: &'static str,
+pub enum Forbidden {
+    #[error("{address} is {what}, and only public addresses may be called")]
+    Address { address: IpAddr, what: &'static str },
+    #[error("the URL names this machine, and only public addresses may be called")]
+    ThisMachine,
 }
 
 impl Guard {
-    pub(super) fn admit(self, address: IpAddr) -> Result<(), Forbidden> {
+    pub fn admit(self, address: IpAddr) -> Result<(), Forbidden> {
         match (self, special(address)) {
-            (Guard::PublicOnly, Some(what)) => Err(Forbidden { address, what }),
+            (Guard::PublicOnly, Some(what)) => Err(Forbidden::Address { address, what }),
             _ => Ok(()),
+        }
+    }
+
+    /// Judges as much of a URL's host as can be told without asking for its addresses.
+    pub fn admit_host(self, url: &Url) -> Result<(), Forbidden> {
+        let host = url.host_str().unwrap_or_default();
+        // The parser has already turned every spelling of a number (0x7f.1, 2130706433) into this one.
+        match host.trim_start_matches('[').trim_end_matches(']').parse() {
+            Ok(address) => self.admit(address),
+            Err(_) if self == Guard::PublicOnly && is_this_machine(host) => {
+                Err(Forbidden::ThisMachine)
+            }
+            Err(_) => Ok(()),
         }
     }
 }
 
+/// Names that mean the loopback whatever the name server says.
+fn is_this_machine(host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    host == "localhost" || host.ends_with(".localhost")
+}
+
 /// The resolver of our HTTP client.
-pub(super) struct GuardedNames {
-    pub(super) names: Arc<dyn Names>,
-    pub(super) guard: Guard,
+pub(crate) struct GuardedNames {
+    pub(crate) names: Arc<dyn Names>,
+    pub(crate) guard: Guard,
 }
 
 impl Resolve for GuardedNames {
@@ -115,8 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_private_address_spoils_the_name() {
-        let refused =
-            "10.0.0.1 is a private address, and callbacks may only go to public addresses";
+        let refused = "10.0.0.1 is a private address, and only public addresses may be called";
         for addresses in [["10.0.0.1", "8.8.8.8"], ["8.8.8.8", "10.0.0.1"]] {
             assert_eq!(resolved(Guard::PublicOnly, &addresses).await, refused);
             assert_eq!(resolved(Guard::Open, &addresses).await.matches(":0").count(), 2);

@@ -1,0 +1,43 @@
+//! The HTTP client that goes nowhere by itself.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use reqwest::{Client, ClientBuilder};
+
+use crate::guard::{Forbidden, Guard, GuardedNames, Names};
+
+/// A client whose names are judged before anybody is called. An address that is written as a number
+/// never comes to a resolver: judge the URL with [`Guard::admit_host`] first.
+pub fn client(names: Arc<dyn Names>, guard: Guard) -> ClientBuilder {
+    // Whoever came first installed the same one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .dns_resolver(GuardedNames { names, guard })
+        // A proxy from the environment would look names up for us, unguarded.
+        .no_proxy()
+        // An address was judged; the one that a redirect points to was not.
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        // Whether something is sent again is for whoever knows what it does.
+        .retry(reqwest::retry::never())
+        // Each request looks its name up anew: what was public an hour ago may not be now.
+        .pool_max_idle_per_host(0)
+        .user_agent(concat!("holdpoint/", env!("CARGO_PKG_VERSION")))
+}
+
+/// Whether the guard was what stopped it, somewhere below the layers of the HTTP client.
+pub fn forbidden<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Forbidden> {
+    chain(error).find_map(|cause| cause.downcast_ref())
+}
+
+/// What went wrong, down to its cause; the outermost layer alone only says that something did.
+pub fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut told: Vec<String> = chain(error).map(ToString::to_string).collect();
+    told.dedup();
+    told.join(": ")
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
