@@ -38,6 +38,32 @@ impl Output {
     }
 }
 
+impl From<String> for Output {
+    fn from(text: String) -> Output {
+        Output::text(text)
+    }
+}
+
+impl From<&str> for Output {
+    fn from(text: &str) -> Output {
+        Output::text(text)
+    }
+}
+
+/// As JSON.
+impl From<serde_json::Value> for Output {
+    fn from(value: serde_json::Value) -> Output {
+        Output::text(value.to_string())
+    }
+}
+
+/// For tools that have nothing to say: a model that gets no text wonders whether it worked.
+impl From<()> for Output {
+    fn from((): ()) -> Output {
+        Output::text("Done.")
+    }
+}
+
 /// What really happened when a tool ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {

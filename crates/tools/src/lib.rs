@@ -18,5 +18,6 @@ pub mod process;
 pub mod shell_cmd;
 pub mod sql;
 mod title;
+pub mod typed;
 
 pub use bad_tool::BadTool;

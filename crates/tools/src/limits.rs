@@ -47,3 +47,9 @@ pub const SQL_BYTES_MAX: usize = 100 << 10;
 pub const PROMPT_BYTES_MAX: usize = 10_000;
 /// A question that waits longer than this has been forgotten.
 pub const ASK_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+
+/// How long a tool inside the program may look before people are asked without its word.
+pub const LOOK_WITHIN: Duration = Duration::from_secs(10);
+/// How long such a tool may take to end in good order once it was told to stop. After that it is
+/// dropped, and what it did is in doubt.
+pub const STOP_WITHIN: Duration = Duration::from_secs(2);
