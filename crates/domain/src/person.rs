@@ -125,7 +125,8 @@ pub enum Proof {
         name: String,
         message: String,
     },
-    /// A loopback door without credentials, acting in a person's name.
+    /// A door without credentials of its own, acting in a person's name: a loopback door, or the
+    /// program that embeds us, with what it says about how it knows them.
     Door(String),
 }
 

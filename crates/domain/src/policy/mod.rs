@@ -18,6 +18,7 @@
 mod audience;
 mod compare;
 mod condition;
+mod decider;
 mod explain;
 mod pattern;
 mod place;
@@ -27,6 +28,7 @@ mod verdict;
 
 pub use audience::{Directory, Unsatisfiable};
 pub use condition::Conditions;
+pub use decider::{Decider, Opinion};
 pub use rules::{BadPolicy, Facts, Policy};
 pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
 pub use verdict::{Ask, Decision, Verdict};

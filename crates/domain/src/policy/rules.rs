@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::compare::Truth;
 use super::condition::Conditions;
+use super::decider::Decider;
 use super::pattern::NamePattern;
 use super::place::Looked;
 use super::spec::{AskSpec, PolicySpec, RuleSpec, Then};
@@ -47,6 +48,7 @@ pub struct Policy {
     /// How many different places of the arguments rules look at.
     places: usize,
     version: Digest,
+    decider: Option<Decider>,
 }
 
 /// What a rule can be about.
@@ -111,11 +113,41 @@ impl Policy {
             rules.push(rule);
         }
         let places = places.len();
-        Ok(Policy { rules, default, default_expires_ms, exact, wide, places, version })
+        Ok(Policy {
+            rules,
+            default,
+            default_expires_ms,
+            exact,
+            wide,
+            places,
+            version,
+            decider: None,
+        })
+    }
+
+    /// The same rules, with a second opinion beside them.
+    #[must_use]
+    pub fn with_decider(mut self, decider: Decider) -> Policy {
+        self.version = decider.version(self.version);
+        self.decider = Some(decider);
+        self
+    }
+
+    /// Whether the same version may say something else tomorrow.
+    pub fn may_change_its_mind(&self) -> bool {
+        self.decider.is_some()
     }
 
     /// What to do with a call.
     pub fn rule(&self, facts: &Facts<'_>) -> Verdict {
+        let verdict = self.by_rules(facts);
+        match &self.decider {
+            None => verdict,
+            Some(decider) => decider.and(facts, verdict, self.default_expires_ms),
+        }
+    }
+
+    fn by_rules(&self, facts: &Facts<'_>) -> Verdict {
         let mut doubted: Option<Verdict> = None;
         let and = |doubted: Option<Verdict>, verdict: Verdict| match doubted {
             None => verdict,
@@ -205,7 +237,11 @@ impl Rule {
     }
 }
 
-fn decision(then: Then, ask: Option<&AskSpec>, default_expires: u64) -> Result<Decision, String> {
+pub(super) fn decision(
+    then: Then,
+    ask: Option<&AskSpec>,
+    default_expires: u64,
+) -> Result<Decision, String> {
     match (then, ask) {
         (Then::Allow | Then::Deny, Some(_)) => Err(format!(
             "it says whom to ask, but its `then` is `{}`; write `then = \"ask\"`",

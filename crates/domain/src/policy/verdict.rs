@@ -78,10 +78,15 @@ impl Verdict {
         };
         match &self.rule {
             None => format!("{what} by default: no rule decides"),
-            Some(rule) if self.in_doubt => {
-                format!("{what} by rule `{rule}` (line {}), in doubt: it cannot be told", self.line)
+            Some(rule) => {
+                // Rules that are written in code stand in no line.
+                let line = match self.line {
+                    0 => String::new(),
+                    line => format!(" (line {line})"),
+                };
+                let doubt = if self.in_doubt { ", in doubt: it cannot be told" } else { "" };
+                format!("{what} by rule `{rule}`{line}{doubt}")
             }
-            Some(rule) => format!("{what} by rule `{rule}` (line {})", self.line),
         }
     }
 }

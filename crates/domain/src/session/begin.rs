@@ -84,7 +84,10 @@ impl Session {
         }
         let now = match &verdict.decision {
             // The rule that asked may be gone; what it asked for then still counts.
-            policy::Decision::Ask(ask) if context.policy.version() != call.policy => {
+            policy::Decision::Ask(ask)
+                if context.policy.version() != call.policy
+                    || context.policy.may_change_its_mind() =>
+            {
                 Some(audience_for(ask, self.requester()))
             }
             _ => None,
