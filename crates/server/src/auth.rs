@@ -9,6 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use engine::Caller;
 
 use crate::app::App;
+use crate::mount::Vouched;
 use crate::problem::{Problem, Refused, Reply};
 use crate::{cookie, peer};
 
@@ -22,8 +23,13 @@ pub(crate) struct Who {
 
 #[derive(Clone)]
 pub(crate) enum Credential {
-    Token { secret: String, via: &'static str },
+    Token {
+        secret: String,
+        via: &'static str,
+    },
     Cookie(String),
+    /// The word of the program that mounts us.
+    Vouched(Vouched),
 }
 
 impl Credential {
@@ -31,6 +37,9 @@ impl Credential {
         match self {
             Credential::Token { secret, via } => Ok(app.engine.caller_by_token(secret, via)),
             Credential::Cookie(secret) => app.engine.caller_by_cookie(secret).await,
+            Credential::Vouched(vouched) => {
+                Ok(app.engine.caller_vouched(&vouched.person, &vouched.how))
+            }
         }
     }
 }
@@ -57,7 +66,10 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
 
 async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
     let headers = &parts.headers;
-    let credential = credential(headers)?;
+    let credential = match parts.extensions.get::<Vouched>() {
+        Some(vouched) => Credential::Vouched(vouched.clone()),
+        None => credential(headers)?,
+    };
     let Some(caller) = credential.caller(app).await? else {
         return Err(failed(app, parts, "this token or login is unknown, expired or revoked").into());
     };
@@ -71,6 +83,10 @@ async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
             let detail = "send the header X-Holdpoint-CSRF with the value that GET /v1/me gives";
             return Err(Problem::not_entitled(detail).into());
         }
+    }
+    // How that program knows its users we cannot tell; it may well be a cookie.
+    if let (Credential::Vouched(_), false) = (&credential, is_safe(&parts.method)) {
+        must_come_from_us(app, parts)?;
     }
     if let Err(seconds) = app.buckets.take(&caller.key_space(), app.engine.now()) {
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());

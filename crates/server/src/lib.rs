@@ -16,6 +16,7 @@ mod limits;
 mod listen;
 mod login;
 mod metrics;
+mod mount;
 mod openapi;
 mod page;
 mod peer;
@@ -51,6 +52,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use audit_lines::AuditLines;
 pub use limits::HttpLimits;
+pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
 
 use app::{App, Inner};
@@ -116,9 +118,7 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
     let address =
         listener.local_addr().map_err(|error| BindError::Io { address: setup.listen, error })?;
     let scheme = if acceptor.is_some() { "https" } else { "http" };
-    let metrics = metrics::Metrics::new();
-    let limits = setup.limits;
-    let app = App::new(Inner {
+    let app = make(Made {
         origin: setup.public_url.unwrap_or_else(|| format!("{scheme}://{address}")),
         engine: setup.engine,
         tls: acceptor.is_some(),
@@ -126,6 +126,34 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
         demo: setup.demo,
         warnings: setup.warnings,
         audit: setup.audit,
+        limits: setup.limits,
+    });
+    Ok(Server { app, listener, acceptor, address })
+}
+
+/// What our own listener and a foreign one have in common.
+struct Made {
+    engine: Engine,
+    origin: String,
+    tls: bool,
+    trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
+    demo: Option<Vec<Scenario>>,
+    warnings: Vec<String>,
+    audit: Option<Arc<dyn AuditLines>>,
+    limits: HttpLimits,
+}
+
+fn make(made: Made) -> App {
+    let metrics = metrics::Metrics::new();
+    let limits = made.limits;
+    App::new(Inner {
+        origin: made.origin,
+        engine: made.engine,
+        tls: made.tls,
+        trusts: made.trusts,
+        demo: made.demo,
+        warnings: made.warnings,
+        audit: made.audit,
         recent: idempotency::Recent::default(),
         attempts: attempts::Attempts::new(limits.failures_per_minute),
         buckets: rate::Buckets::new(&limits),
@@ -136,8 +164,18 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
         openapi: openapi::document().to_string().into_bytes(),
         metrics,
         limits,
+    })
+}
+
+/// Keeps the metrics for as long as the server runs.
+fn watch(app: &App) {
+    let (follower, closing) = (app.clone(), app.closing.clone());
+    app.tasks.spawn(async move {
+        tokio::select! {
+            () = metrics::follow(follower) => {}
+            () = closing.cancelled() => {}
+        }
     });
-    Ok(Server { app, listener, acceptor, address })
 }
 
 impl Server {
@@ -153,20 +191,14 @@ impl Server {
     /// Serves until `shutdown`; then takes nothing new, ends streams, and lets requests end.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
-        let (follower, closing) = (app.clone(), app.closing.clone());
-        app.tasks.spawn(async move {
-            tokio::select! {
-                () = metrics::follow(follower) => {}
-                () = closing.cancelled() => {}
-            }
-        });
-        let router = router(&app);
+        watch(&app);
+        let router = layered(&app, routes::router(&app));
         listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
     }
 }
 
-fn router(app: &App) -> Router {
-    routes::router(app)
+fn layered(app: &App, routes: Router) -> Router {
+    routes
         .layer(from_fn_with_state(app.clone(), bounded))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), metrics::measure))

@@ -319,8 +319,22 @@ fn open() -> Vec<Route> {
 }
 
 pub(crate) fn router(app: &App) -> Router {
+    routed(app, |_| true)
+        .fallback(async || Problem::not_found("address"))
+        .method_not_allowed_fallback(async || Problem::wrong_method())
+        .with_state(app.clone())
+}
+
+/// Those whose path is wanted. Any other address is somebody else's business.
+pub(crate) fn chosen(app: &App, wanted: impl Fn(&str) -> bool) -> Router {
+    routed(app, wanted)
+        .method_not_allowed_fallback(async || Problem::wrong_method())
+        .with_state(app.clone())
+}
+
+fn routed(app: &App, wanted: impl Fn(&str) -> bool) -> Router<App> {
     let mut router = Router::new();
-    for route in table() {
+    for route in table().into_iter().filter(|route| wanted(route.path)) {
         let handler = match route.access {
             Access::Open | Access::Page => route.handler,
             Access::Caller | Access::Admin => {
@@ -330,9 +344,6 @@ pub(crate) fn router(app: &App) -> Router {
         router = router.route(route.path, handler);
     }
     router
-        .fallback(async || Problem::not_found("address"))
-        .method_not_allowed_fallback(async || Problem::wrong_method())
-        .with_state(app.clone())
 }
 
 /// Every route as method and path, and whether it needs a caller: for tests that go through all.
