@@ -12,6 +12,7 @@ pub mod closure;
 pub mod command;
 pub mod conformance;
 pub mod demo;
+pub mod http;
 pub mod human;
 pub mod limits;
 pub mod process;

@@ -53,3 +53,21 @@ pub const LOOK_WITHIN: Duration = Duration::from_secs(10);
 /// How long such a tool may take to end in good order once it was told to stop. After that it is
 /// dropped, and what it did is in doubt.
 pub const STOP_WITHIN: Duration = Duration::from_secs(2);
+/// What servers and proxies take without complaint.
+pub const HTTP_URL_BYTES_MAX: usize = 8 << 10;
+/// An upload is not a tool call: people could not read what they approve.
+pub const HTTP_BODY_BYTES_MAX: usize = 1 << 20;
+/// How much of a response is read, counted and digested. It is held in memory, and calls run side by
+/// side.
+pub const HTTP_RESPONSE_BYTES_MAX: usize = 4 << 20;
+/// How long a request may take when nobody said, and at the most.
+pub const HTTP_TIME_LIMIT: Duration = Duration::from_secs(30);
+pub const HTTP_TIME_LIMIT_MAX: Duration = Duration::from_secs(10 * 60);
+/// Looking the name up, connecting and shaking hands. Always less than the whole, so that running
+/// out of time there is told apart from running out of it after something was sent.
+pub const HTTP_CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Moves within one host that are followed; more are a circle.
+pub const HTTP_REDIRECTS_MAX: usize = 3;
+/// How often a request that is harmless to repeat is made, and the first pause between two.
+pub const HTTP_ATTEMPTS: u32 = 3;
+pub const HTTP_PAUSE: Duration = Duration::from_millis(200);

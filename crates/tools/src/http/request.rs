@@ -1,0 +1,146 @@
+//! One request, written out whole: what is sent, and what people are shown of it.
+
+use std::collections::BTreeSet;
+
+use domain::schema::{SECRET, redact, write_only_pointers};
+use egress::Guard;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+use super::address::AddressTemplate;
+use super::body::Body;
+use super::header::{HeaderTemplate, SecretHeader};
+use super::template::{Given, hidden as named, percent};
+use crate::limits::HTTP_BODY_BYTES_MAX;
+
+/// What is sent along. Texts in it may hold `{argument}`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum BodyTemplate {
+    #[default]
+    None,
+    Json(Value),
+    Form(Vec<(String, String)>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RequestTemplate {
+    pub(super) method: Method,
+    pub(super) address: AddressTemplate,
+    pub(super) headers: Vec<HeaderTemplate>,
+    pub(super) secret_headers: Vec<SecretHeader>,
+    pub(super) body: Body,
+    pub(super) guard: Guard,
+}
+
+#[derive(Clone)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Option<String>,
+    /// Method and URL, with secrets named.
+    pub(super) line: String,
+    /// The whole request, one header to a line, with secrets named.
+    pub(super) shown: String,
+    secrets: Vec<(String, String)>,
+}
+
+/// Shorter ones would be found everywhere, and are no secrets.
+const SECRET_BYTES_MIN: usize = 4;
+
+impl Request {
+    /// Some services repeat what they were sent. The model gets it with the secrets named.
+    pub(super) fn scrubbed(&self, text: String) -> String {
+        self.secrets.iter().fold(text, |text, (shown, value)| match text.contains(value.as_str()) {
+            true => text.replace(value.as_str(), shown),
+            false => text,
+        })
+    }
+}
+
+/// A value in the spellings in which it may come back.
+fn spellings(shown: &str, value: &str) -> Vec<(String, String)> {
+    let quoted = Value::from(value).to_string();
+    let inside = quoted[1..quoted.len() - 1].to_owned();
+    // The token without its `Bearer`.
+    let last = value.rsplit(' ').next().unwrap_or(value).to_owned();
+    let mut all = vec![value.to_owned(), percent(value), inside, last];
+    all.dedup();
+    all.retain(|spelling| spelling.len() >= SECRET_BYTES_MIN);
+    all.into_iter().map(|spelling| (shown.to_owned(), spelling)).collect()
+}
+
+impl RequestTemplate {
+    /// The arguments that go anywhere at all.
+    pub(super) fn names(&self) -> BTreeSet<&str> {
+        let headers = self.headers.iter().flat_map(|header| header.value.names());
+        self.address.names().into_iter().chain(headers).chain(self.body.names()).collect()
+    }
+
+    pub(super) fn filled(&self, arguments: &Value, schema: &Value) -> Result<Request, String> {
+        let none = BTreeSet::new();
+        let sent = Given { arguments, hidden: &none };
+        let body = self.body.filled(&sent)?;
+        if body.as_ref().is_some_and(|body| body.len() > HTTP_BODY_BYTES_MAX) {
+            return Err(format!("the body would be longer than {HTTP_BODY_BYTES_MAX} bytes"));
+        }
+        let mut headers = HeaderMap::new();
+        for template in &self.headers {
+            if let Some(value) = template.filled(&sent)? {
+                let value = HeaderValue::from_str(&value).map_err(|_| {
+                    format!("the header `{}` would not be one line of text", template.name)
+                })?;
+                headers.insert(template.name.clone(), value);
+            }
+        }
+        if let Some(kind) = self.body.content_type() {
+            headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(kind));
+        }
+        let url = self.address.url(&sent, self.guard)?;
+
+        let redacted = redact(arguments, &write_only_pointers(schema));
+        let hidden: BTreeSet<String> = self
+            .names()
+            .into_iter()
+            .filter(|name| {
+                let told = redacted.get(*name);
+                let whole = told.is_none_or(|value| value == SECRET);
+                arguments.get(*name).is_some() && whole && told != arguments.get(*name)
+            })
+            .map(str::to_owned)
+            .collect();
+        // Where all is secret, nothing is left to show but the names.
+        let shown = if redacted.is_object() { &redacted } else { arguments };
+        let given = Given { arguments: shown, hidden: &hidden };
+        let line = format!("{} {}", self.method, self.address.filled(&given)?);
+        let mut text = line.clone();
+        for template in &self.headers {
+            if let Some(value) = template.filled(&given)? {
+                text.push_str(&format!("\n{}: {value}", template.name));
+            }
+        }
+        if let Some(kind) = self.body.content_type()
+            && !self.headers.iter().any(|template| template.name == CONTENT_TYPE)
+        {
+            text.push_str(&format!("\n{CONTENT_TYPE}: {kind}"));
+        }
+        let mut secrets = Vec::new();
+        for name in &hidden {
+            if let Some(value) = arguments.get(name).and_then(Value::as_str) {
+                secrets.extend(spellings(&named(name), value));
+            }
+        }
+        for header in &self.secret_headers {
+            if let Ok(value) = header.value().to_str() {
+                secrets.extend(spellings(&header.shown(), value));
+            }
+            headers.insert(header.name().clone(), header.value().clone());
+            text.push_str(&format!("\n{}: {}", header.name(), header.shown()));
+        }
+        if let Some(body) = self.body.filled(&given)? {
+            text.push_str(&format!("\nbody: {body}"));
+        }
+        Ok(Request { method: self.method.clone(), url, headers, body, line, shown: text, secrets })
+    }
+}
