@@ -9,10 +9,11 @@ use crate::setup;
 use crate::tally::Tally;
 use crate::tidy;
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part { name: "fmt", about: "formatting", run: fmt },
     Part { name: "clippy", about: "lints, as errors", run: clippy },
     Part { name: "tidy", about: "our own rules", run: our_rules },
+    Part { name: "locks", about: "lock files that fit, also that of the fuzz targets", run: locks },
     Part { name: "deny", about: "licences, banned and duplicate crates, sources", run: deny },
 ];
 
@@ -48,6 +49,15 @@ fn clippy(here: &Checkout) -> Result<Tally> {
 
 fn our_rules(here: &Checkout) -> Result<Tally> {
     Ok(found(tidy::run(here)?))
+}
+
+/// The fuzz targets are a workspace of their own, which nothing else here builds.
+fn locks(here: &Checkout) -> Result<Tally> {
+    let fits = |manifest: &str| {
+        let words = ["tree", "--locked", "--quiet", "--depth", "0", "--manifest-path", manifest];
+        Job::cargo().args(words).within(&here.root).run()
+    };
+    Ok(found(fits("Cargo.toml")?.success && fits("fuzz/Cargo.toml")?.success))
 }
 
 fn deny(here: &Checkout) -> Result<Tally> {

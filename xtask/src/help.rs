@@ -33,7 +33,7 @@ Examples:
 const CHECK: &str = "\
 cargo xtask check [--advisories]
 
-cargo fmt --check, clippy with warnings as errors, `tidy`, and cargo-deny (licences, banned and
+cargo fmt --check, clippy with warnings as errors, `tidy`, lock files that fit, and cargo-deny (licences, banned and
 duplicate crates, sources), which is installed into .tools when it is missing (about a minute).
 Prints minutes per part.
 
