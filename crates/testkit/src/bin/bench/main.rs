@@ -45,8 +45,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = Report::new(options.json);
     let (mut a, mut b) = (f64::NAN, f64::NAN);
     if options.wants("floor") {
-        a = floor::grouped(folder.path(), time)?;
+        a = floor::grouped(&folder.path().join("floor-a.db"), time)?;
         report.floor("A: raw SQLite, 64 cycles of 2 statements a transaction", a);
+        let others = floor::Busy::begin();
+        let beside = floor::grouped(&folder.path().join("floor-a-busy.db"), time)?;
+        drop(others);
+        report.floor("A again, while every other processor is busy", beside);
         b = floor::single(folder.path(), time)?;
         report.floor("B: raw SQLite, 5 single commits a cycle", b);
     }
