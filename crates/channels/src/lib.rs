@@ -2,4 +2,5 @@
 //! anything.
 
 mod limits;
+pub mod reply;
 pub mod webhook;

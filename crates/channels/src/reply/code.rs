@@ -1,0 +1,137 @@
+//! The code of a prompt about something dangerous: whoever repeats it has read that prompt.
+
+use std::fmt;
+
+use domain::hold::Risk;
+use subtle::ConstantTimeEq;
+
+use super::fold::fold;
+use super::text::is_separator;
+
+/// Without the letters and digits that are taken for one another. The digits come first.
+const LETTERS: &[u8; 31] = b"23456789ABCDEFGHJKMNPQRSTUVWXYZ";
+const DIGITS: u128 = 8;
+
+/// Shown in the prompt and nowhere else, new for every prompt, and never told to a model.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Code {
+    shown: String,
+    folded: String,
+}
+
+impl Code {
+    pub fn new(shown: &str) -> Code {
+        Code { shown: shown.to_owned(), folded: fold(shown) }
+    }
+
+    /// Four characters, six where the risk is critical, from so many fresh random bits.
+    pub fn make(mut chance: u128, risk: Risk) -> Code {
+        let mut draw = |choices: u128| {
+            let drawn = (chance % choices) as usize;
+            chance /= choices;
+            drawn
+        };
+        let length = if risk == Risk::Critical { 6 } else { 4 };
+        // One place always has a digit, so that no word of a language can come out.
+        let digit = draw(length as u128);
+        let letters = (0..length).map(|place| {
+            let choices = if place == digit { DIGITS } else { LETTERS.len() as u128 };
+            LETTERS[draw(choices)] as char
+        });
+        Code::new(&letters.collect::<String>())
+    }
+
+    /// As it is printed in the prompt.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn is(&self, token: &str) -> bool {
+        token.as_bytes().ct_eq(self.folded.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Code(hidden)")
+    }
+}
+
+/// What was found in place of a code.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    /// The code and no other; the rest of the text.
+    Right(String),
+    /// Something that looks like a code and is not this one. Told even when the right one stands
+    /// beside it: otherwise one message could try out twenty.
+    Wrong(String),
+}
+
+pub(super) fn look(text: &str, code: &Code) -> Found {
+    let (mut right, mut wrong) = (false, false);
+    let mut rest = String::with_capacity(text.len());
+    for piece in text.split_inclusive(is_separator) {
+        let token = piece.trim_end_matches(is_separator);
+        if code.is(token) {
+            right = true;
+        } else if looks_like_a_code(token) {
+            wrong = true;
+        } else {
+            rest.push_str(token);
+        }
+        rest.push_str(&piece[token.len()..]);
+    }
+    match (right, wrong) {
+        (_, true) => Found::Wrong(rest),
+        (true, false) => Found::Right(rest),
+        (false, false) => Found::Nothing,
+    }
+}
+
+fn looks_like_a_code(token: &str) -> bool {
+    let is_code_letter = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
+    (4..=8).contains(&token.len())
+        && token.bytes().all(is_code_letter)
+        && token.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_code_is_taken_out_of_the_text() {
+        let code = Code::new("7K3F");
+        assert_eq!(look("确认 7k3f", &code), Found::Right("确认 ".into()));
+        assert_eq!(look("7k3f, yes", &code), Found::Right(", yes".into()));
+        assert_eq!(look("yes", &code), Found::Nothing);
+        assert_eq!(look("7k3fx yes", &code), Found::Wrong(" yes".into()));
+        assert_eq!(look("yes7k3f!", &code), Found::Wrong("!".into()));
+        assert_eq!(look("确认7k3f", &code), Found::Nothing, "a code stands by itself");
+    }
+
+    #[test]
+    fn a_list_of_guesses_says_nothing_about_any() {
+        let code = Code::new("7K3F");
+        assert_eq!(look("7k3e 7k3f 7k3g", &code), Found::Wrong("  ".into()));
+    }
+
+    #[test]
+    fn a_code_is_not_printed_by_accident() {
+        assert_eq!(format!("{:?}", Code::new("7K3F")), "Code(hidden)");
+    }
+
+    proptest! {
+        #[test]
+        fn made_codes_look_like_codes(chance in any::<u128>(), critical in any::<bool>()) {
+            let code = Code::make(chance, if critical { Risk::Critical } else { Risk::High });
+            prop_assert_eq!(code.shown().len(), if critical { 6 } else { 4 });
+            prop_assert!(code.shown().bytes().all(|byte| LETTERS.contains(&byte)));
+            prop_assert!(looks_like_a_code(&code.folded), "{}", code.shown());
+            prop_assert_eq!(look(&code.folded, &code), Found::Right(String::new()));
+        }
+    }
+}

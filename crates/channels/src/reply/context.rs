@@ -1,0 +1,56 @@
+//! What was asked, as far as it decides what a reply can mean.
+
+use super::code::Code;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    pub asked: Asked,
+    /// What the prompt wants to see again before it believes a yes.
+    pub code: Option<Code>,
+    /// Whether "ok" and 👍 are enough: the risk is small, the reply stands beside the prompt, and
+    /// the prompt is the last thing we said there.
+    pub weak_ok: bool,
+    /// The verbs of the very thing that is asked about. "Cancel" answers nothing where an order is
+    /// to be cancelled.
+    pub reserved: Vec<String>,
+    /// How the platform writes our own name in this message.
+    pub mentions: Vec<String>,
+    pub attachment: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Yes or no. If `numbered`, the prompt itself said that 1 is yes and 2 is no.
+    Confirm {
+        numbered: bool,
+    },
+    Choice {
+        options: Vec<String>,
+        multi: bool,
+    },
+}
+
+/// A question for yes or no, small enough for an "ok".
+impl Default for Context {
+    fn default() -> Context {
+        Context {
+            asked: Asked::Confirm { numbered: false },
+            code: None,
+            weak_ok: true,
+            reserved: Vec::new(),
+            mentions: Vec::new(),
+            attachment: false,
+        }
+    }
+}
+
+impl Context {
+    pub fn choice<T: Into<String>>(options: impl IntoIterator<Item = T>, multi: bool) -> Context {
+        let options = options.into_iter().map(Into::into).collect();
+        Context { asked: Asked::Choice { options, multi }, ..Context::default() }
+    }
+
+    pub(super) fn is_choice(&self) -> bool {
+        matches!(self.asked, Asked::Choice { .. })
+    }
+}

@@ -1,0 +1,25 @@
+//! German.
+
+use super::Pack;
+
+pub(super) const PACK: Pack = Pack {
+    language: "de",
+    strong: &[
+        "ja",
+        "bestätigen",
+        "bestätige",
+        "ich bestätige",
+        "bestätigt",
+        "genehmigen",
+        "genehmigt",
+        "zustimmen",
+        "einverstanden",
+        "ausführen",
+        "freigeben",
+    ],
+    weak: &[],
+    cancel: &["nein", "abbrechen", "abbruch", "ablehnen", "abgelehnt", "stopp"],
+    filler: &["bitte", "danke"],
+    hold: &["warte", "moment"],
+    ack: &[],
+};

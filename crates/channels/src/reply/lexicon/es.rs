@@ -1,0 +1,29 @@
+//! Spanish. Written without its accent `si` is the same word to us, so it is a clear yes too.
+
+use super::Pack;
+
+pub(super) const PACK: Pack = Pack {
+    language: "es",
+    strong: &[
+        "sí",
+        "confirmar",
+        "confirmo",
+        "confirma",
+        "aprobar",
+        "apruebo",
+        "aceptar",
+        "acepto",
+        "adelante",
+        "de acuerdo",
+        "hazlo",
+        "ejecutar",
+        "ejecuta",
+    ],
+    weak: &["si", "vale"],
+    cancel: &[
+        "cancelar", "cancela", "cancelo", "rechazar", "rechazo", "denegar", "detener", "alto",
+    ],
+    filler: &["por favor", "gracias"],
+    hold: &["espera", "espere"],
+    ack: &[],
+};

@@ -1,0 +1,38 @@
+//! French.
+
+use super::Pack;
+
+pub(super) const PACK: Pack = Pack {
+    language: "fr",
+    strong: &[
+        "oui",
+        "confirmer",
+        "confirme",
+        "je confirme",
+        "approuver",
+        "j'approuve",
+        "accepter",
+        "j'accepte",
+        "d'accord",
+        "valider",
+        "je valide",
+        "vas-y",
+        "allez-y",
+        "exécuter",
+    ],
+    weak: &[],
+    cancel: &[
+        "non",
+        "annuler",
+        "annule",
+        "refuser",
+        "je refuse",
+        "rejeter",
+        "arrêter",
+        "arrête",
+        "pas d'accord",
+    ],
+    filler: &["s'il vous plaît", "merci"],
+    hold: &["attendez", "attends"],
+    ack: &[],
+};

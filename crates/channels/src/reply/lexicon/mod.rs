@@ -1,0 +1,38 @@
+//! The words that are known, one file for each language. They are exact: a language is added as a
+//! pack, never by being lenient.
+//!
+//! Left out on purpose, because people mean different things by them: `+1`, `k`, `never mind`,
+//! `fine`, 继续.
+
+mod de;
+mod en;
+mod es;
+mod fr;
+mod ja;
+mod ko;
+mod pt;
+mod ru;
+mod words;
+mod zh;
+
+pub(super) use words::{LETTERS_MAX, Says, WORDS_MAX, Words};
+
+/// The words of one language.
+#[derive(Clone, Copy, Debug)]
+pub struct Pack {
+    pub language: &'static str,
+    /// A yes that nobody says by the way.
+    pub strong: &'static [&'static str],
+    /// A yes that people also say when they only listen.
+    pub weak: &'static [&'static str],
+    pub cancel: &'static [&'static str],
+    /// Courtesies and particles: they may stand beside an answer and are none.
+    pub filler: &'static [&'static str],
+    /// Not yet.
+    pub hold: &'static [&'static str],
+    /// Heard, not answered.
+    pub ack: &'static [&'static str],
+}
+
+pub const PACKS: [Pack; 9] =
+    [zh::PACK, en::PACK, ja::PACK, ko::PACK, es::PACK, fr::PACK, de::PACK, pt::PACK, ru::PACK];

@@ -1,0 +1,150 @@
+//! All packs as one table, spelled as replies are after folding.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::super::fold::fold;
+use super::super::text::{is_unspaced, tokens};
+use super::PACKS;
+
+/// What a phrase says. In the order in which they win where packs disagree: `sí` is strong and `si`
+/// weak, and after folding they are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Says {
+    Nothing,
+    Weakly,
+    Yes,
+    No,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    says: Option<Says>,
+    hold: bool,
+    ack: bool,
+}
+
+/// As in "do not do it".
+pub(in super::super) const WORDS_MAX: usize = 4;
+/// 実行してください, and room for a longer one.
+pub(in super::super) const LETTERS_MAX: usize = 16;
+
+static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
+    let mut table: HashMap<String, Entry> = HashMap::new();
+    for pack in PACKS {
+        let says = [
+            (pack.filler, Says::Nothing),
+            (pack.weak, Says::Weakly),
+            (pack.strong, Says::Yes),
+            (pack.cancel, Says::No),
+        ];
+        for (phrases, says) in says {
+            for phrase in phrases {
+                let entry = table.entry(key(phrase)).or_default();
+                entry.says = entry.says.max(Some(says));
+            }
+        }
+        pack.hold.iter().for_each(|phrase| table.entry(key(phrase)).or_default().hold = true);
+        pack.ack.iter().for_each(|phrase| table.entry(key(phrase)).or_default().ack = true);
+    }
+    table
+});
+
+/// A phrase as the table spells it.
+fn key(phrase: &str) -> String {
+    tokens(&fold(phrase)).join(" ")
+}
+
+/// The table without the words that are themselves what is asked about.
+pub(in super::super) struct Words {
+    reserved: Vec<String>,
+}
+
+impl Words {
+    pub(in super::super) fn without(reserved: &[String]) -> Words {
+        let keys = reserved.iter().map(|word| key(word)).filter(|key| !key.is_empty());
+        Words { reserved: keys.collect() }
+    }
+
+    pub(in super::super) fn says(&self, phrase: &str) -> Option<Says> {
+        let says = TABLE.get(&joined(phrase))?.says?;
+        let taken = self.reserved.iter().any(|word| takes_out(word, phrase, says));
+        (!taken).then_some(says)
+    }
+
+    pub(in super::super) fn is_hold(&self, phrase: &str) -> bool {
+        TABLE.get(&joined(phrase)).is_some_and(|entry| entry.hold)
+    }
+
+    pub(in super::super) fn is_ack(&self, phrase: &str) -> bool {
+        TABLE.get(&joined(phrase)).is_some_and(|entry| entry.ack)
+    }
+}
+
+fn joined(phrase: &str) -> String {
+    tokens(phrase).join(" ")
+}
+
+/// With the word go the phrases that are made of it: where an order is to be cancelled, 确认取消 and
+/// "cancel it" may mean yes. Only a no that is made of a reserved yes stays: 别执行 is a no, whatever
+/// the tool is called.
+fn takes_out(word: &str, phrase: &str, says: Says) -> bool {
+    let made_of_it = if word.chars().all(is_unspaced) {
+        phrase.contains(word)
+    } else {
+        let (word, phrase) = (tokens(word), tokens(phrase));
+        phrase.windows(word.len()).any(|part| part == word)
+    };
+    let reserved_yes =
+        TABLE.get(word).is_some_and(|entry| matches!(entry.says, Some(Says::Yes | Says::Weakly)));
+    made_of_it && !(says == Says::No && reserved_yes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn all(which: impl Fn(&super::super::Pack) -> &'static [&'static str]) -> HashSet<String> {
+        PACKS.iter().flat_map(|pack| which(pack).iter().map(|phrase| key(phrase))).collect()
+    }
+
+    #[test]
+    fn no_phrase_says_yes_and_no() {
+        let yes: HashSet<String> = &all(|pack| pack.strong) | &all(|pack| pack.weak);
+        let (no, filler) = (all(|pack| pack.cancel), all(|pack| pack.filler));
+        assert_eq!(yes.intersection(&no).next(), None);
+        assert_eq!(yes.intersection(&filler).next(), None);
+        assert_eq!(no.intersection(&filler).next(), None);
+        let waits = &all(|pack| pack.hold) | &all(|pack| pack.ack);
+        assert_eq!(yes.intersection(&waits).next(), None);
+        assert_eq!(no.intersection(&waits).next(), None);
+    }
+
+    #[test]
+    fn the_bounds_are_large_enough() {
+        for phrase in TABLE.keys() {
+            assert!(!phrase.is_empty());
+            assert!(phrase.split(' ').count() <= WORDS_MAX, "{phrase}");
+            assert!(phrase.chars().count() <= LETTERS_MAX, "{phrase}");
+        }
+    }
+
+    #[test]
+    fn a_reserved_word_takes_its_phrases_along() {
+        let words = Words::without(&["Cancel".into(), "取消".into()]);
+        for phrase in ["cancel", "cancel it", "取消", "确认取消", "取消操作"] {
+            assert_eq!(words.says(phrase), None, "{phrase}");
+        }
+        for phrase in ["no", "拒绝", "cancelled", "stop it"] {
+            assert_eq!(words.says(phrase), Some(Says::No), "{phrase}");
+        }
+        let words = Words::without(&["执行".into(), "execute".into()]);
+        for phrase in ["执行", "确认执行", "execute", "execute it"] {
+            assert_eq!(words.says(phrase), None, "{phrase}");
+        }
+        assert_eq!(words.says("别执行"), Some(Says::No));
+        assert_eq!(Words::without(&["".into(), " ".into()]).says("yes"), Some(Says::Yes));
+    }
+}

@@ -1,0 +1,32 @@
+//! What a reply in a chat means: yes, no, one of the options, or something that must be asked again.
+//!
+//! [`parse`] is a function of a text and of what was asked, and of nothing else: no I/O, no model, no
+//! guessing. It goes by exact words. **A verdict is given only when the whole text is covered by
+//! words that are known**; whatever is left over makes it [`Verdict::Ambiguous`]. So "yes but change
+//! the where clause" approves nothing, and neither does "yesterday".
+//!
+//! Whether a message may be an answer at all (who sent it, when, in which chat, an edit, a forward)
+//! is judged before this, by whoever holds the message.
+
+mod choice;
+mod clause;
+mod code;
+mod context;
+mod cover;
+mod emoji;
+mod fold;
+pub mod lexicon;
+mod mentions;
+mod negation;
+mod parse;
+mod slash;
+#[cfg(test)]
+mod tests;
+mod text;
+mod verdict;
+
+pub use code::Code;
+pub use context::{Asked, Context};
+pub use fold::fold;
+pub use parse::parse;
+pub use verdict::{Chosen, How, Reason, Verdict};

@@ -1,0 +1,51 @@
+//! Every case of `vectors/reply_cases.json`.
+
+use serde_json::{Value, json};
+
+use super::super::{Asked, Chosen, Code, Context, Verdict, parse};
+
+const CASES: &str = include_str!("../../../vectors/reply_cases.json");
+
+fn context(of: &Value) -> Context {
+    let texts = |key: &str| {
+        let items = of[key].as_array().expect("a list").iter();
+        items.map(|item| item.as_str().expect("a text").to_owned()).collect::<Vec<_>>()
+    };
+    let is = |key: &str| of[key].as_bool().expect("yes or no");
+    let asked = match of["kind"].as_str() {
+        Some("confirm") => Asked::Confirm { numbered: is("numbered") },
+        Some("choice") => Asked::Choice { options: texts("options"), multi: is("multi") },
+        other => panic!("{other:?}"),
+    };
+    Context {
+        asked,
+        code: of["code"].as_str().map(Code::new),
+        weak_ok: is("weak_ok"),
+        reserved: texts("reserved"),
+        ..Context::default()
+    }
+}
+
+fn value(verdict: &Verdict) -> Value {
+    match verdict {
+        Verdict::Choice(Chosen::One(one), _) => json!(one),
+        Verdict::Choice(Chosen::Several(several), _) => json!(several),
+        _ => Value::Null,
+    }
+}
+
+#[test]
+fn i13_every_listed_case_comes_out() {
+    let cases: Vec<Value> = serde_json::from_str(CASES).expect("the cases");
+    assert_eq!(cases.len(), CASES.matches("\"expect\"").count());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let text = case["text"].as_str().expect("a text");
+        let verdict = parse(text, &context(&case["ctx"]));
+        let came = json!([verdict.name(), verdict.why(), value(&verdict)]);
+        if came != json!([case["expect"], case["why"], case["value"]]) {
+            wrong.push(format!("{text:?}: {came}, not {}/{}", case["expect"], case["why"]));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}

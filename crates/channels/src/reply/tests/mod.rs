@@ -1,0 +1,14 @@
+//! The parser against the cases that its specification lists, and against everything that can be
+//! built from its own words.
+
+mod cases;
+mod oracle;
+mod properties;
+mod table;
+
+use super::{Code, Context};
+
+/// A prompt that wants a code, as the specification's examples have it.
+fn with_code() -> Context {
+    Context { code: Some(Code::new("7K3F")), weak_ok: false, ..Context::default() }
+}

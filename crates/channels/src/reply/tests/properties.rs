@@ -1,0 +1,243 @@
+//! What holds for all words of the lexicon, one by one and in every pair, and for any text.
+
+use proptest::prelude::*;
+
+use super::super::lexicon::PACKS;
+use super::super::{Asked, Context, Reason, Verdict, fold, parse};
+use super::oracle::may_be_a_yes;
+use super::with_code;
+
+fn yes() -> Vec<&'static str> {
+    PACKS.iter().flat_map(|pack| [pack.strong, pack.weak].concat()).collect()
+}
+
+fn no() -> Vec<&'static str> {
+    PACKS.iter().flat_map(|pack| pack.cancel.to_vec()).collect()
+}
+
+fn confirms(text: &str) -> bool {
+    matches!(parse(text, &Context::default()), Verdict::Confirm(_))
+}
+
+const NEGATIONS: [&str; 30] = [
+    "不要",
+    "不能",
+    "不可以",
+    "不想",
+    "不许",
+    "不許",
+    "不准",
+    "不予",
+    "不",
+    "别",
+    "別",
+    "勿",
+    "莫",
+    "拒绝",
+    "do not",
+    "don't",
+    "dont",
+    "not",
+    "never",
+    "cannot",
+    "can not",
+    "can't",
+    "cant",
+    "won't",
+    "will not",
+    "не",
+    "nicht",
+    "não",
+    "nao",
+    "Don’t",
+];
+
+#[test]
+fn i13_every_yes_confirms_and_every_no_cancels() {
+    for word in yes() {
+        assert_eq!(parse(word, &Context::default()).name(), "confirm", "{word}");
+        assert_ne!(parse(word, &with_code()).name(), "confirm", "{word} without the code");
+    }
+    for pack in PACKS {
+        let strict = Context { weak_ok: false, ..Context::default() };
+        for word in pack.strong {
+            assert_eq!(parse(word, &strict).name(), "confirm", "{word}");
+        }
+        for word in pack.weak.iter().filter(|word| fold(word) != "si") {
+            assert_eq!(parse(word, &strict), Verdict::Ambiguous(Reason::Weak), "{word}");
+        }
+    }
+    for word in no() {
+        for context in [Context::default(), with_code(), Context::choice(["A"], false)] {
+            assert_eq!(parse(word, &context).name(), "cancel", "{word}");
+        }
+    }
+}
+
+#[test]
+fn i13_a_negated_yes_never_confirms() {
+    for negation in NEGATIONS {
+        for word in yes() {
+            for text in [format!("{negation}{word}"), format!("{negation} {word}")] {
+                assert!(!confirms(&text), "{text}");
+            }
+        }
+    }
+    for word in yes() {
+        for text in [format!("{word} nicht"), format!("ne {word} pas"), format!("no {word}")] {
+            assert!(!confirms(&text), "{text}");
+        }
+    }
+}
+
+#[test]
+fn i13_a_question_never_confirms() {
+    for word in yes() {
+        for mark in ["?", "？", "吗", "嗎", "呢", "么", " ?", "¿", "؟", "❓"] {
+            assert!(!confirms(&format!("{word}{mark}")), "{word}{mark}");
+        }
+    }
+}
+
+#[test]
+fn i13_yes_and_no_together_never_confirm() {
+    for yes in yes() {
+        for no in no() {
+            for text in [
+                format!("{yes} {no}"),
+                format!("{no} {yes}"),
+                format!("{yes}{no}"),
+                format!("{no}{yes}"),
+            ] {
+                // Glued together two words may be a third, which is then just that word.
+                let a_word = PACKS.iter().any(|pack| pack.strong.contains(&text.as_str()));
+                assert!(!confirms(&text) || a_word, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn i13_a_letter_before_a_latin_yes_never_confirms() {
+    for word in yes().into_iter().filter(|word| word.starts_with(|c: char| c.is_ascii())) {
+        for letter in ('a'..='z').chain('0'..='9') {
+            let text = format!("{letter}{word}");
+            // "s" before "i confirm" makes two words that are known.
+            let first = fold(text.split(' ').next().unwrap_or(&text));
+            let known = yes().iter().any(|yes| fold(yes) == first);
+            assert!(!confirms(&text) || known, "{text}");
+        }
+    }
+}
+
+#[test]
+fn i13_unknown_words_never_help() {
+    let unknown =
+        ["but", "later", "maybe", "yesterday", "7", "如果", "明天", "ない", "если", "x", "🅰b", "="];
+    for word in yes() {
+        for other in unknown {
+            for text in [
+                format!("{word} {other}"),
+                format!("{other} {word}"),
+                format!("{word}{other}"),
+                format!("{other}{word}"),
+                format!("{word}, {other}"),
+            ] {
+                assert!(!confirms(&text), "{text}");
+            }
+        }
+    }
+}
+
+/// Texts out of the words that matter, in any order and spacing.
+fn mixes() -> impl Strategy<Value = String> {
+    let known: Vec<String> = PACKS
+        .iter()
+        .flat_map(|pack| [pack.strong, pack.weak, pack.cancel, pack.filler, pack.hold, pack.ack])
+        .flatten()
+        .chain(NEGATIONS.iter())
+        .map(|word| (*word).to_owned())
+        .collect();
+    let piece = prop_oneof![
+        6 => prop::sample::select(known),
+        1 => "[a-z0-9]{1,5}",
+        1 => "\\PC{1,3}",
+        1 => prop::sample::select(vec!["👍", "❌", "7K3F", "7K3E", "1", "2", "/", "@bob", "\u{200b}"])
+            .prop_map(String::from),
+    ];
+    let between = prop::sample::select(vec!["", " ", ", ", "，", "\n", "-", "。"]);
+    prop::collection::vec((piece, between), 0..5)
+        .prop_map(|pieces| pieces.into_iter().map(|(piece, between)| piece + between).collect())
+}
+
+fn contexts() -> impl Strategy<Value = Context> {
+    let asked = prop_oneof![
+        any::<bool>().prop_map(|numbered| Asked::Confirm { numbered }),
+        any::<bool>().prop_map(|multi| Asked::Choice {
+            options: ["保留备份", "直接删除", "Abort"].map(String::from).to_vec(),
+            multi,
+        }),
+    ];
+    (asked, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(asked, code, weak_ok, reserve)| {
+            let code = code.then(|| super::super::Code::new("7K3F"));
+            let reserved =
+                if reserve { vec!["execute".into(), "取消".into()] } else { Vec::new() };
+            Context { asked, code, weak_ok, reserved, ..Context::default() }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn i13_what_approves_is_covered_by_known_words(text in mixes(), context in contexts()) {
+        let verdict = parse(&text, &context);
+        prop_assert_eq!(&parse(&text, &context), &verdict, "the same again");
+        prop_assert!(!verdict.why().is_empty() && !verdict.because().is_empty());
+        let numbered = matches!(context.asked, Asked::Confirm { numbered: true });
+        if matches!(verdict, Verdict::Confirm(_)) && !(numbered && text.contains('1')) {
+            let code = context.code.as_ref().map(|code| code.shown());
+            prop_assert!(may_be_a_yes(&text, code), "{:?} confirmed", text);
+        }
+        if let Verdict::Choice(..) = verdict {
+            let choice = matches!(context.asked, Asked::Choice { .. });
+            prop_assert!(choice);
+        }
+    }
+
+    #[test]
+    fn i13_an_unknown_word_never_makes_a_yes(text in mixes(), unknown in "[bcdfghjkq]{3,6}", at in 0_usize..9) {
+        let words: Vec<&str> = text.split_inclusive(' ').collect();
+        let at = at.min(words.len());
+        let with = format!("{} {unknown} {}", words[..at].concat(), words[at..].concat());
+        prop_assert!(!confirms(&with), "{:?}", with);
+    }
+
+    #[test]
+    fn any_text_at_all_has_a_verdict(text in any::<String>(), context in contexts()) {
+        if let Verdict::Confirm(_) = parse(&text, &context) {
+            let code = context.code.as_ref().map(|code| code.shown());
+            prop_assert!(may_be_a_yes(&text, code) || text.contains('1'), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn case_width_and_accents_make_no_difference(word in prop::sample::select(yes()), no in prop::sample::select(no())) {
+        for (word, name) in [(word, "confirm"), (no, "cancel")] {
+            let wide: String = word
+                .chars()
+                .map(|c| match c {
+                    '!'..='~' => char::from_u32(c as u32 - 0x21 + 0xff01).unwrap_or(c),
+                    c => c,
+                })
+                .collect();
+            let invisible: String = word.chars().flat_map(|c| [c, '\u{200b}']).collect();
+            for text in [word.to_uppercase(), fold(word), wide, invisible, format!(" **{word}**。")] {
+                let verdict = parse(&text, &Context::default());
+                prop_assert_eq!(verdict.name(), name, "{}", text);
+            }
+        }
+    }
+}

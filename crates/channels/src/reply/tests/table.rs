@@ -1,0 +1,166 @@
+//! More cases, by hand: the steps before the words, and what they must not let through.
+
+use super::super::{Asked, Context, parse};
+use super::with_code;
+
+#[track_caller]
+fn check(context: &Context, cases: &[(&str, &str)]) {
+    for (text, wanted) in cases {
+        let verdict = parse(text, context);
+        assert_eq!(&format!("{} {}", verdict.name(), verdict.why()), wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn pictures() {
+    check(
+        &Context::default(),
+        &[
+            ("👍", "confirm emoji"),
+            ("👍🏽 ✅", "confirm emoji"),
+            ("🙅\u{200d}♀\u{fe0f}", "cancel emoji"),
+            ("👍👎", "ambiguous mixed"),
+            ("🚀", "ambiguous empty"),
+            ("", "ambiguous empty"),
+            ("...", "ambiguous empty"),
+            ("no 👍", "ambiguous mixed"),
+            ("yes ❓", "ambiguous question"),
+            ("yes ⁉", "ambiguous question"),
+        ],
+    );
+    let strict = Context { weak_ok: false, ..Context::default() };
+    check(&strict, &[("👍", "ambiguous weak"), ("👎", "cancel emoji"), ("yes 👍", "confirm word")]);
+    check(&with_code(), &[("👍", "ambiguous weak"), ("👍 7k3f", "confirm code")]);
+    let choice = Context::choice(["A", "B"], false);
+    check(
+        &choice,
+        &[("👍", "ambiguous weak"), ("👎", "cancel emoji"), ("2 ❌", "ambiguous mixed")],
+    );
+}
+
+#[test]
+fn names_and_attachments() {
+    let context =
+        Context { mentions: vec!["@_user_1".into(), "<@U0>".into()], ..Context::default() };
+    check(
+        &context,
+        &[
+            ("@_user_1 确认", "confirm word"),
+            ("<@U0> no", "cancel word"),
+            ("@_user_1", "ambiguous empty"),
+            ("@_user_2 确认", "ambiguous other_mention"),
+            ("@_user_1 @_user_2 确认", "ambiguous other_mention"),
+            ("@_user_12 确认", "ambiguous other_mention"),
+            ("<@U1> yes", "ambiguous other_mention"),
+            ("@_user_1\u{202e} yes", "ambiguous bidi"),
+            ("确认@张三", "ambiguous unknown"),
+        ],
+    );
+    let context = Context { attachment: true, ..Context::default() };
+    check(&context, &[("yes", "ambiguous attachment"), ("no", "ambiguous attachment")]);
+}
+
+#[test]
+fn commands() {
+    check(
+        &Context::default(),
+        &[
+            ("/approve", "confirm word"),
+            ("/APPROVE please", "confirm word"),
+            ("/yes, thanks", "confirm word"),
+            ("/approve but later", "ambiguous unknown"),
+            ("/deny", "cancel slash"),
+            ("/no!", "cancel slash"),
+            ("/reject please", "cancel word"),
+            ("/deny the allegations", "ambiguous unknown"),
+            ("/deny 👍", "ambiguous mixed"),
+            ("/approve?", "ambiguous command"),
+            ("/help", "ambiguous command"),
+            ("／approve", "confirm word"),
+        ],
+    );
+    check(
+        &with_code(),
+        &[("/approve", "ambiguous code_required"), ("/approve 7K3F", "confirm word")],
+    );
+    let reserved = Context { reserved: vec!["cancel".into()], ..Context::default() };
+    check(&reserved, &[("/cancel", "ambiguous unknown"), ("/deny", "cancel slash")]);
+}
+
+#[test]
+fn length_is_counted_in_characters() {
+    let padded = |count: usize| format!("{}yes", " ".repeat(count));
+    check(
+        &Context::default(),
+        &[(&padded(117), "confirm word"), (&padded(118), "ambiguous too_long")],
+    );
+}
+
+#[test]
+fn codes() {
+    check(
+        &with_code(),
+        &[
+            ("7k3f", "confirm code"),
+            ("７Ｋ３Ｆ", "confirm code"),
+            ("7K3F 7K3F", "confirm code"),
+            ("确认, 7K3F", "confirm word"),
+            ("确认 7K3G 7K3F", "ambiguous bad_code"),
+            ("cancel 7K3G", "cancel word"),
+            ("don't 7K3G", "cancel word"),
+            ("7K3F ❌", "ambiguous mixed"),
+            ("ok 7K3F", "ambiguous weak"),
+            ("7K3F?", "ambiguous question"),
+            ("yes 1234", "ambiguous bad_code"),
+            ("不要确认 7K3F", "cancel negated"),
+        ],
+    );
+    let numbered = Context { asked: Asked::Confirm { numbered: true }, ..with_code() };
+    check(&numbered, &[("1", "ambiguous code_required"), ("2", "cancel number")]);
+}
+
+#[test]
+fn reserved_words() {
+    let reserved = ["cancel", "取消"].map(String::from).to_vec();
+    let context = Context { reserved, ..Context::default() };
+    check(
+        &context,
+        &[
+            ("cancel it", "ambiguous unknown"),
+            ("取消", "ambiguous unknown"),
+            ("确认取消", "ambiguous unknown"),
+            ("不要取消", "ambiguous unknown"),
+            ("don't cancel", "ambiguous unknown"),
+            ("no", "cancel word"),
+            ("approve", "confirm word"),
+        ],
+    );
+}
+
+#[test]
+fn the_words_around_an_answer() {
+    check(
+        &Context::default(),
+        &[
+            ("thanks", "ambiguous ack"),
+            ("谢谢", "ambiguous ack"),
+            ("yes\nplease", "confirm word"),
+            ("yes: go ahead", "confirm word"),
+            ("先不要执行", "cancel negated"),
+            ("sí, por favor", "confirm word"),
+            ("s'il vous plaît, allez-y", "confirm word"),
+            ("je ne confirme pas", "cancel negated"),
+            ("ich bestätige nicht", "cancel negated"),
+            ("하지 마", "cancel word"),
+            ("y\u{336}e\u{336}s\u{336}", "ambiguous unknown"),
+            ("yes‽", "ambiguous unknown"),
+            ("+1", "ambiguous unknown"),
+            ("k", "ambiguous unknown"),
+            ("fine", "ambiguous unknown"),
+            ("继续", "ambiguous unknown"),
+            ("大丈夫", "ambiguous unknown"),
+            ("not ok", "cancel negated"),
+            ("ok not", "ambiguous unknown"),
+        ],
+    );
+}

@@ -1,0 +1,51 @@
+//! Where words end. The same marks are trimmed from the ends of a reply and may stand between words;
+//! any other mark is something that was said, and so something that must be known.
+
+pub(super) fn is_separator(c: char) -> bool {
+    c.is_whitespace() || SEPARATORS.contains(c)
+}
+
+/// A question mark is never among them.
+const SEPARATORS: &str = ".。!！,，;；:：~～…·、\"“”「」『』()（）[]【】*_|-—";
+
+/// Where one clause ends and the next begins.
+pub(super) fn is_clause_end(c: char) -> bool {
+    matches!(c, ',' | '，' | '。' | ';' | '；' | '.' | '!' | '！' | '、' | '\n')
+}
+
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(is_separator)
+}
+
+pub(super) fn tokens(text: &str) -> Vec<&str> {
+    text.split(is_separator).filter(|token| !token.is_empty()).collect()
+}
+
+/// Written without blanks between words.
+pub(super) fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        // Kana, with the mark that lengthens a vowel.
+        '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+        // Han, with the mark of repetition.
+        | '\u{3005}' | '\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_trimmed_but_never_a_question_mark() {
+        assert_eq!(trimmed(" **（确认）**！ "), "确认");
+        assert_eq!(trimmed("yes?"), "yes?");
+        assert_eq!(trimmed("...!"), "");
+    }
+
+    #[test]
+    fn words_are_told_apart_by_blanks_and_marks() {
+        assert_eq!(tokens("ok - go  ahead"), ["ok", "go", "ahead"]);
+        assert_eq!(tokens("don't"), ["don't"]);
+        assert_eq!(tokens("a/b@c"), ["a/b@c"], "not known to separate, so part of the word");
+    }
+}
