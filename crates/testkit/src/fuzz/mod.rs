@@ -17,6 +17,7 @@ mod pieces;
 mod policy;
 mod problem;
 mod record;
+mod reply;
 mod schema;
 mod script;
 mod shell;
@@ -42,7 +43,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -59,6 +60,7 @@ pub const TARGETS: [Target; 19] = [
         also: &["crates/stores/golden/v1"],
         ..target("record", "rows, holds and grants on disk", record::run)
     },
+    target("reply", "what a reply in a chat means", reply::run),
     target("schema", "JSON Schemas of tools and forms, and their secrets", schema::run),
     target("script", "files of the scripted model", script::run),
     target("shell", "a command line, as a person is shown it", shell::run),

@@ -1,0 +1,82 @@
+//! A reply in a chat. The one promise that counts: nothing approves that is not made of known words.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use channels::reply::lexicon::PACKS;
+use channels::reply::{Asked, Code, Context, Verdict, fold, parse};
+
+use super::{Pieces, told_plainly};
+
+const CODE: &str = "7K3F";
+
+pub(super) fn run(bytes: &[u8]) {
+    let mut pieces = Pieces::new(bytes);
+    let (context, with_code) = context(pieces.byte());
+    let Ok(text) = std::str::from_utf8(pieces.rest()) else { return };
+    let verdict = parse(text, &context);
+    assert_eq!(parse(text, &context), verdict, "the same again");
+    told_plainly(verdict.because(), 0);
+    assert!(!verdict.why().is_empty());
+    let once = fold(text);
+    assert_eq!(fold(&once), once, "folding twice is folding once");
+    match verdict {
+        Verdict::Confirm(_) => is_made_of_yes(text, &context, with_code),
+        Verdict::Choice(..) => assert!(matches!(context.asked, Asked::Choice { .. })),
+        Verdict::Cancel(_) | Verdict::Ambiguous(_) => {}
+    }
+    // A word that nobody knows never helps.
+    let with_more = parse(&format!("{text} qqzx"), &context);
+    assert!(!matches!(with_more, Verdict::Confirm(_)), "{text:?} and an unknown word confirm");
+}
+
+fn context(flags: u8) -> (Context, bool) {
+    let is = |bit: u8| flags & (1 << bit) != 0;
+    let asked = if is(0) {
+        let options = ["Keep a backup", "Drop it", "取消"].map(String::from).to_vec();
+        Asked::Choice { options, multi: is(1) }
+    } else {
+        Asked::Confirm { numbered: is(1) }
+    };
+    let context = Context {
+        asked,
+        code: is(2).then(|| Code::new(CODE)),
+        weak_ok: is(3),
+        reserved: if is(4) { vec!["execute".into(), "执行".into()] } else { Vec::new() },
+        mentions: if is(5) { vec!["@_user_1".into()] } else { Vec::new() },
+        attachment: is(6),
+    };
+    (context, is(2))
+}
+
+static YES: LazyLock<(HashSet<String>, HashSet<char>)> = LazyLock::new(|| {
+    let phrases = PACKS.iter().flat_map(|pack| [pack.strong, pack.weak, pack.filler]).flatten();
+    let phrases: Vec<String> = phrases.map(|phrase| fold(phrase)).collect();
+    let words = phrases.iter().flat_map(|phrase| words(phrase)).map(str::to_owned).collect();
+    (words, phrases.iter().flat_map(|phrase| phrase.chars()).collect())
+});
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty())
+}
+
+/// Judged without the parser: by single words, and by single characters where there are no blanks.
+fn is_made_of_yes(text: &str, context: &Context, with_code: bool) {
+    assert!(!context.attachment, "an attachment confirms nothing");
+    assert!(matches!(context.asked, Asked::Confirm { .. }), "a choice is not confirmed");
+    assert!(!text.contains(['?', '？', '吗', '呢', '\u{202e}']), "{text:?} confirms");
+    let text = text.replace("@_user_1", " ");
+    let folded = fold(&text);
+    let numbered = matches!(context.asked, Asked::Confirm { numbered: true });
+    let mut coded = false;
+    for word in words(&folded) {
+        let code = with_code && word == fold(CODE);
+        coded |= code;
+        let known = YES.0.contains(word)
+            || word.chars().all(|c| YES.1.contains(&c)) && !word.is_ascii()
+            || code
+            || numbered && word == "1";
+        assert!(known, "{word:?} of {text:?} is not known to say yes");
+    }
+    assert!(coded || !with_code, "{text:?} confirms without the code");
+}
