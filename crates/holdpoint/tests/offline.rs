@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 fn run(arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_holdpoint"))
         .args(arguments)
@@ -124,4 +126,102 @@ fn the_doctor_says_what_is_missing() {
     assert!(out.contains("✓ configuration"), "{out}");
     assert!(out.contains("the first start makes it"), "{out}");
     assert!(out.contains("✗ server") && out.contains("→ start a server"), "{out}");
+}
+
+/// Standard input goes in, standard output comes back.
+fn explained(lines: &str) -> (i32, Vec<serde_json::Value>) {
+    use std::io::Write as _;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_holdpoint"))
+        .args(["reply", "explain", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let told = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (output.status.code().unwrap(), told)
+}
+
+#[test]
+fn a_reply_is_explained() {
+    let (code, out, _) = run(&["reply", "explain", "好的，确认"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("confirm (word): "), "{out}");
+    let (code, out, _) = run(&["reply", "explain", "yes but change the where clause", "--json"]);
+    assert_eq!(code, 0);
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told, json!({"verdict": "ambiguous", "why": "unknown", "value": null}));
+    let risky = r#"{"code":"7K3F","weak_ok":false}"#;
+    let (_, out, _) = run(&["reply", "explain", "7k3f", "--context", risky]);
+    assert!(out.starts_with("confirm (code): "), "{out}");
+    let (_, out, _) = run(&["reply", "explain", "-1", "--context", r#"{"weak_ok":false}"#]);
+    assert!(out.starts_with("ambiguous (unknown): "), "{out}");
+
+    for nonsense in [
+        &["reply", "explain"][..],
+        &["reply", "explain", "x", "--context", "{"],
+        &["reply", "explain", "x", "--context", r#"{"weakok":true}"#],
+        &["reply", "explain", "x", "--context", r#"{"kind":"guess"}"#],
+    ] {
+        let (code, _, err) = run(nonsense);
+        assert_eq!(code, 2, "{nonsense:?}: {err}");
+    }
+}
+
+#[test]
+fn replies_are_explained_line_by_line() {
+    let (code, told) = explained(concat!(
+        r#"{"text":"确认"}"#,
+        "\n",
+        r#"{"text":"1、3","ctx":{"kind":"choice","options":["a","b","c"],"multi":true}}"#,
+        "\n\n",
+        r#"{"text":"n","ctx":null}"#,
+        "\n",
+        r#"{"text":"第二个","ctx":{"kind":"choice","options":["a","b"]}}"#,
+    ));
+    assert_eq!(code, 0);
+    assert_eq!(
+        told,
+        [
+            json!({"verdict": "confirm", "why": "word", "value": null}),
+            json!({"verdict": "choice", "why": "multi", "value": [1, 3]}),
+            json!({"verdict": "cancel", "why": "word", "value": null}),
+            json!({"verdict": "choice", "why": "number", "value": 2}),
+        ]
+    );
+}
+
+#[test]
+fn a_bad_line_is_told_in_its_place_and_the_rest_goes_on() {
+    let long = format!(r#"{{"text":"{}"}}"#, "y".repeat(2_000_000));
+    let lines = ["nonsense", r#"{"txt":"yes"}"#, r#"{"text":"yes","ctx":{"cod":1}}"#, &long]
+        .map(|line| format!("{line}\n"))
+        .concat();
+    let (code, told) = explained(&format!("{lines}{{\"text\":\"yes\"}}\n"));
+    assert_eq!(code, 1);
+    assert_eq!(told.len(), 5);
+    for (number, told) in told[..4].iter().enumerate() {
+        let error = told["error"].as_str().unwrap();
+        assert!(error.starts_with(&format!("line {}: ", number + 1)), "{error}");
+    }
+    assert_eq!(told[4]["verdict"], "confirm");
+}
+
+#[test]
+fn every_case_of_the_reply_parser_comes_out_of_the_program() {
+    let cases: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../../channels/vectors/reply_cases.json")).unwrap();
+    let lines: String = cases
+        .iter()
+        .map(|case| format!("{}\n", json!({"text": case["text"], "ctx": case["ctx"]})))
+        .collect();
+    let (code, told) = explained(&lines);
+    assert_eq!(code, 0);
+    assert_eq!(told.len(), cases.len());
+    for (case, told) in cases.iter().zip(told) {
+        let wanted = json!({"verdict": case["expect"], "why": case["why"], "value": case["value"]});
+        assert_eq!(told, wanted, "{}", case["text"]);
+    }
 }

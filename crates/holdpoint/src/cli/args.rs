@@ -54,6 +54,9 @@ pub enum Command {
     /// Check rules, and ask which one decides.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Ask what a reply in a chat would mean.
+    #[command(subcommand)]
+    Reply(ReplyCommand),
     /// Export the audit log, and verify it offline.
     #[command(subcommand)]
     Audit(AuditCommand),

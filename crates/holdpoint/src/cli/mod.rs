@@ -22,13 +22,14 @@ pub mod output;
 pub mod policy;
 pub mod problem;
 pub mod prompt;
+pub mod reply;
 pub mod token;
 pub mod waiting;
 
 use std::process::ExitCode;
 
 pub use args::Cli;
-use args::{AuditCommand, Command, PolicyCommand};
+use args::{AuditCommand, Command, PolicyCommand, ReplyCommand};
 use clap::Parser as _;
 use client::Client;
 use exit::Exit;
@@ -76,6 +77,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Gate(args) => gate::run(&client()?, terminal, &args).await,
         Command::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         Command::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
+        Command::Reply(ReplyCommand::Explain(args)) => reply::explain(terminal, &args),
         Command::Audit(AuditCommand::Export(args)) => {
             audit::export(&client()?, terminal, &args).await
         }

@@ -50,6 +50,29 @@ pub struct PolicyExplainArgs {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum ReplyCommand {
+    Explain(ReplyExplainArgs),
+}
+
+/// Say whether a text in a chat would confirm, cancel or choose, and why.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint reply explain \"yes please\"\n  holdpoint reply explain 7k3f --context '{\"code\":\"7K3F\",\"weak_ok\":false}'\n  echo '{\"text\":\"2\",\"ctx\":{\"kind\":\"choice\",\"options\":[\"Keep\",\"Drop\"]}}' | holdpoint reply explain --json"
+)]
+pub struct ReplyExplainArgs {
+    /// The reply. Without it, and with --json, lines {"text":…,"ctx":…} are read from standard input.
+    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "json")]
+    pub text: Option<String>,
+    /// What was asked, a JSON object: kind (confirm, choice), options, multi, numbered, code, weak_ok,
+    /// reserved, mentions, attachment. Default: a question for yes or no, small enough for an "ok".
+    #[arg(long, value_name = "JSON", requires = "text")]
+    pub context: Option<String>,
+    /// Print one JSON object for each reply.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
 pub enum AuditCommand {
     Export(AuditExportArgs),
     Verify(AuditVerifyArgs),

@@ -48,7 +48,7 @@ fn every_command_says_what_it_does_and_gives_an_example() {
         names,
         [
             "answer", "approve", "ask", "audit", "demo", "deny", "doctor", "freeze", "gate",
-            "help", "policy", "serve", "show", "token"
+            "help", "policy", "reply", "serve", "show", "token"
         ]
     );
     for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
@@ -69,6 +69,9 @@ fn examples_parse() {
         "ask What? --option A --option B --multiple --other --to dba --to @ana --timeout 5m",
         "policy check holdpoint.toml",
         "policy explain --tool t --args {}",
+        "reply explain yes",
+        "reply explain -1 --context {} --json",
+        "reply explain --json",
         "audit verify x.jsonl --key k --checkpoint c",
         "audit verify x.jsonl --key -6k",
         "token create --program ci --scope ask,run --expires 30d",

@@ -1,0 +1,171 @@
+//! What a reply in a chat would mean, told without a server and without a chat.
+
+use std::io::{self, BufRead, Read as _};
+
+use channels::reply::{Asked, Chosen, Code, Context, Verdict, parse};
+use domain::visible::visible;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::args::ReplyExplainArgs;
+use super::exit::{Exit, UsageError};
+use super::output::{Paint, Screen, Terminal};
+
+/// What a line may hold: far more than any reply, far less than would fill the memory.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+
+pub fn explain(terminal: &Terminal, args: &ReplyExplainArgs) -> anyhow::Result<Exit> {
+    let out = terminal.out();
+    let Some(text) = &args.text else { return lines(&out, io::stdin().lock()) };
+    let context = match &args.context {
+        None => Context::default(),
+        Some(json) => serde_json::from_str::<Asks>(json)
+            .map_err(|why| UsageError(format!("--context is no good: {why}")))?
+            .context()
+            .map_err(|why| UsageError(format!("--context is no good: {why}")))?,
+    };
+    let verdict = parse(text, &context);
+    if args.json {
+        out.line(&told(&verdict).to_string())?;
+    } else {
+        out.line(&format!(
+            "{} ({}): {}",
+            out.paint(paint(&verdict), &spoken(&verdict)),
+            verdict.why(),
+            verdict.because()
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// One verdict for each line. A line that cannot be read gets an error in its place, so that the
+/// lines of question and answer stay side by side, and makes the command fail at its end.
+fn lines(out: &Screen, mut input: impl BufRead) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Done;
+    let mut number = 0_u64;
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line)? == 0 {
+            return Ok(exit);
+        }
+        number += 1;
+        let whole = line.len() as u64 <= LINE_BYTES_MAX;
+        if !whole && !line.ends_with(b"\n") {
+            skip_line(&mut input)?;
+        }
+        if whole && line.trim_ascii().is_empty() {
+            continue;
+        }
+        let read = if whole { read(&line) } else { Err("the line is too long".into()) };
+        match read {
+            Ok(verdict) => out.line(&told(&verdict).to_string())?,
+            Err(why) => {
+                exit = Exit::Failed;
+                let why = format!("line {number}: {}", visible(&why));
+                out.line(&json!({"error": why}).to_string())?;
+            }
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(buffer.len(), |at| at + 1);
+        let done = end.is_some() || buffer.is_empty();
+        input.consume(used);
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+fn read(line: &[u8]) -> Result<Verdict, String> {
+    let asked: Line = serde_json::from_slice(line).map_err(|why| why.to_string())?;
+    let context = asked.ctx.unwrap_or_default().context()?;
+    Ok(parse(&asked.text, &context))
+}
+
+#[derive(Deserialize)]
+struct Line {
+    text: String,
+    ctx: Option<Asks>,
+}
+
+/// The context, with the plain question for everything that is not said.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Asks {
+    kind: String,
+    options: Vec<String>,
+    multi: bool,
+    numbered: bool,
+    code: Option<String>,
+    weak_ok: bool,
+    reserved: Vec<String>,
+    mentions: Vec<String>,
+    attachment: bool,
+}
+
+impl Default for Asks {
+    fn default() -> Asks {
+        Asks {
+            kind: "confirm".into(),
+            options: Vec::new(),
+            multi: false,
+            numbered: false,
+            code: None,
+            weak_ok: true,
+            reserved: Vec::new(),
+            mentions: Vec::new(),
+            attachment: false,
+        }
+    }
+}
+
+impl Asks {
+    fn context(self) -> Result<Context, String> {
+        let asked = match self.kind.as_str() {
+            "confirm" => Asked::Confirm { numbered: self.numbered },
+            "choice" => Asked::Choice { options: self.options, multi: self.multi },
+            other => return Err(format!("kind `{other}`: it is `confirm` or `choice`")),
+        };
+        Ok(Context {
+            asked,
+            code: self.code.as_deref().map(Code::new),
+            weak_ok: self.weak_ok,
+            reserved: self.reserved,
+            mentions: self.mentions,
+            attachment: self.attachment,
+        })
+    }
+}
+
+fn told(verdict: &Verdict) -> Value {
+    let value = match verdict {
+        Verdict::Choice(Chosen::One(number), _) => json!(number),
+        Verdict::Choice(Chosen::Several(numbers), _) => json!(numbers),
+        _ => Value::Null,
+    };
+    json!({"verdict": verdict.name(), "why": verdict.why(), "value": value})
+}
+
+fn spoken(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Choice(Chosen::One(number), _) => format!("choice {number}"),
+        Verdict::Choice(Chosen::Several(numbers), _) => {
+            let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+            format!("choice {}", numbers.join(", "))
+        }
+        other => other.name().to_owned(),
+    }
+}
+
+fn paint(verdict: &Verdict) -> Paint {
+    match verdict {
+        Verdict::Confirm(_) | Verdict::Choice(..) => Paint::Green,
+        Verdict::Cancel(_) => Paint::Red,
+        Verdict::Ambiguous(_) => Paint::Yellow,
+    }
+}
