@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::budget::Budgets;
 use crate::call::ExecutionContext;
 use crate::hold::Preview;
 use crate::id::{Bits, CallId, GrantId, HoldId, MessageId, NodeId};
@@ -25,8 +26,8 @@ pub struct Context<'a> {
     /// What the hosts of changed tools say about calls that were proposed before the change.
     pub renewals: &'a BTreeMap<CallId, Renewal>,
     pub run_as_decided: bool,
-    /// Model calls that one run may take.
-    pub turns_max: u32,
+    /// What a run may use before a person is asked whether it may go on.
+    pub budgets: Budgets,
     pub while_pending: WhilePending,
     /// Fresh random bits for ids.
     pub chance: &'a dyn Fn() -> u128,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::budget::{Usage, UsedUp};
 use crate::call::{Call, Clearance};
 use crate::grant::Grant;
 use crate::hold::{Hold, HoldChange, HoldState};
@@ -74,6 +75,17 @@ pub enum Event {
     CallSettled {
         call: CallId,
         result: ToolResult,
+    },
+    /// What the model's turn cost; absent for one that cost nothing.
+    TurnCounted {
+        run: RunId,
+        usage: Usage,
+    },
+    /// The run may not go on by itself; `hold` asks a person.
+    BudgetUsedUp {
+        run: RunId,
+        hold: HoldId,
+        used_up: UsedUp,
     },
     RunPaused {
         run: RunId,
@@ -150,6 +162,8 @@ impl Event {
             Event::CallStarted { .. } => "call.started",
             Event::CallInDoubt { .. } => "call.in_doubt",
             Event::CallSettled { .. } => "call.settled",
+            Event::TurnCounted { .. } => "turn.counted",
+            Event::BudgetUsedUp { .. } => "budget.used_up",
             Event::RunPaused { .. } => "run.paused",
             Event::RunResumed { .. } => "run.resumed",
             Event::RunCompleted { .. } => "run.completed",

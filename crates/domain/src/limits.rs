@@ -20,5 +20,6 @@ pub const GRANT_USES_MAX: u32 = 1_000;
 pub const GRANT_USES_DEFAULT: u32 = 100;
 /// How long an approved call may wait to start (frozen, siblings undecided, a tool gone missing).
 pub const EXECUTE_WITHIN_MS: u64 = 24 * 60 * 60 * 1000;
-/// Model calls in one run, so that a loop between model and tools ends.
+/// Model calls in one run before somebody is asked, whatever the configuration says: a loop between
+/// model and tools comes to people's notice.
 pub const TURNS_PER_RUN_MAX: u32 = 200;

@@ -31,6 +31,7 @@ mod watch;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
 use domain::id::NodeId;
 use domain::person::People;
@@ -65,8 +66,10 @@ pub struct AgentSetup {
     pub tools: Vec<Arc<str>>,
     pub while_pending: WhilePending,
     pub run_as_decided: bool,
-    /// Model calls that one run may take.
-    pub turns_max: u32,
+    /// What a run may use before a person is asked whether it may go on.
+    pub budgets: Budgets,
+    /// What its model costs.
+    pub prices: Prices,
 }
 
 /// Everything that an engine is made of.

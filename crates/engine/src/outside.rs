@@ -398,7 +398,7 @@ impl Engine {
             tool_of: &tool_of,
             renewals: &Default::default(),
             run_as_decided: false,
-            turns_max: 0,
+            budgets: Default::default(),
             while_pending: Default::default(),
             chance: &chance,
         };

@@ -10,7 +10,6 @@ use domain::digest::Digest;
 use domain::event::Event;
 use domain::house::House;
 use domain::id::{CallId, CommitId, SessionId, StreamId};
-use domain::limits::TURNS_PER_RUN_MAX;
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Decided, Reply, Session};
@@ -149,8 +148,7 @@ impl Engine {
             tool_of: &tool_of,
             renewals,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
-            turns_max: agent
-                .map_or(TURNS_PER_RUN_MAX, |agent| agent.turns_max.min(TURNS_PER_RUN_MAX)),
+            budgets: agent.map(|agent| agent.budgets).unwrap_or_default(),
             while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
             chance: &chance,
         };

@@ -150,7 +150,8 @@ fn plan(data: &Path) -> Result<Plan> {
         tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
         while_pending: WhilePending::Queue,
         run_as_decided: false,
-        turns_max: domain::limits::TURNS_PER_RUN_MAX,
+        budgets: Default::default(),
+        prices: Default::default(),
     };
     Ok(Plan {
         people: people(),

@@ -111,7 +111,8 @@ pub async fn open(config: &Config) -> Result<House> {
                 tools: agent.tools.clone(),
                 while_pending: agent.while_pending,
                 run_as_decided: agent.run_as_decided,
-                turns_max: agent.turns_max,
+                budgets: agent.budgets,
+                prices: agent.prices,
             })
         })
         .collect::<Result<Vec<_>>>()?;

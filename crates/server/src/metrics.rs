@@ -1,5 +1,6 @@
 //! Numbers for an operator's dashboards. Labels have few values: no ids, no names, no secrets.
 
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -8,6 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use domain::event::{Event, Scope};
+use domain::message::Role;
 use domain::person::Actor;
 use engine::{Caller, Followed, Happening};
 use prometheus_client::metrics::counter::Counter;
@@ -30,6 +32,10 @@ pub(crate) struct Metrics {
     holds_decided: Family<Labels, Counter>,
     decision_seconds: Histogram,
     calls: Family<Labels, Counter>,
+    turns: Counter,
+    tokens: Family<Labels, Counter>,
+    money: Counter<f64, AtomicU64>,
+    budgets_used_up: Family<Labels, Counter>,
 }
 
 impl Metrics {
@@ -57,6 +63,16 @@ impl Metrics {
         registry.register("decision_seconds", help, decision_seconds.clone());
         let calls = Family::default();
         registry.register("calls", "Tool calls, by what happened to them", calls.clone());
+        let turns = Counter::default();
+        registry.register("model_turns", "Turns of models", turns.clone());
+        let tokens = Family::default();
+        registry.register("model_tokens", "Tokens that turns cost", tokens.clone());
+        let money = Counter::default();
+        let help = "What turns cost by the configured prices, in their unit";
+        registry.register("model_money", help, money.clone());
+        let budgets_used_up = Family::default();
+        let help = "Times that a run had to ask whether it may go on";
+        registry.register("budgets_used_up", help, budgets_used_up.clone());
         Metrics {
             registry,
             requests,
@@ -66,6 +82,10 @@ impl Metrics {
             holds_decided,
             decision_seconds,
             calls,
+            turns,
+            tokens,
+            money,
+            budgets_used_up,
         }
     }
 
@@ -86,6 +106,22 @@ impl Metrics {
                     let waited = Duration::from_millis(happening.at.ms_since(opened));
                     self.decision_seconds.observe(waited.as_secs_f64());
                 }
+            }
+            Event::MessageAdded { message } if message.role == Role::Assistant => {
+                self.turns.inc();
+            }
+            Event::TurnCounted { usage, .. } => {
+                let tokens = |kind: &str, much: u64| {
+                    self.tokens.get_or_create(&vec![("kind", kind.to_owned())]).inc_by(much);
+                };
+                tokens("input", usage.input_tokens);
+                tokens("cached", usage.cached_tokens);
+                tokens("output", usage.output_tokens);
+                self.money.inc_by(usage.money as f64 / 1_000_000.0);
+            }
+            Event::BudgetUsedUp { used_up, .. } => {
+                let budget = used_up.of.name().to_owned();
+                self.budgets_used_up.get_or_create(&vec![("budget", budget)]).inc();
             }
             Event::CallStarted { .. } => call("started"),
             Event::CallInDoubt { .. } => call("in_doubt"),

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use domain::budget::Spent;
 use domain::id::{MessageId, RunId, SessionId};
 use domain::message::Origin;
 use domain::session::{Queued, Run, RunStatus};
@@ -192,7 +193,8 @@ fn i24_nothing_of_ours_reaches_the_model() {
         id: RunId::new(1, 5),
         status: RunStatus::Paused,
         turn: vec![call_id(1)],
-        turns: 3,
+        spent: Spent::begin(Timestamp::from_ms(1)),
+        over_budget: None,
         error: Some(canary()),
         stopping: None,
         started_at: Timestamp::from_ms(1),

@@ -73,6 +73,12 @@ impl Hold {
         self.question
             .fits(answer)
             .map_err(|refused| Refusal::AnswerInvalid { field: refused.field, why: refused.why })?;
+        if self.asks_to_go_on() && matches!(answer, Answer::Respond { .. }) {
+            return Err(Refusal::AnswerInvalid {
+                field: "answer".into(),
+                why: "no call waits here: approve to let the run go on, or deny".into(),
+            });
+        }
         if matches!(answer, Answer::Approve { .. }) && digest.is_none() {
             return Err(Refusal::AnswerInvalid {
                 field: "digest".into(),
@@ -86,11 +92,11 @@ impl Hold {
             return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
         }
         if let (Answer::Approve { scope: Scope::Session(_), .. }, true) =
-            (answer, self.audience.quorum > 1 || self.session.is_none())
+            (answer, self.audience.quorum > 1 || self.session.is_none() || self.call.is_none())
         {
             return Err(Refusal::AnswerInvalid {
                 field: "scope".into(),
-                why: "a standing grant needs a session, and a rule that one person satisfies"
+                why: "a standing grant needs a call of a session, and a rule that one person satisfies"
                     .into(),
             });
         }

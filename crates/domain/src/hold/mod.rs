@@ -226,6 +226,11 @@ impl Hold {
         self.is_pending() && self.expires_at.is_some_and(|at| at <= now)
     }
 
+    /// Asks whether a run that used up a budget may go on: it gates no call of its session.
+    pub fn asks_to_go_on(&self) -> bool {
+        self.question == Question::Approve && self.call.is_none() && self.session.is_some()
+    }
+
     pub fn call_id(&self) -> Option<CallId> {
         self.call.as_ref().map(|call| call.id)
     }

@@ -26,7 +26,9 @@ impl Draft {
             || self.start_cleared(context)
             || self.deliver_results(context)
             || self.deliver_messages(context)
+            || self.end_over_budget(context)
             || self.end_run(context)
+            || self.ask_to_go_on(context)
             || self.start_next_run(context)
         {}
         self.mark_pause(context);
@@ -123,7 +125,11 @@ impl Draft {
     /// Messages that waited only for the turn's results.
     fn deliver_messages(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
-        if run.status.is_over() || run.stopping.is_some() || !run.turn.is_empty() {
+        if run.status.is_over()
+            || run.stopping.is_some()
+            || run.over_budget.is_some()
+            || !run.turn.is_empty()
+        {
             return false;
         }
         let (id, paused) = (run.id, run.status == RunStatus::Paused);
@@ -169,7 +175,9 @@ impl Draft {
     fn mark_pause(&mut self, context: &Context<'_>) {
         let Some(run) = &self.next.run else { return };
         let (id, status) = (run.id, run.status);
-        let waits = if run.turn.is_empty() {
+        let waits = if run.over_budget.is_some() {
+            true
+        } else if run.turn.is_empty() {
             self.next.waits_for_confirmation() && !self.next.has_something_new()
         } else {
             !self
@@ -201,13 +209,13 @@ impl Session {
     }
 
     /// A two-phase hold of this session is open: the run is not over, whatever the model says.
-    fn waits_for_confirmation(&self) -> bool {
+    pub(super) fn waits_for_confirmation(&self) -> bool {
         self.open_holds().any(|hold| hold.two_phase)
     }
 
     /// Whether the model has not yet seen the end of the transcript. After a `pending_…` result it
     /// is not called again until there is something newer than that result.
-    fn has_something_new(&self) -> bool {
+    pub(super) fn has_something_new(&self) -> bool {
         match self.transcript.last() {
             None => false,
             Some(message) => match message.role {

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::{CallRecord, CallState, Queued, Run, RunStatus, Session, Stopping};
+use super::{CallRecord, CallState, OverBudget, Queued, Run, RunStatus, Session, Stopping};
+use crate::budget::Spent;
 use crate::call::Clearance;
 use crate::event::Event;
 use crate::grant::ClearedBy;
@@ -34,7 +35,8 @@ impl Session {
                     id: *run,
                     status: RunStatus::Running,
                     turn: Vec::new(),
-                    turns: 0,
+                    spent: Spent::begin(at),
+                    over_budget: None,
                     error: None,
                     stopping: None,
                     started_at: at,
@@ -70,7 +72,7 @@ impl Session {
                     record.call = Some(call.clone());
                 }
             }
-            Event::HoldDecided { hold, state } => self.hold_decided(*hold, state),
+            Event::HoldDecided { hold, state } => self.hold_decided(*hold, state, at),
             Event::CallStarted { call, attempt, node } => {
                 if let Some(clearance) = self.clearance_of(*call) {
                     self.hold_outcome(&clearance, HoldOutcome::Executing);
@@ -90,16 +92,26 @@ impl Session {
                 }
             }
             Event::CallSettled { call, result } => self.call_settled(*call, result),
-            Event::RunPaused { .. } => self.set_status(RunStatus::Paused),
+            Event::TurnCounted { usage, .. } => {
+                if let Some(run) = &mut self.run {
+                    run.spent.counted(usage);
+                }
+            }
+            Event::BudgetUsedUp { hold, used_up, .. } => {
+                if let Some(run) = &mut self.run {
+                    run.over_budget = Some(OverBudget { hold: *hold, used_up: *used_up });
+                }
+            }
+            Event::RunPaused { .. } => self.set_status(RunStatus::Paused, at),
             Event::RunResumed { .. } => {
-                self.set_status(RunStatus::Running);
+                self.set_status(RunStatus::Running, at);
                 if let Some(run) = &mut self.run {
                     run.error = None;
                 }
             }
-            Event::RunCompleted { .. } => self.set_status(RunStatus::Completed),
+            Event::RunCompleted { .. } => self.set_status(RunStatus::Completed, at),
             Event::RunFailed { error, .. } => {
-                self.set_status(RunStatus::Failed);
+                self.set_status(RunStatus::Failed, at);
                 if let Some(run) = &mut self.run {
                     run.error = Some(error.clone());
                 }
@@ -109,7 +121,7 @@ impl Session {
                     run.stopping = Some(Stopping { by: by.clone(), reason: reason.clone() });
                 }
             }
-            Event::RunCancelled { .. } => self.set_status(RunStatus::Cancelled),
+            Event::RunCancelled { .. } => self.set_status(RunStatus::Cancelled, at),
             Event::GrantMade { grant } => {
                 self.grants.insert(grant.id, grant.clone());
             }
@@ -140,7 +152,7 @@ impl Session {
         let Some(run) = &mut self.run else { return };
         match message.role {
             Role::Assistant => {
-                run.turns += 1;
+                run.spent.turn();
                 run.turn.clear();
                 for part in &message.parts {
                     if let Part::ToolCall { call, tool_use_id, tool, .. } = part {
@@ -161,8 +173,14 @@ impl Session {
         }
     }
 
-    fn hold_decided(&mut self, id: HoldId, state: &HoldState) {
+    fn hold_decided(&mut self, id: HoldId, state: &HoldState, at: Timestamp) {
         self.change_hold(id, |hold| hold.decided(state.clone()));
+        if let (HoldState::Approved(_), Some(run)) = (state, &mut self.run)
+            && let Some(over) = run.over_budget.filter(|over| over.hold == id)
+        {
+            run.spent.renew(over.used_up.of, at);
+            run.over_budget = None;
+        }
         let Some(hold) = self.holds.get(&id) else { return };
         if let (HoldState::Approved(decision), Some(call), false) =
             (state, &hold.call, hold.two_phase)
@@ -222,8 +240,12 @@ impl Session {
         }
     }
 
-    fn set_status(&mut self, status: RunStatus) {
+    fn set_status(&mut self, status: RunStatus, at: Timestamp) {
         if let Some(run) = &mut self.run {
+            match status {
+                RunStatus::Running => run.spent.runs(at),
+                _ => run.spent.rests(at),
+            }
             run.status = status;
         }
     }

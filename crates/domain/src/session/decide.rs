@@ -125,7 +125,8 @@ pub struct Decided {
 
 impl Session {
     pub fn decide(&self, command: &Command, context: &Context<'_>) -> Decided {
-        let mut draft = Draft { events: Vec::new(), next: self.clone() };
+        let thinking_at = self.owes_thought().then_some(self.transcript.len());
+        let mut draft = Draft { events: Vec::new(), next: self.clone(), thinking_at };
         draft.expire_overdue(context);
         let reply = draft.carry_out(command, context);
         // Even a command that came too late may have made an expiry happen.
@@ -147,6 +148,8 @@ impl Session {
 pub(super) struct Draft {
     pub(super) events: Vec<Event>,
     pub(super) next: Session,
+    /// The length of the transcript that a thought was owed about when the command came.
+    pub(super) thinking_at: Option<usize>,
 }
 
 impl Draft {
@@ -279,6 +282,8 @@ impl Draft {
             WhilePending::Refuse => return Err(Refusal::HoldsOpen { holds: open }),
             WhilePending::Deliver => all_two_phase,
             WhilePending::Supersede => {
+                // A run that waits for leave to go on ends by this; the message begins another.
+                let joins = !self.next.waits_for_leave();
                 for hold in open {
                     // What a crash left unknown stays a question, whatever is said meanwhile.
                     if self
@@ -296,7 +301,7 @@ impl Draft {
                         );
                     }
                 }
-                true
+                joins
             }
         };
         let run = if join { active } else { run };
@@ -356,8 +361,10 @@ impl Draft {
                 if let Answer::Settle { how, content } = answer {
                     self.settle(&hold, *how, content.as_deref(), by, context);
                 }
-                // An old hold does not stop a run that it is not part of.
-                let same_run = self.next.run.as_ref().map(|run| run.id) == hold.run;
+                // An old hold does not stop a run that it is not part of. One that asks whether to go on
+                // ends the run in any case, and in its own words.
+                let same_run =
+                    self.next.run.as_ref().map(|run| run.id) == hold.run && !hold.asks_to_go_on();
                 if let (Answer::Deny { stop: true, reason }, true) = (answer, same_run) {
                     self.stop_run(&Actor::Person(by.id().clone()), reason.clone(), context);
                 }
@@ -488,7 +495,7 @@ impl Draft {
         }
     }
 
-    fn stop_run(&mut self, by: &Actor, reason: Option<String>, context: &Context<'_>) {
+    pub(super) fn stop_run(&mut self, by: &Actor, reason: Option<String>, context: &Context<'_>) {
         let Some(run) = self.next.run.as_ref().filter(|run| !run.status.is_over()) else { return };
         let run = run.id;
         self.push(Event::RunStopping { run, by: by.clone(), reason }, context);

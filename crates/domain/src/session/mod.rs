@@ -5,6 +5,7 @@ mod advance;
 mod apply;
 mod begin;
 mod decide;
+mod go_on;
 mod open;
 mod owed;
 mod report;
@@ -18,9 +19,11 @@ use serde_json::Value;
 
 pub use begin::{audience_for, default_audience};
 pub use decide::{Command, Decided, Recovered, Reply};
+pub use go_on::OverBudget;
 pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
 pub use owed::Owed;
 
+use crate::budget::Spent;
 use crate::call::{Call, Clearance, ClearedCall};
 use crate::grant::Grant;
 use crate::hold::Hold;
@@ -64,7 +67,9 @@ pub struct Run {
     pub status: RunStatus,
     /// The calls of the model's last turn, in its order, until their results are delivered.
     pub turn: Vec<CallId>,
-    pub turns: u32,
+    pub spent: Spent,
+    /// It has used up a budget, and somebody is asked whether it may go on.
+    pub over_budget: Option<OverBudget>,
     pub error: Option<String>,
     /// Set once somebody cancelled; the run ends when nothing of it is running any more.
     pub stopping: Option<Stopping>,

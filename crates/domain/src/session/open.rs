@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::budget::Usage;
 use crate::call::Call;
 use crate::grant::ClearedBy;
 use crate::hold::{Preview, Question, Risk};
@@ -19,6 +20,7 @@ pub struct Thought {
     /// Text and reasoning, in order; the calls come after them.
     pub parts: Vec<Part>,
     pub calls: Vec<RuledCall>,
+    pub usage: Usage,
 }
 
 /// A call as the model wrote it, and what policy and tool had to say about it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::decide::Draft;
 use super::two_phase::{Phase, pending};
 use super::{HoldSpec, RuledCall, Ruling, Session, Thought};
+use crate::budget::Usage;
 use crate::call::{Call, Clearance};
 use crate::context::Context;
 use crate::event::Event;
@@ -33,25 +34,17 @@ impl Draft {
             at: context.now,
         };
         self.push(Event::MessageAdded { message: Arc::new(message) }, context);
-        let spent = !thought.calls.is_empty()
-            && self.next.run.as_ref().is_some_and(|run| run.turns >= context.turns_max);
-        for ruled in &thought.calls {
-            if spent {
-                let why = format!("Not run: this run has used up its {} turns.", context.turns_max);
-                self.malformed(ruled, &why, context);
-            } else {
-                self.propose(ruled, context);
-            }
-        }
-        if let (true, Some(run)) = (spent, self.next.run.as_ref().map(|run| run.id)) {
-            self.push(
-                Event::RunStopping {
-                    run,
-                    by: crate::person::Actor::Runtime,
-                    reason: Some("the run has used up its turns".into()),
-                },
+        if thought.usage != Usage::default() {
+            let run = self.next.run.as_ref().map(|run| run.id);
+            self.push_all(
+                run.map(|run| Event::TurnCounted { run, usage: thought.usage })
+                    .into_iter()
+                    .collect(),
                 context,
             );
+        }
+        for ruled in &thought.calls {
+            self.propose(ruled, context);
         }
     }
 

@@ -351,6 +351,7 @@ fn a_failed_run_goes_on_from_its_last_sound_point() {
 fn a_turn_made_from_an_old_transcript_is_void() {
     let mut world = held();
     let thought = domain::session::Thought {
+        usage: Default::default(),
         message: domain::id::MessageId::new(0, 0),
         parts: vec![],
         calls: vec![],

@@ -34,7 +34,10 @@ fn step(world: &mut World, what: u8, which: u8, how: u8) {
         4 if holds > 0 => drop(world.answer_as(who, nth, approve())),
         5 if holds > 0 => drop(world.answer_as(who, nth, deny("no"))),
         6 if holds > 0 => drop(world.answer_as(who, nth, fitting(world, nth, how))),
-        7 if holds > 0 && world.hold(nth).question == Question::Approve => {
+        7 if holds > 0
+            && world.hold(nth).question == Question::Approve
+            && world.hold(nth).call.is_some() =>
+        {
             drop(world.edit(who, nth, json!({"n": how % 4})));
         }
         8 => drop(world.tell(&Command::CancelRun {
@@ -154,6 +157,8 @@ proptest! {
     #[test]
     fn i22_i25_no_order_of_events_bricks_a_session(steps in prop::collection::vec(any::<(u8, u8, u8)>(), 1..80)) {
         let mut world = World::new();
+        world.budgets.turns = 3;
+        world.budgets.time_ms = Some(HOUR_MS);
         world.say("begin");
         for (what, which, how) in steps {
             step(&mut world, what, which, how);

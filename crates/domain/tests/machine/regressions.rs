@@ -139,7 +139,7 @@ fn a_revoked_approval_settles_its_hold() {
 #[test]
 fn a_run_that_ends_in_its_last_turn_is_complete() {
     let mut w = World::new();
-    w.turns_max = 1;
+    w.budgets.turns = 1;
     w.say("hello").think("hello!", &[]);
     assert_eq!(w.status(), "completed");
 }

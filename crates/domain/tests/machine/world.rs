@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use domain::answer::{Answer, GrantTerms, Scope};
+use domain::budget::{Budgets, Usage};
 use domain::call::{Call, Proposal};
 use domain::context::{Context, Renewal, WhilePending};
 use domain::digest::Digest;
@@ -40,7 +41,9 @@ pub(crate) struct World {
     pub(crate) frozen: Option<String>,
     pub(crate) run_as_decided: bool,
     pub(crate) closing: bool,
-    pub(crate) turns_max: u32,
+    pub(crate) budgets: Budgets,
+    /// What each turn of the model costs.
+    pub(crate) usage: Usage,
     pub(crate) while_pending: WhilePending,
     chance: Cell<u128>,
 }
@@ -129,7 +132,8 @@ impl World {
             frozen: None,
             run_as_decided: false,
             closing: false,
-            turns_max: domain::limits::TURNS_PER_RUN_MAX,
+            budgets: Budgets::default(),
+            usage: Usage::default(),
             while_pending: WhilePending::Queue,
             chance: Cell::new(1),
         };
@@ -199,7 +203,7 @@ impl World {
             tool_of: &tool_of,
             renewals: &self.renewals(),
             run_as_decided: self.run_as_decided,
-            turns_max: self.turns_max,
+            budgets: self.budgets,
             while_pending: self.while_pending,
             chance: &chance,
         };
@@ -230,6 +234,13 @@ impl World {
         }
         let turn: Vec<CallId> = self.session.run.iter().flat_map(|run| run.turn.clone()).collect();
         assert_eq!(turn, open, "the open calls are those of the turn");
+        if let Some(over) = self.session.run.as_ref().and_then(|run| run.over_budget)
+            && self.session.holds[&over.hold].is_pending()
+        {
+            assert!(turn.is_empty(), "nothing of the run is left while it waits for leave");
+            assert_eq!(self.session.owed(), [], "and nothing is done for it");
+            assert_eq!(self.status(), "paused");
+        }
         for record in self.session.calls.values() {
             if let (CallState::Running { clearance, .. }, Some(call)) =
                 (&record.state, &record.call)
@@ -271,8 +282,8 @@ impl World {
     pub(crate) fn think(&mut self, text: &str, calls: &[(&str, Value)]) -> &mut World {
         let ruled = calls.iter().map(|(name, arguments)| self.ruled(name, arguments)).collect();
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.into())] };
-        let thought =
-            Thought { message: MessageId::new(self.now.as_ms(), self.bits()), parts, calls: ruled };
+        let message = MessageId::new(self.now.as_ms(), self.bits());
+        let thought = Thought { message, parts, calls: ruled, usage: self.usage };
         let seen = self.session.transcript.len();
         self.tell(&Command::Thought { seen, thought }).expect("the turn is taken");
         self

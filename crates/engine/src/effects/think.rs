@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use domain::budget::Usage;
 use domain::id::{MessageId, SessionId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
@@ -115,6 +116,12 @@ impl Engine {
         };
         ports::failpoint!("think.thought");
         let calls = self.rule_turn(session, agent, &turn).await;
-        Ok(Thought { message, parts: turn.parts, calls })
+        let usage = agent.prices.applied(Usage {
+            input_tokens: turn.usage.input_tokens,
+            cached_tokens: turn.usage.cached_tokens,
+            output_tokens: turn.usage.output_tokens,
+            money: 0,
+        });
+        Ok(Thought { message, parts: turn.parts, calls, usage })
     }
 }

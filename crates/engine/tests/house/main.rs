@@ -1,5 +1,6 @@
 //! The engine over real stores, with a model and tools that tests hold in their hands.
 
+mod budgets;
 mod circle;
 mod crash;
 mod faults;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::answer::{Answer, Scope as Reach};
+use domain::budget::{Budgets, Prices};
 use domain::event::{Scope, TokenOwner};
 use domain::hold::Hold;
 use domain::id::{HoldId, NodeId, SessionId};
@@ -214,6 +215,8 @@ pub(crate) struct Options {
     pub(crate) policy: Policy,
     /// How far this engine's clock is ahead of the world's.
     pub(crate) ahead_ms: u64,
+    pub(crate) budgets: Budgets,
+    pub(crate) prices: Prices,
 }
 
 impl Options {
@@ -227,6 +230,8 @@ impl Options {
             extra: Vec::new(),
             policy: policy(),
             ahead_ms: 0,
+            budgets: Budgets::default(),
+            prices: Prices::default(),
         }
     }
 
@@ -266,7 +271,8 @@ impl Options {
             tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
             while_pending: Default::default(),
             run_as_decided: false,
-            turns_max: domain::limits::TURNS_PER_RUN_MAX,
+            budgets: self.budgets,
+            prices: self.prices,
         };
         let (_, last) = self.store.last().await.unwrap();
         let setup = Setup {

@@ -59,11 +59,19 @@ pub fn ask_for(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Re
             Ok(answer)
         }
         "approve" => {
-            let what = menu.choose_one(&[
-                Entry::new("approve", "approve exactly this call"),
-                Entry::new("deny", "deny it"),
-                Entry::new("respond", "answer in its place: nothing runs"),
-            ])?;
+            // A run that used up a budget: there is no call in whose place to answer.
+            let goes_on = hold["session"].is_string() && hold["call"].is_null();
+            let what = match goes_on {
+                true => menu.choose_one(&[
+                    Entry::new("approve", "let the run go on"),
+                    Entry::new("deny", "end the run"),
+                ])?,
+                false => menu.choose_one(&[
+                    Entry::new("approve", "approve exactly this call"),
+                    Entry::new("deny", "deny it"),
+                    Entry::new("respond", "answer in its place: nothing runs"),
+                ])?,
+            };
             match what.as_str() {
                 "approve" => {
                     confirm(menu, screen, hold)?;
@@ -126,6 +134,11 @@ mod tests {
                 json!({"verdict": "approve", "scope": "once"}),
             ),
             (json!({"kind": "approve"}), "2\nno\n", json!({"verdict": "deny", "reason": "no"})),
+            (
+                json!({"kind": "approve", "session": "ses_1", "call": null, "risk": "medium"}),
+                "3\n1\nyes\n",
+                json!({"verdict": "approve", "scope": "once"}),
+            ),
             (
                 json!({"kind": "approve"}),
                 "3\ntry staging\n",

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
-use domain::limits::TURNS_PER_RUN_MAX;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::budgets::BudgetsTable;
 use super::error::{listed, nearest};
 use super::model::ModelConfig;
 use super::source::{Result, Source};
@@ -24,8 +25,10 @@ pub struct AgentConfig {
     pub while_pending: WhilePending,
     /// Calls of a turn run as soon as each is decided, and not only when all are.
     pub run_as_decided: bool,
-    /// Model calls in one run.
-    pub turns_max: u32,
+    /// What one run may use before a person is asked whether it may go on.
+    pub budgets: Budgets,
+    /// What its model costs.
+    pub prices: Prices,
 }
 
 #[derive(Deserialize)]
@@ -41,12 +44,6 @@ pub(super) struct AgentTable {
     parallel: Option<Spanned<String>>,
     #[serde(default)]
     budgets: BudgetsTable,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct BudgetsTable {
-    turns: Option<Spanned<u32>>,
 }
 
 const WHILE_PENDING: [(&str, WhilePending); 4] = [
@@ -91,14 +88,7 @@ impl AgentTable {
             }
             None => false,
         };
-        let turns_max = match &self.budgets.turns {
-            Some(turns) if !(1..=TURNS_PER_RUN_MAX).contains(turns.get_ref()) => {
-                let message = format!("`turns` is between 1 and {TURNS_PER_RUN_MAX}");
-                return Err(source.error(turns.span(), message));
-            }
-            Some(turns) => *turns.get_ref(),
-            None => TURNS_PER_RUN_MAX,
-        };
+        let (budgets, prices) = self.budgets.check(source)?;
         Ok(AgentConfig {
             id: self.id.get_ref().as_str().into(),
             model: self.model.into_inner(),
@@ -106,7 +96,8 @@ impl AgentTable {
             tools: offered,
             while_pending,
             run_as_decided,
-            turns_max,
+            budgets,
+            prices,
         })
     }
 }

@@ -5,6 +5,7 @@
 //! checks between. Every mistake is told with file and line, and with what to write instead.
 
 mod agent;
+mod budgets;
 mod callbacks;
 mod duration;
 mod error;

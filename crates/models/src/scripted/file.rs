@@ -23,6 +23,17 @@ pub(super) struct TurnFile {
     pub(super) deltas: Option<Spanned<DeltasFile>>,
     pub(super) fail: Option<Spanned<String>>,
     pub(super) times: Option<Spanned<u64>>,
+    #[serde(default)]
+    pub(super) usage: UsageFile,
+}
+
+/// What a turn is said to cost, in tokens.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct UsageFile {
+    pub(super) input: u64,
+    pub(super) cached: u64,
+    pub(super) output: u64,
 }
 
 #[derive(Deserialize)]

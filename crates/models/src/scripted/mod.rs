@@ -82,7 +82,7 @@ impl Model for ScriptedModel {
         if let Some(failure) = &turn.fail {
             return Err(failure.error());
         }
-        Ok(ModelTurn { parts, calls: calls(turn, &scene, &captures), ..ModelTurn::default() })
+        Ok(ModelTurn { parts, calls: calls(turn, &scene, &captures), usage: turn.usage })
     }
 }
 

@@ -245,7 +245,7 @@ fn mistakes_are_named_with_their_line() {
     for (text, wanted) in [
         (
             turn("txt = \"x\"\n"),
-            "line 3: unknown field `txt`, expected one of `when`, `reasoning`, `text`, `calls`, `deltas`, `fail`, `times`",
+            "line 3: unknown field `txt`, expected one of `when`, `reasoning`, `text`, `calls`, `deltas`, `fail`, `times`, `usage`",
         ),
         ("[[turn]]\ntext = \"x\"\n".into(), "line 1: missing field `when`"),
         (

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::event::Event;
 use domain::id::{RunId, StreamId};
 use domain::session::Session;
 
@@ -49,24 +48,19 @@ async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
     {
         return Ok(run);
     }
-    let mut found = session.queue.iter().any(|queued| queued.run == id).then_some(("queued", None));
+    let mut earlier = Session::begin(session.id);
+    let mut found = None;
     for entry in app.engine.store().load(StreamId::Session(session.id)).await? {
-        for event in entry.events {
-            match event {
-                Event::RunStarted { run } | Event::RunResumed { run } if run == id => {
-                    found = Some(("running", None));
-                }
-                Event::RunPaused { run } if run == id => found = Some(("paused", None)),
-                Event::RunCompleted { run } if run == id => found = Some(("completed", None)),
-                Event::RunFailed { run, error } if run == id => {
-                    found = Some(("failed", Some(error)))
-                }
-                Event::RunCancelled { run } if run == id => found = Some(("cancelled", None)),
-                _ => {}
-            }
+        for event in &entry.events {
+            earlier.apply(event, entry.at);
+            found = earlier.run.as_ref().filter(|run| run.id == id).cloned().or(found);
         }
     }
-    let (status, error) = found.ok_or_else(|| Problem::not_found("run"))?;
-    let (id, session) = (id.to_string(), session.id.to_string());
-    Ok(wire::Run { id, session, status, error, stopping_by: None, blocked: None })
+    match found {
+        Some(run) => Ok(wire::Run::of(&run, session, &app.engine)),
+        None if session.queue.iter().any(|queued| queued.run == id) => {
+            Ok(wire::Run::queued(id, session))
+        }
+        None => Err(Problem::not_found("run").into()),
+    }
 }

@@ -84,6 +84,20 @@ fn payload(event: &Event, secrets: &Secrets, engine: &Engine) -> Value {
         | Event::RunResumed { run }
         | Event::RunCompleted { run }
         | Event::RunCancelled { run } => json!({"run": run.to_string()}),
+        Event::TurnCounted { run, usage } => json!({
+            "run": run.to_string(),
+            "input_tokens": usage.input_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "output_tokens": usage.output_tokens,
+            "money": domain::budget::money(usage.money),
+        }),
+        Event::BudgetUsedUp { run, hold, used_up } => json!({
+            "run": run.to_string(),
+            "hold": hold.to_string(),
+            "budget": used_up.of.name(),
+            "used": used_up.used,
+            "limit": used_up.limit,
+        }),
         Event::RunFailed { run, error } => json!({"run": run.to_string(), "error": error}),
         Event::RunStopping { run, reason, .. } => json!({"run": run.to_string(), "reason": reason}),
         Event::CallProposed { id, call, clearance } => json!({

@@ -1,7 +1,10 @@
 //! Sessions and runs.
 
+use domain::budget::Spent;
 use domain::context::WhilePending;
-use domain::session::{Session as Domain, Stopping};
+use domain::id::RunId;
+use domain::session::{Run as DomainRun, Session as Domain, Stopping};
+use domain::time::Timestamp;
 use engine::{Engine, NewSession, Saying};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,12 +50,45 @@ pub(crate) struct Run {
     pub(crate) status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// Why it was cancelled, or ended because a budget was used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    pub(crate) usage: Usage,
     /// Somebody cancelled it, and something of it is still running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopping_by: Option<String>,
     /// What an approved call waits for that is no person: a thaw, a tool that is not configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) blocked: Option<String>,
+}
+
+/// What a run has used so far.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Usage {
+    /// Model calls.
+    turns: u32,
+    input_tokens: u64,
+    /// Of these, read from the provider's cache.
+    cached_tokens: u64,
+    output_tokens: u64,
+    /// As a decimal number, in the unit of the configured prices; absent if nothing was paid for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    money: Option<String>,
+    /// Seconds for which it was running. The time for which it waited for people does not count.
+    time_s: f64,
+}
+
+impl Usage {
+    pub(crate) fn of(spent: &Spent, now: Timestamp) -> Usage {
+        Usage {
+            turns: spent.turns,
+            input_tokens: spent.usage.input_tokens,
+            cached_tokens: spent.usage.cached_tokens,
+            output_tokens: spent.usage.output_tokens,
+            money: (spent.usage.money > 0).then(|| domain::budget::money(spent.usage.money)),
+            time_s: spent.time_ms(now) as f64 / 1_000.0,
+        }
+    }
 }
 
 impl Summary {
@@ -85,14 +121,37 @@ impl Session {
 
 impl Run {
     pub(crate) fn latest(session: &Domain, engine: &Engine) -> Option<Run> {
-        session.run.as_ref().map(|run| Run {
+        let run = session.run.as_ref()?;
+        let blocked = engine.blocked(session);
+        Some(Run { blocked, ..Run::of(run, session, engine) })
+    }
+
+    /// A run as it is or was, whether it is the latest or not.
+    pub(crate) fn of(run: &DomainRun, session: &Domain, engine: &Engine) -> Run {
+        Run {
             id: run.id.to_string(),
             session: session.id.to_string(),
             status: run.status.name(),
             error: run.error.clone(),
+            reason: run.stopping.as_ref().and_then(|stopping| stopping.reason.clone()),
+            usage: Usage::of(&run.spent, engine.now()),
             stopping_by: run.stopping.as_ref().map(|Stopping { by, .. }| by.to_string()),
-            blocked: engine.blocked(session),
-        })
+            blocked: None,
+        }
+    }
+
+    /// One whose message waits for its turn.
+    pub(crate) fn queued(id: RunId, session: &Domain) -> Run {
+        Run {
+            id: id.to_string(),
+            session: session.id.to_string(),
+            status: "queued",
+            error: None,
+            reason: None,
+            usage: Usage::default(),
+            stopping_by: None,
+            blocked: None,
+        }
     }
 }
 

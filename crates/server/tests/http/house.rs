@@ -13,7 +13,7 @@ use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Effects, Place, Tool};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
-    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
+    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, Usage, WrittenCall,
 };
 use ports::store::AuditEntry;
 use serde_json::{Value, json};
@@ -81,7 +81,8 @@ pub(crate) fn connect() -> FnTool {
     })
 }
 
-/// Does what the last message says: `call TOOL JSON` (one a line), `fail`, or says it back.
+/// Does what the last message says: `call TOOL JSON` (one a line), `fail`, `loop` (looks again and
+/// again, for tokens), or says it back.
 pub(crate) struct Obedient;
 
 #[async_trait]
@@ -98,6 +99,16 @@ impl Model for Obedient {
         };
         if said.starts_with("fail") {
             return Err(ModelError::Unavailable("told to".into()));
+        }
+        let asked = request.messages.iter().rev().find_map(|message| match message {
+            ModelMessage::User { text } => Some(text.as_str()),
+            _ => None,
+        });
+        if asked == Some("loop") {
+            let tool_use_id = format!("toolu_{}", request.messages.len());
+            let look = WrittenCall { tool_use_id, tool: "look".into(), input: "{}".into() };
+            let usage = Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 10 };
+            return Ok(ModelTurn { parts: Vec::new(), calls: vec![look], usage });
         }
         let calls: Vec<WrittenCall> = said
             .lines()

@@ -2,6 +2,7 @@
 //! a tool that counts how often it ran.
 
 mod access;
+mod budgets;
 mod circle;
 mod crawl;
 mod events;

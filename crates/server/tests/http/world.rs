@@ -64,7 +64,12 @@ pub(crate) async fn planned(plan: Plan) -> World {
             tools: vec!["wipe".into(), "connect".into(), "look".into()],
             while_pending: WhilePending::Queue,
             run_as_decided: false,
-            turns_max: 200,
+            budgets: domain::budget::Budgets { turns: 4, ..Default::default() },
+            prices: domain::budget::Prices {
+                input: 3_000_000,
+                cached: 3_000_000,
+                output: 15_000_000,
+            },
         }],
         tools: vec![Arc::new(wipe(wiped.clone())), Arc::new(connect()), Arc::new(look())],
         limits: Limits::default(),

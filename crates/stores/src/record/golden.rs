@@ -14,7 +14,9 @@ use super::samples::{self, event_name};
 use super::{Broken, read_grant, read_hold, read_row, write_grant, write_hold, write_row};
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/v1").join(format!("{name}.json"))
+    let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let version = if samples::SINCE_V2.contains(&name) { "v2" } else { "v1" };
+    golden.join(version).join(format!("{name}.json"))
 }
 
 /// The golden bytes. A file that is missing is made on demand, and then never again.
@@ -77,12 +79,12 @@ fn every_hold_and_grant_is_written_and_read_as_ever() {
 fn a_newer_version_is_told_apart_from_damage() {
     let (_, commit) = samples::rows().remove(0);
     let row = String::from_utf8(write_row(&commit)).unwrap();
-    let newer = row.replacen("\"v\":1", "\"v\":2", 1);
-    assert_eq!(read_row(newer.as_bytes(), 1), Err(Broken::Newer(2)));
+    let newer = row.replacen("\"v\":1", "\"v\":9", 1);
+    assert_eq!(read_row(newer.as_bytes(), 1), Err(Broken::Newer(9)));
     // Also if it says things that this version has never heard of.
     let stranger = newer.replacen("\"events\"", "\"weather\":\"fine\",\"events\"", 1);
-    assert_eq!(read_row(stranger.as_bytes(), 1), Err(Broken::Newer(2)));
-    let said = ports::store::StoreError::from(Broken::Newer(2)).to_string();
+    assert_eq!(read_row(stranger.as_bytes(), 1), Err(Broken::Newer(9)));
+    let said = ports::store::StoreError::from(Broken::Newer(9)).to_string();
     assert!(said.contains("this data was written by a newer version of Holdpoint"), "{said}");
 
     let unknown = row.replacen("\"events\"", "\"weather\":\"fine\",\"events\"", 1);

@@ -10,7 +10,7 @@ use domain::policy::{ConditionSpec, Conditions, Op};
 use serde::{Deserialize, Serialize};
 
 use super::json::Json;
-use super::{Broken, Hex, Ms, Text, VERSION, is_false};
+use super::{Broken, FIRST, Hex, Ms, Text, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,7 +120,7 @@ struct GrantRecord<'a> {
 }
 
 pub(crate) fn write_grant(grant: &Grant) -> Vec<u8> {
-    super::write(&GrantRecord { v: VERSION, grant: grant.into() })
+    super::write(&GrantRecord { v: FIRST, grant: grant.into() })
 }
 
 pub(crate) fn read_grant(bytes: &[u8]) -> Result<Arc<Grant>, Broken> {

@@ -15,7 +15,7 @@ use super::call::{StoredCall, StoredSession};
 use super::json::{Json, is_null, null};
 use super::question::StoredQuestion;
 use super::state::{StoredOutcome, StoredPreview, StoredRisk, StoredState};
-use super::{Broken, Frame, Hex, Ms, Text, VERSION, damaged, is_false};
+use super::{Broken, FIRST, Frame, Hex, Ms, Text, damaged, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -203,7 +203,7 @@ struct HoldRecord<'a> {
 }
 
 pub(crate) fn write_hold(hold: &Hold) -> Vec<u8> {
-    super::write(&HoldRecord { v: VERSION, hold: StoredHold::new(hold, Frame::default()) })
+    super::write(&HoldRecord { v: FIRST, hold: StoredHold::new(hold, Frame::default()) })
 }
 
 pub(crate) fn read_hold(bytes: &[u8]) -> Result<Arc<Hold>, Broken> {

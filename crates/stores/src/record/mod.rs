@@ -5,7 +5,7 @@
 //! opened together with its call refers to it. No stored digest is believed: calls are built anew
 //! from their parts, and what comes out must have the digest that was written.
 //!
-//! The golden files in `golden/v1` are never edited. A field that this version does not know makes a
+//! The golden files in `golden` are never edited. A field that this version does not know makes a
 //! record unreadable rather than half read: it might be the one that forbids something.
 
 mod actor;
@@ -46,8 +46,16 @@ pub(crate) use grant::{read_grant, write_grant};
 pub(crate) use hold::{read_hold, write_hold};
 pub(crate) use row::{read_row, write_row};
 
-/// The version that this code writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+/// The newest version that this code reads. It writes the oldest that can say what is to be said, so
+/// that an older reader is refused only what it would not understand:
+///
+/// | version | since then |
+/// |---|---|
+/// | 1 | the beginning |
+/// | 2 | what turns cost, and budgets that are used up |
+pub const VERSION: u32 = 2;
+/// What holds and grants are written as.
+const FIRST: u32 = 1;
 
 const USUAL_BYTES: usize = 2 << 10;
 
@@ -193,7 +201,7 @@ struct Versioned {
 /// Reads a record of this version, or says what is wrong with it without repeating any of it.
 fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8], version: impl Fn(&T) -> u32) -> Result<T, Broken> {
     match serde_json::from_slice::<T>(bytes) {
-        Ok(record) if version(&record) == VERSION => Ok(record),
+        Ok(record) if (FIRST..=VERSION).contains(&version(&record)) => Ok(record),
         Ok(record) if version(&record) > VERSION => Err(Broken::Newer(version(&record))),
         Ok(_) => damaged("a version that never was"),
         Err(error) => match serde_json::from_slice::<Versioned>(bytes) {

@@ -5,8 +5,8 @@ use ports::store::{Commit, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
-use super::event::{StoredEvent, read_events, write_events};
-use super::{Broken, Frame, Ms, Text, VERSION};
+use super::event::{StoredEvent, read_events, version_of, write_events};
+use super::{Broken, FIRST, Frame, Ms, Text};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +27,7 @@ struct Row<'a> {
 pub(crate) fn write_row(commit: &Commit) -> Vec<u8> {
     let frame = Frame { session: session(commit.stream), at: Some(commit.at), earlier: &[] };
     super::write(&Row {
-        v: VERSION,
+        v: commit.events.iter().map(version_of).max().unwrap_or(FIRST),
         id: Text(commit.id),
         stream: Text(commit.stream),
         first: commit.expected + 1,

@@ -390,7 +390,7 @@ async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
     // Nothing waits on the shelf, where no damage to the file can reach it.
     store.count_holds(pending()).await.unwrap();
     let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
-    let newer = "UPDATE journal SET bytes = CAST(replace(bytes, '\"v\":1', '\"v\":2') AS BLOB) WHERE global = 1";
+    let newer = "UPDATE journal SET bytes = CAST(replace(bytes, '\"v\":1', '\"v\":9') AS BLOB) WHERE global = 1";
     file.execute(newer, []).unwrap();
     let error = store.load(StreamId::Outside(hold_id(1))).await.unwrap_err();
     let StoreError::Unreadable(said) = error else { panic!("{error}") };

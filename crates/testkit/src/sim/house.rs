@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use domain::budget::{Budgets, Prices};
 use domain::event::Scope;
 use domain::id::{NodeId, TokenId};
 use domain::person::{Actor, AuthenticatedPerson, People, Person, PersonId, Proof};
@@ -62,6 +63,11 @@ const TOOLS: [ToolRow; 9] = [
 
 pub(super) const AGENTS: [&str; 2] = ["ops", "fast"];
 pub(super) const INSTRUCTIONS: &str = "be careful";
+/// Few, so that it comes to asking.
+const OPS_TURNS: u32 = 2;
+const FAST_TOKENS: u64 = 3 * TURN_TOKENS;
+/// What every turn of the model costs.
+pub(super) const TURN_TOKENS: u64 = 100;
 const ASKED_FOR_MS: u64 = 5 * 60 * 1_000;
 
 pub(super) fn gate(tool: &str) -> Gate {
@@ -178,6 +184,14 @@ pub(super) fn offered() -> Vec<Tool> {
     ours.chain(carried_out_by_people().iter().map(|host| host.tool().clone())).collect()
 }
 
+/// What each agent may use before somebody is asked.
+pub(super) fn budgets(agent: &str) -> Budgets {
+    match agent {
+        "fast" => Budgets { tokens: Some(FAST_TOKENS), ..Budgets::default() },
+        _ => Budgets { turns: OPS_TURNS, ..Budgets::default() },
+    }
+}
+
 /// A process of this house.
 pub(super) fn setup(world: &Arc<World>, no: NodeNo, id: NodeId) -> Setup {
     let (_, last) = at_once(world.disk.last()).expect("the disk is there");
@@ -194,7 +208,8 @@ pub(super) fn setup(world: &Arc<World>, no: NodeNo, id: NodeId) -> Setup {
         tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
         while_pending: Default::default(),
         run_as_decided: agent == "fast",
-        turns_max: 8,
+        budgets: budgets(agent),
+        prices: Prices { input: 1, cached: 0, output: 0 },
     });
     Setup {
         node: id,

@@ -29,7 +29,8 @@ fn about(event: &Event) -> Option<String> {
         | Event::CallSettled { call, .. } => call.to_string(),
         Event::HoldOpened { hold } => hold.id.to_string(),
         Event::HoldUpdated { hold, .. } | Event::HoldDecided { hold, .. } => hold.to_string(),
-        Event::RunStarted { run }
+        Event::BudgetUsedUp { run, .. }
+        | Event::RunStarted { run }
         | Event::RunPaused { run }
         | Event::RunResumed { run }
         | Event::RunCompleted { run }
@@ -47,6 +48,9 @@ fn about(event: &Event) -> Option<String> {
 fn name(event: &Event) -> String {
     match event {
         Event::HoldDecided { state, .. } => format!("{} ({})", event.name(), state.name()),
+        Event::HoldOpened { hold } if hold.asks_to_go_on() => {
+            format!("{} (approve, no call)", event.name())
+        }
         Event::HoldOpened { hold } => format!("{} ({})", event.name(), hold.question.kind()),
         Event::CallStarted { attempt, .. } if *attempt > 1 => format!("{} again", event.name()),
         _ => event.name().to_owned(),

@@ -16,7 +16,7 @@ use domain::tool::{Effects, Place};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::session::{ASK_MS, DAY_MS, GRANT_MS, GRANT_USES, Reference, State};
+use super::session::{ASK_MS, DAY_MS, GRANT_MS, GRANT_USES, Reference, State, TURNS};
 use super::steps::{Step, TOOLS, standing_step, step};
 use super::{OK, PEOPLE, Said, Shown, Told};
 use crate::world::{HOUR_MS, World, person, tool};
@@ -68,6 +68,7 @@ impl Both {
         let spec = PolicySpec { rules, default_expires_ms: ASK_MS, ..PolicySpec::default() };
         real.policy = Policy::compile(spec).expect("a sound policy");
         real.tools.insert("pay".into(), tool("pay", Effects::AtMostOnce, Place::Server));
+        real.budgets.turns = TURNS;
         let model = Reference::new(ms(real.now));
         real.people = people(&model.dbas);
         Both { real, model, calls: Vec::new(), grants: Vec::new(), shown: Vec::new() }
@@ -97,7 +98,12 @@ impl Both {
             }
             Step::ThinkLate => {
                 let message = domain::id::MessageId::new(ms(real.now) as i64, real.bits());
-                let thought = Thought { message, parts: Vec::new(), calls: Vec::new() };
+                let thought = Thought {
+                    message,
+                    parts: Vec::new(),
+                    calls: Vec::new(),
+                    usage: Default::default(),
+                };
                 let seen = real.session.transcript.len() + 1;
                 let late = Command::Thought { seen, thought };
                 (name(&real.tell(&late)), model.step(|_| "overtaken"))
@@ -199,6 +205,8 @@ impl Both {
             Answer::Approve { arguments: Some(arguments), .. }
                 if self.real.hold(hold).is_pending() && !self.model.holds[hold].settles =>
             {
+                // What gates no call cannot be edited: the engine refuses that.
+                self.real.hold(hold).call.as_ref()?;
                 Some(self.real.edited(hold, arguments.clone()))
             }
             _ => None,

@@ -72,6 +72,7 @@ fn opened(quorum: u32, exclude_requester: bool) -> (World, Outside, Register) {
         quorum: quorum as usize,
         deadline: hold.expires_at.map(|at| at.as_ms() as u64),
         settles: false,
+        no_call: false,
         revision: 0,
         argument: 1,
         votes: Vec::new(),

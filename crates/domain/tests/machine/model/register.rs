@@ -10,6 +10,8 @@ pub(super) struct Register {
     pub(super) deadline: Option<u64>,
     /// Asks what became of a call, and not whether it may run.
     pub(super) settles: bool,
+    /// Asks whether the run may go on: there is no call.
+    pub(super) no_call: bool,
     /// Edits since it was opened.
     pub(super) revision: usize,
     pub(super) argument: u8,
@@ -81,6 +83,7 @@ impl Register {
         let settles = matches!(said, Said::Succeeded | Said::Failed | Said::Retry);
         let suits = match said {
             Said::Deny | Said::DenyAndStop => true,
+            Said::Respond if self.no_call => false,
             _ => settles == self.settles,
         };
         if !suits || (approves && shown == Shown::Nothing) {
@@ -93,7 +96,7 @@ impl Register {
             return Err("already voted");
         }
         let stands = matches!(said, Said::ApproveForSession | Said::ApproveForSessionIf(_));
-        if stands && (self.quorum > 1 || !self.in_session) {
+        if stands && (self.quorum > 1 || !self.in_session || self.no_call) {
             return Err("answer invalid");
         }
         if let Said::ApproveForSessionIf(argument) = said

@@ -9,6 +9,8 @@ pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
 pub(super) const ASK_MS: u64 = HOUR_MS;
 pub(super) const GRANT_MS: u64 = HOUR_MS;
 pub(super) const GRANT_USES: u32 = 2;
+/// Model calls in a run before somebody is asked.
+pub(super) const TURNS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
@@ -53,12 +55,16 @@ pub(super) struct Reference {
     pub(super) run: &'static str,
     stopping: bool,
     spoke_last: bool,
+    /// Model calls since the run began, or since somebody let it go on.
+    turns: u32,
+    /// The hold that asks whether the run may go on.
+    leave: Option<usize>,
     /// The calls of the turn, until the model has their results.
     pub(super) turn: Vec<usize>,
     pub(super) calls: Vec<Call>,
     pub(super) holds: Vec<Register>,
-    /// The call of each hold.
-    about: Vec<usize>,
+    /// The call of each hold, if it is about one.
+    about: Vec<Option<usize>>,
     pub(super) grants: Vec<Grant>,
 }
 
@@ -84,6 +90,8 @@ impl Reference {
             run: "none",
             stopping: false,
             spoke_last: false,
+            turns: 0,
+            leave: None,
             turn: Vec::new(),
             calls: Vec::new(),
             holds: Vec::new(),
@@ -119,11 +127,13 @@ impl Reference {
             return "frozen";
         }
         (self.run, self.stopping, self.spoke_last) = ("running", false, false);
+        (self.turns, self.leave) = (0, None);
         OK
     }
 
     pub(super) fn think(&mut self, calls: &[(&'static str, u8)]) -> Told {
         self.spoke_last = true;
+        self.turns += 1;
         for (tool, argument) in calls {
             let id = self.calls.len();
             let (tool, argument) = (*tool, *argument);
@@ -155,14 +165,25 @@ impl Reference {
     }
 
     fn open(&mut self, call: usize, circle: Circle, quorum: usize, settles: bool) -> usize {
+        self.open_about(Some(call), circle, quorum, settles)
+    }
+
+    fn open_about(
+        &mut self,
+        call: Option<usize>,
+        circle: Circle,
+        quorum: usize,
+        settles: bool,
+    ) -> usize {
         self.holds.push(Register {
             state: "pending",
             circle,
             quorum: quorum.max(1),
             deadline: (!settles).then_some(self.now + ASK_MS),
             settles,
+            no_call: call.is_none(),
             revision: 0,
-            argument: self.calls[call].argument,
+            argument: call.map_or(u8::MAX, |call| self.calls[call].argument),
             votes: Vec::new(),
             voters: Vec::new(),
             cancelled_by: "",
@@ -187,7 +208,8 @@ impl Reference {
         said: Said,
         shown: Shown,
     ) -> Told {
-        let (call, now) = (self.about[hold], self.now);
+        let now = self.now;
+        let Some(call) = self.about[hold] else { return self.answer_leave(hold, who, said, shown) };
         let tool = self.calls[call].tool;
         let dbas = self.dbas.clone();
         let after_edit = |argument| {
@@ -219,9 +241,21 @@ impl Reference {
         OK
     }
 
+    /// Whether the run may go on: a yes gives it as many turns again.
+    fn answer_leave(&mut self, hold: usize, who: &'static str, said: Said, shown: Shown) -> Told {
+        let dbas = self.dbas.clone();
+        let nobody = |_| (Circle::Admins, 1);
+        let done = self.holds[hold].answer(who, said, shown, &dbas, nobody);
+        if done == Ok(Done::Decided) && self.holds[hold].state == "approved" {
+            (self.turns, self.leave) = (0, None);
+        }
+        told(&done)
+    }
+
     pub(super) fn cancel_hold(&mut self, hold: usize, who: &'static str) -> Told {
         if self.holds[hold].state == "approved" {
-            let call = &mut self.calls[self.about[hold]];
+            let Some(call) = self.about[hold] else { return "already decided" };
+            let call = &mut self.calls[call];
             return match call.state {
                 // Taken back before it could start.
                 State::Cleared(..) => {
@@ -380,17 +414,24 @@ impl Reference {
             self.turn.clear();
             self.spoke_last = false;
         }
+        // Nobody let it go on.
+        let refused = self.leave.is_some_and(|hold| !self.holds[hold].is_open());
+        if refused && !self.is_over() && !self.stopping {
+            self.stop("nobody");
+        }
         if !self.is_over() && self.turn.is_empty() {
             if self.stopping {
                 self.run = "cancelled";
             } else if self.spoke_last {
                 self.run = "completed";
+            } else if self.leave.is_none() && self.turns >= TURNS {
+                self.leave = Some(self.open_about(None, Circle::RequesterAndAdmins, 1, false));
             }
         }
         if !self.is_over() {
             let runs = |call: &usize| matches!(self.calls[*call].state, State::Running { .. });
             let waits = !self.turn.is_empty() && !self.turn.iter().any(runs);
-            self.run = if waits { "paused" } else { "running" };
+            self.run = if waits || self.leave.is_some() { "paused" } else { "running" };
         }
     }
 }

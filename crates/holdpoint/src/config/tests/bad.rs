@@ -152,6 +152,24 @@ fn agents() {
         &agent("model = \"m\"\nbudgets = { turns = 0 }\n"),
         "h.toml:10: `turns` is between 1 and 200",
     );
+    for (budget, message) in [
+        ("tokens = 0", "`tokens` is at least 1"),
+        ("time = \"0s\"", "`time` is more than nothing"),
+        ("time = \"soon\"", "`soon` is not a duration; write it like `90s`, `5m`, `24h` or `7d`"),
+        (
+            "money = 2.50",
+            "a budget of `money` needs `prices = { input = …, output = … }`: what a million tokens cost",
+        ),
+        ("money = 0, prices = { input = 3, output = 15 }", "`money` is more than nothing"),
+        (
+            "money = -1.0, prices = { input = 3, output = 15 }",
+            "`money` is between 0 and 1000000, like `2.50`",
+        ),
+        ("prices = { input = nan, output = 15 }", "`input` is between 0 and 1000000, like `2.50`"),
+    ] {
+        let message = format!("h.toml:10: {message}");
+        check(&agent(&format!("model = \"m\"\nbudgets = {{ {budget} }}\n")), &message);
+    }
     check(
         &agent("model = \"m\"\n[[agents]]\nid = \"a\"\nmodel = \"m\"\n"),
         "h.toml:11: there is another agent `a` in line 8",

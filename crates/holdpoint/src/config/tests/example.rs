@@ -49,7 +49,7 @@ fn the_example_shows_every_key() {
         ("store", keys::<store::StoreTable>()),
         ("models.", keys::<model::ModelTable>()),
         ("agents", keys::<agent::AgentTable>()),
-        ("agents", keys::<agent::BudgetsTable>()),
+        ("agents", keys::<budgets::BudgetsTable>()),
         ("tools", keys::<tool::ToolTable>()),
         (
             "policy",

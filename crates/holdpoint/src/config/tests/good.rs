@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
 use domain::person::PersonId;
 use domain::policy::{Decision, Facts};
@@ -55,7 +56,7 @@ instructions = "Be careful."
 tools = ["deploy", "sql_modify"]
 while_pending = "deliver"
 parallel = "run_as_decided"
-budgets = { turns = 20 }
+budgets = { turns = 20, tokens = 100_000, money = 2.50, time = "10m", prices = { input = 3, cached = 0.3, output = 15.0 } }
 
 [[tools]]
 name = "deploy"
@@ -129,7 +130,16 @@ fn every_section_arrives() {
     assert_eq!(config.store, StoreConfig::Sqlite { path: PathBuf::from("conf/data/h.db") });
 
     let [agent] = &config.agents[..] else { panic!("one agent") };
-    assert_eq!((&*agent.id, agent.model.as_str(), agent.turns_max), ("ops", "demo", 20));
+    assert_eq!((&*agent.id, agent.model.as_str()), ("ops", "demo"));
+    let budgets = Budgets {
+        turns: 20,
+        tokens: Some(100_000),
+        money: Some(2_500_000),
+        time_ms: Some(600_000),
+    };
+    assert_eq!(agent.budgets, budgets);
+    let prices = Prices { input: 3_000_000, cached: 300_000, output: 15_000_000 };
+    assert_eq!(agent.prices, prices);
     assert_eq!((agent.while_pending, agent.run_as_decided), (WhilePending::Deliver, true));
     assert_eq!(
         agent.tools.iter().map(|tool| &**tool).collect::<Vec<_>>(),

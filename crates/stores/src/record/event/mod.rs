@@ -7,6 +7,7 @@ mod write;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use domain::budget::Usage;
 use domain::call::Call;
 use domain::event::Event;
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, TokenId};
@@ -100,6 +101,18 @@ pub(super) enum StoredEvent<'a> {
         #[serde(borrow)]
         result: StoredResult<'a>,
     },
+    TurnCounted {
+        run: Text<RunId>,
+        usage: StoredUsage,
+    },
+    BudgetUsedUp {
+        run: Text<RunId>,
+        hold: Text<HoldId>,
+        #[serde(borrow)]
+        budget: Cow<'a, str>,
+        used: u64,
+        limit: u64,
+    },
     RunPaused {
         run: Text<RunId>,
     },
@@ -166,6 +179,54 @@ pub(super) enum StoredEvent<'a> {
         policy: Hex,
         node: Text<NodeId>,
     },
+}
+
+/// What a turn cost; money in millionths.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredUsage {
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    input: u64,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    cached: u64,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    output: u64,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    money: u64,
+}
+
+fn is_nothing(amount: &u64) -> bool {
+    *amount == 0
+}
+
+impl From<Usage> for StoredUsage {
+    fn from(usage: Usage) -> StoredUsage {
+        StoredUsage {
+            input: usage.input_tokens,
+            cached: usage.cached_tokens,
+            output: usage.output_tokens,
+            money: usage.money,
+        }
+    }
+}
+
+impl From<StoredUsage> for Usage {
+    fn from(stored: StoredUsage) -> Usage {
+        Usage {
+            input_tokens: stored.input,
+            cached_tokens: stored.cached,
+            output_tokens: stored.output,
+            money: stored.money,
+        }
+    }
+}
+
+/// The oldest record version whose readers know this event.
+pub(super) fn version_of(event: &Event) -> u32 {
+    match event {
+        Event::TurnCounted { .. } | Event::BudgetUsedUp { .. } => 2,
+        _ => 1,
+    }
 }
 
 impl Frame<'_> {

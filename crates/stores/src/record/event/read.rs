@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use domain::budget::{Resource, UsedUp};
 use domain::event::Event;
 use domain::id::SessionId;
 use domain::person::{Actor, PersonId};
@@ -9,7 +10,7 @@ use domain::time::Timestamp;
 
 use super::StoredEvent;
 use crate::record::call::StoredClearance;
-use crate::record::{Broken, Frame, Text};
+use crate::record::{Broken, Frame, Text, damaged};
 
 pub(in crate::record) fn read_events(
     stored: Vec<StoredEvent<'_>>,
@@ -69,6 +70,15 @@ fn read_event(stored: StoredEvent<'_>, actor: &Actor, frame: Frame<'_>) -> Resul
         }
         StoredEvent::CallSettled { call, result } => {
             Event::CallSettled { call: call.0, result: result.into() }
+        }
+        StoredEvent::TurnCounted { run, usage } => {
+            Event::TurnCounted { run: run.0, usage: usage.into() }
+        }
+        StoredEvent::BudgetUsedUp { run, hold, budget, used, limit } => {
+            let Some(of) = Resource::parse(&budget) else {
+                return damaged("a budget of something unknown");
+            };
+            Event::BudgetUsedUp { run: run.0, hold: hold.0, used_up: UsedUp { of, used, limit } }
         }
         StoredEvent::RunPaused { run } => Event::RunPaused { run: run.0 },
         StoredEvent::RunResumed { run } => Event::RunResumed { run: run.0 },

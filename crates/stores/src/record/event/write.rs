@@ -69,6 +69,16 @@ fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredE
         Event::CallSettled { call, result } => {
             StoredEvent::CallSettled { call: Text(*call), result: result.into() }
         }
+        Event::TurnCounted { run, usage } => {
+            StoredEvent::TurnCounted { run: Text(*run), usage: (*usage).into() }
+        }
+        Event::BudgetUsedUp { run, hold, used_up } => StoredEvent::BudgetUsedUp {
+            run: Text(*run),
+            hold: Text(*hold),
+            budget: used_up.of.name().into(),
+            used: used_up.used,
+            limit: used_up.limit,
+        },
         Event::RunPaused { run } => StoredEvent::RunPaused { run: Text(*run) },
         Event::RunResumed { run } => StoredEvent::RunResumed { run: Text(*run) },
         Event::RunCompleted { run } => StoredEvent::RunCompleted { run: Text(*run) },

@@ -5,7 +5,7 @@ mod rows;
 
 use std::sync::Arc;
 
-pub(super) use names::{EVENT_NAMES, event_name};
+pub(super) use names::{EVENT_NAMES, SINCE_V2, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
@@ -201,6 +201,22 @@ fn choice() -> Hold {
         claimed_by: Some(ana()),
         two_phase: true,
         callback: Some(Callback { url: "https://example.com/h".into(), secret_env: "HOOK".into() }),
+        ..pending()
+    }
+}
+
+/// Asks whether a run may go on: a hold of a session that gates no call.
+fn go_on() -> Hold {
+    Hold {
+        title: "Let the run go on? It has used up its 20 turns".into(),
+        call: None,
+        preview: Preview {
+            summary: Some("used: 20 turns; going on gives it 20 turns again".into()),
+            ..Preview::default()
+        },
+        context: json!({"budget": "turns", "used": 20, "limit": 20}),
+        rationale: None,
+        rule: None,
         ..pending()
     }
 }

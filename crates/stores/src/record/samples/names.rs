@@ -18,6 +18,8 @@ pub(in crate::record) fn event_name(event: &Event) -> &'static str {
         Event::CallStarted { .. } => "CallStarted",
         Event::CallInDoubt { .. } => "CallInDoubt",
         Event::CallSettled { .. } => "CallSettled",
+        Event::TurnCounted { .. } => "TurnCounted",
+        Event::BudgetUsedUp { .. } => "BudgetUsedUp",
         Event::RunPaused { .. } => "RunPaused",
         Event::RunResumed { .. } => "RunResumed",
         Event::RunCompleted { .. } => "RunCompleted",
@@ -36,7 +38,7 @@ pub(in crate::record) fn event_name(event: &Event) -> &'static str {
     }
 }
 
-pub(in crate::record) const EVENT_NAMES: [&str; 27] = [
+pub(in crate::record) const EVENT_NAMES: [&str; 29] = [
     "SessionOpened",
     "MessageQueued",
     "RunStarted",
@@ -49,6 +51,8 @@ pub(in crate::record) const EVENT_NAMES: [&str; 27] = [
     "CallStarted",
     "CallInDoubt",
     "CallSettled",
+    "TurnCounted",
+    "BudgetUsedUp",
     "RunPaused",
     "RunResumed",
     "RunCompleted",
@@ -65,3 +69,7 @@ pub(in crate::record) const EVENT_NAMES: [&str; 27] = [
     "LoggedIn",
     "PolicyInForce",
 ];
+
+/// What readers of the first version do not know; the golden files of these are in a folder of their
+/// own.
+pub(in crate::record) const SINCE_V2: [&str; 2] = ["turn_counted", "budget_used_up"];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::budget::{Resource, Usage, UsedUp};
 use domain::call::{Call, Clearance, ExecutionContext};
 use domain::digest::Digest;
 use domain::event::{Event, Scope as TokenScope, Token, TokenOwner};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::{
     CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, call,
-    choice, conditions, grants, pending, person, program, rare_call, vote,
+    choice, conditions, go_on, grants, pending, person, program, rare_call, vote,
 };
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -44,7 +45,7 @@ fn turn_of(call: &Call) -> Arc<Message> {
 
 pub(in crate::record) fn rows() -> Vec<(&'static str, Commit)> {
     let session: Vec<(&'static str, Vec<Event>)> =
-        [opening(), calls(), deciding(), ending()].concat();
+        [opening(), calls(), deciding(), ending(), spending()].concat();
     let session = session
         .into_iter()
         .map(|(name, events)| (name, row(StreamId::Session(SESSION), person(), events)));
@@ -261,6 +262,29 @@ fn ending() -> Vec<Named> {
         ("grant_made", grants.collect()),
         ("grant_used", vec![Event::GrantUsed { grant, call: CALL }]),
         ("grant_revoked", vec![Event::GrantRevoked { grant, by: person() }]),
+    ]
+}
+
+fn spending() -> Vec<Named> {
+    let usage = Usage { input_tokens: 1_200, cached_tokens: 800, output_tokens: 90, money: 2_790 };
+    let used_up = UsedUp { of: Resource::Turns, used: 20, limit: 20 };
+    let cheap = Usage { output_tokens: 1, ..Usage::default() };
+    vec![
+        (
+            "turn_counted",
+            vec![
+                Event::TurnCounted { run: RUN, usage },
+                Event::TurnCounted { run: RUN, usage: cheap },
+            ],
+        ),
+        (
+            "budget_used_up",
+            vec![
+                Event::BudgetUsedUp { run: RUN, hold: HOLD, used_up },
+                Event::HoldOpened { hold: Arc::new(go_on()) },
+                Event::RunPaused { run: RUN },
+            ],
+        ),
     ]
 }
 

@@ -151,7 +151,8 @@ fn agent(id: &str) -> AgentSetup {
         tools: vec!["noop".into()],
         while_pending: Default::default(),
         run_as_decided: false,
-        turns_max: domain::limits::TURNS_PER_RUN_MAX,
+        budgets: Default::default(),
+        prices: Default::default(),
     }
 }
 

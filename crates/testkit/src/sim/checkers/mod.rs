@@ -15,6 +15,7 @@ mod replay_is_identical;
 mod results_are_true;
 mod state_is_journal;
 mod transcript_is_whole;
+mod within_budget;
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ pub(super) type Verdict = Result<(), String>;
 
 type Checker = fn(&Evidence<'_>) -> Verdict;
 
-const ALL: [(&str, Checker); 14] = [
+const ALL: [(&str, Checker); 15] = [
     ("no_effect_without_leave", no_effect_without_leave::check),
     ("at_most_once", at_most_once::check),
     ("exactly_once", exactly_once::check),
@@ -45,6 +46,7 @@ const ALL: [(&str, Checker); 14] = [
     ("log_has_no_gaps", log_has_no_gaps::check),
     ("state_is_journal", state_is_journal::check),
     ("deliveries", deliveries::check),
+    ("within_budget", within_budget::check),
 ];
 
 pub(super) struct Evidence<'a> {

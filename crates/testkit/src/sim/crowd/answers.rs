@@ -20,6 +20,10 @@ pub(super) fn entitled(hold: &Hold) -> Vec<&'static str> {
 /// An answer that fits the question, whatever it is.
 pub(super) fn fitting(inside: &mut Inside, hold: &Hold) -> Answer {
     match &hold.question {
+        Question::Approve if hold.asks_to_go_on() => match inside.chance.percent(30) {
+            true => deny(inside),
+            false => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+        },
         Question::Approve => about_a_call(inside, hold),
         Question::Choose { options, .. } => {
             if inside.chance.percent(10) {

@@ -1,0 +1,101 @@
+//! `budgets` of an agent: what one run may use before a person is asked whether it may go on.
+
+use domain::budget::{Budgets, Prices};
+use domain::limits::TURNS_PER_RUN_MAX;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::source::{Result, Source};
+
+/// More than this for one run, or for a million tokens, is a slip of the hand.
+const MONEY_MAX: f64 = 1_000_000.0;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BudgetsTable {
+    turns: Option<Spanned<u32>>,
+    tokens: Option<Spanned<u64>>,
+    money: Option<Spanned<Decimal>>,
+    time: Option<Spanned<String>>,
+    prices: Option<PricesTable>,
+}
+
+/// What the agent's model costs, for each million tokens.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PricesTable {
+    input: Spanned<Decimal>,
+    /// Absent: cached input costs as much as any other.
+    cached: Option<Spanned<Decimal>>,
+    output: Spanned<Decimal>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum Decimal {
+    Whole(u32),
+    Broken(f64),
+}
+
+impl BudgetsTable {
+    pub(super) fn check(&self, source: &Source<'_>) -> Result<(Budgets, Prices)> {
+        let turns = match &self.turns {
+            Some(turns) if !(1..=TURNS_PER_RUN_MAX).contains(turns.get_ref()) => {
+                let message = format!("`turns` is between 1 and {TURNS_PER_RUN_MAX}");
+                return Err(source.error(turns.span(), message));
+            }
+            Some(turns) => *turns.get_ref(),
+            None => TURNS_PER_RUN_MAX,
+        };
+        let tokens = match &self.tokens {
+            Some(tokens) if *tokens.get_ref() == 0 => {
+                return Err(source.error(tokens.span(), "`tokens` is at least 1"));
+            }
+            tokens => tokens.as_ref().map(|tokens| *tokens.get_ref()),
+        };
+        let money = match &self.money {
+            None => None,
+            Some(money) => {
+                if self.prices.is_none() {
+                    let message = "a budget of `money` needs `prices = { input = …, output = … }`: what a million tokens cost";
+                    return Err(source.error(money.span(), message));
+                }
+                match millionths(source, "money", money)? {
+                    0 => return Err(source.error(money.span(), "`money` is more than nothing")),
+                    millionths => Some(millionths),
+                }
+            }
+        };
+        let time_ms = match &self.time {
+            None => None,
+            Some(time) => match source.duration(time)?.as_millis() {
+                0 => return Err(source.error(time.span(), "`time` is more than nothing")),
+                ms => Some(u64::try_from(ms).unwrap_or(u64::MAX)),
+            },
+        };
+        let prices = match &self.prices {
+            None => Prices::default(),
+            Some(table) => {
+                let input = millionths(source, "input", &table.input)?;
+                let cached = table.cached.as_ref();
+                let cached = cached.map(|price| millionths(source, "cached", price)).transpose()?;
+                let output = millionths(source, "output", &table.output)?;
+                Prices { input, cached: cached.unwrap_or(input), output }
+            }
+        };
+        Ok((Budgets { turns, tokens, money, time_ms }, prices))
+    }
+}
+
+/// An amount as people write it, in whole millionths: beyond this door nobody counts in fractions.
+fn millionths(source: &Source<'_>, key: &str, given: &Spanned<Decimal>) -> Result<u64> {
+    let amount = match given.get_ref() {
+        Decimal::Whole(whole) => f64::from(*whole),
+        Decimal::Broken(broken) => *broken,
+    };
+    if !(0.0..=MONEY_MAX).contains(&amount) {
+        let message = format!("`{key}` is between 0 and {MONEY_MAX}, like `2.50`");
+        return Err(source.error(given.span(), message));
+    }
+    Ok((amount * 1_000_000.0).round() as u64)
+}
