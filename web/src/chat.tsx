@@ -11,6 +11,7 @@ import { MessageView } from "./parts/message";
 import { Plain } from "./plain";
 import { useSending } from "./sending";
 import { useSession } from "./session";
+import { span } from "./time";
 import { idOf, type Session, type ToolResultPart } from "./wire";
 
 // Someone who has scrolled further up than this is reading, and is left there.
@@ -130,6 +131,17 @@ function RunLine({ session, writing }: { session: Session; writing: boolean }) {
       {run.status === "failed" && error !== "" ? (
         <p class="refusal">
           <Plain text={t("run.failed.why", { error })} />
+        </p>
+      ) : null}
+      {run.status === "cancelled" && run.reason ? (
+        <p class="refusal">
+          <Plain text={t("run.cancelled.why", { reason: run.reason })} />
+        </p>
+      ) : null}
+      {run.usage ? (
+        <p class="muted" data-usage>
+          {t("run.usage", { turns: run.usage.turns, tokens: run.usage.input_tokens + run.usage.output_tokens, time: span(run.usage.time_s * 1000) })}
+          {run.usage.money ? t("run.usage.money", { money: run.usage.money }) : ""}
         </p>
       ) : null}
       {problem ? <Refusal problem={problem} /> : null}

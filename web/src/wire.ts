@@ -103,10 +103,23 @@ export interface Hold {
 
 export type RunStatus = "running" | "paused" | "completed" | "failed" | "cancelled";
 
+/** What a run has used so far. */
+export interface Usage {
+  turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  /** A decimal number; absent if nothing was paid for. */
+  money?: string;
+  time_s: number;
+}
+
 export interface Run {
   id: string;
   status: RunStatus;
   error?: Json;
+  /** Why it was cancelled. */
+  reason?: string;
+  usage?: Usage;
 }
 
 export type ToolState =
@@ -173,6 +186,11 @@ export interface ProblemBody {
   code?: string;
   field?: string;
   decision?: Said;
+}
+
+/** Asks whether a run that used up a budget may go on: it gates no call of its session. */
+export function asksToGoOn(hold: Hold): boolean {
+  return hold.kind === "approve" && hold.session !== null && hold.call === null;
 }
 
 /** Both forms of a reference occur: the bare id, and the thing itself. */

@@ -1,4 +1,4 @@
-// May this call run? Once, for the session, edited, answered in its place, or not at all.
+// May this call run, or this run go on? Once, for the session, edited, answered in its place, or not at all.
 
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
@@ -7,7 +7,7 @@ import type { AnswerProps } from "./answer";
 import { Confirm, needsTag, tagMatches } from "./confirm";
 import { DenyPanel } from "./deny";
 import { Panel } from "./panel";
-import type { Json } from "../wire";
+import { asksToGoOn, type Json } from "../wire";
 
 type Mode = "none" | "once" | "session" | "edit" | "respond" | "deny";
 
@@ -18,6 +18,7 @@ export function ApproveAnswer({ hold, answering, stale }: AnswerProps) {
   const off = answering.busy || stale;
   // Without the exact text nobody can know what they would approve.
   const blind = !hold.view?.text;
+  const goOn = asksToGoOn(hold);
   const once = () => {
     if (needsTag(hold)) setMode("once");
     else answering.send({ verdict: "approve", scope: "once" });
@@ -29,9 +30,9 @@ export function ApproveAnswer({ hold, answering, stale }: AnswerProps) {
         {blind ? null : (
           <>
             <button type="button" class="primary" disabled={off} aria-expanded={needsTag(hold) ? mode === "once" : undefined} onClick={once}>
-              {answering.busy ? t("answer.sending") : t("approve.once")}
+              {answering.busy ? t("answer.sending") : t(goOn ? "approve.go_on" : "approve.once")}
             </button>
-            {hold.session ? (
+            {hold.session && !goOn ? (
               <button type="button" disabled={off} aria-expanded={mode === "session"} onClick={() => toggle("session")}>
                 {t("approve.session")}…
               </button>
@@ -43,11 +44,13 @@ export function ApproveAnswer({ hold, answering, stale }: AnswerProps) {
             ) : null}
           </>
         )}
-        <button type="button" disabled={off} aria-expanded={mode === "respond"} onClick={() => toggle("respond")}>
-          {t("approve.respond")}
-        </button>
+        {goOn ? null : (
+          <button type="button" disabled={off} aria-expanded={mode === "respond"} onClick={() => toggle("respond")}>
+            {t("approve.respond")}
+          </button>
+        )}
         <button type="button" class="danger" disabled={off} aria-expanded={mode === "deny"} onClick={() => toggle("deny")}>
-          {t("deny.open")}
+          {t(goOn ? "deny.go_on.open" : "deny.open")}
         </button>
       </div>
       {mode === "once" ? <ApprovePanel hold={hold} answering={answering} stale={stale} scope="once" back={back} /> : null}

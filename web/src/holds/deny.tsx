@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
-import type { JsonObject } from "../wire";
+import { asksToGoOn, type JsonObject } from "../wire";
 import type { AnswerProps } from "./answer";
 import { Panel } from "./panel";
 
@@ -14,15 +14,17 @@ export function DenyPanel({ hold, answering, stale, back }: AnswerProps & { back
     if (stop) answer["stop"] = true;
     answering.send(answer);
   };
-  const stop = hold.run ? (
+  // Without leave to go on a run ends in any case, and the model hears nothing of it.
+  const goOn = asksToGoOn(hold);
+  const stop = hold.run && !goOn ? (
     <button type="button" class="danger" onClick={() => deny(true)}>
       {t("deny.stop")}
     </button>
   ) : null;
   return (
-    <Panel off={answering.busy || stale} back={back} submit={() => deny(false)} label={t("deny.submit")} danger more={stop}>
+    <Panel off={answering.busy || stale} back={back} submit={() => deny(false)} label={t(goOn ? "deny.go_on.submit" : "deny.submit")} danger more={stop}>
       <label class="field">
-        <span>{t("deny.reason")}</span>
+        <span>{t(goOn ? "deny.go_on.reason" : "deny.reason")}</span>
         <textarea name="reason" rows={2} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
       </label>
     </Panel>

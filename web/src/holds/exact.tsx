@@ -8,7 +8,7 @@ import type { Hold } from "../wire";
 
 export function ExactText({ hold, stale }: { hold: Hold; stale: boolean }) {
   if (!hold.view?.text) return null;
-  const gates = hold.kind === "approve";
+  const gates = hold.kind === "approve" && hold.call !== null;
   const title =
     stale ? t("hold.exact.stale")
     : hold.kind === "settle" ? t("hold.exact.settle")

@@ -69,6 +69,9 @@ export const en = {
   "run.failed": "failed",
   "run.cancelled": "cancelled",
   "run.failed.why": "The run failed: {error}",
+  "run.cancelled.why": "Why it ended: {reason}",
+  "run.usage": "Used: {turns} turns, {tokens} tokens, {time} of running",
+  "run.usage.money": ", {money} of money",
 
   // parts
   "part.reasoning": "The model's reasoning",
@@ -192,6 +195,7 @@ export const en = {
   "answer.cancel": "Back",
   "answer.submit": "Send answer",
   "approve.once": "Approve once",
+  "approve.go_on": "Let it go on",
   "approve.session": "Approve for this session",
   "approve.session.note": "The same call with the same arguments will then run in this session without asking again.",
   "approve.edit": "Edit arguments…",
@@ -211,6 +215,9 @@ export const en = {
   "confirm.mismatch": "That is not the tag {tag}.",
   "deny.open": "Deny…",
   "deny.reason": "Reason (the model is told)",
+  "deny.go_on.open": "End the run…",
+  "deny.go_on.reason": "Reason (kept with the run)",
+  "deny.go_on.submit": "End the run",
   "deny.submit": "Deny",
   "deny.stop": "Deny and stop the run",
   "choose.one": "Choose one",
