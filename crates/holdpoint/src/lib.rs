@@ -1,5 +1,6 @@
 //! Holdpoint as a library.
 
+mod checks;
 pub mod cli;
 pub mod config;
 pub mod demo;

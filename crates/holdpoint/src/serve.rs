@@ -164,11 +164,9 @@ impl Bound {
 
     /// Serves until somebody asks the process to stop, then closes in order: doors, work, store.
     pub(crate) async fn run(self) -> Result<()> {
-        let engine = self.house.engine.clone();
         self.server.run(asked_to_stop()).await;
         tracing::info!("stopping");
-        engine.close(GRACE).await;
-        self.house.store.close().await;
+        self.house.close(GRACE).await;
         Ok(())
     }
 }

@@ -10,12 +10,12 @@ use domain::id::NodeId;
 use domain::person::People;
 use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, Setup, SystemChance, SystemClock};
-use ports::clock::{Chance as _, Clock as _};
+use ports::clock::{Chance as _, Clock};
 use ports::courier::Courier;
-use ports::store::{AuditEntry, Store as _};
+use ports::store::{AuditEntry, Store};
 use ports::tool_host::ToolHost;
 use server::AuditLines;
-use stores::SqliteStore;
+use stores::{MemoryStore, SqliteStore};
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{Asking, HumanTool};
@@ -29,10 +29,42 @@ use crate::config::{self, CallbacksConfig, Config, StoreConfig, ToolConfig, Tool
 pub const SUPERVISE: &str = "__run";
 
 /// A running engine and the store under it.
+#[derive(Clone)]
 pub struct House {
     pub engine: Engine,
-    pub store: Arc<SqliteStore>,
-    pub data: PathBuf,
+    pub store: Kept,
+}
+
+impl House {
+    /// Lets running work end by itself for a while, then closes the store.
+    pub async fn close(&self, grace: std::time::Duration) {
+        self.engine.close(grace).await;
+        self.store.close().await;
+    }
+}
+
+/// Where everything is remembered.
+#[derive(Clone)]
+pub enum Kept {
+    OnDisk(Arc<SqliteStore>),
+    /// Gone when the process ends.
+    InMemory(Arc<MemoryStore>),
+}
+
+impl Kept {
+    fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Kept::OnDisk(store) => store.clone(),
+            Kept::InMemory(store) => store.clone(),
+        }
+    }
+
+    async fn close(&self) {
+        match self {
+            Kept::OnDisk(store) => store.close().await,
+            Kept::InMemory(_) => {}
+        }
+    }
 }
 
 /// What a house is made of, besides its data.
@@ -44,37 +76,38 @@ pub struct Plan {
     pub callbacks: CallbacksConfig,
 }
 
-/// An open data directory: what tools and engine are built on.
-pub struct Ground {
-    pub data: PathBuf,
-    pub node: NodeId,
-    pub store: Arc<SqliteStore>,
-    pub runner: Runner,
-    pub chance: Arc<SystemChance>,
-    pub clock: Arc<SystemClock>,
+/// What an engine is built on.
+pub struct Base {
+    node: NodeId,
+    store: Kept,
+    chance: Arc<SystemChance>,
+    pub clock: Arc<dyn Clock>,
 }
 
-impl Ground {
-    pub async fn open(data: &Path) -> Result<Ground> {
-        let chance = Arc::new(SystemChance::default());
-        let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
+impl Base {
+    pub async fn on_disk(data: &Path) -> Result<Base> {
+        let (node, chance) = Base::identity();
         let store = SqliteStore::open(data, node)?;
         let (_, last) = store.last().await?;
-        let spool = Spool::of_the_house(data.join("spool")).with_context(|| {
-            format!("the folder `{}` cannot be made", data.join("spool").display())
-        })?;
-        let supervisor = std::env::current_exe()
-            .ok()
-            .map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
-        let runner = Runner::open(spool, supervisor).context("the spool cannot be opened")?;
         let clock = Arc::new(SystemClock::new(last));
-        Ok(Ground { data: data.to_owned(), node, store, runner, chance, clock })
+        Ok(Base { node, store: Kept::OnDisk(store), chance, clock })
+    }
+
+    pub fn in_memory() -> Base {
+        let (node, chance) = Base::identity();
+        let store = Kept::InMemory(Arc::new(MemoryStore::new(node)));
+        Base { node, store, chance, clock: Arc::new(SystemClock::new(None)) }
+    }
+
+    fn identity() -> (NodeId, Arc<SystemChance>) {
+        let chance = Arc::new(SystemChance::default());
+        (NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits()), chance)
     }
 
     pub async fn build(self, plan: Plan) -> Result<House> {
         let setup = Setup {
             node: self.node,
-            store: self.store.clone(),
+            store: self.store.store(),
             clock: self.clock.clone(),
             chance: self.chance,
             courier: courier(&plan.callbacks, self.clock)?,
@@ -85,7 +118,36 @@ impl Ground {
             limits: Limits::default(),
         };
         let engine = Engine::start(setup).await?;
-        Ok(House { engine, store: self.store, data: self.data })
+        Ok(House { engine, store: self.store })
+    }
+}
+
+/// An open data directory: what tools and engine are built on.
+pub struct Ground {
+    pub base: Base,
+    pub runner: Runner,
+}
+
+impl Ground {
+    /// For our own program, which knows how to watch over a child process.
+    pub async fn open(data: &Path) -> Result<Ground> {
+        let supervisor = std::env::current_exe()
+            .ok()
+            .map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
+        Ground::supervised(data, supervisor).await
+    }
+
+    pub async fn supervised(data: &Path, supervisor: Option<Supervisor>) -> Result<Ground> {
+        let base = Base::on_disk(data).await?;
+        let spool = Spool::of_the_house(data.join("spool")).with_context(|| {
+            format!("the folder `{}` cannot be made", data.join("spool").display())
+        })?;
+        let runner = Runner::open(spool, supervisor).context("the spool cannot be opened")?;
+        Ok(Ground { base, runner })
+    }
+
+    pub async fn build(self, plan: Plan) -> Result<House> {
+        self.base.build(plan).await
     }
 }
 
@@ -93,8 +155,13 @@ impl Ground {
 pub async fn open(config: &Config) -> Result<House> {
     let StoreConfig::Sqlite { path } = &config.store;
     let ground = Ground::open(path).await?;
-    let tools =
-        config.tools.iter().map(|tool| host(tool, &ground.runner)).collect::<Result<Vec<_>>>()?;
+    let plan = plan(config, &ground.runner)?;
+    ground.build(plan).await
+}
+
+/// What the configuration describes, besides its data.
+pub fn plan(config: &Config, runner: &Runner) -> Result<Plan> {
+    let tools = config.tools.iter().map(|tool| host(tool, runner)).collect::<Result<Vec<_>>>()?;
     let agents = config
         .agents
         .iter()
@@ -116,14 +183,13 @@ pub async fn open(config: &Config) -> Result<House> {
             })
         })
         .collect::<Result<Vec<_>>>()?;
-    let plan = Plan {
+    Ok(Plan {
         people: config.people.clone(),
         policy: config.policy.clone(),
         agents,
         tools,
         callbacks: config.callbacks.clone(),
-    };
-    ground.build(plan).await
+    })
 }
 
 fn environment(env: &config::ToolEnv) -> Result<Environment> {
@@ -198,7 +264,7 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
     })
 }
 
-fn courier(callbacks: &CallbacksConfig, clock: Arc<SystemClock>) -> Result<Arc<dyn Courier>> {
+fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn Courier>> {
     let mut secrets = BTreeMap::new();
     for name in &callbacks.secret_envs {
         let secret = std::env::var(name).with_context(|| {

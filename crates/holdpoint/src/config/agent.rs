@@ -9,10 +9,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::budgets::BudgetsTable;
-use super::error::{listed, nearest};
 use super::model::ModelConfig;
 use super::source::{Result, Source};
 use super::tool::ToolConfig;
+use crate::checks;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentConfig {
@@ -64,7 +64,7 @@ impl AgentTable {
         models: &BTreeMap<String, ModelConfig>,
         tools: &[ToolConfig],
     ) -> Result<AgentConfig> {
-        source.name("an agent", &self.id, "._-")?;
+        source.checked(&self.id, checks::agent_name(self.id.get_ref()))?;
         let known: Vec<&str> = models.keys().map(String::as_str).collect();
         refer(source, "model", &self.model, &known, "add a section `[models.NAME]` for it")?;
         let known: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
@@ -127,15 +127,5 @@ pub(super) fn refer(
     known: &[&str],
     remedy: &str,
 ) -> Result<()> {
-    let name = given.get_ref().as_str();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    let shown = domain::visible::visible(name);
-    let message = match nearest(name, known) {
-        Some(near) => format!("there is no {what} `{shown}`; did you mean `{near}`?"),
-        None if known.is_empty() => format!("there is no {what} `{shown}`; {remedy}"),
-        None => format!("there is no {what} `{shown}`; {remedy} (there are {})", listed(known)),
-    };
-    Err(source.error(given.span(), message))
+    source.checked(given, checks::known(what, given.get_ref(), known, remedy))
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::source::{Result, Source};
+use crate::checks;
 
 /// More than this for one run, or for a million tokens, is a slip of the hand.
 const MONEY_MAX: f64 = 1_000_000.0;
@@ -40,11 +41,10 @@ enum Decimal {
 impl BudgetsTable {
     pub(super) fn check(&self, source: &Source<'_>) -> Result<(Budgets, Prices)> {
         let turns = match &self.turns {
-            Some(turns) if !(1..=TURNS_PER_RUN_MAX).contains(turns.get_ref()) => {
-                let message = format!("`turns` is between 1 and {TURNS_PER_RUN_MAX}");
-                return Err(source.error(turns.span(), message));
+            Some(turns) => {
+                source.checked(turns, checks::turns(*turns.get_ref()))?;
+                *turns.get_ref()
             }
-            Some(turns) => *turns.get_ref(),
             None => TURNS_PER_RUN_MAX,
         };
         let tokens = match &self.tokens {

@@ -64,7 +64,7 @@ pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
 }
 
 /// `a`, `b` and `c`.
-pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+pub(crate) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.split_last() {
         None => "none".into(),
@@ -74,7 +74,7 @@ pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// The one that was probably meant, if any is near enough.
-pub(super) fn nearest<'a>(text: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(text: &str, known: &[&'a str]) -> Option<&'a str> {
     let near = known.iter().map(|name| (distance(text, name), *name)).min()?;
     (near.0 <= (text.len() / 3).max(1)).then_some(near.1)
 }

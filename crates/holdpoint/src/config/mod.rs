@@ -31,6 +31,7 @@ use toml::Spanned;
 pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use error::ConfigError;
+pub(crate) use error::{listed, nearest};
 pub use model::{ModelConfig, Provider, Vendor, VendorModel};
 pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};

@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::later::CHANNELS;
 use super::source::{Result, Source};
+use crate::checks;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,7 +36,7 @@ pub(super) fn check(people: Vec<PersonTable>, source: &Source<'_>) -> Result<Peo
     let mut checked = Vec::new();
     for person in people {
         let id = person.id.get_ref().clone();
-        source.name("a person", &person.id, "._@-")?;
+        source.checked(&person.id, checks::person_name(&id))?;
         if let Some(line) = known.insert(id.clone(), source.line(person.id.span())) {
             let message = format!("there is another person `{id}` in line {line}");
             return Err(source.error(person.id.span(), message));
@@ -57,19 +58,16 @@ pub(super) fn check(people: Vec<PersonTable>, source: &Source<'_>) -> Result<Peo
         }
         checked.push(person.checked(source)?);
     }
-    if !checked.iter().any(|person| person.roles.contains(ADMIN)) {
-        let message =
-            "nobody has the role `admin`; give it to somebody, who then gets the first login link";
-        return Err(source.error(first, message));
-    }
-    Ok(People::new(checked))
+    let people = People::new(checked);
+    checks::has_admin(&people).map_err(|why| source.error(first, why))?;
+    Ok(people)
 }
 
 impl PersonTable {
     fn checked(self, source: &Source<'_>) -> Result<Person> {
         let mut roles = BTreeSet::new();
         for role in &self.roles {
-            source.name("a role", role, "._-")?;
+            source.checked(role, checks::role_name(role.get_ref()))?;
             roles.insert(role.get_ref().clone());
         }
         let name = match self.name {

@@ -12,6 +12,7 @@ use toml::Spanned;
 use super::error::unknown_key;
 use super::json::json;
 use super::source::{Result, Source};
+use crate::checks;
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -161,18 +162,12 @@ impl Source<'_> {
             }
         }
         // The domain would find these too, but not say in which line of a long rule.
+        let remedy = "mend the rule, or add it under `[[people]]`";
         for role in &ask.roles {
-            if !people.iter().any(|person| person.roles.contains(role.get_ref())) {
-                let known: Vec<&str> =
-                    people.iter().flat_map(|person| &person.roles).map(String::as_str).collect();
-                return Err(self.nobody("role", role, &known));
-            }
+            self.checked(role, checks::role_of_somebody(role.get_ref(), people, remedy))?;
         }
         for person in &ask.people {
-            if !people.iter().any(|known| known.id.as_str() == person.get_ref()) {
-                let known: Vec<&str> = people.iter().map(|person| person.id.as_str()).collect();
-                return Err(self.nobody("person", person, &known));
-            }
+            self.checked(person, checks::person(person.get_ref(), people, remedy))?;
         }
         Ok(AskSpec {
             roles: ask.roles.into_iter().map(Spanned::into_inner).collect(),
@@ -181,20 +176,6 @@ impl Source<'_> {
             exclude_requester: ask.exclude_requester.unwrap_or_default(),
             expires_ms: ask.expires.map(|given| self.expires(&given)).transpose()?,
         })
-    }
-
-    fn nobody(&self, what: &str, given: &Spanned<String>, known: &[&str]) -> super::ConfigError {
-        let name = given.get_ref();
-        let shown = domain::visible::visible(name);
-        let there = match what {
-            "role" => format!("nobody has the role `{shown}`"),
-            _ => format!("there is no person `{shown}`"),
-        };
-        let remedy = match super::error::nearest(name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "mend the rule, or add it under `[[people]]`".into(),
-        };
-        self.error(given.span(), format!("{there}; {remedy}"))
     }
 
     fn expires(&self, given: &Spanned<String>) -> Result<u64> {

@@ -69,17 +69,16 @@ impl<'a> Source<'a> {
 
     /// A name that people and programs type: letters, digits, and these.
     pub(super) fn name(&self, what: &str, name: &Spanned<String>, also: &str) -> Result<()> {
-        let text = name.get_ref();
-        let sound = (1..=64).contains(&text.len())
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || also.contains(c));
-        if sound {
-            return Ok(());
-        }
-        let shown = domain::visible::visible(text);
-        let message = format!(
-            "`{shown}` cannot be the name of {what}: use 1 to 64 letters and digits, and any of `{also}`"
-        );
-        Err(self.error(name.span(), message))
+        self.checked(name, crate::checks::name(what, name.get_ref(), also))
+    }
+
+    /// What one of the checks says, with the line.
+    pub(super) fn checked<T>(
+        &self,
+        given: &Spanned<T>,
+        found: std::result::Result<(), String>,
+    ) -> Result<()> {
+        found.map_err(|why| self.error(given.span(), why))
     }
 
     /// The name of an environment variable.

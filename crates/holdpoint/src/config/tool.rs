@@ -17,6 +17,7 @@ use tools::limits::TIME_LIMIT_MAX;
 
 use super::error::listed;
 use super::source::{Result, Source};
+use crate::checks;
 use kind::Kind;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +157,7 @@ impl ToolTable {
 
     pub(super) fn check(table: Spanned<ToolTable>, source: &Source<'_>) -> Result<ToolConfig> {
         let (span, table) = (table.span(), table.into_inner());
-        source.name("a tool", &table.name, "._-")?;
+        source.checked(&table.name, checks::tool_name(table.name.get_ref()))?;
         let kind = Kind::parse(&table.kind, source)?;
         table.refuse_foreign_keys(kind, source)?;
         let confirm = match &table.confirm {
@@ -170,7 +171,7 @@ impl ToolTable {
             ToolKind::ShellCmd(_) | ToolKind::Sql(_) | ToolKind::Human { .. } => None,
         };
         if confirm == Confirm::TwoPhase
-            && schema.is_some_and(|schema| schema.pointer("/properties/confirmed").is_some())
+            && schema.is_some_and(|schema| !checks::leaves_confirmed_to_us(schema))
         {
             let at = table.input_schema.as_ref().map_or_else(|| table.name.span(), Spanned::span);
             let message = "a two-phase tool gets the argument `confirmed` from us; take it out of its `input_schema`";

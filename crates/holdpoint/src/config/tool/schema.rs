@@ -19,7 +19,7 @@ impl ToolTable {
                 .map_err(|why| bad(format!("`input_schema` is not JSON: {why}")))?,
             other => json(other.clone()),
         };
-        if schema.get("type") != Some(&Value::from("object")) {
+        if !crate::checks::takes_an_object(&schema) {
             return Err(bad(
                 "`input_schema` describes the arguments, which are an object: it needs `type = \"object\"`".into(),
             ));
