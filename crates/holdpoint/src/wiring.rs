@@ -1,5 +1,8 @@
 //! The one place that names every adapter: from a configuration to an engine that runs.
 
+mod http;
+mod secret;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -247,6 +250,7 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
                 }
             }
         }
+        ToolKind::Http(http) => http::host(name, http, tool.confirm)?,
         ToolKind::Client(client) => Arc::new(ClientTool::new(
             name,
             &client.description,

@@ -120,6 +120,7 @@ fn effects_of(config: &Config, name: &str) -> Option<Effects> {
     Some(match &tool.kind {
         ToolKind::Command(command) => command.effects,
         ToolKind::Client(client) => client.effects,
+        ToolKind::Http(http) => http.effects,
         ToolKind::ShellCmd(_) => Effects::AtMostOnce,
         ToolKind::Sql(SqlTool { access: SqlAccess::Query, .. }) | ToolKind::Human { .. } => {
             Effects::ReadOnly

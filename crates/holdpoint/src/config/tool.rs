@@ -1,9 +1,11 @@
 //! `[[tools]]`: what agents can do. Each kind has its own keys, and a key of another kind is a
 //! mistake rather than something to ignore.
 
+mod http;
 mod kind;
 mod schema;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use super::error::listed;
 use super::source::{Result, Source};
 use crate::checks;
 use kind::Kind;
+
+pub use http::HttpTool;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolConfig {
@@ -44,6 +48,7 @@ pub enum ToolKind {
     Command(CommandTool),
     ShellCmd(ShellTool),
     Sql(SqlTool),
+    Http(HttpTool),
     Client(ClientTool),
     /// Asks people: the one kind of tool that is a question.
     Human {
@@ -138,7 +143,7 @@ pub(super) struct ToolTable {
     argv: Option<Spanned<Vec<String>>>,
     cwd: Option<Spanned<String>>,
     env: Option<Spanned<Vec<Spanned<String>>>>,
-    set_env: Option<Spanned<std::collections::BTreeMap<Spanned<String>, String>>>,
+    set_env: Option<Spanned<BTreeMap<Spanned<String>, String>>>,
     time_limit: Option<Spanned<String>>,
     time_limit_max: Option<Spanned<String>>,
     roots: Option<Spanned<Vec<String>>>,
@@ -148,6 +153,15 @@ pub(super) struct ToolTable {
     allow_ddl: Option<Spanned<bool>>,
     always_ask: Option<Spanned<bool>>,
     asks: Option<Spanned<String>>,
+    method: Option<Spanned<String>>,
+    url: Option<Spanned<String>>,
+    hosts: Option<Spanned<Vec<String>>>,
+    headers: Option<Spanned<BTreeMap<String, String>>>,
+    headers_env: Option<Spanned<BTreeMap<String, Spanned<String>>>>,
+    headers_file: Option<Spanned<BTreeMap<String, String>>>,
+    body: Option<Spanned<toml::Value>>,
+    form: Option<Spanned<BTreeMap<String, String>>>,
+    allow_private_addresses: Option<Spanned<bool>>,
 }
 
 impl ToolTable {
@@ -168,6 +182,7 @@ impl ToolTable {
         let schema = match &kind {
             ToolKind::Command(command) => Some(&command.input_schema),
             ToolKind::Client(client) => Some(&client.input_schema),
+            ToolKind::Http(http) => Some(&http.input_schema),
             ToolKind::ShellCmd(_) | ToolKind::Sql(_) | ToolKind::Human { .. } => None,
         };
         if confirm == Confirm::TwoPhase
@@ -221,6 +236,7 @@ impl ToolTable {
                 })
             }
             Kind::Sql => ToolKind::Sql(self.sql(&span, source)?),
+            Kind::Http => ToolKind::Http(self.http(&span, source)?),
             Kind::Client => ToolKind::Client(ClientTool {
                 description: self.described(&span, source)?,
                 input_schema: self.schema(&span, source)?,

@@ -184,12 +184,12 @@ fn agents() {
 fn tools() {
     let tool = |rest: &str| format!("[[tools]]\nname = \"t\"\n{rest}");
     check(
-        &tool("kind = \"http\"\n"),
-        "h.toml:3: tools of kind `http` come with a later version; until then a `command` can do it",
+        &tool("kind = \"mcp\"\n"),
+        "h.toml:3: tools of kind `mcp` come with a later version; until then a `command` can do it",
     );
     check(
         &tool("kind = \"sqlite\"\n"),
-        "h.toml:3: `kind` cannot be `sqlite`; it is one of `command`, `shell_cmd`, `sql`, `client` and `human`",
+        "h.toml:3: `kind` cannot be `sqlite`; it is one of `command`, `shell_cmd`, `sql`, `http`, `client` and `human`",
     );
     check(
         &tool("kind = \"human\"\ndatabase = \"x\"\n"),
@@ -264,6 +264,66 @@ fn tools() {
     check(
         "[[tools]]\nname = \"t\"\nkind = \"human\"\n[[tools]]\nname = \"t\"\nkind = \"human\"\n",
         "h.toml:5: there is another tool `t` in line 2",
+    );
+}
+
+#[test]
+fn http_tools() {
+    let http = |rest: &str| {
+        format!(
+            "[[tools]]\nname = \"t\"\nkind = \"http\"\ndescription = \"d\"\n\
+             input_schema = {{ type = \"object\", properties = {{ id = {{}} }}, required = [\"id\"] }}\n{rest}"
+        )
+    };
+    check(&http(""), "h.toml:1: `url` is missing: a tool of kind `http` needs it");
+    let url = "url = \"https://api.example/{id}\"\n";
+    check(
+        &http(&format!("{url}database = \"x\"\n")),
+        "h.toml:7: a tool of kind `http` has no `database`; it belongs to kind `sql`",
+    );
+    check(
+        &http("url = \"http://api.example/{id}\"\n"),
+        "h.toml:6: `url` must begin with https://; plain http:// goes with `allow_private_addresses`",
+    );
+    check(
+        &http("url = \"https://{id}/\"\n"),
+        "h.toml:6: a host that the model chooses must be one of a list: name them in `hosts`",
+    );
+    check(
+        &http("url = \"https://127.0.0.1/{id}\"\n"),
+        "h.toml:6: 127.0.0.1 is a loopback address, and only public addresses may be called",
+    );
+    check(
+        &http("url = \"https://api.example/\"\n"),
+        "h.toml:6: the argument `id` goes nowhere; use `{id}`, or take it out",
+    );
+    check(
+        &http(&format!("{url}method = \"FETCH\"\n")),
+        "h.toml:6: `FETCH` is not a method; it is one of GET, HEAD, POST, PUT, PATCH and DELETE",
+    );
+    check(
+        &http(&format!("{url}body = {{ a = 1 }}\n")),
+        "h.toml:6: a GET has no body; take it out, or use POST",
+    );
+    check(
+        &http(&format!("{url}method = \"POST\"\nbody = {{ a = 1 }}\nform = {{ a = \"1\" }}\n")),
+        "h.toml:9: give `body` or `form`, not both",
+    );
+    check(
+        &http(&format!("{url}headers_env = {{ Authorization = \"Bearer hunter2\" }}\n")),
+        "h.toml:7: this is not the name of an environment variable, such as `MY_SECRET`; the value itself does not belong here",
+    );
+    check(
+        &http(&format!("{url}headers = {{ Host = \"x\" }}\n")),
+        "h.toml:6: the header `host` is Holdpoint's to write; take it out",
+    );
+    check(
+        &http(&format!("{url}effects = \"transactional\"\n")),
+        "h.toml:7: a tool of kind `http` cannot be `transactional`; it is one of `read_only`, `idempotent` and `at_most_once`",
+    );
+    check(
+        &http(&format!("{url}time_limit = \"11m\"\n")),
+        "h.toml:6: the time limit of a request is at most 600 s",
     );
 }
 

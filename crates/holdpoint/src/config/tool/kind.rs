@@ -11,22 +11,24 @@ pub(super) enum Kind {
     Command,
     ShellCmd,
     Sql,
+    Http,
     Client,
     Human,
 }
 
 impl Kind {
-    const ALL: [(&str, Kind); 5] = [
+    const ALL: [(&str, Kind); 6] = [
         ("command", Kind::Command),
         ("shell_cmd", Kind::ShellCmd),
         ("sql", Kind::Sql),
+        ("http", Kind::Http),
         ("client", Kind::Client),
         ("human", Kind::Human),
     ];
 
     pub(super) fn parse(given: &Spanned<String>, source: &Source<'_>) -> Result<Kind> {
         match given.get_ref().as_str() {
-            later @ ("http" | "mcp") => {
+            later @ "mcp" => {
                 let message = format!(
                     "tools of kind `{later}` come with a later version; until then a `command` can do it"
                 );
@@ -43,24 +45,24 @@ impl Kind {
 
 impl ToolTable {
     pub(super) fn refuse_foreign_keys(&self, kind: Kind, source: &Source<'_>) -> Result<()> {
-        use Kind::{Client, Command, Human, ShellCmd, Sql};
+        use Kind::{Client, Command, Http, Human, ShellCmd, Sql};
         fn at<T>(value: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
             value.as_ref().map(Spanned::span)
         }
-        let keys: [(&str, _, &[Kind]); 21] = [
-            ("description", at(&self.description), &[Command, Client]),
-            ("input_schema", at(&self.input_schema), &[Command, Client]),
-            ("effects", at(&self.effects), &[Command, Client]),
-            ("confirm", at(&self.confirm), &[Command]),
-            ("approve_text", at(&self.approve_text), &[Command, ShellCmd, Sql, Client]),
-            ("deny_text", at(&self.deny_text), &[Command, ShellCmd, Sql, Client]),
+        let keys: [(&str, _, &[Kind]); 30] = [
+            ("description", at(&self.description), &[Command, Http, Client]),
+            ("input_schema", at(&self.input_schema), &[Command, Http, Client]),
+            ("effects", at(&self.effects), &[Command, Http, Client]),
+            ("confirm", at(&self.confirm), &[Command, Http]),
+            ("approve_text", at(&self.approve_text), &[Command, ShellCmd, Sql, Http, Client]),
+            ("deny_text", at(&self.deny_text), &[Command, ShellCmd, Sql, Http, Client]),
             ("deny_values", at(&self.deny_values), &[Client]),
             ("run_as", at(&self.run_as), &[Command, ShellCmd]),
             ("argv", at(&self.argv), &[Command]),
             ("cwd", at(&self.cwd), &[Command]),
             ("env", at(&self.env), &[Command, ShellCmd]),
             ("set_env", at(&self.set_env), &[Command, ShellCmd]),
-            ("time_limit", at(&self.time_limit), &[Command, ShellCmd]),
+            ("time_limit", at(&self.time_limit), &[Command, ShellCmd, Http]),
             ("time_limit_max", at(&self.time_limit_max), &[ShellCmd]),
             ("roots", at(&self.roots), &[ShellCmd]),
             ("allow_shell", at(&self.allow_shell), &[ShellCmd]),
@@ -69,6 +71,15 @@ impl ToolTable {
             ("allow_ddl", at(&self.allow_ddl), &[Sql]),
             ("always_ask", at(&self.always_ask), &[Sql]),
             ("asks", at(&self.asks), &[Human]),
+            ("method", at(&self.method), &[Http]),
+            ("url", at(&self.url), &[Http]),
+            ("hosts", at(&self.hosts), &[Http]),
+            ("headers", at(&self.headers), &[Http]),
+            ("headers_env", at(&self.headers_env), &[Http]),
+            ("headers_file", at(&self.headers_file), &[Http]),
+            ("body", at(&self.body), &[Http]),
+            ("form", at(&self.form), &[Http]),
+            ("allow_private_addresses", at(&self.allow_private_addresses), &[Http]),
         ];
         for (key, given, kinds) in keys {
             let Some(span) = given.filter(|_| !kinds.contains(&kind)) else { continue };
