@@ -93,6 +93,14 @@ pub enum ModelError {
     Refused(String),
     #[error("the model's answer makes no sense: {0}; retry the run")]
     Malformed(String),
+    /// The token limit ended the turn. Nothing of it is kept, and no call of it runs: a call that
+    /// looks whole may be half of what the model meant.
+    #[error("the model's answer was cut off: {0}; allow it more, then retry the run")]
+    CutOff(String),
+    #[error("the conversation is too long for the model: {0}; start a new session")]
+    TooLong(String),
+    #[error("the model declined to answer: {0}; say it in other words, in a new session")]
+    Declined(String),
     #[error("stopped")]
     Stopped,
 }
