@@ -1,5 +1,28 @@
 //! Whoever thinks, behind the one port [`ports::model::Model`]: a folder for each kind of model, and
 //! one suite ([`conformance`]) that all of them pass.
+//!
+//! Models behind somebody's API share a client: it sends, waits, tries again and puts
+//! errors into words. An API's own folder only says how a request is written and how its events are
+//! read.
 
+pub mod anthropic;
+mod client;
 pub mod conformance;
+mod fault;
+mod http;
+pub mod limits;
+mod names;
+mod opaque;
+mod reply;
+mod retry;
 pub mod scripted;
+mod secret;
+pub mod settings;
+pub mod sse;
+mod written;
+
+pub use secret::Secret;
+pub use settings::Settings;
+
+#[cfg(test)]
+mod fake;

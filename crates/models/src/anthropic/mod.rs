@@ -1,0 +1,93 @@
+//! The Messages API of Anthropic, and whatever speaks it.
+
+mod reader;
+mod request;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ports::clock::{Chance, Clock};
+use ports::model::{Model, ModelRequest};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::client::{Api, Client};
+use crate::fault::Problem;
+use crate::names::Names;
+use crate::settings::Settings;
+
+pub use request::{Cache, Thinking};
+
+/// The version of the API that is spoken here.
+const VERSION: &str = "2023-06-01";
+
+/// What only this API has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anthropic {
+    pub cache: Cache,
+    pub thinking: Thinking,
+}
+
+pub fn model(
+    api: Anthropic,
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+    chance: Arc<dyn Chance>,
+) -> Arc<dyn Model> {
+    Arc::new(Client::new(api, settings, clock, chance))
+}
+
+impl Api for Anthropic {
+    type Reader = reader::Messages;
+
+    fn path(&self) -> &'static str {
+        "messages"
+    }
+
+    fn headers<'a>(&self, key: Option<&'a str>) -> Vec<(&'static str, Cow<'a, str>)> {
+        let version = ("anthropic-version", Cow::Borrowed(VERSION));
+        let key = key.map(|key| ("x-api-key", Cow::Borrowed(key)));
+        [version].into_iter().chain(key).collect()
+    }
+
+    fn body(
+        &self,
+        settings: &Settings,
+        request: &ModelRequest,
+        names: &Names,
+        paused: &[Box<RawValue>],
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        request::body(self, settings, request, names, paused)
+    }
+
+    fn reader(&self, _: &Settings) -> reader::Messages {
+        reader::Messages::default()
+    }
+
+    fn problem(&self, body: &[u8]) -> Problem {
+        let envelope: Envelope = serde_json::from_slice(body).unwrap_or_default();
+        envelope.problem()
+    }
+}
+
+#[derive(Default, Deserialize)]
+struct Envelope {
+    error: Option<Said>,
+}
+
+#[derive(Default, Deserialize)]
+struct Said {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<String>,
+}
+
+impl Envelope {
+    fn problem(self) -> Problem {
+        let said = self.error.unwrap_or_default();
+        Problem { kind: said.kind, code: None, message: said.message }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
