@@ -158,13 +158,14 @@ impl Ground {
 pub async fn open(config: &Config) -> Result<House> {
     let StoreConfig::Sqlite { path } = &config.store;
     let ground = Ground::open(path).await?;
-    let plan = plan(config, &ground.runner)?;
+    let plan = plan(config, &ground)?;
     ground.build(plan).await
 }
 
 /// What the configuration describes, besides its data.
-pub fn plan(config: &Config, runner: &Runner) -> Result<Plan> {
-    let tools = config.tools.iter().map(|tool| host(tool, runner)).collect::<Result<Vec<_>>>()?;
+pub fn plan(config: &Config, ground: &Ground) -> Result<Plan> {
+    let tools =
+        config.tools.iter().map(|tool| host(tool, &ground.runner)).collect::<Result<Vec<_>>>()?;
     let agents = config
         .agents
         .iter()
@@ -173,7 +174,7 @@ pub fn plan(config: &Config, runner: &Runner) -> Result<Plan> {
                 .models
                 .get(&agent.model)
                 .with_context(|| format!("agent `{}` has no model", agent.id))?
-                .open()?;
+                .open(ground.base.clock.clone(), ground.base.chance.clone())?;
             Ok(AgentSetup {
                 id: agent.id.clone(),
                 instructions: agent.instructions.clone(),

@@ -2,10 +2,12 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use domain::id::NodeId;
 use domain::time::Timestamp;
 use domain::visible::visible;
+use engine::{SystemChance, SystemClock};
 use serde_json::{Value, json};
 use stores::{OpenError, SqliteStore};
 
@@ -124,10 +126,13 @@ async fn configured(path: &Path) -> Vec<Check> {
     for warning in &config.warnings {
         checks.push(Check::fine("configuration", visible(warning)).doubtful());
     }
+    let clock = Arc::new(SystemClock::new(None));
+    let chance = Arc::new(SystemChance::default());
     for model in config.models.values() {
-        if let Err(error) = model.open() {
-            checks.push(Check::failed("model", &visible(&error.to_string())));
-        }
+        checks.push(match model.open(clock.clone(), chance.clone()) {
+            Ok(_) => Check::fine("model", format!("`{}` is set up", visible(&model.name))),
+            Err(error) => Check::failed("model", &visible(&error.to_string())),
+        });
     }
     let StoreConfig::Sqlite { path } = &config.store;
     checks.extend(stored(path).await);

@@ -32,7 +32,7 @@ pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use error::ConfigError;
 pub(crate) use error::{listed, nearest};
-pub use model::{ModelConfig, Provider, Vendor, VendorModel};
+pub use model::{HeaderSource, ModelConfig, OpenAiApi, Prices, Provider, Vendor, VendorModel};
 pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
@@ -113,7 +113,8 @@ impl Config {
         later::check_channels(&file.channels, &source)?;
 
         let callbacks = file.callbacks.check(&source)?;
-        let warnings = server.warnings().into_iter().collect();
+        let near = models.values().filter_map(ModelConfig::warning);
+        let warnings = server.warnings().into_iter().chain(near).collect();
         Ok(Config { server, store, models, tools, agents, people, policy, callbacks, warnings })
     }
 }

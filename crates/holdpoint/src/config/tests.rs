@@ -1,3 +1,15 @@
 mod bad;
 mod example;
 mod good;
+mod models;
+
+use std::sync::Arc;
+
+use engine::{SystemChance, SystemClock};
+use ports::model::Model;
+
+use super::{ConfigError, ModelConfig};
+
+fn opened(model: &ModelConfig) -> Result<Arc<dyn Model>, ConfigError> {
+    model.open(Arc::new(SystemClock::new(None)), Arc::new(SystemChance::default()))
+}

@@ -1,16 +1,25 @@
 //! `[models.NAME]`: whoever thinks.
 
+mod open;
+mod place;
+mod table;
+mod vendor;
+
 use std::fmt;
 use std::sync::Arc;
 
 use models::scripted::{DEMO_SCRIPT, ScriptedModel};
+use ports::clock::{Chance, Clock};
 use ports::model::Model;
-use serde::Deserialize;
 use toml::Spanned;
 
 use super::error::ConfigError;
-use super::secret::SecretSource;
 use super::source::{Result, Source};
+
+pub(super) use table::ModelTable;
+#[cfg(test)]
+pub(super) use table::TimeLimitsTable;
+pub use vendor::{HeaderSource, OpenAiApi, Prices, Vendor, VendorModel};
 
 /// The script that comes with the program.
 const DEMO: &str = "builtin:demo";
@@ -27,23 +36,7 @@ pub struct ModelConfig {
 pub enum Provider {
     /// Read and checked.
     Scripted(Arc<ScriptedModel>),
-    Vendor(VendorModel),
-}
-
-/// A model behind somebody's API.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VendorModel {
-    pub vendor: Vendor,
-    pub model: String,
-    /// Where it is, if not at the vendor's.
-    pub base_url: Option<String>,
-    pub api_key: SecretSource,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vendor {
-    Anthropic,
-    OpenAi,
+    Vendor(Box<VendorModel>),
 }
 
 impl fmt::Debug for Provider {
@@ -56,34 +49,29 @@ impl fmt::Debug for Provider {
 }
 
 impl ModelConfig {
-    /// The model itself, ready to think.
-    pub fn open(&self) -> Result<Arc<dyn Model>> {
+    /// The model itself, ready to think. Its key is read here, so that a missing one is told at the
+    /// start and not in the middle of a run.
+    pub fn open(&self, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Result<Arc<dyn Model>> {
         match &self.provider {
             Provider::Scripted(model) => Ok(model.clone()),
-            Provider::Vendor(vendor) => {
-                let provider = match vendor.vendor {
-                    Vendor::Anthropic => "anthropic",
-                    Vendor::OpenAi => "openai",
-                };
-                let message = format!(
-                    "model `{}`: the provider `{provider}` is not available in this version; use `scripted`",
-                    self.name
-                );
-                Err(ConfigError { file: self.file.clone(), line: Some(self.line), message })
-            }
+            Provider::Vendor(vendor) => vendor.open(&self.name, clock, chance).map_err(|message| {
+                let message = format!("model `{}`: {message}", self.name);
+                ConfigError { file: self.file.clone(), line: Some(self.line), message }
+            }),
         }
     }
-}
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ModelTable {
-    provider: Spanned<String>,
-    script: Option<Spanned<String>>,
-    model: Option<Spanned<String>>,
-    base_url: Option<Spanned<String>>,
-    api_key_env: Option<Spanned<String>>,
-    api_key_file: Option<Spanned<String>>,
+    /// Sound, but not wise.
+    pub(super) fn warning(&self) -> Option<String> {
+        let Provider::Vendor(vendor) = &self.provider else { return None };
+        vendor.is_exposed().then(|| {
+            format!(
+                "model `{}`: its `base_url` is not https, so its key and all that is said can be \
+                 read on the way",
+                self.name
+            )
+        })
+    }
 }
 
 impl ModelTable {
@@ -95,24 +83,11 @@ impl ModelTable {
     ) -> Result<ModelConfig> {
         source.name("a model", name, "._-")?;
         let (span, table) = (table.span(), table.into_inner());
-        let known = [
-            ("scripted", None),
-            ("anthropic", Some(Vendor::Anthropic)),
-            ("openai", Some(Vendor::OpenAi)),
-        ];
-        let provider = match source.word("provider", &table.provider, &known)? {
+        let provider = match table.vendor(source)? {
             None => {
-                let others = [
-                    ("model", &table.model),
-                    ("base_url", &table.base_url),
-                    ("api_key_env", &table.api_key_env),
-                    ("api_key_file", &table.api_key_file),
-                ];
-                if let Some((key, Some(given))) =
-                    others.into_iter().find(|(_, given)| given.is_some())
-                {
+                if let Some((key, given)) = table.vendor_keys().into_iter().next() {
                     let message = format!("a scripted model has no `{key}`; it has `script`");
-                    return Err(source.error(given.span(), message));
+                    return Err(source.error(given, message));
                 }
                 let Some(script) = &table.script else {
                     let message =
@@ -126,23 +101,8 @@ impl ModelTable {
                     let message = "only a scripted model has a `script`";
                     return Err(source.error(script.span(), message));
                 }
-                let Some(model) = table.model else {
-                    let message = "`model` is missing: the name that the provider has for it";
-                    return Err(source.error(span, message));
-                };
-                let base_url = table.base_url.map(|url| base_url(url, source)).transpose()?;
-                let api_key = source.secret(
-                    "api_key",
-                    span.clone(),
-                    &table.api_key_env,
-                    &table.api_key_file,
-                )?;
-                Provider::Vendor(VendorModel {
-                    vendor,
-                    model: model.into_inner(),
-                    base_url,
-                    api_key,
-                })
+                let vendor = vendor::check(vendor, table, span.clone(), source)?;
+                Provider::Vendor(Box::new(vendor))
             }
         };
         let line = source.line(span);
@@ -168,15 +128,4 @@ fn scripted(script: &Spanned<String>, source: &Source<'_>) -> Result<ScriptedMod
         line: Some(why.line),
         message: why.message,
     })
-}
-
-fn base_url(url: Spanned<String>, source: &Source<'_>) -> Result<String> {
-    let sound = reqwest::Url::parse(url.get_ref())
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    if !sound {
-        let shown = domain::visible::visible(url.get_ref());
-        let message = format!("`{shown}` is not a URL; write it like `https://models.example.com`");
-        return Err(source.error(url.span(), message));
-    }
-    Ok(url.into_inner().trim_end_matches('/').to_owned())
 }

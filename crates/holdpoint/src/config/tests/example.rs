@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
+use super::opened;
 use crate::config::*;
 
 const EXAMPLE: &str = include_str!("../../../../../holdpoint.example.toml");
@@ -36,7 +37,7 @@ fn the_example_is_sound() {
         Config::parse(EXAMPLE, "holdpoint.example.toml").unwrap_or_else(|why| panic!("{why}"));
     assert!(!config.agents.is_empty() && !config.tools.is_empty());
     for agent in &config.agents {
-        config.models[&agent.model].open().map(|_| ()).unwrap_or_else(|why| panic!("{why}"));
+        opened(&config.models[&agent.model]).map(|_| ()).unwrap_or_else(|why| panic!("{why}"));
     }
     assert!(config.warnings.is_empty(), "{:?}", config.warnings);
 }
@@ -48,6 +49,7 @@ fn the_example_shows_every_key() {
         ("server", keys::<server::TlsTable>()),
         ("store", keys::<store::StoreTable>()),
         ("models.", keys::<model::ModelTable>()),
+        ("models.", keys::<model::TimeLimitsTable>()),
         ("agents", keys::<agent::AgentTable>()),
         ("agents", keys::<budgets::BudgetsTable>()),
         ("tools", keys::<tool::ToolTable>()),

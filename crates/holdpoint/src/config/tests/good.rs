@@ -186,15 +186,6 @@ fn rules_rule() {
 }
 
 #[test]
-fn models_open_or_say_why_not() {
-    let config = parsed(WHOLE);
-    assert!(config.models["demo"].open().is_ok());
-    let told = config.models["claude"].open().map(|_| ()).unwrap_err().to_string();
-    let wanted = "conf/holdpoint.toml:15: model `claude`: the provider `anthropic` is not available in this version; use `scripted`";
-    assert_eq!(told, wanted);
-}
-
-#[test]
 fn a_listener_in_the_open_is_warned_about() {
     let config = parsed("[server]\nlisten = \"0.0.0.0:80\"\n");
     assert_eq!(config.warnings.len(), 1);

@@ -1,0 +1,113 @@
+//! From a section to a model that thinks: its secrets are read, and its client is made.
+
+use std::sync::Arc;
+
+use models::anthropic::{self, Anthropic};
+use models::settings::{Key, Proxy};
+use models::{Secret, Settings};
+use ports::clock::{Chance, Clock};
+use ports::model::Model;
+use reqwest::Url;
+
+use super::vendor::{HeaderSource, ProxySource, Vendor, VendorModel};
+use crate::config::secret::SecretSource;
+
+impl Vendor {
+    fn name(self) -> &'static str {
+        match self {
+            Vendor::Anthropic => "anthropic",
+            Vendor::OpenAi(_) => "openai",
+        }
+    }
+
+    fn base_url(self) -> Url {
+        let url = match self {
+            Vendor::Anthropic => "https://api.anthropic.com",
+            Vendor::OpenAi(_) => "https://api.openai.com",
+        };
+        Url::parse(url).expect("a URL")
+    }
+}
+
+impl VendorModel {
+    pub(super) fn open(
+        &self,
+        name: &str,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+    ) -> Result<Arc<dyn Model>, String> {
+        let settings = self.settings(name)?;
+        match self.vendor {
+            Vendor::Anthropic => {
+                let api = Anthropic { cache: self.cache, thinking: self.thinking };
+                Ok(anthropic::model(api, settings, clock, chance))
+            }
+            Vendor::OpenAi(_) => Err(format!(
+                "the provider `{}` is not available in this version; use `anthropic` or `scripted`",
+                self.vendor.name()
+            )),
+        }
+    }
+
+    fn settings(&self, name: &str) -> Result<Settings, String> {
+        let base_url = self.base_url.clone().unwrap_or_else(|| self.vendor.base_url());
+        let mut settings = Settings::new(name, &self.model, base_url);
+        if let Some(source) = &self.api_key {
+            let secret = Secret::new(read("the key", source)?);
+            settings.key = Some(Key { secret, origin: origin(source) });
+        }
+        for (name, source) in &self.headers {
+            let value = match source {
+                HeaderSource::Plain(value) => value.clone(),
+                HeaderSource::Secret(source) => read(&format!("the header `{name}`"), source)?,
+            };
+            settings.headers.push((name.clone(), Secret::new(value)));
+        }
+        settings.proxy = match &self.proxy {
+            // What is near is not looked for at a proxy that leads away.
+            ProxySource::Environment if self.is_local() => Proxy::None,
+            ProxySource::Environment => Proxy::Environment,
+            ProxySource::None => Proxy::None,
+            ProxySource::Url(url) => Proxy::Url(Secret::new(url.as_str())),
+            ProxySource::Env(variable) => {
+                let url = read("the proxy", &SecretSource::Env(variable.clone()))?;
+                Proxy::Url(Secret::new(url))
+            }
+        };
+        settings.max_tokens = self.max_tokens;
+        settings.temperature = self.temperature;
+        settings.effort = self.effort.clone();
+        settings.time_limits = self.time_limits;
+        settings.retries = self.retries;
+        Ok(settings)
+    }
+}
+
+/// Where a secret is, as the configuration says it.
+fn origin(source: &SecretSource) -> String {
+    match source {
+        SecretSource::Env(name) => format!("`api_key_env` {name}"),
+        SecretSource::File(path) => format!("`api_key_file` {}", path.display()),
+    }
+}
+
+fn read(what: &str, source: &SecretSource) -> Result<String, String> {
+    let (text, place) = match source {
+        SecretSource::Env(name) => {
+            let text = std::env::var(name).map_err(|_| {
+                format!("{what} is missing: the environment variable `{name}` is not set")
+            })?;
+            (text, format!("the environment variable `{name}`"))
+        }
+        SecretSource::File(path) => {
+            let text = std::fs::read_to_string(path).map_err(|why| {
+                format!("{what} is missing: the file {} cannot be read: {why}", path.display())
+            })?;
+            (text, format!("the file {}", path.display()))
+        }
+    };
+    match text.trim() {
+        "" => Err(format!("{what} is missing: {place} is empty")),
+        secret => Ok(secret.to_owned()),
+    }
+}
