@@ -8,6 +8,7 @@ pub mod binary;
 pub mod chance;
 pub mod crash;
 pub mod disk;
+pub mod fake_model;
 pub mod fuzz;
 pub mod http;
 pub mod journal;
