@@ -74,27 +74,30 @@ pub(crate) fn inferno(here: &Checkout) -> Result<()> {
 
 /// The packages of `web/`, exactly as locked.
 pub(crate) fn web_packages(here: &Checkout) -> Result<()> {
-    let web = here.join("web");
-    let lock = fs::read(web.join("package-lock.json")).context("web/package-lock.json")?;
+    npm_packages(here, "web").context("the web page needs Node 20.19 or newer, with npm")
+}
+
+/// The packages of a folder with a lock file, exactly as locked.
+pub(crate) fn npm_packages(here: &Checkout, folder: &str) -> Result<()> {
+    let within = here.join(folder);
+    let lock = within.join("package-lock.json");
+    let lock = fs::read(&lock).with_context(|| lock.display().to_string())?;
     // npm's own record inside node_modules is written in another form than the lock file, so we
     // leave a copy of the lock file that was installed.
-    let record = web.join("node_modules/.installed-lock.json");
+    let record = within.join("node_modules/.installed-lock.json");
     if fs::read(&record).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    let installed = Job::new("npm")
-        .args(["ci", "--no-audit", "--no-fund"])
-        .within(&web)
-        .run()
-        .context("the web page needs Node 20.19 or newer, with npm")?;
-    ensure!(installed.success, "npm could not install the packages of web/; see above");
-    fs::write(&record, lock).context("web/node_modules")
+    let installed =
+        Job::new("npm").args(["ci", "--no-audit", "--no-fund"]).within(&within).run()?;
+    ensure!(installed.success, "npm could not install the packages of {folder}; see above");
+    fs::write(&record, lock).with_context(|| record.display().to_string())
 }
 
 /// A Python with exactly the packages that `lock` names, in an environment of its own beside what
-/// cargo builds.
-pub(crate) fn python(here: &Checkout, lock: &Path) -> Result<PathBuf> {
-    let home = here.built.parent().context("target/")?.join("python");
+/// cargo builds. Each name is another environment.
+pub(crate) fn python(here: &Checkout, name: &str, lock: &Path) -> Result<PathBuf> {
+    let home = here.built.parent().context("target/")?.join(name);
     let python = home.join("bin/python");
     let wanted = fs::read(lock).with_context(|| lock.display().to_string())?;
     // A copy of the lock file that was installed, left there when everything was.
@@ -104,7 +107,7 @@ pub(crate) fn python(here: &Checkout, lock: &Path) -> Result<PathBuf> {
     }
     // `--clear`: of another lock file nothing may be left.
     let make = || Job::new("python3").args(["-m", "venv", "--clear"]).args([&home]).run();
-    if !make().context("the tests of the API need Python 3.11 or newer")?.success {
+    if !make().context("these tests need Python 3.11 or newer")?.success {
         install("python3-venv")?;
         ensure!(make()?.success, "python3 cannot make an environment; see above");
     }

@@ -13,7 +13,7 @@ use crate::tally::{Runner, Tally};
 const HERE: &str = "crates/server/tests/api";
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
-    let python = setup::python(here, &here.join(HERE).join("requirements.txt"))?;
+    let python = setup::python(here, "python", &here.join(HERE).join("requirements.txt"))?;
     let binary = rust::binary(here)?;
     let finished = Job::new(python)
         // It would leave its compiled files beside the source.

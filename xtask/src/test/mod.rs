@@ -3,6 +3,7 @@
 mod api;
 mod browser;
 mod rust;
+mod sdk;
 
 use std::fmt::Write as _;
 
@@ -11,12 +12,13 @@ use anyhow::{Result, bail, ensure};
 use crate::ledger::Part;
 use crate::web;
 
-pub(crate) const PARTS: [Part; 6] = [
+pub(crate) const PARTS: [Part; 7] = [
     Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
     Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
     Part { name: "browser", about: "the page in Chromium, on the real binary", run: browser::run },
     Part { name: "api", about: "schemathesis on the OpenAPI document, real binary", run: api::run },
+    Part { name: "sdk", about: "the vendors' own clients on the fake model server", run: sdk::run },
     Part {
         name: "crash",
         about: "kills of the real binary: at random, and at every fail point",
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn parts_are_chosen_by_name_and_keep_their_order() {
-        check("", "rust doc web browser api crash");
+        check("", "rust doc web browser api sdk crash");
         check("--only web", "web");
         check("--only crash rust", "rust crash");
         check("--only doc --list --only web", "doc web");
