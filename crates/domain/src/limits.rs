@@ -23,3 +23,7 @@ pub const EXECUTE_WITHIN_MS: u64 = 24 * 60 * 60 * 1000;
 /// Model calls in one run before somebody is asked, whatever the configuration says: a loop between
 /// model and tools comes to people's notice.
 pub const TURNS_PER_RUN_MAX: u32 = 200;
+/// Denials of a session that a new call is held against, the latest first: older ones nobody remembers.
+pub const DENIALS_LOOKED_AT: usize = 20;
+/// Of the reason of such a denial, as the warning repeats it; the denied hold has it whole.
+pub const SIMILAR_REASON_CHARS: usize = 200;

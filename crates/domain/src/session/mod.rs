@@ -9,6 +9,7 @@ mod go_on;
 mod open;
 mod owed;
 mod report;
+mod similar;
 mod think;
 mod two_phase;
 

@@ -5,18 +5,50 @@ use std::sync::Arc;
 use super::begin::Renewed;
 use super::decide::{Draft, Recovered, Reply};
 use super::two_phase::{finished, unknown};
-use super::{CallState, HoldSpec};
-use crate::answer::Settlement;
+use super::{CallState, HoldSpec, Session};
+use crate::answer::{Answer, Settlement};
 use crate::call::Call;
 use crate::context::Context;
 use crate::event::Event;
 use crate::grant::ClearedBy;
-use crate::hold::{Hold, HoldChange, HoldOutcome, Preview, Question, Risk};
+use crate::hold::{Hold, HoldChange, HoldOutcome, Preview, Question, Risk, Vote};
 use crate::id::{CallId, HoldId};
 use crate::outcome::{NotRun, Outcome, ToolResult};
-use crate::person::AuthenticatedPerson;
+use crate::person::{AuthenticatedPerson, People};
 use crate::refusal::Refusal;
+use crate::schema::redact;
 use crate::tool::Confirm;
+
+impl Session {
+    /// The model's own call stays as it was in its history; if a person changed what ran, the result
+    /// says so, or the model would take it for the result of what it wrote.
+    fn told_of_changes(
+        &self,
+        id: CallId,
+        call: &Call,
+        result: ToolResult,
+        people: &People,
+    ) -> ToolResult {
+        let hold = match self.state_of(id) {
+            Some(CallState::Running { clearance, .. }) => match clearance.by {
+                ClearedBy::People(hold) => self.holds.get(&hold).cloned(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let edits =
+            |vote: &&Vote| matches!(vote.answer, Answer::Approve { arguments: Some(_), .. });
+        let edited = hold.as_ref().and_then(|hold| hold.votes.iter().rev().find(edits));
+        let Some(vote) = edited.filter(|_| call.confirm == Confirm::Held) else { return result };
+        let content = format!(
+            "{} approved this call with other arguments, and it ran with these: {}\nWhat came of it:\n{}",
+            people.name_of(&vote.by),
+            redact(call.arguments.value(), &call.secrets),
+            result.content
+        );
+        ToolResult { content, ..result }
+    }
+}
 
 impl Draft {
     pub(super) fn report(
@@ -90,6 +122,7 @@ impl Draft {
             Outcome::Succeeded(output) => ToolResult::output(output.whole()),
             Outcome::Failed(output) => ToolResult::error(output.whole()),
         };
+        let result = self.next.told_of_changes(id, &call, result, context.people);
         self.push(Event::CallSettled { call: id, result }, context);
     }
 

@@ -140,7 +140,10 @@ impl Draft {
         }
         let two_phase =
             two_phase && call.confirm == Confirm::TwoPhase && spec.question == Question::Approve;
-        let hold = self.open(spec, Some(call.clone()), None, two_phase, context);
+        let warning = self.next.denied_before(call, context.people, context.now);
+        let mut spec = spec.clone();
+        spec.preview.warnings.extend(warning);
+        let hold = self.open(&spec, Some(call.clone()), None, two_phase, context);
         if let (true, Some(hold)) = (two_phase, self.next.holds.get(&hold).cloned()) {
             self.push(Event::CallSettled { call: id, result: pending(&hold, call) }, context);
         }

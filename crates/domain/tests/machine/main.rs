@@ -2,6 +2,7 @@
 
 mod budgets;
 mod circle;
+mod honest;
 mod model;
 mod random;
 mod regressions;

@@ -36,10 +36,12 @@ async fn three_calls_of_one_tool_answered_in_reverse_by_two_people_across_kills(
     // Each result belongs to its own call.
     let told = results(&read);
     let lines = served.witness().lines().expect("a witness");
-    for (index, ran) in ["one", "TWO"].into_iter().enumerate() {
+    let changed = "Ana approved this call with other arguments, and it ran with these: \
+                   {\"note\":\"TWO\"}\nWhat came of it:\n";
+    for (index, (ran, said)) in [("one", ""), ("TWO", changed)].into_iter().enumerate() {
         let line = lines.iter().find(|line| line.input["note"] == ran).expect("an effect");
         assert_eq!(line.call, told[index].0);
-        assert_eq!(told[index].1, format!("did {}", line.key));
+        assert_eq!(told[index].1, format!("{said}did {}", line.key));
         assert!(!told[index].2);
     }
     let call = holds[2]["call"]["id"].as_str().expect("an id").to_owned();

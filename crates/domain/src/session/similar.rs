@@ -1,0 +1,141 @@
+//! A call that is much like one that somebody denied: whoever is asked now should know. Only what
+//! is stored counts, never what a model says about it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Session;
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::hold::{Hold, HoldState};
+use crate::limits::{DENIALS_LOOKED_AT, SIMILAR_REASON_CHARS};
+use crate::person::People;
+use crate::schema::redact;
+use crate::time::Timestamp;
+
+/// This share of all words that two calls use, and more, they must have in common.
+const IN_COMMON: (usize, usize) = (3, 5);
+
+impl Session {
+    /// What to warn of before `call` is asked about: the latest denial of the same call, or else of
+    /// a similar one, of the same tool and in this session.
+    pub(super) fn denied_before(
+        &self,
+        call: &Call,
+        people: &People,
+        now: Timestamp,
+    ) -> Option<String> {
+        let denials = || self.holds.values().rev().filter(|hold| is_denial_of(hold, &call.tool));
+        let denials: Vec<&Hold> = denials().take(DENIALS_LOOKED_AT).map(|hold| &**hold).collect();
+        let same = denials.iter().find(|hold| {
+            hold.call.as_ref().is_some_and(|denied| denied.match_key() == call.match_key())
+        });
+        let words = words(call);
+        let similar = || {
+            denials.iter().find(|hold| {
+                hold.call.as_ref().is_some_and(|denied| are_similar(&words, &self::words(denied)))
+            })
+        };
+        let (hold, likeness) = match same {
+            Some(hold) => (hold, "the same as"),
+            None => (similar()?, "similar to"),
+        };
+        let vote = hold.state.decision()?.vote()?;
+        let Answer::Deny { reason, .. } = &vote.answer else { return None };
+        let said = match reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
+            Some(reason) => format!(": \"{}\"", short(reason)),
+            None => String::new(),
+        };
+        let ago = ago(now.ms_since(vote.at));
+        Some(format!("{likeness} a call that {} denied {ago}{said}", people.name_of(&vote.by)))
+    }
+}
+
+fn is_denial_of(hold: &Hold, tool: &str) -> bool {
+    matches!(hold.state, HoldState::Denied(_))
+        && hold.call.as_ref().is_some_and(|call| &*call.tool == tool)
+}
+
+/// The words of all arguments: runs of letters and digits, in small letters. Secrets are none.
+fn words(call: &Call) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    collect(&redact(call.arguments.value(), &call.secrets), &mut words);
+    words
+}
+
+fn collect(value: &Value, words: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => {
+            let found = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.extend(found.map(str::to_lowercase));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+        Value::Object(map) => {
+            for (key, inner) in map {
+                words.insert(key.to_lowercase());
+                collect(inner, words);
+            }
+        }
+        other => {
+            words.insert(other.to_string());
+        }
+    }
+}
+
+fn are_similar(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let (shared, all) = (one.intersection(other).count(), one.union(other).count());
+    all > 0 && shared * IN_COMMON.1 >= all * IN_COMMON.0
+}
+
+fn short(reason: &str) -> String {
+    let mut kept: String = reason.chars().take(SIMILAR_REASON_CHARS).collect();
+    if kept.len() < reason.len() {
+        kept.push('…');
+    }
+    kept
+}
+
+fn ago(ms: u64) -> String {
+    let (count, unit) = match ms / 60_000 {
+        0 => return "less than a minute ago".into(),
+        minutes @ 1..60 => (minutes, "minute"),
+        minutes @ 60..1_440 => (minutes / 60, "hour"),
+        minutes => (minutes / 1_440, "day"),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_one_unit() {
+        for (ms, text) in [
+            (59_999, "less than a minute ago"),
+            (60_000, "1 minute ago"),
+            (180_000, "3 minutes ago"),
+            (3_600_000, "1 hour ago"),
+            (86_400_000 * 2, "2 days ago"),
+        ] {
+            assert_eq!(ago(ms), text);
+        }
+    }
+
+    #[test]
+    fn calls_are_similar_that_share_most_words() {
+        let words = |value: Value| {
+            let mut found = BTreeSet::new();
+            collect(&value, &mut found);
+            found
+        };
+        let sql = |text: &str| words(serde_json::json!({ "sql": text }));
+        let denied = sql("DELETE FROM orders WHERE status = 1");
+        assert!(are_similar(&denied, &sql("delete from orders where status=2")));
+        assert!(are_similar(&denied, &sql("DELETE FROM orders WHERE id = 1")));
+        assert!(!are_similar(&denied, &sql("SELECT name FROM customers")));
+        assert!(!are_similar(&sql(""), &sql("DELETE FROM orders WHERE status = 1")));
+        assert!(!are_similar(&BTreeSet::new(), &BTreeSet::new()));
+    }
+}
