@@ -103,22 +103,31 @@ impl Engine {
             TokenOwner::Person(id) => {
                 self.person_caller(id, Proof::Token(token.id), via, token.scopes.clone())
             }
-            TokenOwner::Program(name) => Some(Caller {
-                actor: Actor::Program {
-                    token: token.id,
-                    name: name.clone(),
-                    minted_by: token.minted_by.accountable().cloned(),
-                },
-                scopes: token
-                    .scopes
-                    .iter()
-                    .copied()
-                    .filter(|scope| *scope != Scope::Answer)
-                    .collect(),
-                person: None,
-                roles: Vec::new(),
-            }),
+            TokenOwner::Program(name) => Some(program_caller(token, name)),
         }
+    }
+
+    /// A part of this very process that asks and runs, by a name that means the same one after a
+    /// restart. Its token is there for the record: nobody ever knew its secret.
+    pub async fn caller_for_program(&self, name: &str) -> Result<Caller, Error> {
+        const NOTE: &str = "a part of this process";
+        let owner = TokenOwner::Program(name.to_owned());
+        let is_its = |token: &&Token| {
+            token.owner == owner
+                && token.minted_by == Actor::Runtime
+                && token.note.as_deref() == Some(NOTE)
+        };
+        let known = self.0.house.get().tokens.values().find(is_its).cloned();
+        let token = match known {
+            Some(token) => token,
+            None => {
+                let scopes = vec![Scope::Ask, Scope::Run];
+                let note = Some(NOTE.to_owned());
+                let new = NewToken { owner, scopes, expires_at: None, note };
+                self.mint(Actor::Runtime, new).await?.token
+            }
+        };
+        Ok(program_caller(&token, name))
     }
 
     /// A person whom the program that embeds us has authenticated by its own means. Its word is taken
@@ -293,5 +302,18 @@ impl Engine {
                     self.0.store.hold(id).await?.is_some_and(|hold| self.sees_hold(caller, &hold))
                 }
             })
+    }
+}
+
+fn program_caller(token: &Token, name: &str) -> Caller {
+    Caller {
+        actor: Actor::Program {
+            token: token.id,
+            name: name.to_owned(),
+            minted_by: token.minted_by.accountable().cloned(),
+        },
+        scopes: token.scopes.iter().copied().filter(|scope| *scope != Scope::Answer).collect(),
+        person: None,
+        roles: Vec::new(),
     }
 }

@@ -99,6 +99,21 @@ pub(crate) fn start_logging(default: &str) {
     };
 }
 
+/// A plain server in front of this engine.
+pub(crate) fn setup(engine: Engine, listen: SocketAddr) -> ServerSetup {
+    ServerSetup {
+        engine,
+        listen,
+        public_url: None,
+        tls: None,
+        trusts: None,
+        demo: None,
+        warnings: Vec::new(),
+        limits: HttpLimits::default(),
+        audit: Some(Arc::new(ExportLines)),
+    }
+}
+
 /// A house about to open its doors.
 pub(crate) struct Serving {
     house: House,
@@ -109,17 +124,7 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn new(house: House, listen: SocketAddr) -> Serving {
-        let setup = ServerSetup {
-            engine: house.engine.clone(),
-            listen,
-            public_url: None,
-            tls: None,
-            trusts: None,
-            demo: None,
-            warnings: Vec::new(),
-            limits: HttpLimits::default(),
-            audit: Some(Arc::new(ExportLines)),
-        };
+        let setup = setup(house.engine.clone(), listen);
         Serving { house, setup, demo: None, warnings: Vec::new() }
     }
 
@@ -171,7 +176,7 @@ impl Bound {
     }
 }
 
-async fn asked_to_stop() {
+pub(crate) async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = match signal(SignalKind::terminate()) {
         Ok(terminate) => terminate,

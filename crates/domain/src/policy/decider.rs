@@ -1,8 +1,8 @@
 //! A second opinion, in code: for programs that embed the engine and know more than arguments tell.
 //!
 //! It stands beside the rules and never above them: of its opinion and theirs the stricter counts. So
-//! a program whose code alone decides has no rules and the default `allow`. Whatever goes wrong in it
-//! asks a person.
+//! a program whose code alone decides has no rules and the default `allow`. Of two questions that need
+//! equally many people, the rules' is asked. Whatever goes wrong in the code asks a person.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,6 +24,13 @@ pub enum Opinion {
         whom: AskSpec,
         risk: Risk,
     },
+}
+
+impl Opinion {
+    /// Somebody must look.
+    pub fn ask(whom: impl Into<AskSpec>) -> Opinion {
+        Opinion::Ask { whom: whom.into(), risk: Risk::default() }
+    }
 }
 
 type Judge = dyn Fn(&Facts<'_>) -> Result<Opinion, String> + Send + Sync;

@@ -7,6 +7,7 @@
 mod closure;
 mod context;
 mod error;
+mod form;
 mod host;
 mod preview;
 mod schema;
@@ -16,6 +17,7 @@ mod tests;
 pub use closure::TypedFn;
 pub use context::CallContext;
 pub use error::ToolError;
+pub use form::FormTool;
 pub use host::{Typed, TypedTool};
 pub use preview::Preview;
 pub use schema::schema_of;

@@ -326,3 +326,26 @@ async fn a_typed_closure_conforms() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_form_conforms_and_asks_by_its_type() {
+    let host = FormTool::new::<Account>("ask_account", "Asks.", "Whose account?").unwrap();
+    let prepared = prepare(&host, json!({"note": "for the refund"})).await.unwrap();
+    let question = Some(domain::hold::Question::Fill { schema: Some(schema_of::<Account>()) });
+    assert_eq!(prepared.question, question);
+    assert_eq!(prepared.title.as_deref(), Some("Whose account?"));
+    assert_eq!(prepared.shown, json!({"note": "for the refund"}));
+    conforms(Case {
+        host: &host,
+        works: json!({}),
+        effects: &|| 0,
+        effects_each: 0,
+        unsound: None,
+        endless: None,
+        noisy: None,
+        clear: &cleared,
+    })
+    .await;
+    let other = FormTool::new::<Tag>("ask_account", "Asks.", "Whose account?").unwrap();
+    assert_ne!(host.tool().definition(), other.tool().definition());
+}
