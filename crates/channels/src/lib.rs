@@ -1,6 +1,13 @@
 //! Places where word goes out to the world. Each foreign thing has its folder; none of them decides
 //! anything.
 
+pub mod card;
+pub mod dingtalk;
+pub mod email;
+pub mod feishu;
 mod limits;
+pub mod plain;
 pub mod reply;
+pub mod slack;
+pub mod telegram;
 pub mod webhook;

@@ -9,3 +9,37 @@ pub(crate) const URL_BYTES_MAX: usize = 2048;
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// An answer is a word or two, with a courtesy. What is longer says more than yes or no.
 pub(crate) const REPLY_CHARACTERS_MAX: usize = 120;
+/// Where a title is a heading. It stands in full in the body.
+pub(crate) const TITLE_CHARACTERS_MAX: usize = 120;
+/// The names of people, rules and agents on a card: a line each.
+pub(crate) const FACT_CHARACTERS_MAX: usize = 120;
+/// The first line of a result, behind who approved it.
+pub(crate) const RESULT_CHARACTERS_MAX: usize = 200;
+/// Slack's bound, the smallest; Feishu takes 100.
+pub(crate) const BUTTON_CHARACTERS_MAX: usize = 75;
+/// A label beside an input.
+pub(crate) const FIELD_CHARACTERS_MAX: usize = 100;
+/// A form with more fields is one for the page.
+pub(crate) const FIELDS_MAX: usize = 12;
+/// The same for a list to pick from; Slack takes 100.
+pub(crate) const FORM_OPTIONS_MAX: usize = 100;
+/// More options than this become a menu: the platforms draw no more buttons in a row.
+pub(crate) const BUTTONS_MAX: usize = 5;
+/// A card of Feishu may have 30 KB; counted as the message carries it, escaped twice.
+pub(crate) const FEISHU_CARD_BYTES_MAX: usize = 30_000;
+/// A text or post of Feishu may have 150 KB, which nobody reads in a chat.
+pub(crate) const FEISHU_TEXT_BYTES_MAX: usize = 20_000;
+/// What DingTalk takes as `msgParam`.
+pub(crate) const DINGTALK_PARAM_BYTES_MAX: usize = 15_000;
+/// A longer variable of a card is silently not shown.
+pub(crate) const DINGTALK_VALUE_BYTES_MAX: usize = 1_024;
+/// What Slack takes in one section.
+pub(crate) const SLACK_SECTION_UNITS_MAX: usize = 3_000;
+/// Fifty blocks are allowed; more than ten of text are not read in a chat.
+pub(crate) const SLACK_SECTIONS_MAX: usize = 10;
+/// What Telegram takes in one message.
+pub(crate) const TELEGRAM_UNITS_MAX: usize = 4_096;
+/// Mail programs hide what comes after about this much.
+pub(crate) const EMAIL_BODY_BYTES_MAX: usize = 100_000;
+/// Lists of mails show less.
+pub(crate) const EMAIL_SUBJECT_CHARACTERS_MAX: usize = 150;

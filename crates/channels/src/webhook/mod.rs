@@ -7,7 +7,7 @@
 mod body;
 mod courier;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod secret;
 mod target;
 #[cfg(test)]

@@ -14,20 +14,24 @@ use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
 use serde_json::{Value, json};
 
-pub(super) const SECRET_ENV: &str = "CI_CALLBACK_SECRET";
+pub(crate) const SECRET_ENV: &str = "CI_CALLBACK_SECRET";
 
 /// So many seconds after the sample was opened.
-pub(super) fn at(seconds: u64) -> Timestamp {
+pub(crate) fn at(seconds: u64) -> Timestamp {
     Timestamp::from_ms(1_763_172_180_000).plus_ms(seconds * 1000)
 }
 
-pub(super) fn hold() -> Hold {
+pub(crate) fn hold() -> Hold {
     gating(json!({}), json!({"tag": "1.4"}))
 }
 
-pub(super) fn hold_with_secret(secret: &str) -> Hold {
+pub(crate) fn hold_with_secret(secret: &str) -> Hold {
     let schema = json!({"properties": {"token": {"writeOnly": true}}});
     gating(schema, json!({"tag": "1.4", "token": secret}))
+}
+
+pub(crate) fn hold_with_arguments(arguments: Value) -> Hold {
+    gating(json!({}), arguments)
 }
 
 fn gating(schema: Value, arguments: Value) -> Hold {
@@ -79,11 +83,11 @@ fn gating(schema: Value, arguments: Value) -> Hold {
     }
 }
 
-pub(super) fn approve(arguments: Option<Arguments>) -> Answer {
+pub(crate) fn approve(arguments: Option<Arguments>) -> Answer {
     Answer::Approve { scope: Scope::Once, arguments, note: None }
 }
 
-pub(super) fn decided(mut hold: Hold, answer: Answer) -> Hold {
+pub(crate) fn decided(mut hold: Hold, answer: Answer) -> Hold {
     let by = PersonId::new("ana");
     let vote = Vote {
         answer,
@@ -104,7 +108,7 @@ pub(super) fn decided(mut hold: Hold, answer: Answer) -> Hold {
 }
 
 /// Decided, and somebody wants to hear of it.
-pub(super) fn hold_for(url: &str) -> Hold {
+pub(crate) fn hold_for(url: &str) -> Hold {
     let mut hold = decided(hold_with_secret("hunter2"), approve(None));
     hold.callback = Some(Callback { url: url.into(), secret_env: SECRET_ENV.into() });
     hold

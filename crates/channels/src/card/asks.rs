@@ -1,0 +1,91 @@
+//! What can be pressed or filled in.
+
+use super::form::Field;
+use super::pointer::{Pointer, Said};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Nothing any more, or nothing that a chat can do: the link is the way.
+    Nothing,
+    /// Yes or no. Without `allow`, only no: somebody who has not seen everything can still refuse.
+    Decide {
+        allow: Option<Button>,
+        deny: Button,
+    },
+    /// One of these. A platform with too many to draw leaves them to the reply and the link.
+    Choose {
+        options: Vec<Button>,
+        deny: Button,
+    },
+    /// Several of these at once, which needs a form.
+    ChooseSeveral {
+        options: Vec<Button>,
+        submit: Button,
+        deny: Button,
+    },
+    Fill {
+        fields: Vec<Field>,
+        submit: Button,
+        deny: Button,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Button {
+    pub label: String,
+    pub pointer: Pointer,
+    pub style: Style,
+    pub does: Does,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Says yes to something that can do harm.
+    Danger,
+    Plain,
+}
+
+/// For platforms that name their buttons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    Allow,
+    Deny,
+    Choose(u8),
+    Submit,
+}
+
+impl Asks {
+    /// What is left when not everything was shown: a no.
+    pub(super) fn only_no(&self) -> Asks {
+        match self {
+            Asks::Nothing => Asks::Nothing,
+            Asks::Decide { deny, .. }
+            | Asks::Choose { deny, .. }
+            | Asks::ChooseSeveral { deny, .. }
+            | Asks::Fill { deny, .. } => Asks::Decide { allow: None, deny: deny.clone() },
+        }
+    }
+
+    /// Whether a yes, a choice or a form can be given with this card.
+    pub fn takes_a_yes(&self) -> bool {
+        match self {
+            Asks::Nothing | Asks::Decide { allow: None, .. } => false,
+            Asks::Decide { .. }
+            | Asks::Choose { .. }
+            | Asks::ChooseSeveral { .. }
+            | Asks::Fill { .. } => true,
+        }
+    }
+}
+
+impl Button {
+    pub(super) fn new(label: String, at: &Pointer, said: Said, style: Style) -> Button {
+        let does = match said {
+            Said::Allow => Does::Allow,
+            Said::Deny => Does::Deny,
+            Said::Option(number) => Does::Choose(number),
+            Said::Form => Does::Submit,
+        };
+        Button { label, pointer: Pointer { said, ..at.clone() }, style, does }
+    }
+}

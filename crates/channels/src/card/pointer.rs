@@ -1,0 +1,172 @@
+//! What a button carries: `h1:<key>:<option>:<nonce>`, in at most 64 bytes.
+//!
+//! It points to a delivery, and is believed about nothing. That the delivery exists, that the nonce is
+//! the stored one, that the press comes from the same chat and message, and who may answer, is all
+//! looked up.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of a delivery: up to 22 letters and digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key(String);
+
+/// Six to eight letters and digits, stored with the delivery.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce(String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Said {
+    Allow,
+    Deny,
+    /// An option of a choice, from 1.
+    Option(u8),
+    /// Opens or submits a form.
+    Form,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pointer {
+    pub key: Key,
+    pub said: Said,
+    pub nonce: Nonce,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is not a button of ours")]
+pub struct BadPointer;
+
+impl Key {
+    pub fn new(text: &str) -> Result<Key, BadPointer> {
+        is_plain(text, 1, 22).then(|| Key(text.to_owned())).ok_or(BadPointer)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Nonce {
+    pub fn new(text: &str) -> Result<Nonce, BadPointer> {
+        is_plain(text, 6, 8).then(|| Nonce(text.to_owned())).ok_or(BadPointer)
+    }
+
+    /// From so many fresh random bits.
+    pub fn make(mut chance: u128) -> Nonce {
+        const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+        let letters = (0..8).map(|_| {
+            let letter = LETTERS[(chance % 36) as usize] as char;
+            chance /= 36;
+            letter
+        });
+        Nonce(letters.collect())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_plain(text: &str, least: usize, most: usize) -> bool {
+    (least..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Said::Allow => f.write_str("a"),
+            Said::Deny => f.write_str("d"),
+            Said::Form => f.write_str("f"),
+            Said::Option(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+impl FromStr for Said {
+    type Err = BadPointer;
+
+    fn from_str(text: &str) -> Result<Said, BadPointer> {
+        match text {
+            "a" => Ok(Said::Allow),
+            "d" => Ok(Said::Deny),
+            "f" => Ok(Said::Form),
+            number => {
+                let read = number.parse().map_err(|_| BadPointer)?;
+                // One spelling: no `+1`, no `01`.
+                (read > 0 && Said::Option(read).to_string() == number)
+                    .then_some(Said::Option(read))
+                    .ok_or(BadPointer)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "h1:{}:{}:{}", self.key.0, self.said, self.nonce.0)
+    }
+}
+
+impl FromStr for Pointer {
+    type Err = BadPointer;
+
+    fn from_str(text: &str) -> Result<Pointer, BadPointer> {
+        let mut parts = text.split(':');
+        let mut next = || parts.next().ok_or(BadPointer);
+        let (version, key, said, nonce) = (next()?, next()?, next()?, next()?);
+        if version != "h1" || parts.next().is_some() {
+            return Err(BadPointer);
+        }
+        Ok(Pointer { key: Key::new(key)?, said: said.parse()?, nonce: Nonce::new(nonce)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for text in ["h1:7Q2:a:k3x9ab", "h1:7Q2:d:k3x9ab12", "h1:7Q2:255:k3x9ab", "h1:Z:f:000000"] {
+            assert_eq!(text.parse::<Pointer>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "h1:7Q2:a",
+            "h2:7Q2:a:k3x9ab",
+            "h1::a:k3x9ab",
+            "h1:7Q2:b:k3x9ab",
+            "h1:7Q2:0:k3x9ab",
+            "h1:7Q2:01:k3x9ab",
+            "h1:7Q2:+1:k3x9ab",
+            "h1:7Q2:256:k3x9ab",
+            "h1:7Q2:a:k3x9a",
+            "h1:7Q2:a:k3x9ab123",
+            "h1:7Q2:a:k3x9ab:x",
+            "h1:7 2:a:k3x9ab",
+            "h1:é:a:k3x9ab",
+        ] {
+            assert_eq!(text.parse::<Pointer>(), Err(BadPointer), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_longest_pointer_fits_where_the_least_room_is() {
+        let key = Key::new(&"Z".repeat(22)).unwrap();
+        let pointer = Pointer { key, said: Said::Option(255), nonce: Nonce::make(u128::MAX) };
+        assert!(pointer.to_string().len() <= 64);
+    }
+
+    proptest! {
+        #[test]
+        fn nonces_are_nonces(chance in any::<u128>(), text in "\\PC{0,70}") {
+            let made = Nonce::make(chance);
+            prop_assert_eq!(Nonce::new(made.as_str()), Ok(made));
+            if let Ok(pointer) = text.parse::<Pointer>() {
+                prop_assert_eq!(pointer.to_string(), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! A card of every kind of hold, for the tests of every platform.
+
+use domain::answer::{Answer, Settlement};
+use domain::hold::{Hold, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
+use domain::outcome::ToolResult;
+use domain::person::{Actor, People, Person, PersonId};
+use domain::visible::visible_multiline;
+use serde_json::{Value, json};
+
+use super::{Card, Key, Language, Nonce, Prompt, Rendered, Replies, Zone};
+use crate::reply::Code;
+use crate::webhook::sample::{approve, at, decided, hold, hold_with_arguments, hold_with_secret};
+
+fn people() -> People {
+    People::new([Person {
+        id: PersonId::new("ana"),
+        name: "Ana".into(),
+        roles: Default::default(),
+        identities: Default::default(),
+    }])
+}
+
+fn drawn(hold: &Hold, language: Language) -> Card {
+    let people = people();
+    let code = Code::new("7K3F");
+    let risky = hold.risk >= Risk::High;
+    let prompt = Prompt {
+        people: &people,
+        language,
+        zone: Zone { name: "CST".into(), offset_minutes: 480 },
+        key: Key::new("7Q2").unwrap(),
+        nonce: Nonce::new("k3x9ab").unwrap(),
+        link: Some(format!("https://hold.example.org/#/hold/{}", hold.id)),
+        replies: Some(Replies { code: risky.then_some(&code), mention: risky }),
+    };
+    Card::draw(hold, &prompt)
+}
+
+fn deletion() -> Hold {
+    let mut hold =
+        hold_with_arguments(json!({"sql": "DELETE FROM orders\nWHERE status = 1", "n": 1}));
+    hold.title = "Delete 214 rows from orders?".into();
+    hold.risk = Risk::High;
+    hold.agent = Some("ops".into());
+    hold.requester = Some(PersonId::new("ana"));
+    hold.rule = Some("deletes need a dba".into());
+    hold.preview = Preview {
+        summary: Some("214 rows".into()),
+        rows: Some(214),
+        diff: None,
+        warnings: vec!["no index on status".into()],
+    };
+    hold
+}
+
+fn hostile() -> Hold {
+    let mut hold = hold_with_arguments(json!({
+        "to": "p\u{430}ypal\u{202e}\u{200b} <at user_id=\"all\"> <!channel> [x](http://y) **b** `c` ~~d~~ &amp; <b>",
+        "```\n---": "# h\n> q\r\u{1b}[2J",
+    }));
+    hold.rule = Some("<script>*_`[\u{202e}".into());
+    hold
+}
+
+fn asking(question: Question) -> Hold {
+    let mut hold = hold();
+    hold.call = None;
+    hold.title = "Which strategy?".into();
+    hold.question = question;
+    hold
+}
+
+fn options(count: usize, multiple: bool) -> Hold {
+    let label = |n: usize| match n {
+        2 => format!("A long one <{}>", "x".repeat(200)),
+        n => format!("Strategy {n} & more"),
+    };
+    let labels = (1..=count).map(|n| (label(n), (n == 1).then(|| "the safe one".to_owned())));
+    asking(Question::choose(labels, multiple, false).unwrap())
+}
+
+fn form(schema: Value) -> Hold {
+    asking(Question::Fill { schema: Some(schema) })
+}
+
+pub(crate) fn samples() -> Vec<(&'static str, Card)> {
+    let became = |outcome: HoldOutcome| {
+        let mut hold = decided(deletion(), approve(None));
+        hold.changed(&HoldChange::Outcome(outcome));
+        hold
+    };
+    let over = |state: HoldState| {
+        let mut hold = deletion();
+        hold.decided(state);
+        hold
+    };
+    let properties = json!({
+        "region": {"type": "string", "title": "Region <eu>"}, "count": {"type": "integer"},
+        "dry_run": {"type": "boolean"}, "tier": {"enum": ["small", "large"]},
+    });
+    let reason = Some("wrong table\nsecond line".to_owned());
+    let cancelled = HoldState::Cancelled { by: Actor::Runtime, reason: None, at: at(60) };
+    let holds = vec![
+        ("approve", deletion()),
+        ("secret", hold_with_secret("hunter2")),
+        ("hostile", hostile()),
+        ("choose", options(3, false)),
+        ("choose_many", options(100, false)),
+        ("choose_several", options(8, true)),
+        ("fill", form(json!({"type": "object", "required": ["region"], "properties": properties}))),
+        (
+            "fill_secret",
+            form(
+                json!({"type": "object", "properties": {"pin": {"type": "string", "writeOnly": true}}}),
+            ),
+        ),
+        ("perform", asking(Question::Perform { deny_values: Vec::new() })),
+        ("settle", asking(Question::Settle)),
+        ("running", became(HoldOutcome::Executing)),
+        ("done", became(HoldOutcome::Succeeded(ToolResult::output("214 rows deleted")))),
+        ("failed", became(HoldOutcome::Failed(ToolResult::output("table is locked\u{1b}[2J")))),
+        ("in_doubt", became(HoldOutcome::Unknown)),
+        ("denied", decided(deletion(), Answer::Deny { reason, stop: false })),
+        ("chosen", decided(options(3, false), Answer::Choose(vec!["1".into()]))),
+        (
+            "settled",
+            decided(
+                asking(Question::Settle),
+                Answer::Settle { how: Settlement::Failed, content: None },
+            ),
+        ),
+        ("expired", over(HoldState::Expired { at: at(3600) })),
+        ("cancelled", over(cancelled)),
+    ];
+    let chinese = [
+        ("approve_zh", deletion()),
+        ("done_zh", holds[11].1.clone()),
+        ("expired_zh", holds[17].1.clone()),
+    ];
+    let english = holds.iter().map(|(name, hold)| (*name, drawn(hold, Language::English)));
+    english
+        .chain(chinese.iter().map(|(name, hold)| (*name, drawn(hold, Language::Chinese))))
+        .collect()
+}
+
+/// A call with so many bytes of text in it, in short lines.
+pub(crate) fn long(bytes: usize) -> Card {
+    let text: String = (0..bytes.div_ceil(10)).map(|n| format!("{n:09}\n")).collect();
+    drawn(&hold_with_arguments(json!({"text": text})), Language::English)
+}
+
+/// Names that fill every line they may fill.
+pub(crate) fn long_names() -> Card {
+    let mut hold = decided(deletion(), approve(None));
+    let name = "很长的名字".repeat(30);
+    hold.rule = Some(name.clone());
+    hold.agent = Some(name.as_str().into());
+    hold.requester = Some(PersonId::new(&name));
+    hold.title = name.clone();
+    hold.changed(&HoldChange::Outcome(HoldOutcome::Failed(ToolResult::output(name))));
+    drawn(&hold, Language::Chinese)
+}
+
+pub(crate) fn one_line(bytes: usize) -> Card {
+    drawn(&hold_with_arguments(json!({"text": "x".repeat(bytes)})), Language::English)
+}
+
+pub(crate) fn is_whole(rendered: &Rendered) -> bool {
+    rendered.takes_a_yes && !rendered.value.to_string().contains("[cut: ")
+}
+
+/// One file for each kind of hold.
+pub(crate) fn check_snapshots(platform: &str, render: impl Fn(&Card) -> Value) {
+    for (name, card) in samples() {
+        let text = match render(&card) {
+            Value::String(text) => text,
+            Value::Null => continue,
+            value => serde_json::to_string_pretty(&value).unwrap(),
+        };
+        assert!(!text.contains("hunter2"), "a secret is told by {platform}");
+        let invisible = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(invisible, None, "{platform}: {name}");
+        // A hundred options are the same as ten to a reader of snapshots.
+        if name != "choose_many" {
+            let path = format!("../../snapshots/{platform}");
+            insta::with_settings!({snapshot_path => path, prepend_module_to_snapshot => false, omit_expression => true}, {
+                insta::assert_snapshot!(name, text);
+            });
+        }
+    }
+}
+
+/// Every character that there is, as cards show it, a few hundred at a time.
+pub(crate) fn every_character(check: impl Fn(&str)) {
+    let all: Vec<char> = ('\0'..=char::MAX).collect();
+    for chunk in all.chunks(500) {
+        let text: String = chunk.iter().flat_map(|c| ['a', *c]).collect();
+        let shown = visible_multiline(&text);
+        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "nothing invisible");
+        assert!(unmarked(&shown) == text, "near U+{:04X}", chunk[0] as u32);
+        check(&shown);
+    }
+}
+
+/// Reads our marks back.
+pub(crate) fn unmarked(shown: &str) -> String {
+    let mut out = String::new();
+    let mut rest = shown;
+    while let Some(at) = rest.find('⟦') {
+        out.push_str(&rest[..at]);
+        let (mark, after) = rest[at..].split_once('⟧').expect("every mark is closed");
+        let point = u32::from_str_radix(&mark["⟦U+".len()..], 16).expect("a code point");
+        out.push(char::from_u32(point).expect("a character"));
+        rest = after;
+    }
+    out + rest
+}

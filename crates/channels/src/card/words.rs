@@ -1,0 +1,173 @@
+//! Our own words on a card, in the languages that we speak.
+
+use domain::hold::{Question, Risk};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    #[default]
+    English,
+    Chinese,
+}
+
+/// Every text is a match on the language, so that none can be forgotten in one of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(pub(crate) Language);
+
+macro_rules! words {
+    ($($name:ident: $english:literal, $chinese:literal;)*) => {
+        impl Words {
+            $(pub(crate) fn $name(self) -> &'static str {
+                match self.0 {
+                    Language::English => $english,
+                    Language::Chinese => $chinese,
+                }
+            })*
+        }
+    };
+}
+
+words! {
+    approve: "Approve", "确认执行";
+    deny: "Deny", "取消";
+    answer: "Answer…", "填写…";
+    submit: "Submit", "提交";
+    back: "Back", "返回";
+    choose: "Choose…", "选择…";
+    yes: "Yes", "是";
+    no: "No", "否";
+    free_text: "Your answer", "你的回答";
+    open: "Open in Holdpoint", "在 Holdpoint 中打开";
+    until: "until", "有效期至";
+    requested_by: "Requested by", "请求者";
+    agent: "Agent", "代理";
+    rule: "Rule", "规则";
+    digest: "Digest", "摘要";
+    cut: "Not everything fits here. Open the full view to approve.", "内容过长，此处未完整显示。请打开完整页面后再确认。";
+    elsewhere: "Answer on the page.", "请在页面上回答。";
+    expired: "The time ran out. Nobody decided; nothing was run.", "已超时，无人决定，未执行任何操作。";
+    nothing_ran: "nothing was run", "未执行";
+    running: "running", "执行中";
+    in_doubt: "it is not known whether it ran", "无法确定是否已执行";
+    mention_me: "mention me", "请@我";
+}
+
+impl Words {
+    pub(super) fn asked(self, question: &Question) -> &'static str {
+        match (self.0, question) {
+            (Language::English, Question::Approve) => "Approval needed",
+            (Language::English, Question::Choose { .. }) => "A choice is needed",
+            (Language::English, Question::Fill { .. }) => "An answer is needed",
+            (Language::English, Question::Perform { .. }) => "Something is to be done by hand",
+            (Language::English, Question::Settle) => "What really happened?",
+            (Language::Chinese, Question::Approve) => "需要确认",
+            (Language::Chinese, Question::Choose { .. }) => "需要选择",
+            (Language::Chinese, Question::Fill { .. }) => "需要回答",
+            (Language::Chinese, Question::Perform { .. }) => "需要人工操作",
+            (Language::Chinese, Question::Settle) => "实际结果如何？",
+        }
+    }
+
+    pub(super) fn of_risk(self, risk: Risk) -> &'static str {
+        match (self.0, risk) {
+            (Language::English, Risk::Low) => "low risk",
+            (Language::English, Risk::Medium) => "medium risk",
+            (Language::English, Risk::High) => "high risk",
+            (Language::English, Risk::Critical) => "critical risk",
+            (Language::Chinese, Risk::Low) => "低风险",
+            (Language::Chinese, Risk::Medium) => "中风险",
+            (Language::Chinese, Risk::High) => "高风险",
+            (Language::Chinese, Risk::Critical) => "极高风险",
+        }
+    }
+
+    /// The words that answer in this chat, and the code if a yes needs one.
+    pub(super) fn reply(self, code: Option<&str>, mention: bool) -> String {
+        let with = |word: &str| match code {
+            Some(code) => format!("{word} {code}"),
+            None => word.to_owned(),
+        };
+        let text = match self.0 {
+            Language::English => format!("Or reply: {} / cancel", with("confirm")),
+            Language::Chinese => format!("也可以回复：{} / 取消", with("确认")),
+        };
+        self.mentioning(text, mention)
+    }
+
+    pub(super) fn reply_with_number(self, mention: bool) -> String {
+        let text = match self.0 {
+            Language::English => "Or reply with a number, or: cancel".to_owned(),
+            Language::Chinese => "也可以回复编号，或：取消".to_owned(),
+        };
+        self.mentioning(text, mention)
+    }
+
+    fn mentioning(self, text: String, mention: bool) -> String {
+        match (mention, self.0) {
+            (false, _) => text,
+            (true, Language::English) => format!("{text} ({})", self.mention_me()),
+            (true, Language::Chinese) => format!("{text}（{}）", self.mention_me()),
+        }
+    }
+
+    pub(crate) fn cut_sizes(self, shown: usize, total: usize, digest: &str) -> String {
+        match self.0 {
+            Language::English => format!("[cut: {shown} of {total} bytes shown; {digest}]"),
+            Language::Chinese => format!("[已截断：显示 {shown} / {total} 字节；{digest}]"),
+        }
+    }
+
+    /// `approved by Ana, 14:02 UTC`
+    pub(super) fn done_by(self, what: &Done, who: &str, at: &str) -> String {
+        match self.0 {
+            Language::English => format!("{} by {who}, {at}", what.english()),
+            Language::Chinese => format!("{who} {}，{at}", what.chinese()),
+        }
+    }
+
+    pub(super) fn done(self, what: &Done, at: &str) -> String {
+        match self.0 {
+            Language::English => format!("{}, {at}", what.english()),
+            Language::Chinese => format!("{}，{at}", what.chinese()),
+        }
+    }
+}
+
+/// What was done to a hold.
+pub(super) enum Done {
+    Approved,
+    ApprovedEdited,
+    Denied,
+    Answered,
+    Cancelled,
+    ApprovedByRule,
+    DeniedByRule,
+    ApprovedByGrant,
+}
+
+impl Done {
+    fn english(&self) -> &'static str {
+        match self {
+            Done::Approved => "approved",
+            Done::ApprovedEdited => "approved with edits",
+            Done::Denied => "denied",
+            Done::Answered => "answered",
+            Done::Cancelled => "taken back",
+            Done::ApprovedByRule => "approved by a rule",
+            Done::DeniedByRule => "denied by a rule",
+            Done::ApprovedByGrant => "approved by a standing grant",
+        }
+    }
+
+    fn chinese(&self) -> &'static str {
+        match self {
+            Done::Approved => "已批准",
+            Done::ApprovedEdited => "修改后批准",
+            Done::Denied => "已拒绝",
+            Done::Answered => "已回答",
+            Done::Cancelled => "已撤回",
+            Done::ApprovedByRule => "已由规则批准",
+            Done::DeniedByRule => "已由规则拒绝",
+            Done::ApprovedByGrant => "因先前的授权而通过",
+        }
+    }
+}

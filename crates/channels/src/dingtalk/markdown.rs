@@ -1,0 +1,120 @@
+//! A markdown message.
+
+use serde_json::{Value, json};
+
+use crate::card::{Card, Rendered, Words};
+use crate::limits::DINGTALK_PARAM_BYTES_MAX;
+
+/// The `msgParam` of `sampleMarkdown`, which has no buttons: a yes comes as a reply or on the page.
+pub fn message(card: &Card) -> Rendered {
+    let write = |card: &Card| json!({"title": card.headline, "text": text(card)});
+    let fits = |card: &Card| {
+        Value::String(write(card).to_string()).to_string().len() <= DINGTALK_PARAM_BYTES_MAX
+    };
+    let fitted = card.fitted(fits);
+    Rendered { value: write(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
+}
+
+pub(super) fn text(card: &Card) -> String {
+    let mut lines = vec![
+        format!("**{}**", literal(&card.headline)),
+        format!("**{}**", literal(&card.title)),
+        literal(&card.subtitle()),
+    ];
+    let fact = |name: &str, value: &str| literal(&format!("{name}: {value}"));
+    lines.extend(card.facts.iter().map(|known| fact(known.name, &known.value)));
+    lines.push("---".into());
+    lines.push(literal(card.body.text.trim_end()));
+    lines.extend(card.cut_note().map(|note| literal(&note)));
+    lines.extend(card.hint.as_deref().map(literal));
+    let words = Words(card.language);
+    lines.extend(card.link.as_ref().map(|link| format!("[{}]({})", words.open(), address(link))));
+    lines.join("\n\n")
+}
+
+/// Every mark of punctuation is escaped, so none begins anything; blanks that would be swallowed are
+/// written as entities, and line breaks as hard ones.
+pub(super) fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() * 2);
+    let mut before = '\n';
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\n' => out.push_str("  \n"),
+            ' ' if matches!(before, ' ' | '\n')
+                || matches!(characters.peek(), None | Some('\n')) =>
+            {
+                out.push_str("&nbsp;");
+            }
+            c if c.is_ascii_punctuation() => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out
+}
+
+/// Our own address, in a form that no bracket can end.
+fn address(link: &str) -> String {
+    link.replace('(', "%28").replace(')', "%29").replace(' ', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::visible::visible_multiline;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::card::sample::{check_snapshots, every_character, long, samples, unmarked};
+
+    /// Reads markdown as its specification says, as far as we use it.
+    fn read(markdown: &str) -> String {
+        let markdown = markdown.replace("  \n", "\n").replace("&nbsp;", " ");
+        let mut out = String::new();
+        let mut characters = markdown.chars();
+        while let Some(c) = characters.next() {
+            match c {
+                '\\' => out.extend(characters.next()),
+                c => out.push(c),
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn every_kind_of_hold() {
+        check_snapshots("dingtalk_markdown", |card| message(card).value);
+    }
+
+    #[test]
+    fn no_text_is_markup() {
+        assert_eq!(literal("![x](y) **b**"), "\\!\\[x\\]\\(y\\) \\*\\*b\\*\\*");
+        assert_eq!(literal("  a\n# b "), "&nbsp;&nbsp;a  \n\\# b&nbsp;");
+    }
+
+    #[test]
+    fn a_message_stays_within_the_platforms_bounds() {
+        for (name, card) in samples().into_iter().chain([("long", long(60_000))]) {
+            let size = Value::String(message(&card).value.to_string()).to_string().len();
+            assert!(size <= DINGTALK_PARAM_BYTES_MAX, "{name}");
+        }
+        assert!(!message(&long(60_000)).takes_a_yes);
+    }
+
+    #[test]
+    fn every_character_can_be_read_back() {
+        every_character(|shown| assert_eq!(read(&literal(shown)), shown));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read_back(text in any::<String>(), tricky in "[a \n\\\\*#&;]{0,12}") {
+            for text in [text, tricky] {
+                prop_assert_eq!(unmarked(&read(&literal(&visible_multiline(&text)))), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The notice.
+
+use crate::card::{Card, Words, clipped};
+use crate::limits::{EMAIL_BODY_BYTES_MAX, EMAIL_SUBJECT_CHARACTERS_MAX};
+use crate::plain;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    pub subject: String,
+    pub text: String,
+    pub html: String,
+}
+
+pub fn notice(card: &Card) -> Notice {
+    // Words do not answer an e-mail either.
+    let card = Card { hint: None, ..card.elsewhere() };
+    let card = card.fitted(|card| html(card).len() <= EMAIL_BODY_BYTES_MAX);
+    Notice {
+        // One line: a line break in a subject would be a header of its own.
+        subject: clipped(
+            &format!("[{}] {}: {}", card.tag, card.headline, card.title).replace(['\r', '\n'], " "),
+            EMAIL_SUBJECT_CHARACTERS_MAX,
+        ),
+        text: plain::text(&card),
+        html: html(&card),
+    }
+}
+
+fn html(card: &Card) -> String {
+    let mut parts = vec![
+        "<!doctype html><html><head><meta charset=\"utf-8\"></head><body>".to_owned(),
+        format!("<h2>{}</h2>", literal(&card.headline)),
+        format!("<p><b>{}</b><br>{}</p><p>", literal(&card.title), literal(&card.subtitle())),
+    ];
+    let fact = |name: &str, value: &str| format!("{}: {}<br>", literal(name), literal(value));
+    parts.extend(card.facts.iter().map(|known| fact(known.name, &known.value)));
+    parts.push(format!("</p><pre>{}</pre>", literal(card.body.text.trim_end())));
+    parts.extend(card.cut_note().map(|note| format!("<pre>{}</pre>", literal(&note))));
+    let words = Words(card.language);
+    let link = |link: &String| format!("<p><a href=\"{}\">{}</a></p>", literal(link), words.open());
+    parts.extend(card.link.as_ref().map(link));
+    parts.push("</body></html>".into());
+    parts.join("\n")
+}
+
+fn literal(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::visible::visible_multiline;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::card::sample::{check_snapshots, every_character, long, samples, unmarked};
+
+    fn read(html: &str) -> String {
+        let html = html.replace("&#39;", "'").replace("&quot;", "\"");
+        html.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    }
+
+    #[test]
+    fn every_kind_of_hold() {
+        check_snapshots("email", |card| {
+            let notice = notice(card);
+            json!({"subject": notice.subject, "text": notice.text, "html": notice.html})
+        });
+    }
+
+    #[test]
+    fn a_notice_leads_to_the_page_and_nowhere_else() {
+        for (name, card) in samples().into_iter().chain([("long", long(300_000))]) {
+            let notice = notice(&card);
+            assert_eq!(notice.html.matches("href=").count(), 1, "{name}");
+            assert!(notice.html.len() <= EMAIL_BODY_BYTES_MAX);
+            assert!(!notice.subject.contains('\n'));
+            assert!(
+                !notice.text.contains("h1:") && !notice.html.contains("h1:"),
+                "no button: {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_character_can_be_read_back() {
+        every_character(|shown| assert_eq!(read(&literal(shown)), shown));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read_back(text in any::<String>(), tricky in "[&<>\"'amplt;]{0,12}") {
+            for text in [text, tricky] {
+                prop_assert_eq!(unmarked(&read(&literal(&visible_multiline(&text)))), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The modal of a form.
+
+use serde_json::{Value, json};
+
+use super::blocks::{option, plain};
+use crate::card::{Asks, Button, Card, Field, Input, Words};
+
+/// The `view` of `views.open`; `None` if there is no form to fill in. What it says it is for travels in
+/// `private_metadata`, and is believed no more than a button.
+pub fn modal(card: &Card) -> Option<Value> {
+    let words = Words(card.language);
+    let (blocks, submit): (Vec<Value>, &Button) = match &card.asks {
+        Asks::Fill { fields, submit, .. } => {
+            (fields.iter().map(|field| input(field, words)).collect(), submit)
+        }
+        Asks::ChooseSeveral { options, submit, .. } => {
+            let several = json!({
+                "type": "multi_static_select", "action_id": "choices", "placeholder": plain(words.choose(), 150),
+                "options": options.iter().map(option).collect::<Vec<_>>(),
+            });
+            (vec![block("choices", words.choose(), true, several)], submit)
+        }
+        Asks::Nothing | Asks::Decide { .. } | Asks::Choose { .. } => return None,
+    };
+    Some(json!({
+        "type": "modal",
+        "callback_id": "hp_form",
+        "private_metadata": submit.pointer.to_string(),
+        // Twenty-four characters are all there is.
+        "title": plain("Holdpoint", 24),
+        "submit": plain(words.submit(), 24),
+        "close": plain(words.back(), 24),
+        "blocks": blocks,
+    }))
+}
+
+fn block(name: &str, label: &str, required: bool, element: Value) -> Value {
+    json!({
+        "type": "input", "block_id": name, "optional": !required, "label": plain(label, 2000), "element": element,
+    })
+}
+
+fn input(field: &Field, words: Words) -> Value {
+    let pick = |texts: Vec<(&str, &str)>| {
+        let options: Vec<Value> = texts
+            .into_iter()
+            .map(|(text, value)| json!({"text": plain(text, 75), "value": value}))
+            .collect();
+        json!({"type": "static_select", "action_id": field.name, "options": options})
+    };
+    let element = match &field.input {
+        Input::Text => {
+            json!({"type": "plain_text_input", "action_id": field.name, "multiline": true})
+        }
+        Input::Number => {
+            json!({"type": "number_input", "action_id": field.name, "is_decimal_allowed": true})
+        }
+        Input::YesNo => pick(vec![(words.yes(), "true"), (words.no(), "false")]),
+        Input::Pick(texts) => {
+            pick(texts.iter().map(|text| (text.as_str(), text.as_str())).collect())
+        }
+    };
+    block(&field.name, &field.label, field.required, element)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::sample::{check_snapshots, samples};
+
+    #[test]
+    fn every_kind_of_form() {
+        check_snapshots("slack_modal", |card| modal(card).unwrap_or_default());
+        let forms: Vec<&str> = samples()
+            .iter()
+            .filter(|(_, card)| modal(card).is_some())
+            .map(|(name, _)| *name)
+            .collect();
+        assert_eq!(forms, ["choose_several", "fill"], "a secret is not asked for in a chat");
+    }
+}

@@ -1,0 +1,146 @@
+//! A message. HTML, because only three signs need to be escaped in it; the other markup of the
+//! platform is never used for foreign text.
+
+use serde_json::{Value, json};
+
+use crate::card::{Asks, Button, Card, Rendered, Words};
+use crate::limits::TELEGRAM_UNITS_MAX;
+
+/// `sendMessage` and `editMessageText` without the chat.
+pub fn message(card: &Card) -> Rendered {
+    // An inline keyboard has no forms.
+    let drawable = !matches!(card.asks, Asks::ChooseSeveral { .. } | Asks::Fill { .. });
+    let card = if drawable { card.clone() } else { card.elsewhere() };
+    let fitted = card.fitted(|card| units(&parts(card)) <= TELEGRAM_UNITS_MAX);
+    let html: String = parts(&fitted).iter().map(Part::html).collect();
+    let value = json!({
+        "text": html,
+        "parse_mode": "HTML",
+        "link_preview_options": {"is_disabled": true},
+        "reply_markup": {"inline_keyboard": keyboard(&fitted.asks)},
+    });
+    Rendered { value, takes_a_yes: fitted.asks.takes_a_yes() }
+}
+
+/// A piece of the text and how it is set.
+enum Part {
+    Plain(String),
+    Bold(String),
+    Block(String),
+}
+
+impl Part {
+    fn html(&self) -> String {
+        match self {
+            Part::Plain(text) => literal(text),
+            Part::Bold(text) => format!("<b>{}</b>", literal(text)),
+            Part::Block(text) => format!("<pre>{}</pre>", literal(text)),
+        }
+    }
+}
+
+fn parts(card: &Card) -> Vec<Part> {
+    let mut parts = vec![
+        Part::Bold(card.headline.clone()),
+        Part::Plain(format!("\n{}\n{}\n", card.title, card.subtitle())),
+    ];
+    let facts = card.facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value));
+    parts.push(Part::Plain(facts.collect()));
+    parts.push(Part::Block(card.body.text.trim_end().to_owned()));
+    let after = [card.cut_note(), card.hint.clone()];
+    parts.extend(after.into_iter().flatten().map(|line| Part::Plain(format!("\n{line}"))));
+    let words = Words(card.language);
+    parts.extend(card.link.iter().map(|link| Part::Plain(format!("\n{}: {link}", words.open()))));
+    parts
+}
+
+/// The platform counts what is left after its markup is read, in UTF-16.
+fn units(parts: &[Part]) -> usize {
+    let text = |part: &Part| match part {
+        Part::Plain(text) | Part::Bold(text) | Part::Block(text) => text.encode_utf16().count(),
+    };
+    parts.iter().map(text).sum()
+}
+
+pub(super) fn literal(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn keyboard(asks: &Asks) -> Vec<Vec<Value>> {
+    let key = |button: &Button| json!({"text": button.label, "callback_data": button.pointer.to_string()});
+    match asks {
+        Asks::Nothing => Vec::new(),
+        Asks::Decide { allow, deny } => vec![allow.iter().chain([deny]).map(key).collect()],
+        Asks::Choose { options, deny } => {
+            // A hundred keys are all there is, and the last one says no.
+            let rows = options.iter().take(99).chain([deny]);
+            rows.map(|button| vec![key(button)]).collect()
+        }
+        Asks::ChooseSeveral { .. } | Asks::Fill { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::visible::visible_multiline;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::card::sample::{
+        check_snapshots, every_character, is_whole, long, long_names, samples, unmarked,
+    };
+
+    fn read(html: &str) -> String {
+        html.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    }
+
+    fn without_tags(html: &str) -> String {
+        let tags = ["<b>", "</b>", "<pre>", "</pre>"];
+        read(&tags.iter().fold(html.to_owned(), |html, tag| html.replace(tag, "")))
+    }
+
+    #[test]
+    fn every_kind_of_hold() {
+        check_snapshots("telegram", |card| message(card).value);
+    }
+
+    #[test]
+    fn a_message_stays_within_the_platforms_bounds() {
+        for (name, card) in
+            samples().into_iter().chain([("long", long(20_000)), ("names", long_names())])
+        {
+            let message = message(&card).value;
+            let text = without_tags(message["text"].as_str().unwrap());
+            assert!(text.encode_utf16().count() <= 4096, "{name}");
+            let rows = message["reply_markup"]["inline_keyboard"].as_array().unwrap();
+            let keys: Vec<&Value> = rows.iter().flat_map(|row| row.as_array().unwrap()).collect();
+            assert!(keys.len() <= 100 && rows.iter().all(|row| row.as_array().unwrap().len() <= 8));
+            for key in keys {
+                assert!((1..=64).contains(&key["callback_data"].as_str().unwrap().len()), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_takes_no_yes() {
+        let rendered = message(&long(20_000));
+        assert!(!rendered.takes_a_yes);
+        let text = rendered.value.to_string();
+        assert!(!text.contains(":a:") && text.contains(":d:") && text.contains("[cut: "), "{text}");
+        assert!(is_whole(&message(&long(1_000))));
+    }
+
+    #[test]
+    fn every_character_can_be_read_back() {
+        every_character(|shown| assert_eq!(read(&literal(shown)), shown));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read_back(text in any::<String>(), tricky in "[&<>amplt;]{0,12}") {
+            for text in [text, tricky] {
+                prop_assert_eq!(unmarked(&read(&literal(&visible_multiline(&text)))), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Telegram: messages in HTML, with an inline keyboard.
+
+mod message;
+
+pub use message::message;
