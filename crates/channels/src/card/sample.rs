@@ -215,3 +215,24 @@ pub(crate) fn unmarked(shown: &str) -> String {
     }
     out + rest
 }
+
+/// Reads text the way its platform does, and allows nothing that the platform could take for markup: a
+/// sign that is special must be the beginning of one of these escapes.
+pub(crate) fn read_strictly(text: &str, escapes: &[(&str, char)], special: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        match escapes.iter().find(|(escape, _)| rest.starts_with(escape)) {
+            Some((escape, meant)) => {
+                out.push(*meant);
+                rest = &rest[escape.len()..];
+            }
+            None => {
+                assert!(!special.contains(c), "{c:?} is not escaped in {text:?}");
+                out.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    out
+}

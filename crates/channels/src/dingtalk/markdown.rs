@@ -68,20 +68,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::card::sample::{check_snapshots, every_character, long, samples, unmarked};
+    use crate::card::sample::{
+        check_snapshots, every_character, long, read_strictly, samples, unmarked,
+    };
 
     /// Reads markdown as its specification says, as far as we use it.
     fn read(markdown: &str) -> String {
-        let markdown = markdown.replace("  \n", "\n").replace("&nbsp;", " ");
-        let mut out = String::new();
-        let mut characters = markdown.chars();
-        while let Some(c) = characters.next() {
-            match c {
-                '\\' => out.extend(characters.next()),
-                c => out.push(c),
-            }
-        }
-        out
+        let marks: Vec<(String, char)> = (' '..='~')
+            .filter(char::is_ascii_punctuation)
+            .map(|mark| (format!("\\{mark}"), mark))
+            .collect();
+        let mut escapes: Vec<(&str, char)> =
+            marks.iter().map(|(escape, mark)| (escape.as_str(), *mark)).collect();
+        escapes.extend([("&nbsp;", ' '), ("  \n", '\n')]);
+        let special: String = marks.iter().map(|(_, mark)| *mark).chain(['\n']).collect();
+        read_strictly(markdown, &escapes, &special)
     }
 
     #[test]

@@ -55,11 +55,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::card::sample::{check_snapshots, every_character, long, samples, unmarked};
+    use crate::card::sample::{
+        check_snapshots, every_character, long, read_strictly, samples, unmarked,
+    };
 
     fn read(html: &str) -> String {
-        let html = html.replace("&#39;", "'").replace("&quot;", "\"");
-        html.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        let escapes =
+            [("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&#39;", '\''), ("&amp;", '&')];
+        read_strictly(html, &escapes, "<>&\"'")
     }
 
     #[test]

@@ -167,11 +167,12 @@ mod tests {
 
     use super::*;
     use crate::card::sample::{
-        check_snapshots, every_character, is_whole, long, long_names, samples, unmarked,
+        check_snapshots, every_character, is_whole, long, long_names, read_strictly, samples,
+        unmarked,
     };
 
     fn read(mrkdwn: &str) -> String {
-        mrkdwn.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        read_strictly(mrkdwn, &[("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&')], "<>&`")
     }
 
     #[test]

@@ -87,11 +87,12 @@ mod tests {
 
     use super::*;
     use crate::card::sample::{
-        check_snapshots, every_character, is_whole, long, long_names, samples, unmarked,
+        check_snapshots, every_character, is_whole, long, long_names, read_strictly, samples,
+        unmarked,
     };
 
     fn read(html: &str) -> String {
-        html.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        read_strictly(html, &[("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&')], "<>&")
     }
 
     fn without_tags(html: &str) -> String {
