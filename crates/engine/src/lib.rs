@@ -7,6 +7,7 @@
 
 mod accounts;
 mod answer;
+mod asker;
 mod cache;
 mod clock;
 mod dispatch;
@@ -26,6 +27,7 @@ mod spawn;
 mod step;
 mod submit;
 mod timers;
+mod tools;
 mod watch;
 
 use std::collections::HashMap;
@@ -41,6 +43,7 @@ use ports::courier::Courier;
 use ports::model::Model;
 use ports::store::Store;
 use ports::tool_host::ToolHost;
+use ports::toolbox::Toolbox;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -62,7 +65,7 @@ pub struct AgentSetup {
     pub id: Arc<str>,
     pub instructions: Option<String>,
     pub model: Arc<dyn Model>,
-    /// Names of tools of the house.
+    /// Names of tools of the house, and of boxes of them.
     pub tools: Vec<Arc<str>>,
     pub while_pending: WhilePending,
     pub run_as_decided: bool,
@@ -99,7 +102,7 @@ pub(crate) struct Inner {
     pub(crate) people: People,
     pub(crate) policy: Policy,
     pub(crate) agents: HashMap<Arc<str>, AgentSetup>,
-    pub(crate) tools: HashMap<Arc<str>, Arc<dyn ToolHost>>,
+    pub(crate) tools: tools::Tools,
     pub(crate) limits: Limits,
     pub(crate) cache: cache::Cache,
     pub(crate) house: house::HouseCache,
@@ -116,8 +119,16 @@ pub(crate) struct Inner {
 impl Engine {
     /// Takes up what earlier processes left, then works until [`Engine::close`].
     pub async fn start(setup: Setup) -> Result<Engine, Error> {
+        Engine::start_with(setup, Vec::new()).await
+    }
+
+    /// The same, with tools that may change while the house runs.
+    pub async fn start_with(
+        setup: Setup,
+        toolboxes: Vec<Arc<dyn Toolbox>>,
+    ) -> Result<Engine, Error> {
         let agents = setup.agents.into_iter().map(|agent| (agent.id.clone(), agent)).collect();
-        let tools = setup.tools.into_iter().map(|host| (host.tool().name.clone(), host)).collect();
+        let tools = tools::Tools::new(setup.tools, toolboxes);
         let thinking = Semaphore::new(setup.limits.thinking_at_once);
         let executing = Semaphore::new(setup.limits.executing_at_once);
         let engine = Engine(Arc::new(Inner {
@@ -188,8 +199,15 @@ impl Engine {
         self.0.agents.get(id)
     }
 
-    pub fn tool(&self, name: &str) -> Option<&domain::tool::Tool> {
-        self.0.tools.get(name).map(|host| host.tool())
+    /// A tool as it is now.
+    pub fn tool(&self, name: &str) -> Option<domain::tool::Tool> {
+        self.0.tools.get(name).map(|host| host.tool().clone())
+    }
+
+    /// Names of what an agent is offered now.
+    pub fn offered(&self, agent: &AgentSetup) -> Vec<Arc<str>> {
+        let hosts = self.0.tools.offered(&agent.tools);
+        hosts.iter().map(|host| host.tool().name.clone()).collect()
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {

@@ -69,6 +69,16 @@ impl Engine {
             return Err(Refusal::Frozen { reason: freeze.reason }.into());
         }
         let hold = Arc::new(self.plan_hold(caller, new).await?);
+        self.write_hold(hold, caller.actor.clone(), keep).await
+    }
+
+    /// A hold that is a stream of its own.
+    pub(crate) async fn write_hold(
+        &self,
+        hold: Arc<Hold>,
+        actor: Actor,
+        keep: Option<Keep<'_, Hold>>,
+    ) -> Result<Arc<Hold>, Error> {
         let now = hold.opened_at;
         let deliveries = match hold.callback {
             Some(_) if !hold.is_pending() => vec![delivery(&hold, now)],
@@ -81,7 +91,7 @@ impl Engine {
             house: None,
             events: vec![Event::HoldOpened { hold: hold.clone() }],
             at: now,
-            actor: caller.actor.clone(),
+            actor,
             session: None,
             holds: vec![hold.clone()],
             grants: Vec::new(),

@@ -157,7 +157,7 @@ impl Engine {
         let undecided = session
             .turn_calls()
             .any(|(_, record)| matches!(record.state, CallState::Waiting { .. }));
-        let missing = |record: &CallRecord| !self.0.tools.contains_key(&record.tool);
+        let missing = |record: &CallRecord| self.0.tools.get(&record.tool).is_none();
         match (self.frozen(), undecided) {
             (Some(freeze), _) => {
                 waiting.next().map(|_| format!("everything is frozen: {}", freeze.reason))

@@ -57,6 +57,7 @@ impl Engine {
             if *node == self.0.node || !self.0.store.is_gone(*node).await? {
                 continue;
             }
+            self.withdraw_questions(*call, *attempt).await;
             let found = self.look_for(stored, *attempt).await;
             ports::failpoint!("recover.looked");
             tracing::info!(session = %id, call = %call, found = found.name(), "a call was interrupted");

@@ -21,6 +21,7 @@ use domain::tool::{Confirm, Place, Tool};
 use ports::model::{ModelTurn, WrittenCall};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
+use crate::tools::ToolsNow;
 use crate::{AgentSetup, Engine};
 
 impl Engine {
@@ -61,9 +62,9 @@ impl Engine {
         written: &WrittenCall,
         rationale: Option<&str>,
     ) -> Ruling {
-        let offered = agent.tools.iter().find(|name| **name == written.tool);
-        let Some(host) = offered.and_then(|name| self.0.tools.get(name)) else {
-            let known: Vec<&str> = agent.tools.iter().map(AsRef::as_ref).collect();
+        let offered = self.0.tools.offered(&agent.tools);
+        let Some(host) = offered.iter().find(|host| host.tool().name == written.tool) else {
+            let known: Vec<&str> = offered.iter().map(|host| &*host.tool().name).collect();
             return malformed(format!(
                 "There is no tool `{}`. The tools are: {}.",
                 written.tool,
@@ -102,8 +103,17 @@ impl Engine {
         arguments: Arguments,
         rationale: Option<&str>,
     ) -> Ruling {
+        let mut host = host.clone();
+        let mut looked = look(&host, &arguments).await;
+        // Looking may have shown that the tool is another by now; then that one is asked about.
+        if let Some(newer) = self.0.tools.get(&host.tool().name)
+            && newer.tool().definition() != host.tool().definition()
+        {
+            host = newer;
+            looked = look(&host, &arguments).await;
+        }
         let tool = host.tool();
-        let looked = match look(host, &arguments).await {
+        let looked = match looked {
             Ok(looked) => looked,
             Err(why) => return malformed(format!("The call was not run. {why}")),
         };
@@ -140,10 +150,14 @@ impl Engine {
 
     /// Lets changed tools look again at calls that were proposed before the change. Almost always
     /// there are none, and this costs a comparison a call.
-    pub(crate) async fn renewals(&self, session: &Session) -> BTreeMap<CallId, Renewal> {
+    pub(crate) async fn renewals(
+        &self,
+        session: &Session,
+        tools: &ToolsNow<'_>,
+    ) -> BTreeMap<CallId, Renewal> {
         let mut renewals = BTreeMap::new();
         for (id, record) in session.turn_calls().filter(|(_, record)| !record.state.is_settled()) {
-            let (Some(call), Some(host)) = (&record.call, self.0.tools.get(&record.tool)) else {
+            let (Some(call), Some(host)) = (&record.call, tools.get(&record.tool)) else {
                 continue;
             };
             if call.definition == host.tool().definition() {
@@ -227,7 +241,7 @@ impl Engine {
         };
         let (revised, preview, asks, title) = match self.0.tools.get(&call.tool) {
             Some(host) if hold.session.is_some() => {
-                let looked = look(host, &arguments).await.map_err(invalid)?;
+                let looked = look(&host, &arguments).await.map_err(invalid)?;
                 let asks = looked.blind || looked.prepared.ask.is_some();
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();

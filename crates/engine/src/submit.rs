@@ -17,6 +17,7 @@ use domain::time::Timestamp;
 use futures_util::FutureExt as _;
 use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow};
 
+use crate::tools::ToolsNow;
 use crate::{Engine, Error};
 
 /// Commits that are read at a time by whoever was overtaken.
@@ -64,8 +65,9 @@ impl Engine {
         for _ in 0..self.0.limits.commit_attempts {
             let house = self.0.house.get();
             let now = self.now();
-            let renewals = self.renewals(&session).await;
-            let decided = self.decide(&session, &house, &renewals, command, now);
+            let tools = self.0.tools.now();
+            let renewals = self.renewals(&session, &tools).await;
+            let decided = self.decide(&session, &house, (&tools, &renewals), command, now);
             if decided.events.is_empty() {
                 // What is asked about may be on disk and not in memory yet: a refusal is only
                 // believed if nothing newer is there.
@@ -130,13 +132,12 @@ impl Engine {
         &self,
         session: &Session,
         house: &House,
-        renewals: &BTreeMap<CallId, Renewal>,
+        (tools, renewals): (&ToolsNow<'_>, &BTreeMap<CallId, Renewal>),
         command: &Command,
         now: Timestamp,
     ) -> Decided {
         let agent = self.0.agents.get(&session.agent);
-        let tools = &self.0.tools;
-        let tool_of = |name: &str| tools.get(name).map(|host| host.tool());
+        let tool_of = |name: &str| tools.tool(name);
         let chance = || self.0.chance.bits();
         let context = Context {
             now,

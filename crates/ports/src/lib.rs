@@ -1,9 +1,11 @@
 //! The sockets of the house: what the engine needs from the world, as traits with their errors.
 //! Each has one conformance suite that every adapter passes.
 
+pub mod asker;
 pub mod clock;
 pub mod courier;
 pub mod failpoint;
 pub mod model;
 pub mod store;
 pub mod tool_host;
+pub mod toolbox;

@@ -9,6 +9,8 @@ use domain::tool::Tool;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::asker::Asker;
+
 /// What a host says about a call before anybody is asked. Preparing has no effects.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prepared {
@@ -62,6 +64,17 @@ pub trait ToolHost: Send + Sync {
     /// Runs a call that may run: only the domain makes a [`ClearedCall`]. When `stop` fires, the
     /// whole effect is stopped (every process of it) before this returns.
     async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome;
+
+    /// As [`ToolHost::run`], for hosts whose other side may have questions to people meanwhile.
+    async fn run_asking(
+        &self,
+        call: ClearedCall,
+        asker: &dyn Asker,
+        stop: CancellationToken,
+    ) -> Outcome {
+        let _ = asker;
+        self.run(call, stop).await
+    }
 
     /// Looks for traces of an attempt whose executor is gone. Called only for calls that are not
     /// simply run again (`read_only`, `idempotent`).

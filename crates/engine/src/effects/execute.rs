@@ -12,6 +12,7 @@ use domain::session::{Command, Session};
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
+use crate::asker::CallAsker;
 use crate::dispatch::Work;
 use crate::{Engine, Error};
 
@@ -62,20 +63,27 @@ impl Engine {
     }
 
     async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
-        let Some(host) = self.0.tools.get(&cleared.call().tool).cloned() else {
+        let Some(host) = self.0.tools.get(&cleared.call().tool) else {
             // It was there a moment ago, when the start was decided.
             return Outcome::Failed(Output::text("the tool is not configured any more"));
         };
-        let Ok(_turn) = self.0.executing.acquire().await else {
+        // A tool of a box may have become another since the start was decided: that one nobody approved.
+        if host.tool().definition() != cleared.call().definition {
+            return Outcome::Failed(Output::text(
+                "Nothing was run: the tool has changed since this call was approved. Call it again, and \
+                 it is asked about as it is now.",
+            ));
+        }
+        let Ok(turn) = self.0.executing.acquire().await else {
             return Outcome::Unknown {
                 evidence: "the server stopped before the call could begin".into(),
             };
         };
+        let asker = CallAsker::new(self, cleared.shared(), cleared.attempt(), turn);
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
-        AssertUnwindSafe(host.run(cleared, stop)).catch_unwind().await.unwrap_or_else(|_| {
-            Outcome::Unknown {
-                evidence: "the tool host panicked while the call was running".into(),
-            }
+        let run = AssertUnwindSafe(host.run_asking(cleared, &asker, stop)).catch_unwind();
+        run.await.unwrap_or_else(|_| Outcome::Unknown {
+            evidence: "the tool host panicked while the call was running".into(),
         })
     }
 

@@ -87,12 +87,8 @@ impl Engine {
         let agent = self.0.agents.get(&session.agent).ok_or_else(|| {
             ModelError::Refused(format!("the agent `{}` is not configured any more", session.agent))
         })?;
-        let tools: Vec<_> = agent
-            .tools
-            .iter()
-            .filter_map(|name| self.0.tools.get(name))
-            .map(|host| host.tool())
-            .collect();
+        let offered = self.0.tools.offered(&agent.tools);
+        let tools: Vec<_> = offered.iter().map(|host| host.tool()).collect();
         let request = agent::transcript::request(session, agent.instructions.as_deref(), &tools);
         // The rule that no session is ever bricked: what would be refused is not sent.
         agent::validate::validate(&request).map_err(|error| {

@@ -35,6 +35,7 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
 
     let agent = world.engine.agent("ops").unwrap();
     let tools: Vec<_> = agent.tools.iter().map(|name| world.engine.tool(name).unwrap()).collect();
+    let offered: Vec<_> = tools.iter().collect();
     let mut replayed = Session::begin(session);
     let mut requests = Vec::new();
     for entry in world.engine.store().load(StreamId::Session(session)).await.unwrap() {
@@ -44,7 +45,7 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
         // A request was made wherever a commit left a thought owed.
         if replayed.owes_thought() {
             let request =
-                agent::transcript::request(&replayed, agent.instructions.as_deref(), &tools);
+                agent::transcript::request(&replayed, agent.instructions.as_deref(), &offered);
             let text = agent::transcript::canonical(&request);
             if requests.last() != Some(&text) {
                 requests.push(text);

@@ -50,13 +50,13 @@ impl Agent {
             let known = engine.tool(name);
             AgentTool {
                 name: name.to_owned(),
-                description: known.map(|tool| tool.description.clone()),
+                description: known.as_ref().map(|tool| tool.description.clone()),
                 effects: known.map(|tool| tool.effects.name()),
             }
         };
         Agent {
             id: agent.id.to_string(),
-            tools: agent.tools.iter().map(|name| tool(name)).collect(),
+            tools: engine.offered(agent).iter().map(|name| tool(name)).collect(),
         }
     }
 }

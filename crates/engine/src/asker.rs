@@ -1,0 +1,191 @@
+//! Questions that come up while a call runs. Each is a hold of its own, put to those who may be asked
+//! about the call. It lives no longer than the call: what nobody waits for any more is withdrawn.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use domain::call::Call;
+use domain::digest::Framed;
+use domain::hold::{Hold, HoldState, Preview, Risk, tag_of};
+use domain::id::{Bits, CallId, HoldId, StreamId};
+use domain::outside::OutsideCommand;
+use domain::person::Actor;
+use domain::refusal::Refusal;
+use domain::visible::visible;
+use ports::asker::{Answered, Asked, Asker};
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, SemaphorePermit};
+
+use crate::{Engine, Error};
+
+/// Questions that are looked for when the call that asked them was interrupted.
+const QUESTIONS_MAX: u32 = 64;
+
+pub(crate) struct CallAsker<'a> {
+    engine: &'a Engine,
+    call: Arc<Call>,
+    attempt: u32,
+    /// Given back while people think: others need not wait for them.
+    turn: Mutex<Option<SemaphorePermit<'a>>>,
+    asked: AtomicU32,
+}
+
+impl<'a> CallAsker<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        call: Arc<Call>,
+        attempt: u32,
+        turn: SemaphorePermit<'a>,
+    ) -> CallAsker<'a> {
+        CallAsker { engine, call, attempt, turn: Mutex::new(Some(turn)), asked: AtomicU32::new(0) }
+    }
+
+    async fn put(&self, asked: Asked) -> Result<Answered, Error> {
+        let engine = self.engine;
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let id = question_id(self.call.id, self.attempt, number);
+        let hold = Arc::new(engine.plan_question(&self.call, id, asked).await?);
+        // First listen, then ask: what happens in between is heard.
+        let stream = StreamId::Outside(id);
+        let mut bus = engine.subscribe(stream);
+        let withdrawn = Withdraw(Some((engine.clone(), id)));
+        engine.write_hold(hold, Actor::Runtime, None).await?;
+        let decided = loop {
+            if let Some(hold) = engine.0.store.hold(id).await?.filter(|hold| !hold.is_pending()) {
+                break hold;
+            }
+            tokio::select! {
+                heard = bus.recv() => {
+                    if let Err(tokio::sync::broadcast::error::RecvError::Closed) = heard {
+                        return Err(Error::Unavailable("the server is stopping".into()));
+                    }
+                }
+                () = engine.0.closing.cancelled() => {
+                    return Err(Error::Unavailable("the server is stopping".into()));
+                }
+            }
+        };
+        withdrawn.disarm();
+        engine.0.bus.sweep(stream, 1);
+        Ok(match decided.state.decision().and_then(|decision| decision.vote()) {
+            Some(vote) => Answered::Given(vote.answer.clone()),
+            None => Answered::Nobody { why: format!("the question is {}", decided.state.name()) },
+        })
+    }
+}
+
+#[async_trait]
+impl Asker for CallAsker<'_> {
+    async fn ask(&self, asked: Asked) -> Answered {
+        drop(self.turn.lock().await.take());
+        let answered = match self.put(asked).await {
+            Ok(answered) => answered,
+            Err(error) => {
+                tracing::warn!(call = %self.call.id, %error, "a question of a running call could not be put");
+                Answered::Nobody { why: error.to_string() }
+            }
+        };
+        *self.turn.lock().await = self.engine.0.executing.acquire().await.ok();
+        answered
+    }
+}
+
+/// Takes a question back that nobody waits for.
+struct Withdraw(Option<(Engine, HoldId)>);
+
+impl Withdraw {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Withdraw {
+    fn drop(&mut self) {
+        let (Some((engine, id)), Ok(_)) = (self.0.take(), Handle::try_current()) else { return };
+        let tasks = engine.clone();
+        tasks.spawn(async move { engine.withdraw(id).await });
+    }
+}
+
+/// Made of the call and the attempt, so that a process that comes after a crash finds what is left of
+/// the one before it.
+fn question_id(call: CallId, attempt: u32, number: u32) -> HoldId {
+    let digest = Framed::new("holdpoint.question-of-call.v1")
+        .field("call", &call.0.0.to_le_bytes())
+        .number("attempt", attempt.into())
+        .number("number", number.into())
+        .finish();
+    let mut chance = [0; 16];
+    chance.copy_from_slice(&digest.as_bytes()[..16]);
+    let ms = (call.0.0 >> 80) as i64;
+    HoldId(Bits::new(ms, u128::from_le_bytes(chance)))
+}
+
+impl Engine {
+    async fn plan_question(&self, call: &Call, id: HoldId, asked: Asked) -> Result<Hold, Error> {
+        let invalid =
+            |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
+        asked.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
+        let session = call.session.ok_or(Refusal::NotFound { what: "session" })?;
+        let session = self.load_session(session).await?;
+        let requester = session.requester().cloned();
+        let verdict = self.verdict(call);
+        let (audience, expires_ms) = self.asked(&verdict, requester.as_ref());
+        if !audience.is_satisfiable(requester.as_ref(), &self.0.people) {
+            return Err(invalid("audience", "nobody may be asked about this call".into()).into());
+        }
+        let now = self.now();
+        let about = session.holds.values().rfind(|hold| hold.call_id() == Some(call.id));
+        Ok(Hold {
+            id,
+            version: 1,
+            question: asked.question,
+            state: HoldState::Pending,
+            risk: verdict.risk.max(Risk::Low),
+            tag: tag_of(id),
+            title: visible(&asked.title),
+            agent: Some(call.agent.clone()),
+            session: None,
+            run: None,
+            parent: about.map(|hold| hold.id),
+            opener: Actor::Runtime,
+            requester,
+            call: None,
+            preview: Preview::default(),
+            context: asked.shown,
+            rationale: None,
+            audience,
+            rule: verdict.rule().map(str::to_owned),
+            policy: self.0.policy.version(),
+            opened_at: now,
+            expires_at: Some(now.plus_ms(expires_ms)),
+            claimed_by: None,
+            votes: Vec::new(),
+            two_phase: false,
+            outcome: None,
+            callback: None,
+        })
+    }
+
+    /// Withdraws what an interrupted attempt has left open.
+    pub(crate) async fn withdraw_questions(&self, call: CallId, attempt: u32) {
+        for number in 0..QUESTIONS_MAX {
+            let id = question_id(call, attempt, number);
+            match self.0.store.hold(id).await {
+                Ok(Some(_)) => self.withdraw(id).await,
+                _ => return,
+            }
+        }
+    }
+
+    async fn withdraw(&self, id: HoldId) {
+        let reason = Some("the call that asked this is not running any more".to_owned());
+        let command = OutsideCommand::Cancel { by: Actor::Runtime, reason };
+        match self.submit_outside(id, &Actor::Runtime, &command, None).await {
+            // Somebody was faster, or it was never opened.
+            Ok(_) | Err(Error::Refused(_)) => {}
+            Err(error) => tracing::warn!(hold = %id, %error, "a question could not be withdrawn"),
+        }
+    }
+}
