@@ -15,6 +15,7 @@ pub mod demo;
 pub mod http;
 pub mod human;
 pub mod limits;
+pub mod mcp;
 pub mod process;
 pub mod shell_cmd;
 pub mod sql;

@@ -27,6 +27,11 @@ pub const KILL_PAUSE: Duration = Duration::from_millis(2);
 /// A supervisor whose server is gone needs this long at most to kill its tree and say so, so
 /// recovery lets it speak before it looks for itself.
 pub const LAST_WORDS_WITHIN: Duration = Duration::from_secs(7);
+/// A program that we talked with has this long to leave by itself once its input has ended.
+pub const COMPANION_LEAVES_WITHIN: Duration = Duration::from_secs(2);
+/// What a supervisor keeps for a program that does not read. Sixty-four calls with the longest
+/// arguments: a program that is further behind hangs.
+pub const COMPANION_UNREAD_MAX: usize = 64 << 20;
 
 pub const ARGUMENTS_OF_A_COMMAND_MAX: usize = 1_000;
 pub const STDIN_BYTES_MAX: usize = 1 << 20;

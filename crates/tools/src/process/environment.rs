@@ -79,6 +79,17 @@ impl Environment {
             .finish()
     }
 
+    /// The values that this child gets and others do not: they may be secrets, and are kept out of
+    /// logs. Short ones are words like `1` or `prod`, and hiding those would hide everything.
+    pub(crate) fn given(&self, variables: &BTreeMap<String, String>) -> Vec<String> {
+        let names = self.inherit.iter().chain(self.set.keys());
+        names
+            .filter_map(|name| variables.get(name))
+            .filter(|value| value.len() >= 6)
+            .cloned()
+            .collect()
+    }
+
     /// The variables of one child, out of the server's own.
     pub(crate) fn for_a_child(&self) -> BTreeMap<String, String> {
         self.select(std::env::vars_os().filter_map(|(name, value)| {

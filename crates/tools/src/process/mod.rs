@@ -29,6 +29,7 @@
 //! by anybody; then the outcome is unknown and the evidence says that it may still run.
 
 mod captured;
+mod companion;
 mod environment;
 mod job;
 mod program;

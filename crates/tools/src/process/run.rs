@@ -26,9 +26,9 @@ pub struct Runner(pub(super) Arc<Parts>);
 
 pub(super) struct Parts {
     pub(super) spool: Spool,
-    supervisor: Option<Supervisor>,
-    setpriv: Option<PathBuf>,
-    me: Identity,
+    pub(super) supervisor: Option<Supervisor>,
+    pub(super) setpriv: Option<PathBuf>,
+    pub(super) me: Identity,
 }
 
 impl Runner {
@@ -84,7 +84,7 @@ impl Runner {
         stop: CancellationToken,
     ) -> Trace {
         let order = Order {
-            dir: traces.dir().to_owned(),
+            dir: Some(traces.dir().to_owned()),
             marker,
             owner: self.0.me.clone(),
             setpriv: self.0.setpriv.clone(),
@@ -267,7 +267,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     }
 }
 
-fn random_marker() -> Result<String, ring::error::Unspecified> {
+pub(super) fn random_marker() -> Result<String, ring::error::Unspecified> {
     let mut bytes = [0; 16];
     ring::rand::SystemRandom::new().fill(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))

@@ -13,6 +13,7 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
+use super::companion;
 use super::job::Job;
 use super::record::{Began, First};
 use super::spool::Attempt;
@@ -31,7 +32,8 @@ pub(crate) const STOP: &[u8] = b"s";
 /// What a supervisor is told. The command's input follows as raw bytes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
-    pub(crate) dir: PathBuf,
+    /// Where the attempt leaves its traces; a companion, which serves many calls, leaves none.
+    pub(crate) dir: Option<PathBuf>,
     pub(crate) marker: String,
     pub(crate) owner: Identity,
     pub(crate) setpriv: Option<PathBuf>,
@@ -73,11 +75,12 @@ fn read_part(from: &mut impl Read) -> io::Result<Vec<u8>> {
 pub fn supervise() -> ExitCode {
     let mut lifeline = io::stdin();
     let Ok(order) = read_order(&mut lifeline) else { return ExitCode::from(2) };
-    let attempt = Attempt::at(order.dir.clone());
     #[cfg(target_os = "linux")]
     if nix::sys::prctl::set_child_subreaper(true).is_err() {
         return ExitCode::from(3);
     }
+    let Some(dir) = order.dir.clone() else { return companion::attend(lifeline, &order) };
+    let attempt = Attempt::at(dir);
     ports::failpoint!("supervisor.ordered");
     let began = First::Began(Began {
         marker: order.marker.clone(),
@@ -122,7 +125,7 @@ mod tests {
         let mut job = Job::new("/bin/true", vec!["a b".into(), "\u{202e}".into()], "/");
         job.stdin = b"\xff\0 input".to_vec();
         let order = Order {
-            dir: "/spool/x".into(),
+            dir: Some("/spool/x".into()),
             marker: "m".into(),
             owner: Identity::of_myself(),
             setpriv: None,

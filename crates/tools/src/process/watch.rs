@@ -108,7 +108,11 @@ fn start(
     Ok((child, leader))
 }
 
-fn command(job: &Job, setpriv: Option<&Path>, dies_with_us: bool) -> Result<Command, String> {
+pub(super) fn command(
+    job: &Job,
+    setpriv: Option<&Path>,
+    dies_with_us: bool,
+) -> Result<Command, String> {
     let setpriv = match (setpriv, &job.run_as) {
         (None, Some(user)) => {
             return Err(format!("it must run as `{}`, and `setpriv` is missing", user.name()));
@@ -134,7 +138,7 @@ fn command(job: &Job, setpriv: Option<&Path>, dies_with_us: bool) -> Result<Comm
 }
 
 /// Tells how the command itself ended.
-fn wait_in_background(mut child: Child, keeper: Keeper, tell: Sender<Notice>) {
+pub(super) fn wait_in_background(mut child: Child, keeper: Keeper, tell: Sender<Notice>) {
     let pid = Pid::from_raw(child.id() as i32);
     thread::spawn(move || match keeper {
         Keeper::Server => {

@@ -1,0 +1,162 @@
+//! What a server says its tools are, in its own words and with a digest of them.
+
+use std::collections::BTreeMap;
+
+use domain::digest::{Digest, Framed};
+use domain::json::canonical;
+use serde_json::Value;
+
+use super::limits::{DEFINITION_BYTES_MAX, TOOL_NAME_MAX};
+use super::link::Identity;
+
+/// One tool, word for word: also what we do not understand, since the server may.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) whole: Value,
+}
+
+impl Definition {
+    /// The error says which tool is left out, and why.
+    pub(crate) fn read(whole: Value) -> Result<Definition, String> {
+        let name = whole["name"].as_str().unwrap_or_default().to_owned();
+        let shown = domain::visible::visible(&name.chars().take(80).collect::<String>());
+        let sound = (1..=TOOL_NAME_MAX).contains(&name.len())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        if !sound {
+            return Err(format!("`{shown}` cannot be the name of a tool"));
+        }
+        if !whole["inputSchema"].is_object() {
+            return Err(format!("`{shown}` has no schema"));
+        }
+        let bytes = canonical(&whole).len();
+        if bytes > DEFINITION_BYTES_MAX {
+            return Err(format!("the definition of `{shown}` has {bytes} bytes"));
+        }
+        Ok(Definition { name, whole })
+    }
+
+    pub(crate) fn description(&self) -> &str {
+        let text = self.whole["description"].as_str().filter(|text| !text.trim().is_empty());
+        text.or_else(|| self.whole["title"].as_str()).unwrap_or(&self.name)
+    }
+
+    pub(crate) fn schema(&self) -> &Value {
+        &self.whole["inputSchema"]
+    }
+
+    /// What the server claims about its effects. For people to read; it decides nothing.
+    pub(crate) fn claims(&self) -> String {
+        let claims = [
+            ("readOnlyHint", "reads only", "writes"),
+            ("destructiveHint", "may destroy", "does not destroy"),
+            ("idempotentHint", "may be repeated", "must not be repeated"),
+            ("openWorldHint", "reaches the outside", "stays inside"),
+        ];
+        let said: Vec<&str> = claims
+            .into_iter()
+            .filter_map(|(key, yes, no)| {
+                let said = self.whole["annotations"][key].as_bool()?;
+                Some(if said { yes } else { no })
+            })
+            .collect();
+        if said.is_empty() { "nothing".into() } else { said.join(", ") }
+    }
+
+    /// Of every word of the definition, and of who said it.
+    pub(crate) fn digest(&self, identity: &Identity) -> Digest {
+        Framed::new("holdpoint.mcp.definition.v1")
+            .field("server", identity.name.as_bytes())
+            .field("version", identity.version.as_bytes())
+            .field("definition", &canonical(&self.whole))
+            .finish()
+    }
+}
+
+/// One look at all tools of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Catalog {
+    pub(crate) identity: Identity,
+    definitions: BTreeMap<String, Definition>,
+    /// In the server's order.
+    pub(crate) order: Vec<String>,
+    /// What was left out, and why.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Catalog {
+    pub(crate) fn new(identity: Identity) -> Catalog {
+        Catalog { identity, definitions: BTreeMap::new(), order: Vec::new(), notes: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, definition: Definition) -> Result<(), String> {
+        let name = definition.name.clone();
+        // Which of two is meant nobody could say.
+        if self.definitions.insert(name.clone(), definition).is_some() {
+            return Err(format!("it has two tools of the name `{name}`"));
+        }
+        self.order.push(name);
+        Ok(())
+    }
+
+    pub(crate) fn note(&mut self, why: String) {
+        self.notes.push(why);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.definitions.len() + self.notes.len()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Definition> {
+        self.definitions.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(name: &str) -> Value {
+        json!({"name": name, "description": "d", "inputSchema": {"type": "object"}})
+    }
+
+    #[test]
+    fn any_other_word_is_another_definition() {
+        let who = Identity { name: "s".into(), version: "1".into() };
+        let first = Definition::read(tool("a")).unwrap().digest(&who);
+        for (key, value) in [
+            ("description", json!("e")),
+            ("annotations", json!({"readOnlyHint": true})),
+            ("inputSchema", json!({"type": "object", "properties": {}})),
+            ("outputSchema", json!({})),
+            ("unheard_of", json!(1)),
+        ] {
+            let mut other = tool("a");
+            other[key] = value;
+            assert_ne!(Definition::read(other).unwrap().digest(&who), first, "{key}");
+        }
+        let later = Identity { version: "2".into(), ..who };
+        assert_ne!(Definition::read(tool("a")).unwrap().digest(&later), first);
+    }
+
+    #[test]
+    fn what_is_no_tool_is_left_out_with_a_reason() {
+        for (bad, why) in [
+            (tool(""), "cannot be the name"),
+            (tool("a b"), "cannot be the name"),
+            (tool("../x"), "cannot be the name"),
+            (tool(&"x".repeat(200)), "cannot be the name"),
+            (json!({"name": "a"}), "no schema"),
+            (json!("a"), "cannot be the name"),
+            (json!({"name": "a", "inputSchema": {}, "x": "y".repeat(200_000)}), "bytes"),
+        ] {
+            let told = Definition::read(bad).unwrap_err();
+            assert!(told.contains(why), "{told}");
+        }
+        let mut catalog = Catalog::new(Identity::default());
+        catalog.add(Definition::read(tool("a")).unwrap()).unwrap();
+        assert!(catalog.add(Definition::read(tool("a")).unwrap()).is_err());
+    }
+}

@@ -1,0 +1,382 @@
+//! One tool of an MCP server, under one definition.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::hold::{Preview, Risk};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Tool};
+use domain::visible::visible;
+use ports::asker::{Answered, Asked, Asker};
+use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::content;
+use super::elicit::{Elicited, cancelled};
+use super::limits::{ASKS_PER_CALL_MAX, ASKS_WAITING_MAX, CANCEL_WITHIN, LINK_WITHIN};
+use super::link::{Again, Link};
+use super::server::Core;
+use super::shelf::{Face, Standing};
+use super::wire::{ServerAsk, WireError};
+use crate::title::headline;
+
+pub(crate) struct McpTool {
+    tool: Tool,
+    face: Face,
+    server: Weak<Core>,
+}
+
+/// How much of a changed definition is shown. A person who needs more reads the pin file.
+const DIFF_BYTES_MAX: usize = 16 << 10;
+
+/// Nobody to ask: for whoever runs a host without an engine.
+struct NoAsker;
+
+#[async_trait]
+impl Asker for NoAsker {
+    async fn ask(&self, _asked: Asked) -> Answered {
+        Answered::Nobody { why: "there is nobody to ask".into() }
+    }
+}
+
+impl McpTool {
+    pub(crate) fn new(tool: Tool, face: Face, server: Weak<Core>) -> McpTool {
+        McpTool { tool, face, server }
+    }
+
+    fn context(&self, core: &Core) -> ExecutionContext {
+        let Face { definition, identity, .. } = &self.face;
+        let detail = format!(
+            "MCP server {} ({identity}), tool {}\nreached by {}\ndefinition {}\nthe server says that it {}; \
+             that is not checked\ntime limit {} s",
+            core.config.name,
+            definition.name,
+            core.config.reach.shown(),
+            definition.digest(identity),
+            definition.claims(),
+            core.config.time_limit.as_secs_f64(),
+        );
+        ExecutionContext { detail, working_directory: None }
+    }
+
+    /// A server that can be spoken with, and that has just been asked what its tools are.
+    async fn look(&self) -> Result<(std::sync::Arc<Core>, std::sync::Arc<Link>), String> {
+        let core = self.server.upgrade().ok_or("the house is being closed")?;
+        let link = core.link(LINK_WITHIN).await?;
+        core.refresh(&link).await?;
+        Ok((core, link))
+    }
+
+    fn changes(&self) -> Option<(AskAnyway, Preview)> {
+        let Standing::Changed { pinned } = &self.face.standing else { return None };
+        let Face { definition, identity, .. } = &self.face;
+        let (summary, diff) = match pinned {
+            None => {
+                let summary = "this tool was not there when its server was first seen";
+                (
+                    summary,
+                    pretty(&definition.whole).lines().map(|line| format!("+ {line}\n")).collect(),
+                )
+            }
+            Some(pin) => {
+                let old = pin.definition().map(|old| pretty(&old.whole)).unwrap_or_default();
+                let mut diff = String::new();
+                if pin.server != *identity {
+                    diff.push_str(&format!("- server {}\n+ server {identity}\n", pin.server));
+                }
+                diff.push_str(&compared(&old, &pretty(&definition.whole)));
+                ("the server has changed what it says about this tool", diff)
+            }
+        };
+        let mut diff: String = diff;
+        if diff.len() > DIFF_BYTES_MAX {
+            diff.truncate(diff.floor_char_boundary(DIFF_BYTES_MAX));
+            diff.push_str("\n… (more was changed than is shown)");
+        }
+        let warning = format!("{summary}; whoever approves this call accepts the new definition");
+        let preview = Preview { diff: Some(diff), warnings: vec![warning], ..Preview::default() };
+        Some((AskAnyway { summary: summary.into(), risk: Risk::High }, preview))
+    }
+
+    async fn carry_out(&self, call: &Call, asker: &dyn Asker, stop: &CancellationToken) -> Outcome {
+        let nothing =
+            |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
+        if stop.is_cancelled() {
+            return nothing("it was stopped before it began".into());
+        }
+        let other = "the tool is not the one that was approved; call it again, and a person is asked about it as it is now";
+        if call.definition != self.tool.definition() {
+            return nothing(other.into());
+        }
+        let (core, link) = match self.look().await {
+            Ok(looked) => looked,
+            Err(why) => return nothing(why),
+        };
+        // The server may have changed the tool between the approval and now.
+        if !core.still_shows(&self.face) {
+            return nothing(other.into());
+        }
+        if let Standing::Changed { .. } = self.face.standing
+            && let Err(error) = core.accept(&self.face).await
+        {
+            return nothing(error.to_string());
+        }
+        let arguments = std::str::from_utf8(call.arguments.bytes()).unwrap_or_default();
+        let arguments: Box<RawValue> = match serde_json::from_str(arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return nothing(error.to_string()),
+        };
+        let mut running = Running { tool: self, core: &core, link: &link, asker, stop, asked: 0 };
+        let mut again = Again::default();
+        loop {
+            let result = match running.once(&arguments, &again).await {
+                Ok(result) => result,
+                Err(ended) => return self.ended(ended),
+            };
+            match result["resultType"].as_str() {
+                None | Some("complete") => return content::outcome(&result, &self.face.definition),
+                Some("input_required") => match running.input(&result).await {
+                    Ok(next) => again = next,
+                    Err(ended) => return self.ended(ended),
+                },
+                Some(other) => {
+                    let why = format!("the server gave a result of the kind `{}`", visible(other));
+                    return self.ended(Ended::Lost(why));
+                }
+            }
+        }
+    }
+
+    fn ended(&self, ended: Ended) -> Outcome {
+        match ended {
+            Ended::Nothing(why) => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
+            Ended::Refused(why) => Outcome::Failed(Output::text(why)),
+            Ended::Lost(why) if self.tool.effects == Effects::ReadOnly => {
+                Outcome::Failed(Output::text(format!(
+                    "There is no result: {why}. It only reads, and may be called again."
+                )))
+            }
+            Ended::Lost(why) => Outcome::Unknown {
+                evidence: format!(
+                    "The call was sent to the MCP server, and no result came back: {why}. It may have been carried out."
+                ),
+            },
+        }
+    }
+}
+
+/// How a call ended that has no result.
+enum Ended {
+    Nothing(String),
+    Refused(String),
+    Lost(String),
+}
+
+/// One call on its way.
+struct Running<'a> {
+    tool: &'a McpTool,
+    core: &'a Core,
+    link: &'a Link,
+    asker: &'a dyn Asker,
+    stop: &'a CancellationToken,
+    /// Questions so far.
+    asked: usize,
+}
+
+impl Running<'_> {
+    /// Sends the call and waits for its result, while people answer what the server asks. The time
+    /// that they take does not count.
+    async fn once(&mut self, arguments: &RawValue, again: &Again) -> Result<Value, Ended> {
+        let id = self.link.next_id();
+        let name = self.tool.face.definition.name.as_str();
+        let (ask, mut asks) = mpsc::channel::<ServerAsk>(ASKS_WAITING_MAX);
+        let sent = self.link.call(id, name, arguments, again, ask);
+        tokio::pin!(sent);
+        loop {
+            let limit = tokio::time::sleep(self.core.config.time_limit);
+            let ask = tokio::select! {
+                biased;
+                result = &mut sent => return result.map_err(ended),
+                () = self.stop.cancelled() => {
+                    return self.give_up(id, sent.as_mut(), "it was stopped").await;
+                }
+                () = limit => {
+                    let why = format!("it took longer than {:?}", self.core.config.time_limit);
+                    return self.give_up(id, sent.as_mut(), &why).await;
+                }
+                Some(ask) = asks.recv() => ask,
+            };
+            let result = tokio::select! {
+                biased;
+                // It ended without waiting for the answer; the question is withdrawn.
+                result = &mut sent => return result.map_err(ended),
+                () = self.stop.cancelled() => {
+                    return self.give_up(id, sent.as_mut(), "it was stopped").await;
+                }
+                result = put(self.tool, self.core, self.asker, &mut self.asked, &ask.params) => result,
+            };
+            self.link.wire.answer(&ask.id, Ok(result)).await;
+        }
+    }
+
+    /// A modern server's questions; what people said goes with the call when it is made again.
+    async fn input(&mut self, result: &Value) -> Result<Again, Ended> {
+        let mut responses = Map::new();
+        let requests = result["inputRequests"].as_object().cloned().unwrap_or_default();
+        for (key, request) in requests {
+            let result = if request["method"] == "elicitation/create" {
+                tokio::select! {
+                    biased;
+                    () = self.stop.cancelled() => {
+                        return Err(Ended::Refused("Stopped while the server's question was open.".into()));
+                    }
+                    result = put(self.tool, self.core, self.asker, &mut self.asked, &request["params"]) => result,
+                }
+            } else {
+                cancelled()
+            };
+            responses.insert(key, result);
+        }
+        if self.asked > ASKS_PER_CALL_MAX || responses.is_empty() {
+            return Err(Ended::Lost("the server asks again and again, and does not end".into()));
+        }
+        let state = result.get("requestState").filter(|state| !state.is_null()).cloned();
+        Ok(Again { responses: Some(Value::Object(responses)), state })
+    }
+
+    /// Asks the server to let go, and hears what it has to say to that. A server of our own that says
+    /// nothing is ended, if nobody else waits for it.
+    async fn give_up(
+        &self,
+        id: u64,
+        sent: std::pin::Pin<&mut (impl Future<Output = Result<Value, WireError>> + Send)>,
+        why: &str,
+    ) -> Result<Value, Ended> {
+        self.link.cancel(id, why).await;
+        if let Ok(Ok(result)) = tokio::time::timeout(CANCEL_WITHIN, sent).await {
+            return Ok(result);
+        }
+        if self.core.config.reach.is_ours() && !self.link.wire.is_shared() {
+            self.link.wire.cut().cancel();
+            self.core.ended(Duration::from_secs(10)).await;
+            return Err(Ended::Lost(format!(
+                "{why}; the server was asked to cancel, did not, and was ended"
+            )));
+        }
+        Err(Ended::Lost(format!("{why}; the server was asked to cancel")))
+    }
+}
+
+/// Puts one question of the server to people.
+async fn put(
+    tool: &McpTool,
+    core: &Core,
+    asker: &dyn Asker,
+    asked: &mut usize,
+    params: &Value,
+) -> Value {
+    *asked += 1;
+    let read = match *asked > ASKS_PER_CALL_MAX {
+        true => Err("it asks too often".to_owned()),
+        false => Elicited::read(&core.config.name, &tool.tool.name, params),
+    };
+    match read {
+        Ok(elicited) => elicited.result(&asker.ask(elicited.asked.clone()).await),
+        Err(why) => {
+            tracing::warn!(server = %core.config.name, %why, "a question of the server was not put to people");
+            cancelled()
+        }
+    }
+}
+
+fn ended(error: WireError) -> Ended {
+    match error {
+        WireError::NotSent(why) => Ended::Nothing(why),
+        WireError::Lost(why) => Ended::Lost(why),
+        refused @ WireError::Refused(_) => Ended::Refused(refused.to_string()),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    domain::visible::visible_multiline(&text)
+}
+
+/// Line by line, without what both begin and end with.
+fn compared(old: &str, new: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[same..], &new[same..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut text = String::new();
+    for (sign, lines) in [('-', &old[..old.len() - end]), ('+', &new[..new.len() - end])] {
+        for line in lines {
+            text.push_str(&format!("{sign} {line}\n"));
+        }
+    }
+    text
+}
+
+#[async_trait]
+impl ToolHost for McpTool {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Asks the server for its tools again, which is as much as can be looked at.
+    async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let (core, _) = self.look().await.map_err(PrepareError::Unsound)?;
+        if self.face.standing == Standing::Gone {
+            let why = format!("the MCP server `{}` does not offer it any more", core.config.name);
+            return Err(PrepareError::Unsound(why));
+        }
+        let mut prepared = Prepared {
+            context: self.context(&core),
+            title: Some(headline(&format!("Run {}", self.tool.name))),
+            ..Prepared::default()
+        };
+        if let Some((ask, preview)) = self.changes() {
+            (prepared.ask, prepared.preview) = (Some(ask), preview);
+        }
+        Ok(prepared)
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        self.carry_out(call.call(), &NoAsker, &stop).await
+    }
+
+    async fn run_asking(
+        &self,
+        call: ClearedCall,
+        asker: &dyn Asker,
+        stop: CancellationToken,
+    ) -> Outcome {
+        self.carry_out(call.call(), asker, &stop).await
+    }
+
+    async fn recover(&self, _call: &Call, _attempt: u32) -> Recovery {
+        Recovery::Unknown {
+            evidence: "The call was being carried out by an MCP server when Holdpoint ended. The server was \
+                       ended, or the connection to it; whether it had done its work nobody can say."
+                .into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_shows_what_is_other_and_no_more() {
+        assert_eq!(compared("a\nb\nc", "a\nx\ny\nc"), "- b\n+ x\n+ y\n");
+        assert_eq!(compared("a\na", "a"), "- a\n");
+        assert_eq!(compared("a", "a"), "");
+    }
+}

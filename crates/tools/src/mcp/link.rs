@@ -1,0 +1,247 @@
+//! A server that we have come to terms with: which era it is of, who it says it is, and the requests
+//! that both eras have.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::catalog::{Catalog, Definition};
+use super::limits::{DISCOVER_WITHIN, PAGES_MAX, TOOLS_MAX};
+use super::message::NO_SUCH_VERSION;
+use super::wire::{Request, ServerAsk, Wire, WireError};
+
+/// The era without a handshake.
+const MODERN: &str = "2026-07-28";
+/// Versions with a handshake that we speak, newest first.
+const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    Legacy,
+    Modern,
+}
+
+/// Who a server says it is. Part of what is pinned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) version: String,
+}
+
+impl Identity {
+    fn read(info: &Value) -> Identity {
+        // As much as anybody would read of a name.
+        let text = |key: &str| {
+            let text = info[key].as_str().unwrap_or_default();
+            text.chars().take(200).collect::<String>()
+        };
+        Identity { name: text("name"), version: text("version") }
+    }
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use domain::visible::visible;
+        write!(f, "{} {}", visible(&self.name), visible(&self.version))
+    }
+}
+
+pub(crate) struct Link {
+    pub(crate) wire: Box<dyn Wire>,
+    pub(crate) era: Era,
+    pub(crate) identity: Identity,
+    next: AtomicU64,
+}
+
+/// Why a server could not be spoken with.
+#[derive(Debug)]
+pub(crate) struct NoLink {
+    pub(crate) why: String,
+    /// It went away when it was asked for its era: some legacy servers do.
+    pub(crate) fled: bool,
+}
+
+fn client_info() -> Value {
+    json!({"name": "holdpoint", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What we can do for a server: put its questions to people. Nothing else.
+fn capabilities() -> Value {
+    json!({"elicitation": {"form": {}, "url": {}}})
+}
+
+/// What a modern request says about itself, in place of a handshake.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientInfo": client_info(),
+        "io.modelcontextprotocol/clientCapabilities": capabilities(),
+    })
+}
+
+#[derive(Serialize)]
+struct CallParams<'a> {
+    name: &'a str,
+    arguments: &'a RawValue,
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
+    responses: Option<&'a Value>,
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
+    state: Option<&'a Value>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
+}
+
+/// What a person said to a modern server's questions, sent with the call again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Again {
+    pub(crate) responses: Option<Value>,
+    pub(crate) state: Option<Value>,
+}
+
+impl Link {
+    /// Finds out which era the server is of. Whatever is no clear sign of a modern one means legacy.
+    pub(crate) async fn open(wire: Box<dyn Wire>, legacy_only: bool) -> Result<Link, NoLink> {
+        let mut link =
+            Link { wire, era: Era::Modern, identity: Identity::default(), next: AtomicU64::new(1) };
+        if !legacy_only && link.discover(DISCOVER_WITHIN).await? {
+            return Ok(link);
+        }
+        link.era = Era::Legacy;
+        match link.initialize().await {
+            Ok(()) => Ok(link),
+            // It was slow to say that it is modern, and has made up its mind by now.
+            Err(WireError::Refused(error)) if error.code == NO_SUCH_VERSION && !legacy_only => {
+                link.era = Era::Modern;
+                match link.discover(DISCOVER_WITHIN).await? {
+                    true => Ok(link),
+                    false => Err(no_link("no version of the protocol is common to us")),
+                }
+            }
+            Err(error) => Err(no_link(&error.to_string())),
+        }
+    }
+
+    async fn discover(&mut self, within: Duration) -> Result<bool, NoLink> {
+        let asked = self.request("server/discover", json!({}), None);
+        let result = match tokio::time::timeout(within, asked).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(WireError::Refused(_))) | Err(_) => return Ok(false),
+            Ok(Err(WireError::Lost(why))) => return Err(NoLink { why, fled: true }),
+            Ok(Err(WireError::NotSent(why))) => return Err(NoLink { why, fled: false }),
+        };
+        let versions = result["supportedVersions"].as_array().map(Vec::as_slice);
+        if !versions.unwrap_or_default().iter().any(|version| version == MODERN) {
+            return Ok(false);
+        }
+        self.wire.agreed(MODERN);
+        self.identity = Identity::read(&result["_meta"]["io.modelcontextprotocol/serverInfo"]);
+        Ok(true)
+    }
+
+    async fn initialize(&mut self) -> Result<(), WireError> {
+        let hello = json!({
+            "protocolVersion": LEGACY[0],
+            "capabilities": capabilities(),
+            "clientInfo": client_info(),
+        });
+        let result = self.request("initialize", hello, None).await?;
+        let version = result["protocolVersion"].as_str().unwrap_or_default();
+        if !LEGACY.contains(&version) {
+            let shown = domain::visible::visible(version);
+            let why = format!("it speaks version `{shown}` of the protocol, and we do not");
+            return Err(WireError::NotSent(why));
+        }
+        self.wire.agreed(version);
+        self.identity = Identity::read(&result["serverInfo"]);
+        self.wire.notify("notifications/initialized", None).await;
+        Ok(())
+    }
+
+    /// Everything that the server offers, page by page.
+    pub(crate) async fn tools(&self) -> Result<Catalog, WireError> {
+        let bad = |why: String| WireError::NotSent(why);
+        let mut catalog = Catalog::new(self.identity.clone());
+        let mut cursors: Vec<String> = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let params = match cursors.last() {
+                Some(cursor) => json!({"cursor": cursor}),
+                None => json!({}),
+            };
+            let mut page = self.request("tools/list", params, None).await?;
+            let Value::Array(tools) = page["tools"].take() else {
+                return Err(bad("its list of tools is no list".into()));
+            };
+            for tool in tools {
+                match Definition::read(tool) {
+                    Ok(definition) => catalog.add(definition).map_err(bad)?,
+                    Err(why) => catalog.note(why),
+                }
+                if catalog.len() > TOOLS_MAX {
+                    return Err(bad(format!("it has more than {TOOLS_MAX} tools")));
+                }
+            }
+            match page["nextCursor"].take() {
+                Value::String(next) if !cursors.contains(&next) => cursors.push(next),
+                Value::Null => return Ok(catalog),
+                _ => return Err(bad("its list of tools goes in a circle".into())),
+            }
+        }
+        Err(bad(format!("its list of tools has more than {PAGES_MAX} pages")))
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Calls a tool with the very bytes that were approved.
+    pub(crate) async fn call(
+        &self,
+        id: u64,
+        name: &str,
+        arguments: &RawValue,
+        again: &Again,
+        asks: mpsc::Sender<ServerAsk>,
+    ) -> Result<Value, WireError> {
+        let params = CallParams {
+            name,
+            arguments,
+            responses: again.responses.as_ref(),
+            state: again.state.as_ref(),
+            meta: (self.era == Era::Modern).then(meta),
+        };
+        let params =
+            to_raw_value(&params).map_err(|error| WireError::NotSent(error.to_string()))?;
+        let request = Request { id, method: "tools/call", name: Some(name), params: &params };
+        // A modern server has no other way to ask than its result.
+        let asks = (self.era == Era::Legacy).then_some(asks);
+        self.wire.request(request, asks).await
+    }
+
+    pub(crate) async fn cancel(&self, id: u64, reason: &str) {
+        let params = to_raw_value(&json!({"requestId": id, "reason": reason})).ok();
+        self.wire.notify("notifications/cancelled", params.as_deref()).await;
+    }
+
+    async fn request(
+        &self,
+        method: &str,
+        mut params: Value,
+        asks: Option<mpsc::Sender<ServerAsk>>,
+    ) -> Result<Value, WireError> {
+        if self.era == Era::Modern {
+            params["_meta"] = meta();
+        }
+        let params =
+            to_raw_value(&params).map_err(|error| WireError::NotSent(error.to_string()))?;
+        let request = Request { id: self.next_id(), method, name: None, params: &params };
+        self.wire.request(request, asks).await
+    }
+}
+
+fn no_link(why: &str) -> NoLink {
+    NoLink { why: why.into(), fled: false }
+}

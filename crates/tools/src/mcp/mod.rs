@@ -1,0 +1,32 @@
+//! Tools of MCP servers: programs and services of others, of both protocol eras.
+//!
+//! ```text
+//! McpServer ── keeps ──► Link ── speaks (era) over ──► Wire: Pipe (a child process) or Http
+//!     │ pins what it saw (a file)
+//!     └── Toolbox ──► McpTool, one for each definition: the host that the engine runs
+//! ```
+//!
+//! A server is not trusted. What it says about its tools is pinned by hash when it is first seen;
+//! after that a change is shown to a person before anything runs under it. Its annotations are words,
+//! and decide nothing. Every line, message, list and wait has a bound in [`limits`].
+//!
+//! What is deliberately not here: sampling and roots (not announced), prompts and resources (tools
+//! only), resuming a cut HTTP stream (a call whose answer is lost is in doubt, like any other).
+
+mod catalog;
+mod content;
+mod elicit;
+mod host;
+mod http;
+pub mod limits;
+mod link;
+mod message;
+mod pins;
+mod server;
+mod shelf;
+mod sse;
+mod stdio;
+mod wire;
+
+pub use pins::PinError;
+pub use server::{McpConfig, McpServer, Reach};

@@ -1,0 +1,171 @@
+//! The definitions that people have agreed to, or that were there when a server was first seen.
+//!
+//! One file for each server, written whole: a temporary file, synced, renamed, and the folder synced.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use domain::digest::Digest;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::catalog::Definition;
+use super::link::Identity;
+
+/// The pins of one server, as they are on disk.
+#[derive(Debug)]
+pub(crate) struct Pins {
+    file: PathBuf,
+    tools: BTreeMap<String, Pin>,
+    /// There was no file: what the server shows first is taken as it is.
+    is_first_use: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pin {
+    pub(crate) server: Identity,
+    definition: Value,
+}
+
+impl Pin {
+    pub(crate) fn new(server: Identity, definition: &Definition) -> Pin {
+        Pin { server, definition: definition.whole.clone() }
+    }
+
+    pub(crate) fn definition(&self) -> Option<Definition> {
+        Definition::read(self.definition.clone()).ok()
+    }
+
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        self.definition().map(|definition| definition.digest(&self.server))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PinFile {
+    version: u32,
+    tools: BTreeMap<String, Pin>,
+}
+
+/// The remedy is the same each time: see to the file.
+#[derive(Debug, thiserror::Error)]
+pub enum PinError {
+    #[error(
+        "the pinned tool definitions in {file} cannot be used: {why}; put the file right, or remove it to \
+         trust the server anew"
+    )]
+    Unreadable { file: String, why: String },
+    #[error("the pinned tool definitions in {file} cannot be written: {why}")]
+    Unwritable { file: String, why: String },
+}
+
+const VERSION: u32 = 1;
+
+impl Pins {
+    /// A file that cannot be read is an error and not an empty one: an empty one would trust whatever
+    /// comes.
+    pub(crate) fn open(folder: &Path, server: &str) -> Result<Pins, PinError> {
+        let file = folder.join(format!("{server}.json"));
+        let unreadable =
+            |why: String| PinError::Unreadable { file: file.display().to_string(), why };
+        let text = match fs::read(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Pins { file, tools: BTreeMap::new(), is_first_use: true });
+            }
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        let read: PinFile =
+            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
+        if read.version != VERSION {
+            return Err(unreadable(format!("it is of version {}", read.version)));
+        }
+        for (name, pin) in &read.tools {
+            if pin.definition().is_none_or(|definition| definition.name != *name) {
+                return Err(unreadable(format!("`{name}` is no definition of that tool")));
+            }
+        }
+        Ok(Pins { file, tools: read.tools, is_first_use: false })
+    }
+
+    pub(crate) fn is_first_use(&self) -> bool {
+        self.is_first_use
+    }
+
+    /// From now on a tool that is not pinned is a new one.
+    pub(crate) fn end_first_use(&mut self) {
+        self.is_first_use = false;
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Pin> {
+        self.tools.get(name)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.tools.keys()
+    }
+
+    /// On disk before this returns.
+    pub(crate) fn pin(&mut self, pins: Vec<(String, Pin)>) -> Result<(), PinError> {
+        let mut tools = self.tools.clone();
+        tools.extend(pins);
+        let file = PinFile { version: VERSION, tools };
+        write(&self.file, &file).map_err(|error| PinError::Unwritable {
+            file: self.file.display().to_string(),
+            why: error.to_string(),
+        })?;
+        self.tools = file.tools;
+        Ok(())
+    }
+}
+
+fn write(file: &Path, pins: &PinFile) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let temporary = file.with_extension("json.new");
+    let mut out = File::create(&temporary)?;
+    out.write_all(&serde_json::to_vec_pretty(pins)?)?;
+    out.write_all(b"\n")?;
+    out.sync_all()?;
+    fs::rename(&temporary, file)?;
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pins_survive_and_a_damaged_file_is_not_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut pins = Pins::open(folder.path(), "files").unwrap();
+        assert!(pins.is_first_use());
+        let read = json!({"name": "read", "inputSchema": {"type": "object"}});
+        let definition = Definition::read(read).unwrap();
+        let who = Identity { name: "s".into(), version: "1".into() };
+        pins.pin(vec![("read".into(), Pin::new(who.clone(), &definition))]).unwrap();
+
+        let again = Pins::open(folder.path(), "files").unwrap();
+        assert!(!again.is_first_use());
+        assert_eq!(again.get("read").unwrap().digest(), Some(definition.digest(&who)));
+
+        let file = folder.path().join("files.json");
+        let text = fs::read_to_string(&file).unwrap();
+        for damaged in [
+            "".to_owned(),
+            text[..text.len() / 2].to_owned(),
+            text.replace("\"version\": 1,\n  \"tools\"", "\"version\": 2,\n  \"tools\""),
+            text.replace("\"name\": \"read\"", "\"name\": \"other\""),
+        ] {
+            assert_ne!(damaged, text);
+            fs::write(&file, &damaged).unwrap();
+            assert!(Pins::open(folder.path(), "files").is_err(), "{damaged}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! A server that is our child: one message a line, on standard input and output.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use domain::visible::visible;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::limits::{
+    GARBAGE_LINES_MAX, MESSAGE_BYTES_MAX, OUTBOX_MAX, PENDING_MAX, STDERR_LINE_MAX,
+    STDERR_LINES_MAX,
+};
+use super::message::{self, Incoming, RpcError};
+use super::wire::{Request, ServerAsk, Wire, WireError};
+
+/// The two directions, and those who wait for an answer.
+pub(crate) struct Pipe(Arc<State>);
+
+struct State {
+    server: String,
+    outbox: mpsc::Sender<Vec<u8>>,
+    pending: Mutex<HashMap<u64, Pending>>,
+    cut: CancellationToken,
+    why: Mutex<Option<String>>,
+    changed: Notify,
+}
+
+struct Pending {
+    answer: oneshot::Sender<Result<Value, RpcError>>,
+    asks: Option<mpsc::Sender<ServerAsk>>,
+}
+
+/// What must be kept running for a pipe to work. It ends when the wire is cut or the server goes.
+pub(crate) struct Pump<I, O, E> {
+    state: Arc<State>,
+    from_outbox: mpsc::Receiver<Vec<u8>>,
+    stdin: I,
+    stdout: O,
+    stderr: E,
+    /// Values of the server's environment, which must not turn up in our log.
+    secrets: Vec<String>,
+}
+
+impl Pipe {
+    pub(crate) fn new<I, O, E>(
+        server: &str,
+        (stdin, stdout, stderr): (I, O, E),
+        secrets: Vec<String>,
+    ) -> (Pipe, Pump<I, O, E>) {
+        let (outbox, from_outbox) = mpsc::channel(OUTBOX_MAX);
+        let state = Arc::new(State {
+            server: server.into(),
+            outbox,
+            pending: Mutex::default(),
+            cut: CancellationToken::new(),
+            why: Mutex::default(),
+            changed: Notify::new(),
+        });
+        let pump = Pump { state: state.clone(), from_outbox, stdin, stdout, stderr, secrets };
+        (Pipe(state), pump)
+    }
+}
+
+impl<I, O, E> Pump<I, O, E>
+where
+    I: AsyncWrite + Unpin,
+    O: AsyncRead + Unpin,
+    E: AsyncRead + Unpin,
+{
+    /// Carries messages until the wire is cut. The pipes are let go of when this returns, which tells
+    /// the server to leave.
+    pub(crate) async fn run(self) {
+        let Pump { state, mut from_outbox, mut stdin, stdout, stderr, secrets } = self;
+        let write = async {
+            while let Some(mut line) = from_outbox.recv().await {
+                line.push(b'\n');
+                if let Err(error) = stdin.write_all(&line).await {
+                    return format!("it no longer listens: {error}");
+                }
+                if let Err(error) = stdin.flush().await {
+                    return format!("it no longer listens: {error}");
+                }
+            }
+            "nobody needs it any more".to_owned()
+        };
+        let read = state.read(BufReader::new(stdout));
+        let complaints = listen_to_complaints(&state.server, BufReader::new(stderr), &secrets);
+        let why = tokio::select! {
+            why = read => why,
+            why = write => why,
+            () = async { complaints.await; std::future::pending().await } => return,
+            () = state.cut.cancelled() => return state.hang_up("it was stopped".into()),
+        };
+        state.hang_up(why);
+    }
+}
+
+impl State {
+    fn pending(&self) -> MutexGuard<'_, HashMap<u64, Pending>> {
+        self.pending.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Everybody who waits learns that no answer will come.
+    fn hang_up(&self, why: String) {
+        self.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(why);
+        self.cut.cancel();
+        self.pending().clear();
+    }
+
+    async fn read(&self, mut from: impl AsyncBufRead + Unpin) -> String {
+        let mut garbage = 0;
+        loop {
+            let line = match next_line(&mut from, MESSAGE_BYTES_MAX).await {
+                Ok(Some(line)) => line,
+                Ok(None) => return "it closed its output".into(),
+                Err(why) => return why,
+            };
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let known = match Incoming::parse(&line) {
+                Some(Incoming::Answer { id, answer }) => match self.pending().remove(&id) {
+                    Some(pending) => {
+                        // Whoever waited may have given up meanwhile.
+                        let _ = pending.answer.send(answer);
+                        true
+                    }
+                    // The answer to something that was cancelled, or made up.
+                    None => false,
+                },
+                Some(Incoming::Request { id, method, params }) => {
+                    if !self.take_request(id, &method, params) {
+                        return "it asks more than it listens".into();
+                    }
+                    true
+                }
+                Some(Incoming::Notice { method, .. }) => {
+                    if method == "notifications/tools/list_changed" {
+                        self.changed.notify_one();
+                    }
+                    true
+                }
+                None => {
+                    tracing::debug!(
+                        server = %self.server,
+                        bytes = line.len(),
+                        "a line on standard output that is no message"
+                    );
+                    false
+                }
+            };
+            if !known {
+                garbage += 1;
+            }
+            if garbage > GARBAGE_LINES_MAX {
+                return "it printed too much on its standard output that is no protocol".into();
+            }
+        }
+    }
+
+    /// Says whether our answer could be put on its way.
+    fn take_request(&self, id: Value, method: &str, params: Value) -> bool {
+        if method != "elicitation/create" {
+            let answer = message::answer(&id, message::own_answer(method));
+            return self.outbox.try_send(answer).is_ok();
+        }
+        // The protocol does not say which call a question belongs to. Only where there is no choice
+        // do we know whom it may be put to.
+        let asks: Vec<mpsc::Sender<ServerAsk>> =
+            self.pending().values().filter_map(|pending| pending.asks.clone()).collect();
+        let taken = match asks.as_slice() {
+            [one] => one.try_send(ServerAsk { id: id.clone(), params }).is_ok(),
+            _ => false,
+        };
+        if taken {
+            return true;
+        }
+        tracing::warn!(server = %self.server, calls = asks.len(), "a question could not be put to anybody");
+        let cancel = message::answer(&id, Ok(serde_json::json!({"action": "cancel"})));
+        self.outbox.try_send(cancel).is_ok()
+    }
+}
+
+/// A line without its end; `None` at the end of the stream.
+async fn next_line(
+    from: &mut (impl AsyncBufRead + Unpin),
+    max: usize,
+) -> Result<Option<Vec<u8>>, String> {
+    let mut line = Vec::new();
+    loop {
+        let chunk = from.fill_buf().await.map_err(|error| format!("it cannot be read: {error}"))?;
+        if chunk.is_empty() {
+            // Half a line at the end is none.
+            return Ok(None);
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let taken = end.unwrap_or(chunk.len());
+        if line.len() + taken > max {
+            return Err(format!("it sent a message of more than {max} bytes"));
+        }
+        line.extend_from_slice(&chunk[..taken]);
+        from.consume(end.map_or(taken, |end| end + 1));
+        if end.is_some() {
+            return Ok(Some(line));
+        }
+    }
+}
+
+/// What a server writes to its standard error goes to our log, bounded and without secrets.
+async fn listen_to_complaints(
+    server: &str,
+    mut from: impl AsyncBufRead + Unpin,
+    secrets: &[String],
+) {
+    let mut lines = 0;
+    let mut line: Vec<u8> = Vec::new();
+    loop {
+        let (taken, ended) = match from.fill_buf().await {
+            Ok([]) | Err(_) => return,
+            Ok(chunk) => {
+                let end = chunk.iter().position(|byte| *byte == b'\n');
+                let taken = end.unwrap_or(chunk.len());
+                let room = STDERR_LINE_MAX.saturating_sub(line.len());
+                line.extend_from_slice(&chunk[..taken.min(room)]);
+                (end.map_or(taken, |end| end + 1), end.is_some())
+            }
+        };
+        from.consume(taken);
+        if ended && lines <= STDERR_LINES_MAX {
+            lines += 1;
+            let said = without_secrets(&String::from_utf8_lossy(&line), secrets);
+            tracing::debug!(%server, said = %visible(&said), "on its standard error");
+        }
+        if ended {
+            line.clear();
+        }
+    }
+}
+
+pub(crate) fn without_secrets(text: &str, secrets: &[String]) -> String {
+    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[hidden]"))
+}
+
+/// Takes the entry out when nobody waits any more.
+struct Waiting<'a>(&'a State, u64);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.pending().remove(&self.1);
+    }
+}
+
+#[async_trait]
+impl Wire for Pipe {
+    async fn request(
+        &self,
+        request: Request<'_>,
+        asks: Option<mpsc::Sender<ServerAsk>>,
+    ) -> Result<Value, WireError> {
+        let state = &*self.0;
+        let (tell, answered) = oneshot::channel();
+        {
+            let mut pending = state.pending();
+            if state.cut.is_cancelled() {
+                return Err(WireError::NotSent(self.why()));
+            }
+            if pending.len() >= PENDING_MAX {
+                return Err(WireError::NotSent("too many calls wait for it already".into()));
+            }
+            pending.insert(request.id, Pending { answer: tell, asks });
+        }
+        let _waiting = Waiting(state, request.id);
+        let line = message::request(request.id, request.method, request.params);
+        if state.outbox.try_send(line).is_err() {
+            return Err(WireError::NotSent("it does not take any more messages".into()));
+        }
+        match answered.await {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(WireError::Refused(error)),
+            Err(_) => Err(WireError::Lost(self.why())),
+        }
+    }
+
+    async fn answer(&self, id: &Value, answer: Result<Value, RpcError>) {
+        if self.0.outbox.try_send(message::answer(id, answer)).is_err() {
+            self.0.hang_up("it does not take any more messages".into());
+        }
+    }
+
+    async fn notify(&self, method: &str, params: Option<&RawValue>) {
+        if self.0.outbox.try_send(message::notice(method, params)).is_err() {
+            self.0.hang_up("it does not take any more messages".into());
+        }
+    }
+
+    fn agreed(&self, _version: &str) {}
+
+    fn cut(&self) -> &CancellationToken {
+        &self.0.cut
+    }
+
+    fn why(&self) -> String {
+        let why = self.0.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        why.clone().unwrap_or_else(|| "it is gone".into())
+    }
+
+    async fn tools_changed(&self) {
+        self.0.changed.notified().await;
+    }
+
+    fn is_shared(&self) -> bool {
+        self.0.pending().len() > 1
+    }
+}
