@@ -158,6 +158,7 @@ fn plan(data: &Path) -> Result<Plan> {
         policy: policy()?,
         agents: vec![agent],
         tools,
+        companions: Vec::new(),
         callbacks: CallbacksConfig::default(),
     })
 }

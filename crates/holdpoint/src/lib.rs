@@ -40,6 +40,7 @@ pub use embed::{
 pub use domain::view::render as card;
 
 pub use domain::answer::Settlement;
+pub use domain::budget::{Budgets, Prices};
 pub use domain::context::WhilePending;
 pub use domain::digest::Digest;
 pub use domain::event::Event;

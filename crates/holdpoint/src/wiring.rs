@@ -17,16 +17,20 @@ use ports::clock::{Chance as _, Clock};
 use ports::courier::Courier;
 use ports::store::{AuditEntry, Store};
 use ports::tool_host::ToolHost;
+use ports::toolbox::Toolbox;
 use server::AuditLines;
 use stores::{MemoryStore, SqliteStore};
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{Asking, HumanTool};
+use tools::mcp::{McpConfig, McpServer, Reach};
 use tools::process::{Environment, Runner, Spool, Supervisor};
 use tools::shell_cmd::{ShellCmd, ShellConfig};
 use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
 
-use crate::config::{self, CallbacksConfig, Config, StoreConfig, ToolConfig, ToolKind};
+use crate::config::{
+    self, CallbacksConfig, Config, McpReach, McpTools, StoreConfig, ToolConfig, ToolKind,
+};
 
 /// The hidden subcommand under which our own binary watches over a child process.
 pub const SUPERVISE: &str = "__run";
@@ -36,12 +40,17 @@ pub const SUPERVISE: &str = "__run";
 pub struct House {
     pub engine: Engine,
     pub store: Kept,
+    /// Programs of others that run beside us, and end with us.
+    companions: Vec<Arc<McpServer>>,
 }
 
 impl House {
     /// Lets running work end by itself for a while, then closes the store.
     pub async fn close(&self, grace: std::time::Duration) {
         self.engine.close(grace).await;
+        for server in &self.companions {
+            server.close().await;
+        }
         self.store.close().await;
     }
 }
@@ -76,6 +85,7 @@ pub struct Plan {
     pub policy: Policy,
     pub agents: Vec<AgentSetup>,
     pub tools: Vec<Arc<dyn ToolHost>>,
+    pub companions: Vec<Arc<McpServer>>,
     pub callbacks: CallbacksConfig,
 }
 
@@ -120,8 +130,9 @@ impl Base {
             tools: plan.tools,
             limits: Limits::default(),
         };
-        let engine = Engine::start(setup).await?;
-        Ok(House { engine, store: self.store })
+        let boxes = plan.companions.iter().map(|server| server.clone() as Arc<dyn Toolbox>);
+        let engine = Engine::start_with(setup, boxes.collect()).await?;
+        Ok(House { engine, store: self.store, companions: plan.companions })
     }
 }
 
@@ -158,14 +169,26 @@ impl Ground {
 pub async fn open(config: &Config) -> Result<House> {
     let StoreConfig::Sqlite { path } = &config.store;
     let ground = Ground::open(path).await?;
-    let plan = plan(config, &ground)?;
+    let plan = plan(config, &ground, path).await?;
     ground.build(plan).await
 }
 
 /// What the configuration describes, besides its data.
-pub fn plan(config: &Config, ground: &Ground) -> Result<Plan> {
-    let tools =
-        config.tools.iter().map(|tool| host(tool, &ground.runner)).collect::<Result<Vec<_>>>()?;
+async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
+    let mut tools = Vec::new();
+    let mut companions = Vec::new();
+    for tool in &config.tools {
+        match &tool.kind {
+            ToolKind::Mcp(mcp) => {
+                companions.push(Arc::new(mcp_server(tool, mcp, &ground.runner, data)?));
+            }
+            _ => tools.push(host(tool, &ground.runner)?),
+        }
+    }
+    // One after the other, but they have all begun, so this takes no longer than the slowest.
+    for server in &companions {
+        server.first_look().await;
+    }
     let agents = config
         .agents
         .iter()
@@ -192,12 +215,48 @@ pub fn plan(config: &Config, ground: &Ground) -> Result<Plan> {
         policy: config.policy.clone(),
         agents,
         tools,
+        companions,
         callbacks: config.callbacks.clone(),
     })
 }
 
 fn environment(env: &config::ToolEnv) -> Result<Environment> {
     Ok(Environment::new(env.inherit.clone(), env.set.iter().cloned().collect())?)
+}
+
+fn mcp_server(
+    tool: &ToolConfig,
+    mcp: &McpTools,
+    runner: &Runner,
+    data: &Path,
+) -> Result<McpServer> {
+    let reach = match &mcp.reach {
+        McpReach::Program { argv, cwd, env, run_as } => Reach::Program {
+            argv: argv.clone(),
+            cwd: cwd.clone(),
+            environment: environment(env)?,
+            run_as: run_as.clone(),
+        },
+        McpReach::Service { url, headers_env } => {
+            let header = |(header, variable): &(String, String)| {
+                let value = std::env::var(variable).with_context(|| {
+                    format!(
+                        "the environment variable `{variable}`, which the tool `{}` names, is not set",
+                        tool.name
+                    )
+                })?;
+                Ok((header.clone(), value))
+            };
+            let headers = headers_env.iter().map(header).collect::<Result<_>>()?;
+            Reach::Service { url: url.clone(), headers }
+        }
+    };
+    let mut setup = McpConfig::new(&tool.name, reach);
+    setup.only = mcp.only.clone();
+    setup.effects = mcp.effects;
+    setup.effects_of = mcp.effects_of.clone();
+    setup.time_limit = mcp.time_limit.unwrap_or(setup.time_limit);
+    Ok(McpServer::open(setup, &data.join("mcp"), runner.clone())?)
 }
 
 fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
@@ -266,6 +325,7 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
             };
             Arc::new(HumanTool::new(name, asking)?)
         }
+        ToolKind::Mcp(_) => anyhow::bail!("`{name}` is a box of tools and not one tool"),
     })
 }
 

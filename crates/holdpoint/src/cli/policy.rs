@@ -10,7 +10,7 @@ use super::args::{PolicyCheckArgs, PolicyExplainArgs};
 use super::exit::{Exit, UsageError};
 use super::json;
 use super::output::{Paint, Terminal};
-use crate::config::{Config, SqlAccess, SqlTool, ToolKind};
+use crate::config::{Config, SqlAccess, SqlTool, ToolConfig, ToolKind};
 
 pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit> {
     let out = terminal.out();
@@ -116,12 +116,18 @@ fn told(verdict: &Verdict, lines: &[String]) -> Value {
 
 /// What a configured tool does to the world; the built-in kinds say it themselves.
 fn effects_of(config: &Config, name: &str) -> Option<Effects> {
-    let tool = config.tools.iter().find(|tool| &*tool.name == name)?;
+    // Of an MCP server's tool the operator says it, by the name that it has there.
+    let (server, inner) = name.split_once("__").unwrap_or((name, ""));
+    let of_a_server =
+        |tool: &&ToolConfig| &*tool.name == server && matches!(tool.kind, ToolKind::Mcp(_));
+    let tool = config.tools.iter().find(|tool| &*tool.name == name);
+    let tool = tool.or_else(|| config.tools.iter().find(of_a_server))?;
     Some(match &tool.kind {
         ToolKind::Command(command) => command.effects,
         ToolKind::Client(client) => client.effects,
         ToolKind::Http(http) => http.effects,
         ToolKind::ShellCmd(_) => Effects::AtMostOnce,
+        ToolKind::Mcp(mcp) => mcp.effects_of.get(inner).copied().unwrap_or(mcp.effects),
         ToolKind::Sql(SqlTool { access: SqlAccess::Query, .. }) | ToolKind::Human { .. } => {
             Effects::ReadOnly
         }

@@ -12,6 +12,7 @@ use super::budgets::BudgetsTable;
 use super::model::ModelConfig;
 use super::source::{Result, Source};
 use super::tool::ToolConfig;
+use super::tool::mcp::is_tool_of_a_server;
 use crate::checks;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct AgentConfig {
     /// The name of one of the configured models.
     pub model: String,
     pub instructions: Option<String>,
-    /// Names of configured tools, in the order in which the model is offered them.
+    /// Names of configured tools, or of tools of a configured MCP server, in the order in which the model is offered them.
     pub tools: Vec<Arc<str>>,
     pub while_pending: WhilePending,
     /// Calls of a turn run as soon as each is decided, and not only when all are.
@@ -70,7 +71,9 @@ impl AgentTable {
         let known: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
         let mut offered: Vec<Arc<str>> = Vec::new();
         for tool in &self.tools {
-            refer(source, "tool", tool, &known, "add it under `[[tools]]`")?;
+            if !is_tool_of_a_server(tool.get_ref(), tools) {
+                refer(source, "tool", tool, &known, "add it under `[[tools]]`")?;
+            }
             let name: Arc<str> = tool.get_ref().as_str().into();
             if offered.contains(&name) {
                 return Err(source.error(tool.span(), format!("the tool `{name}` is listed twice")));

@@ -37,8 +37,8 @@ pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
 pub use tool::{
-    Asks, ClientTool, CommandTool, HttpTool, ShellTool, SqlAccess, SqlTool, ToolConfig, ToolEnv,
-    ToolKind, ToolWords,
+    Asks, ClientTool, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess, SqlTool,
+    ToolConfig, ToolEnv, ToolKind, ToolWords,
 };
 
 use source::Source;
@@ -87,6 +87,7 @@ impl Config {
 
         let names = file.tools.iter().map(|tool| tool.get_ref().name());
         distinct("tool", names, &source)?;
+        tool::mcp::check_prefixes(&file.tools, &source)?;
         let tools = file.tools.into_iter().map(|tool| tool::ToolTable::check(tool, &source));
         let tools = tools.collect::<Result<Vec<_>, _>>()?;
 

@@ -3,6 +3,7 @@
 
 mod http;
 mod kind;
+pub(super) mod mcp;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use super::error::listed;
 use super::source::{Result, Source};
 use crate::checks;
 use kind::Kind;
+pub use mcp::{McpReach, McpTools};
 
 pub use http::HttpTool;
 
@@ -50,6 +52,8 @@ pub enum ToolKind {
     Sql(SqlTool),
     Http(HttpTool),
     Client(ClientTool),
+    /// All tools of a server that others wrote.
+    Mcp(McpTools),
     /// Asks people: the one kind of tool that is a question.
     Human {
         asks: Asks,
@@ -157,11 +161,13 @@ pub(super) struct ToolTable {
     url: Option<Spanned<String>>,
     hosts: Option<Spanned<Vec<String>>>,
     headers: Option<Spanned<BTreeMap<String, String>>>,
-    headers_env: Option<Spanned<BTreeMap<String, Spanned<String>>>>,
+    headers_env: Option<Spanned<BTreeMap<Spanned<String>, Spanned<String>>>>,
     headers_file: Option<Spanned<BTreeMap<String, String>>>,
     body: Option<Spanned<toml::Value>>,
     form: Option<Spanned<BTreeMap<String, String>>>,
     allow_private_addresses: Option<Spanned<bool>>,
+    only: Option<Spanned<Vec<String>>>,
+    effects_of: Option<Spanned<BTreeMap<Spanned<String>, Spanned<String>>>>,
 }
 
 impl ToolTable {
@@ -183,7 +189,10 @@ impl ToolTable {
             ToolKind::Command(command) => Some(&command.input_schema),
             ToolKind::Client(client) => Some(&client.input_schema),
             ToolKind::Http(http) => Some(&http.input_schema),
-            ToolKind::ShellCmd(_) | ToolKind::Sql(_) | ToolKind::Human { .. } => None,
+            ToolKind::ShellCmd(_)
+            | ToolKind::Sql(_)
+            | ToolKind::Mcp(_)
+            | ToolKind::Human { .. } => None,
         };
         if confirm == Confirm::TwoPhase
             && schema.is_some_and(|schema| !checks::leaves_confirmed_to_us(schema))
@@ -246,6 +255,7 @@ impl ToolTable {
                     None => Vec::new(),
                 },
             }),
+            Kind::Mcp => ToolKind::Mcp(self.mcp(&span, source)?),
             Kind::Human => {
                 let known = [("options", Asks::Options), ("anything", Asks::Anything)];
                 let asks = self.asks.as_ref().map(|given| source.word("asks", given, &known));

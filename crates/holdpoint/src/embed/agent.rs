@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
-use domain::limits::TURNS_PER_RUN_MAX;
 use ports::model::Model;
 
 use super::tool::Tool;
@@ -27,7 +27,8 @@ pub struct Agent {
     pub(super) tools: Vec<Offered>,
     pub(super) while_pending: WhilePending,
     pub(super) run_as_decided: bool,
-    pub(super) turns_max: u32,
+    pub(super) budgets: Budgets,
+    pub(super) prices: Prices,
 }
 
 pub(super) enum Offered {
@@ -45,7 +46,8 @@ impl Agent {
             tools: Vec::new(),
             while_pending: WhilePending::default(),
             run_as_decided: false,
-            turns_max: TURNS_PER_RUN_MAX,
+            budgets: Budgets::default(),
+            prices: Prices::default(),
         }
     }
 
@@ -82,9 +84,23 @@ impl Agent {
         Agent { run_as_decided: true, ..self }
     }
 
-    /// Model calls that one run may take.
+    /// Model calls that one run may take before a person is asked whether it may go on.
     #[must_use]
-    pub fn turns(self, turns: u32) -> Agent {
-        Agent { turns_max: turns, ..self }
+    pub fn turns(mut self, turns: u32) -> Agent {
+        self.budgets.turns = turns;
+        self
+    }
+
+    /// Turns, tokens, money and time that one run may use before a person is asked whether it may go
+    /// on. Money needs [`Agent::prices`].
+    #[must_use]
+    pub fn budgets(self, budgets: Budgets) -> Agent {
+        Agent { budgets, ..self }
+    }
+
+    /// What the model costs.
+    #[must_use]
+    pub fn prices(self, prices: Prices) -> Agent {
+        Agent { prices, ..self }
     }
 }

@@ -159,7 +159,7 @@ impl Builder {
             None => policy,
         };
         let callbacks = CallbacksConfig::default();
-        let plan = Plan { people, policy, agents, tools, callbacks };
+        let plan = Plan { people, policy, agents, tools, companions: Vec::new(), callbacks };
         let mut base = match &self.data {
             Some(folder) => Base::on_disk(folder).await.map_err(BuildError::Unready)?,
             None => Base::in_memory(),
@@ -250,7 +250,7 @@ impl Mistakes {
             if setups.iter().any(|other| other.id == id) {
                 self.0.push(format!("there are two agents `{shown}`"));
             }
-            self.note(checks::turns(agent.turns_max).map_err(of_agent));
+            self.note(checks::turns(agent.budgets.turns).map_err(of_agent));
             let mut tools: Vec<Arc<str>> = Vec::new();
             for name in offered.into_iter().flatten() {
                 let remedy = "give it to the builder or to the agent";
@@ -267,7 +267,8 @@ impl Mistakes {
                 tools,
                 while_pending: agent.while_pending,
                 run_as_decided: agent.run_as_decided,
-                turns_max: agent.turns_max,
+                budgets: agent.budgets,
+                prices: agent.prices,
             });
         }
         (setups, hosts)

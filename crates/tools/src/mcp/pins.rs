@@ -124,7 +124,7 @@ impl Pins {
 }
 
 fn write(file: &Path, pins: &PinFile) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
+    let folder = file.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let temporary = file.with_extension("json.new");
     let mut out = File::create(&temporary)?;

@@ -83,7 +83,7 @@ fn the_example_shows_every_key() {
     for table in keys::<ConfigFile>() {
         assert!(!section(&table).is_empty(), "holdpoint.example.toml has no [{table}]");
     }
-    for kind in ["command", "shell_cmd", "sql", "http", "client", "human"] {
+    for kind in ["command", "shell_cmd", "sql", "http", "client", "mcp", "human"] {
         assert!(section("tools").contains(&format!("kind = \"{kind}\"")), "{kind}");
     }
     for name in later::DOORS.iter().chain(&later::CHANNELS) {

@@ -67,7 +67,8 @@ impl ToolTable {
         };
         let mut secret_headers = Vec::new();
         for (name, variable) in self.headers_env.iter().flat_map(|list| list.get_ref()) {
-            secret_headers.push((name.clone(), SecretSource::Env(source.variable(variable)?)));
+            secret_headers
+                .push((name.get_ref().clone(), SecretSource::Env(source.variable(variable)?)));
         }
         for (name, file) in self.headers_file.iter().flat_map(|list| list.get_ref()) {
             let path: PathBuf = source.path(file);

@@ -13,29 +13,23 @@ pub(super) enum Kind {
     Sql,
     Http,
     Client,
+    Mcp,
     Human,
 }
 
 impl Kind {
-    const ALL: [(&str, Kind); 6] = [
+    const ALL: [(&str, Kind); 7] = [
         ("command", Kind::Command),
         ("shell_cmd", Kind::ShellCmd),
         ("sql", Kind::Sql),
         ("http", Kind::Http),
         ("client", Kind::Client),
+        ("mcp", Kind::Mcp),
         ("human", Kind::Human),
     ];
 
     pub(super) fn parse(given: &Spanned<String>, source: &Source<'_>) -> Result<Kind> {
-        match given.get_ref().as_str() {
-            later @ "mcp" => {
-                let message = format!(
-                    "tools of kind `{later}` come with a later version; until then a `command` can do it"
-                );
-                Err(source.error(given.span(), message))
-            }
-            _ => source.word("kind", given, &Kind::ALL),
-        }
+        source.word("kind", given, &Kind::ALL)
     }
 
     fn name(self) -> &'static str {
@@ -45,24 +39,24 @@ impl Kind {
 
 impl ToolTable {
     pub(super) fn refuse_foreign_keys(&self, kind: Kind, source: &Source<'_>) -> Result<()> {
-        use Kind::{Client, Command, Http, Human, ShellCmd, Sql};
+        use Kind::{Client, Command, Http, Human, Mcp, ShellCmd, Sql};
         fn at<T>(value: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
             value.as_ref().map(Spanned::span)
         }
-        let keys: [(&str, _, &[Kind]); 30] = [
+        let keys: [(&str, _, &[Kind]); 32] = [
             ("description", at(&self.description), &[Command, Http, Client]),
             ("input_schema", at(&self.input_schema), &[Command, Http, Client]),
-            ("effects", at(&self.effects), &[Command, Http, Client]),
+            ("effects", at(&self.effects), &[Command, Http, Client, Mcp]),
             ("confirm", at(&self.confirm), &[Command, Http]),
             ("approve_text", at(&self.approve_text), &[Command, ShellCmd, Sql, Http, Client]),
             ("deny_text", at(&self.deny_text), &[Command, ShellCmd, Sql, Http, Client]),
             ("deny_values", at(&self.deny_values), &[Client]),
-            ("run_as", at(&self.run_as), &[Command, ShellCmd]),
-            ("argv", at(&self.argv), &[Command]),
-            ("cwd", at(&self.cwd), &[Command]),
-            ("env", at(&self.env), &[Command, ShellCmd]),
-            ("set_env", at(&self.set_env), &[Command, ShellCmd]),
-            ("time_limit", at(&self.time_limit), &[Command, ShellCmd, Http]),
+            ("run_as", at(&self.run_as), &[Command, ShellCmd, Mcp]),
+            ("argv", at(&self.argv), &[Command, Mcp]),
+            ("cwd", at(&self.cwd), &[Command, Mcp]),
+            ("env", at(&self.env), &[Command, ShellCmd, Mcp]),
+            ("set_env", at(&self.set_env), &[Command, ShellCmd, Mcp]),
+            ("time_limit", at(&self.time_limit), &[Command, ShellCmd, Http, Mcp]),
             ("time_limit_max", at(&self.time_limit_max), &[ShellCmd]),
             ("roots", at(&self.roots), &[ShellCmd]),
             ("allow_shell", at(&self.allow_shell), &[ShellCmd]),
@@ -72,14 +66,16 @@ impl ToolTable {
             ("always_ask", at(&self.always_ask), &[Sql]),
             ("asks", at(&self.asks), &[Human]),
             ("method", at(&self.method), &[Http]),
-            ("url", at(&self.url), &[Http]),
+            ("url", at(&self.url), &[Http, Mcp]),
             ("hosts", at(&self.hosts), &[Http]),
             ("headers", at(&self.headers), &[Http]),
-            ("headers_env", at(&self.headers_env), &[Http]),
+            ("headers_env", at(&self.headers_env), &[Http, Mcp]),
             ("headers_file", at(&self.headers_file), &[Http]),
             ("body", at(&self.body), &[Http]),
             ("form", at(&self.form), &[Http]),
             ("allow_private_addresses", at(&self.allow_private_addresses), &[Http]),
+            ("only", at(&self.only), &[Mcp]),
+            ("effects_of", at(&self.effects_of), &[Mcp]),
         ];
         for (key, given, kinds) in keys {
             let Some(span) = given.filter(|_| !kinds.contains(&kind)) else { continue };
