@@ -94,6 +94,31 @@ pub(crate) fn npm_packages(here: &Checkout, folder: &str) -> Result<()> {
     fs::write(&record, lock).with_context(|| record.display().to_string())
 }
 
+/// The npm packages that the lock file in `folder` names, beside what cargo builds and not beside the
+/// source. Returns the folder that they lie in.
+pub(crate) fn node(here: &Checkout, name: &str, folder: &Path) -> Result<PathBuf> {
+    let home = here.built.parent().context("target/")?.join(name);
+    let modules = home.join("node_modules");
+    let lock = fs::read(folder.join("package-lock.json")).context("package-lock.json")?;
+    let record = modules.join(".installed-lock.json");
+    if fs::read(&record).is_ok_and(|installed| installed == lock) {
+        return Ok(modules);
+    }
+    fs::create_dir_all(&home).with_context(|| home.display().to_string())?;
+    for file in ["package.json", "package-lock.json"] {
+        fs::copy(folder.join(file), home.join(file)).context(file)?;
+    }
+    let installed = Job::new("npm")
+        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .within(&home)
+        .limit_minutes(15)
+        .run()
+        .context("these packages need Node 20.19 or newer, with npm")?;
+    ensure!(installed.success, "npm could not install the packages of {}", folder.display());
+    fs::write(&record, lock).with_context(|| record.display().to_string())?;
+    Ok(modules)
+}
+
 /// A Python with exactly the packages that `lock` names, in an environment of its own beside what
 /// cargo builds. Each name is another environment.
 pub(crate) fn python(here: &Checkout, name: &str, lock: &Path) -> Result<PathBuf> {

@@ -2,6 +2,7 @@
 
 mod api;
 mod browser;
+mod mcp;
 mod rust;
 mod sdk;
 
@@ -12,13 +13,14 @@ use anyhow::{Result, bail, ensure};
 use crate::ledger::Part;
 use crate::web;
 
-pub(crate) const PARTS: [Part; 7] = [
+pub(crate) const PARTS: [Part; 8] = [
     Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
     Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
     Part { name: "browser", about: "the page in Chromium, on the real binary", run: browser::run },
     Part { name: "api", about: "schemathesis on the OpenAPI document, real binary", run: api::run },
     Part { name: "sdk", about: "the vendors' own clients on the fake model server", run: sdk::run },
+    Part { name: "mcp", about: "public MCP servers behind the real binary", run: mcp::run },
     Part {
         name: "crash",
         about: "kills of the real binary: at random, and at every fail point",
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn parts_are_chosen_by_name_and_keep_their_order() {
-        check("", "rust doc web browser api sdk crash");
+        check("", "rust doc web browser api sdk mcp crash");
         check("--only web", "web");
         check("--only crash rust", "rust crash");
         check("--only doc --list --only web", "doc web");

@@ -14,6 +14,8 @@ use crate::setup;
 use crate::tally::{Runner, Tally};
 
 const CRASH: &str = "package(testkit) and binary(crash)";
+/// Needs packages of others, which its part installs first.
+pub(super) const MCP: &str = "package(testkit) and binary(mcp)";
 
 /// The crash supervisor is a part of its own, so that its minutes show.
 pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
@@ -21,29 +23,43 @@ pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     setup::strace();
     if setup::has_nextest() {
         // Nextest refuses a filter that names a binary which does not exist.
-        let filter = if has_crash(here) { format!("not ({CRASH})") } else { "all()".to_owned() };
-        return nextest(here, &filter, binary);
+        let filter = if has_crash(here) {
+            format!("not ({CRASH}) and not ({MCP})")
+        } else {
+            "all()".to_owned()
+        };
+        return nextest(here, &filter, binary, &[]);
     }
     // `cargo test` cannot leave one target out, so all the others are named.
     let mut words = vec!["--lib".to_owned(), "--bins".to_owned()];
-    for target in test_targets(here)?.into_iter().filter(|target| target != "crash") {
+    for target in test_targets(here)?.into_iter().filter(|it| it != "crash" && it != "mcp") {
         words.extend(["--test".to_owned(), target]);
     }
-    libtest(here, &words, Some(binary))
+    libtest(here, &words, Some(binary), &[])
 }
 
 pub(crate) fn doc(here: &Checkout) -> Result<Tally> {
-    libtest(here, &["--doc".to_owned()], None)
+    libtest(here, &["--doc".to_owned()], None, &[])
 }
 
 pub(crate) fn crash(here: &Checkout) -> Result<Tally> {
     ensure!(has_crash(here), "testkit has no test target `crash`");
-    let binary = binary(here)?;
     failing_binary(here)?;
+    one_target(here, CRASH, "crash", &[])
+}
+
+/// One test target of testkit, on the real binary, with these variables in its environment.
+pub(super) fn one_target(
+    here: &Checkout,
+    filter: &str,
+    target: &str,
+    variables: &[(&str, PathBuf)],
+) -> Result<Tally> {
+    let binary = binary(here)?;
     if setup::has_nextest() {
-        nextest(here, CRASH, binary)
+        nextest(here, filter, binary, variables)
     } else {
-        libtest(here, &["--test".to_owned(), "crash".to_owned()], Some(binary))
+        libtest(here, &["--test".to_owned(), target.to_owned()], Some(binary), variables)
     }
 }
 
@@ -76,18 +92,30 @@ fn failing_binary(here: &Checkout) -> Result<()> {
     Ok(())
 }
 
-fn nextest(here: &Checkout, filter: &str, binary: PathBuf) -> Result<Tally> {
-    let finished = Job::cargo()
+fn nextest(
+    here: &Checkout,
+    filter: &str,
+    binary: PathBuf,
+    variables: &[(&str, PathBuf)],
+) -> Result<Tally> {
+    let mut job = Job::cargo()
         .args(["nextest", "run", "--workspace", "--no-fail-fast", "-E", filter])
         .within(&here.root)
         .env("HOLDPOINT_BIN", binary)
         .keep(Runner::Nextest.keep())
-        .limit_minutes(45)
-        .run()?;
-    Ok(Runner::Nextest.tally(&finished))
+        .limit_minutes(45);
+    for (name, value) in variables {
+        job = job.env(name, value);
+    }
+    Ok(Runner::Nextest.tally(&job.run()?))
 }
 
-fn libtest(here: &Checkout, words: &[String], binary: Option<PathBuf>) -> Result<Tally> {
+fn libtest(
+    here: &Checkout,
+    words: &[String],
+    binary: Option<PathBuf>,
+    variables: &[(&str, PathBuf)],
+) -> Result<Tally> {
     let mut job = Job::cargo()
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(words)
@@ -96,6 +124,9 @@ fn libtest(here: &Checkout, words: &[String], binary: Option<PathBuf>) -> Result
         .limit_minutes(45);
     if let Some(binary) = binary {
         job = job.env("HOLDPOINT_BIN", binary);
+    }
+    for (name, value) in variables {
+        job = job.env(name, value);
     }
     Ok(Runner::Libtest.tally(&job.run()?))
 }
