@@ -13,6 +13,7 @@ mod http;
 pub mod limits;
 mod names;
 mod opaque;
+pub mod openai;
 mod reply;
 mod retry;
 pub mod scripted;

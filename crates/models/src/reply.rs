@@ -28,7 +28,6 @@ pub(crate) trait Reader: Send {
 pub(crate) enum Progress {
     More,
     /// The turn is complete; a count of tokens may follow.
-    #[expect(dead_code, reason = "only the Chat API ends like this")]
     Complete,
     /// Nothing follows.
     Done,

@@ -3,23 +3,18 @@
 use std::sync::Arc;
 
 use models::anthropic::{self, Anthropic};
+use models::openai::chat::{self, Chat};
+use models::openai::responses::{self, Responses};
 use models::settings::{Key, Proxy};
 use models::{Secret, Settings};
 use ports::clock::{Chance, Clock};
 use ports::model::Model;
 use reqwest::Url;
 
-use super::vendor::{HeaderSource, ProxySource, Vendor, VendorModel};
+use super::vendor::{HeaderSource, OpenAiApi, ProxySource, Vendor, VendorModel};
 use crate::config::secret::SecretSource;
 
 impl Vendor {
-    fn name(self) -> &'static str {
-        match self {
-            Vendor::Anthropic => "anthropic",
-            Vendor::OpenAi(_) => "openai",
-        }
-    }
-
     fn base_url(self) -> Url {
         let url = match self {
             Vendor::Anthropic => "https://api.anthropic.com",
@@ -42,11 +37,28 @@ impl VendorModel {
                 let api = Anthropic { cache: self.cache, thinking: self.thinking };
                 Ok(anthropic::model(api, settings, clock, chance))
             }
-            Vendor::OpenAi(_) => Err(format!(
-                "the provider `{}` is not available in this version; use `anthropic` or `scripted`",
-                self.vendor.name()
-            )),
+            Vendor::OpenAi(OpenAiApi::Chat) => {
+                let at_vendor = self.is_at_vendor();
+                let api = Chat { at_vendor, send_thinking: self.send_thinking, chance };
+                Ok(chat::model(api, settings, clock))
+            }
+            Vendor::OpenAi(OpenAiApi::Responses) => {
+                let api = Responses { keep_thinking: self.keeps_thinking(), chance };
+                Ok(responses::model(api, settings, clock))
+            }
         }
+    }
+
+    fn is_at_vendor(&self) -> bool {
+        let own = self.vendor.base_url();
+        self.base_url.as_ref().is_none_or(|url| url.host() == own.host())
+    }
+
+    /// The vendor's older models do not think, and refuse to be asked for it; other servers may not
+    /// know the question. Whoever sets `effort` knows that his model does.
+    fn keeps_thinking(&self) -> bool {
+        let never = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|old| self.model.starts_with(old));
+        self.effort.is_some() || self.is_at_vendor() && !never
     }
 
     fn settings(&self, name: &str) -> Result<Settings, String> {

@@ -240,4 +240,11 @@ fn models_open_when_their_keys_are_there() {
     assert!(empty.ends_with("is empty"), "{empty}");
     std::fs::write(&file, "sk-123\n").expect("written");
     assert_eq!(told("api_key_file = \"key\""), Ok(()));
+    for local in ["", "api = \"responses\"\n"] {
+        let text = format!(
+            "[models.m]\nprovider = \"openai\"\nmodel = \"x\"\nbase_url = \"http://[::1]:1\"\n{local}"
+        );
+        let config = Config::parse(&text, &name).expect("sound");
+        assert!(opened(&config.models["m"]).is_ok(), "a server near by needs no key");
+    }
 }

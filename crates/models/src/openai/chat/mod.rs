@@ -1,0 +1,66 @@
+//! Chat Completions: OpenAI's older API, and the one that vLLM, Ollama, llama.cpp and gateways have.
+//! It is written as the vendor wants it and read as leniently as is safe.
+
+mod reader;
+mod request;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ports::clock::{Chance, Clock};
+use ports::model::{Model, ModelRequest};
+use serde_json::value::RawValue;
+
+use crate::client::{Api, Client};
+use crate::fault::Problem;
+use crate::names::Names;
+use crate::settings::Settings;
+
+/// What only this API has.
+#[derive(Clone)]
+pub struct Chat {
+    /// At the vendor's own place: it calls one field otherwise than all others do.
+    pub at_vendor: bool,
+    /// Whether thinking goes back to a server that sent some.
+    pub send_thinking: bool,
+    /// For the ids of calls that came without one.
+    pub chance: Arc<dyn Chance>,
+}
+
+pub fn model(api: Chat, settings: Settings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
+    let chance = api.chance.clone();
+    Arc::new(Client::new(api, settings, clock, chance))
+}
+
+impl Api for Chat {
+    type Reader = reader::Chunks;
+
+    fn path(&self) -> &'static str {
+        "chat/completions"
+    }
+
+    fn headers<'a>(&self, key: Option<&'a str>) -> Vec<(&'static str, Cow<'a, str>)> {
+        super::bearer(key)
+    }
+
+    fn body(
+        &self,
+        settings: &Settings,
+        request: &ModelRequest,
+        names: &Names,
+        _: &[Box<RawValue>],
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        request::body(self, settings, request, names)
+    }
+
+    fn reader(&self, _: &Settings) -> reader::Chunks {
+        reader::Chunks::new(self.chance.clone())
+    }
+
+    fn problem(&self, body: &[u8]) -> Problem {
+        super::problem(body)
+    }
+}
+
+#[cfg(test)]
+mod tests;

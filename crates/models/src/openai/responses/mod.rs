@@ -1,0 +1,66 @@
+//! Responses: OpenAI's newer API. Nothing is kept at the provider (`store` is false): our store is the
+//! history, and every request carries all of it, with encrypted thinking as it came.
+
+mod item;
+mod reader;
+mod request;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ports::clock::{Chance, Clock};
+use ports::model::{Model, ModelRequest};
+use serde_json::value::RawValue;
+
+use crate::client::{Api, Client};
+use crate::fault::Problem;
+use crate::names::Names;
+use crate::settings::Settings;
+
+/// What only this API has.
+#[derive(Clone)]
+pub struct Responses {
+    /// Whether to ask for thinking in a form that can be sent back. Models that do not think refuse
+    /// to be asked for it.
+    pub keep_thinking: bool,
+    /// For the ids of calls that came without one.
+    pub chance: Arc<dyn Chance>,
+}
+
+pub fn model(api: Responses, settings: Settings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
+    let chance = api.chance.clone();
+    Arc::new(Client::new(api, settings, clock, chance))
+}
+
+impl Api for Responses {
+    type Reader = reader::Items;
+
+    fn path(&self) -> &'static str {
+        "responses"
+    }
+
+    fn headers<'a>(&self, key: Option<&'a str>) -> Vec<(&'static str, Cow<'a, str>)> {
+        super::bearer(key)
+    }
+
+    fn body(
+        &self,
+        settings: &Settings,
+        request: &ModelRequest,
+        names: &Names,
+        _: &[Box<RawValue>],
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        request::body(self, settings, request, names)
+    }
+
+    fn reader(&self, settings: &Settings) -> reader::Items {
+        reader::Items::new(&settings.model, self.chance.clone())
+    }
+
+    fn problem(&self, body: &[u8]) -> Problem {
+        super::problem(body)
+    }
+}
+
+#[cfg(test)]
+mod tests;
