@@ -1,11 +1,13 @@
 //! What a person can say to a hold.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::json::Arguments;
 use crate::policy::Conditions;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Answer {
     Approve {
         scope: Scope,
@@ -31,6 +33,36 @@ pub enum Answer {
         how: Settlement,
         content: Option<String>,
     },
+}
+
+impl fmt::Debug for Answer {
+    // A form may hold secrets that nobody has taken out yet, and debug output ends up in logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Approve { scope, arguments, note } => f
+                .debug_struct("Approve")
+                .field("scope", scope)
+                .field("arguments", arguments)
+                .field("note", note)
+                .finish(),
+            Answer::Deny { reason, stop } => {
+                f.debug_struct("Deny").field("reason", reason).field("stop", stop).finish()
+            }
+            Answer::Respond { content } => {
+                f.debug_struct("Respond").field("content", content).finish()
+            }
+            Answer::Choose(chosen) => f.debug_tuple("Choose").field(chosen).finish(),
+            Answer::Fill(_) => f.write_str("Fill(‹form›)"),
+            Answer::Perform { content, is_error } => f
+                .debug_struct("Perform")
+                .field("content", content)
+                .field("is_error", is_error)
+                .finish(),
+            Answer::Settle { how, content } => {
+                f.debug_struct("Settle").field("how", how).field("content", content).finish()
+            }
+        }
+    }
 }
 
 impl Answer {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use crate::digest::{Digest, Framed};
 use crate::grant::ClearedBy;
-use crate::id::{CallId, SessionId};
+use crate::id::{CallId, SessionId, StreamId};
 use crate::json::Arguments;
+use crate::secret::{NotUnsealed, Sealed, unsealed};
 use crate::time::Timestamp;
 use crate::tool::{Confirm, Effects, Place, Tool};
 
@@ -205,6 +206,20 @@ impl ClearedCall {
 
     pub fn call(&self) -> &Call {
         &self.call
+    }
+
+    /// The call as its tool gets it: with true values in place of references to secrets of its
+    /// session, at the places that its schema marks. Nothing else can be changed, and digest, match
+    /// key and idempotency key stay those of what was approved.
+    pub fn unsealed(self, known: &[Sealed]) -> Result<ClearedCall, NotUnsealed> {
+        let scope = self.call.session.map(StreamId::Session);
+        let arguments = unsealed(&self.call.arguments, &self.call.secrets, scope, known)?;
+        if arguments.bytes() == self.call.arguments.bytes() {
+            return Ok(self);
+        }
+        let mut call = (*self.call).clone();
+        call.parts.arguments = arguments;
+        Ok(ClearedCall { call: Arc::new(call), attempt: self.attempt })
     }
 
     /// The call itself, for whoever clears up after it. It clears nothing.

@@ -122,6 +122,10 @@ id!(
     TokenId, "tok_", "token"
 );
 id!(
+    /// Names one secret that a person gave (never its value).
+    SecretId, "sec_", "secret"
+);
+id!(
     /// Names one commit, so that one whose fate is unknown can be looked for.
     CommitId, "evt_", "commit"
 );

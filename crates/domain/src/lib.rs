@@ -23,6 +23,8 @@ pub mod person;
 pub mod policy;
 pub mod refusal;
 pub mod schema;
+pub mod scrub;
+pub mod secret;
 pub mod session;
 pub mod time;
 pub mod tool;

@@ -39,6 +39,9 @@ pub enum OutsideCommand {
     Unclaim {
         by: AuthenticatedPerson,
     },
+    Reveal {
+        by: AuthenticatedPerson,
+    },
     Report {
         outcome: HoldOutcome,
     },
@@ -106,6 +109,7 @@ impl Outside {
             },
             OutsideCommand::Claim { by } => hold.claim(by, context),
             OutsideCommand::Unclaim { by } => hold.unclaim(by),
+            OutsideCommand::Reveal { by } => hold.reveal(by, context),
             OutsideCommand::Report { outcome } => self.report(&hold, outcome),
         };
         match outcome {
@@ -180,6 +184,19 @@ impl Hold {
             return Ok(Vec::new());
         }
         Ok(vec![updated(self.id, HoldChange::Claimed(by.id().clone()))])
+    }
+
+    /// Whoever may answer may see what it is about, secrets included; every time is written down.
+    pub(crate) fn reveal(
+        &self,
+        by: &AuthenticatedPerson,
+        context: &Context<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
+        if !self.admits(by.id(), context.people) {
+            let why = "only those who may answer can see its secrets";
+            return Err(Refusal::NotEntitled { why: why.into() });
+        }
+        Ok(vec![updated(self.id, HoldChange::Revealed(by.id().clone()))])
     }
 
     pub(crate) fn unclaim(&self, by: &AuthenticatedPerson) -> Result<Vec<Event>, Refusal> {

@@ -47,14 +47,20 @@ impl Engine {
         let by = caller.must_be_person()?.clone();
         caller.must_have(Scope::Answer)?;
         let Answering { digest, answer } = answering;
+        let taken = self.take_secrets(&hold, by.id(), answer).await?;
+        let (new, answer) = (taken.ids(), taken.answer.clone());
         let edited = match &answer {
             // Only worth the tool's time if it could count at all.
             Answer::Approve { arguments: Some(arguments), .. } if hold.is_pending() => {
-                Some(self.rule_edit(&hold, arguments.clone()).await?)
+                Some(self.rule_edit(&hold, arguments.clone(), &taken.new).await?)
             }
             _ => None,
         };
-        match hold.session {
+        // Kept before the answer that refers to them: a reference never leads nowhere.
+        if !taken.new.is_empty() {
+            self.0.store.seal(taken.new).await?;
+        }
+        let answered = match hold.session {
             Some(session) => {
                 let command = Command::Answer { hold: id, digest, answer, by, edited };
                 self.submit_for_hold(session, caller, id, &command, keep).await
@@ -63,7 +69,12 @@ impl Engine {
                 let command = OutsideCommand::Answer { digest, answer, by, edited };
                 self.submit_outside(id, &caller.actor, &command, keep).await
             }
+        };
+        // Only what is certainly not on disk is forgotten.
+        if let (Err(Error::Refused(_)), false) = (&answered, new.is_empty()) {
+            let _ = self.0.store.forget_sealed(&new).await;
         }
+        answered
     }
 
     pub async fn cancel_hold(
@@ -120,7 +131,7 @@ impl Engine {
         }
     }
 
-    async fn submit_for_hold(
+    pub(crate) async fn submit_for_hold(
         &self,
         session: SessionId,
         caller: &Caller,

@@ -20,7 +20,9 @@ mod live;
 mod outside;
 mod read;
 mod recover;
+mod reveal;
 mod rule;
+mod secrets;
 mod session;
 mod spawn;
 #[cfg(feature = "failpoints")]
@@ -56,6 +58,7 @@ pub use limits::{Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
 pub use live::Spoken;
 pub use outside::{NewAudience, NewHold, Reported};
 pub use read::{HoldFilter, Until};
+pub use reveal::Revealed;
 pub use session::{NewSession, Said, Saying};
 pub use submit::Keep;
 pub use watch::{Follow, Followed, Happening};

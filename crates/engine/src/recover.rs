@@ -5,10 +5,12 @@ use domain::call::Call;
 use domain::id::{CallId, SessionId};
 use domain::outcome::Outcome;
 use domain::person::Actor;
+use domain::scrub::Scrubber;
 use domain::session::{CallState, Command, Recovered};
 use domain::tool::Effects;
 use ports::tool_host::Recovery;
 
+use crate::secrets::{scrubbed, scrubber};
 use crate::{Engine, Error};
 
 impl Engine {
@@ -58,7 +60,9 @@ impl Engine {
                 continue;
             }
             self.withdraw_questions(*call, *attempt).await;
+            let known = self.secrets_of(&session).await?;
             let found = self.look_for(stored, *attempt).await;
+            let found = clean(found, &scrubber(Some(stored), &known));
             ports::failpoint!("recover.looked");
             tracing::info!(session = %id, call = %call, found = found.name(), "a call was interrupted");
             self.recovered(id, *call, *attempt, found).await?;
@@ -101,6 +105,17 @@ impl Engine {
         match self.submit(session, &Actor::Runtime, &command, None).await {
             Ok(_) | Err(Error::Refused(_)) => Ok(()),
             Err(error) => Err(error),
+        }
+    }
+}
+
+/// What traces say may hold what the tool was given.
+fn clean(found: Recovered, scrubber: &Scrubber) -> Recovered {
+    match found {
+        Recovered::Again => Recovered::Again,
+        Recovered::Done(outcome) => Recovered::Done(scrubbed(outcome, scrubber)),
+        Recovered::Unknown { evidence } => {
+            Recovered::Unknown { evidence: scrubber.scrub_cut(&evidence) }
         }
     }
 }

@@ -8,12 +8,14 @@ use domain::call::{Call, Proposal};
 use domain::context::Renewal;
 use domain::grant::ClearedBy;
 use domain::hold::{Edited, Hold, Preview, Question, Risk};
-use domain::id::CallId;
+use domain::id::{CallId, SessionId, StreamId};
 use domain::json::Arguments;
 use domain::person::{Audience, PersonId};
 use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
-use domain::schema::restore;
+use domain::schema::{restore, write_only_pointers};
+use domain::scrub::Scrubber;
+use domain::secret::{Sealed, SecretValue, unsealed};
 use domain::session::{
     HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience,
 };
@@ -21,6 +23,7 @@ use domain::tool::{Confirm, Place, Tool};
 use ports::model::{ModelTurn, WrittenCall};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
+use crate::secrets::{scope_of, scrubbed_preview, written};
 use crate::tools::ToolsNow;
 use crate::{AgentSetup, Engine};
 
@@ -103,14 +106,18 @@ impl Engine {
         arguments: Arguments,
         rationale: Option<&str>,
     ) -> Ruling {
+        let known = match self.secrets_of(session).await {
+            Ok(known) => known,
+            Err(_) => return malformed("The call was not run: try again.".into()),
+        };
         let mut host = host.clone();
-        let mut looked = look(&host, &arguments).await;
+        let mut looked = look(&host, &arguments, Some(session.id), &known).await;
         // Looking may have shown that the tool is another by now; then that one is asked about.
         if let Some(newer) = self.0.tools.get(&host.tool().name)
             && newer.tool().definition() != host.tool().definition()
         {
             host = newer;
-            looked = look(&host, &arguments).await;
+            looked = look(&host, &arguments, Some(session.id), &known).await;
         }
         let tool = host.tool();
         let looked = match looked {
@@ -138,7 +145,8 @@ impl Engine {
                 by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
             };
         }
-        let spec = self.spec(tool, &verdict, looked.prepared, session.requester(), rationale);
+        let mut spec = self.spec(tool, &verdict, looked.prepared, session.requester(), rationale);
+        spec.preview.warnings.extend(self.told_of_secrets(&call, &known));
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
             return malformed(format!(
                 "The call was not run: it needs approval, and nobody who may give it is configured{}.",
@@ -156,6 +164,7 @@ impl Engine {
         tools: &ToolsNow<'_>,
     ) -> BTreeMap<CallId, Renewal> {
         let mut renewals = BTreeMap::new();
+        let mut known = None;
         for (id, record) in session.turn_calls().filter(|(_, record)| !record.state.is_settled()) {
             let (Some(call), Some(host)) = (&record.call, tools.get(&record.tool)) else {
                 continue;
@@ -163,7 +172,11 @@ impl Engine {
             if call.definition == host.tool().definition() {
                 continue;
             }
-            let renewal = match look(host, &call.arguments).await {
+            if known.is_none() {
+                known = self.secrets_of(session).await.ok();
+            }
+            let known = known.as_deref().unwrap_or_default();
+            let renewal = match look(host, &call.arguments, Some(session.id), known).await {
                 Ok(Looked { prepared, .. }) => Renewal::Prepared {
                     context: prepared.context,
                     preview: prepared.preview,
@@ -229,6 +242,7 @@ impl Engine {
         &self,
         hold: &Hold,
         arguments: Arguments,
+        new: &[Sealed],
     ) -> Result<Edited, Refusal> {
         let invalid = |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why };
         let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
@@ -241,7 +255,10 @@ impl Engine {
         };
         let (revised, preview, asks, title) = match self.0.tools.get(&call.tool) {
             Some(host) if hold.session.is_some() => {
-                let looked = look(&host, &arguments).await.map_err(invalid)?;
+                let known = self.0.store.sealed(scope_of(hold)).await;
+                let known: Vec<Sealed> =
+                    known.unwrap_or_default().into_iter().chain(new.iter().cloned()).collect();
+                let looked = look(&host, &arguments, hold.session, &known).await.map_err(invalid)?;
                 let asks = looked.blind || looked.prepared.ask.is_some();
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();
@@ -295,19 +312,39 @@ struct Looked {
     blind: bool,
 }
 
-async fn look(host: &Arc<dyn ToolHost>, arguments: &Arguments) -> Result<Looked, String> {
-    if let Err(errors) = host.tool().validator().check(arguments.value()) {
+/// The schema is put to what the tool would really get; the host itself looks at references only.
+async fn look(
+    host: &Arc<dyn ToolHost>,
+    arguments: &Arguments,
+    session: Option<SessionId>,
+    known: &[Sealed],
+) -> Result<Looked, String> {
+    let tool = host.tool();
+    let pointers = write_only_pointers(&tool.input_schema);
+    let whole = unsealed(arguments, &pointers, session.map(StreamId::Session), known)
+        .map_err(|error| format!("{error}: ask for it again, or leave it out"))?;
+    let scrubber = match pointers.is_empty() && known.is_empty() {
+        true => Scrubber::default(),
+        false => {
+            let written = written(arguments, &pointers);
+            let given = known.iter().map(|one| &one.value);
+            Scrubber::new(written.iter().chain(given).map(SecretValue::expose))
+        }
+    };
+    if let Err(errors) = tool.validator().check(whole.value()) {
         return Err(format!("The arguments do not fit the tool's schema: {errors}"));
     }
     ports::failpoint!("rule.before_prepare");
     let prepared = host.prepare(arguments).await;
     ports::failpoint!("rule.prepared");
     match prepared {
-        Ok(prepared) => Ok(Looked { prepared, blind: false }),
-        Err(PrepareError::Unsound(why)) => Err(why),
+        Ok(prepared) => {
+            Ok(Looked { prepared: scrubbed_preview(prepared, &scrubber), blind: false })
+        }
+        Err(PrepareError::Unsound(why)) => Err(scrubber.scrub(&why)),
         Err(PrepareError::Blind(why)) => {
             let mut prepared = Prepared::default();
-            prepared.preview.warnings.push(format!("no preview: {why}"));
+            prepared.preview.warnings.push(scrubber.scrub(&format!("no preview: {why}")));
             Ok(Looked { prepared, blind: true })
         }
     }

@@ -9,8 +9,9 @@ use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::Grant;
 use domain::hold::{Hold, Risk};
-use domain::id::{CommitId, HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::id::{CommitId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
+use domain::secret::Sealed;
 use domain::session::{RunStatus, Session};
 use domain::time::Timestamp;
 
@@ -272,6 +273,14 @@ pub trait Store: Send + Sync {
         kind: SecretKind,
         digest: Digest,
     ) -> Result<Option<Secret>, StoreError>;
+
+    /// Keeps secrets that somebody gave, durably, before the answer that refers to them is written.
+    /// They are never part of an [`Entry`].
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError>;
+    /// The secrets of a session or of an outside hold, oldest first.
+    async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError>;
+    /// The answer that was to refer to them did not count.
+    async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError>;
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError>;
     /// Signed checkpoints after a sequence number, and on demand one that covers the head.

@@ -119,7 +119,7 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn native() -> Vec<Route> {
-    use v1::{agents, answers, events, holds, me, messages, outcome, runs, sessions};
+    use v1::{agents, answers, events, holds, me, messages, outcome, reveal, runs, sessions};
     let caller =
         |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
     vec![
@@ -214,6 +214,15 @@ fn native() -> Vec<Route> {
         )
         .gives::<wire::Hold>(200)
         .refuses(&[409, 410]),
+        caller(
+            Method::POST,
+            "/v1/holds/{id}/reveal",
+            "See its secrets; the log says who did",
+            post(reveal::reveal),
+        )
+        .takes::<wire::Nothing>()
+        .gives::<wire::Secrets>(200)
+        .refuses(&[403]),
         caller(Method::GET, "/v1/holds/{id}/wait", "Wait for a decision", get(holds::wait))
             .query([
                 Parameter::new(

@@ -71,7 +71,7 @@ impl Hold {
             return Err(Refusal::NotEntitled { why: self.why_not(by, people) });
         }
         self.question
-            .fits(answer)
+            .fits_sealed(answer)
             .map_err(|refused| Refusal::AnswerInvalid { field: refused.field, why: refused.why })?;
         if self.asks_to_go_on() && matches!(answer, Answer::Respond { .. }) {
             return Err(Refusal::AnswerInvalid {

@@ -215,6 +215,8 @@ pub enum HoldChange {
     Claimed(PersonId),
     Unclaimed,
     Outcome(HoldOutcome),
+    /// Somebody looked at its secrets. Nothing else changes: it is kept for whoever asks who did.
+    Revealed(PersonId),
 }
 
 impl Hold {
@@ -284,6 +286,7 @@ impl Hold {
             HoldChange::Claimed(who) => self.claimed_by = Some(who.clone()),
             HoldChange::Unclaimed => self.claimed_by = None,
             HoldChange::Outcome(outcome) => self.outcome = Some(outcome.clone()),
+            HoldChange::Revealed(_) => {}
         }
         self.version += 1;
     }

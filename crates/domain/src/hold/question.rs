@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::json::canonical;
 use crate::limits::{CONTENT_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX, REASON_BYTES_MAX};
-use crate::schema::Validator;
+use crate::schema::{Validator, without_secrets, write_only_pointers};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
@@ -150,6 +150,24 @@ impl Question {
                 "answer",
                 format!("a `{}` hold cannot be answered with `{}`", question.kind(), answer.name()),
             ),
+        }
+    }
+
+    /// The same for an answer from which secrets were taken out after it had been found to fit.
+    pub fn fits_sealed(&self, answer: &Answer) -> Result<(), Refused> {
+        match (self, answer) {
+            (Question::Fill { schema: Some(schema) }, Answer::Fill(value)) => {
+                fits_form(Some(&without_secrets(schema)), value)
+            }
+            _ => self.fits(answer),
+        }
+    }
+
+    /// Where in an answer's form secrets stand.
+    pub fn secrets(&self) -> Vec<String> {
+        match self {
+            Question::Fill { schema: Some(schema) } => write_only_pointers(schema),
+            _ => Vec::new(),
         }
     }
 

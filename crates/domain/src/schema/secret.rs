@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::loops;
+use crate::secret::referred;
 
 /// What stands in place of a secret.
 pub const SECRET: &str = "[secret]";
@@ -129,9 +130,23 @@ fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The value with every secret replaced.
+/// The value with every secret replaced. A reference to a secret is none: it says which one it is.
 pub fn redact(value: &Value, pointers: &[String]) -> Value {
     let mut redacted = value.clone();
+    visit_secrets(&mut redacted, pointers, &mut |_, inner| {
+        if referred(inner).is_none() {
+            *inner = Value::from(SECRET);
+        }
+    });
+    redacted
+}
+
+/// Calls `visit` with every value that is secret by these pointers, and the place of each.
+pub fn visit_secrets(
+    value: &mut Value,
+    pointers: &[String],
+    visit: &mut dyn FnMut(&str, &mut Value),
+) {
     for pointer in pointers {
         match pointer.strip_prefix('/') {
             Some(steps) => {
@@ -139,38 +154,60 @@ pub fn redact(value: &Value, pointers: &[String]) -> Value {
                     .split('/')
                     .map(|step| step.replace("~1", "/").replace("~0", "~"))
                     .collect();
-                hide(&mut redacted, &steps);
+                walk(value, &steps, String::new(), visit);
             }
             // Empty means the whole value; anything else is no pointer, and doubt hides.
-            None => return Value::from(SECRET),
+            None => return visit("", value),
         }
     }
-    redacted
 }
 
-fn hide(value: &mut Value, steps: &[String]) {
-    let Some((step, rest)) = steps.split_first() else {
-        *value = Value::from(SECRET);
-        return;
-    };
+fn walk(
+    value: &mut Value,
+    steps: &[String],
+    place: String,
+    visit: &mut dyn FnMut(&str, &mut Value),
+) {
+    let Some((step, rest)) = steps.split_first() else { return visit(&place, value) };
     match value {
         Value::Array(items) if step == "*" => {
-            items.iter_mut().for_each(|item| hide(item, rest));
+            for (index, item) in items.iter_mut().enumerate() {
+                walk(item, rest, format!("{place}/{index}"), visit);
+            }
         }
         Value::Array(items) => {
             if let Some(item) = step.parse().ok().and_then(|index: usize| items.get_mut(index)) {
-                hide(item, rest);
+                walk(item, rest, format!("{place}/{step}"), visit);
             }
         }
         Value::Object(object) if step == "*" => {
-            object.values_mut().for_each(|item| hide(item, rest));
+            for (key, item) in object.iter_mut() {
+                walk(item, rest, format!("{place}/{}", escape(key)), visit);
+            }
         }
         Value::Object(object) => {
             if let Some(item) = object.get_mut(step) {
-                hide(item, rest);
+                walk(item, rest, format!("{place}/{}", escape(step)), visit);
             }
         }
         _ => {}
+    }
+}
+
+/// The schema without what it demands of secrets: their places hold references once the values have
+/// been checked and taken out.
+pub fn without_secrets(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) if object.get("writeOnly") == Some(&Value::Bool(true)) => {
+            Value::Object(serde_json::Map::new())
+        }
+        Value::Object(object) => object
+            .iter()
+            .map(|(key, inner)| (key.clone(), without_secrets(inner)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.iter().map(without_secrets).collect(),
+        other => other.clone(),
     }
 }
 

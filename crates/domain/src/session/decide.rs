@@ -56,6 +56,11 @@ pub enum Command {
         hold: HoldId,
         by: AuthenticatedPerson,
     },
+    /// Somebody wants to see the secrets of a hold.
+    Reveal {
+        hold: HoldId,
+        by: AuthenticatedPerson,
+    },
     CancelRun {
         run: RunId,
         by: Actor,
@@ -190,6 +195,11 @@ impl Draft {
                 let held = self.hold(*hold)?;
                 let events = held.unclaim(by)?;
                 self.push_all(events, context);
+                Ok(Reply::Hold(held))
+            }
+            Command::Reveal { hold, by } => {
+                let held = self.hold(*hold)?;
+                self.push_all(held.reveal(by, context)?, context);
                 Ok(Reply::Hold(held))
             }
             Command::CancelRun { run, by, reason } => {

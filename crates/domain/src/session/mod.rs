@@ -24,6 +24,7 @@ pub use go_on::OverBudget;
 pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
 pub use owed::Owed;
 
+use crate::answer::Answer;
 use crate::budget::Spent;
 use crate::call::{Call, Clearance, ClearedCall};
 use crate::grant::Grant;
@@ -32,6 +33,7 @@ use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
 use crate::person::{Actor, PersonId};
+use crate::secret::referred;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -213,5 +215,26 @@ impl Session {
             .values()
             .rev()
             .find(|hold| hold.call_id() == Some(call) && hold.question.kind() != "settle")
+    }
+}
+
+impl Session {
+    /// Whether anybody gave this session a secret, so that there is something to look for.
+    pub fn has_secrets(&self) -> bool {
+        self.holds.values().flat_map(|hold| &hold.votes).any(|vote| match &vote.answer {
+            Answer::Fill(form) => mentions_secret(form),
+            Answer::Approve { arguments: Some(arguments), .. } => {
+                mentions_secret(arguments.value())
+            }
+            _ => false,
+        })
+    }
+}
+
+fn mentions_secret(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(mentions_secret),
+        Value::Object(map) => map.values().any(mentions_secret),
+        value => referred(value).is_some(),
     }
 }

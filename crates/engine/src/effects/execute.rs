@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asker::CallAsker;
 use crate::dispatch::Work;
+use crate::secrets::scrubbed;
 use crate::{Engine, Error};
 
 impl Engine {
@@ -27,11 +28,11 @@ impl Engine {
         let Some(cleared) = session.cleared(call, self.0.node) else { return };
         let work = Work::Execute(call, cleared.attempt());
         let Some(stop) = self.0.at_work.take(work) else { return };
-        let (engine, session) = (self.clone(), session.id);
+        let (engine, held, session) = (self.clone(), session.clone(), session.id);
         self.spawn(async move {
             let (attempt, stored) = (cleared.attempt(), cleared.shared());
             ports::failpoint!("execute.before_run");
-            let outcome = engine.run(cleared, stop).await;
+            let outcome = engine.run(&held, cleared, stop).await;
             ports::failpoint!("execute.ran");
             let command = Command::Report { call, attempt, outcome };
             engine.report(session, &command).await;
@@ -62,7 +63,12 @@ impl Engine {
         });
     }
 
-    async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        session: &Session,
+        cleared: ClearedCall,
+        stop: CancellationToken,
+    ) -> Outcome {
         let Some(host) = self.0.tools.get(&cleared.call().tool) else {
             // It was there a moment ago, when the start was decided.
             return Outcome::Failed(Output::text("the tool is not configured any more"));
@@ -80,11 +86,17 @@ impl Engine {
             };
         };
         let asker = CallAsker::new(self, cleared.shared(), cleared.attempt(), turn);
+        // Only here do references become what they stand for, and only for this one host.
+        let (cleared, scrubber) = match self.unsealed(session, cleared).await {
+            Ok(unsealed) => unsealed,
+            Err(why) => return Outcome::Failed(Output::text(format!("Not run: {why}."))),
+        };
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
         let run = AssertUnwindSafe(host.run_asking(cleared, &asker, stop)).catch_unwind();
-        run.await.unwrap_or_else(|_| Outcome::Unknown {
+        let outcome = run.await.unwrap_or_else(|_| Outcome::Unknown {
             evidence: "the tool host panicked while the call was running".into(),
-        })
+        });
+        scrubbed(outcome, &scrubber)
     }
 
     /// A result that cannot be written yet is not dropped: the effect has happened. If the process

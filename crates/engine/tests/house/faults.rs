@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::grant::Grant;
 use domain::hold::Hold;
-use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
+use domain::secret::Sealed;
 use domain::time::Timestamp;
 use engine::{Error, Followed};
 use ports::store::*;
@@ -198,6 +199,15 @@ impl Store for Faulty {
         digest: Digest,
     ) -> Result<Option<Secret>, StoreError> {
         self.inner.take_secret(kind, digest).await
+    }
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
+        self.inner.seal(sealed).await
+    }
+    async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
+        self.inner.sealed(scope).await
+    }
+    async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
+        self.inner.forget_sealed(ids).await
     }
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
         self.inner.audit(after, limit).await

@@ -10,4 +10,5 @@ mod hang_up;
 mod model_cannot;
 mod nodes;
 mod replay;
+mod secrets;
 mod world;

@@ -12,6 +12,7 @@ const HOLD: &[&str] = &[
     "post_holds_one_answer",
     "post_holds_one_cancel",
     "post_holds_one_claim",
+    "post_holds_one_reveal",
     "delete_holds_one_claim",
     "get_holds_one_wait",
     "post_holds_one_outcome",

@@ -165,6 +165,7 @@ fn changed(change: &HoldChange, secrets: &Secrets) -> Value {
         HoldChange::Revised { call, risk, rule, .. } => {
             json!({"change": "revised", "call": hold::call(call), "risk": risk.name(), "rule": rule})
         }
+        HoldChange::Revealed(who) => json!({"change": "revealed", "revealed_by": who.to_string()}),
         HoldChange::Claimed(who) => json!({"change": "claimed", "claimed_by": who.to_string()}),
         HoldChange::Unclaimed => json!({"change": "unclaimed"}),
         HoldChange::Outcome(outcome) => {

@@ -10,6 +10,7 @@ mod hold;
 mod message;
 mod new_hold;
 mod object;
+mod secrets;
 mod session;
 mod whole;
 
@@ -20,6 +21,7 @@ pub(crate) use answer::AnswerBody;
 pub(crate) use event::{EventData, Moment, snapshot_event, spoken};
 pub(crate) use hold::{Cancel, Hold, OutcomeBody};
 pub(crate) use new_hold::NewHoldBody;
+pub(crate) use secrets::Secrets;
 pub(crate) use session::{NewSessionBody, Run, Said, SayBody, Session, Summary};
 
 use schemars::JsonSchema;

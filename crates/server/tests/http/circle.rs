@@ -301,6 +301,27 @@ async fn i45_secrets_are_shown_nowhere() {
 }
 
 #[tokio::test]
+async fn i45_an_approver_reveals_secrets_and_the_log_says_who_did() {
+    let world = world().await;
+    let (_, hold) =
+        world.held("bob", r#"call connect {"host": "db", "password": "hunter2"}"#).await;
+    let path = format!("/v1/holds/{}/reveal", text(&hold, "id"));
+    let before = world.state().await;
+    assert_eq!(world.get("ana", &path).await.0, 405, "never by looking");
+    assert_eq!(world.post("eve", &path, json!({})).await.0, 404, "she does not see the hold");
+    assert_eq!(world.state().await, before);
+    let (status, shown) = world.post("ana", &path, json!({})).await;
+    assert_eq!(status, 200, "{shown}");
+    let secret = json!({"part": "arguments", "at": "/password", "value": "hunter2"});
+    assert_eq!(shown, json!({"secrets": [secret]}));
+    let (_, log) = world.get("ana", "/v1/audit?limit=200").await;
+    assert!(log.to_string().contains("revealed"), "{log}");
+    let (_, after) = world.get("bob", &format!("/v1/holds/{}", text(&hold, "id"))).await;
+    assert_eq!(after["digest"], hold["digest"], "what is asked is the same");
+    assert!(!after.to_string().contains("hunter2"));
+}
+
+#[tokio::test]
 async fn i05_a_message_never_answers_a_hold() {
     let world = world().await;
     let (session, hold) = world.held("bob", "call wipe {}").await;

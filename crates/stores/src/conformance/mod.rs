@@ -52,7 +52,8 @@ macro_rules! store_conformance {
             log: i42_the_journal_gives_every_row_back, i43_the_log_verifies,
                 the_log_is_signed_as_it_grows;
             outbox: i35_deliveries_stay_until_they_are_done, a_secret_is_taken_once,
-                secrets_that_expired_are_swept, replies_are_forgotten_in_time;
+                secrets_that_expired_are_swept, replies_are_forgotten_in_time,
+                i45_what_people_gave_is_kept_apart_and_for_its_own_session;
         }
     };
     (@each $opener:expr; $($module:ident: $($check:ident),+;)+) => {

@@ -1,14 +1,16 @@
 //! What is sent, and what expires.
 
 use domain::digest::Digest;
-use domain::id::StreamId;
+use domain::id::{HoldId, SecretId, SessionId, StreamId};
 use domain::person::PersonId;
+use domain::secret::{Sealed, SecretValue};
 use ports::store::{Delivery, Secret, SecretKind};
+use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::Opener;
 use super::journal::reply;
-use super::stage::{at, audience, commit, hold, hold_id, node, open_outside, person};
+use super::stage::{at, audience, commit, hold, hold_id, node, open_outside, person, session_id};
 
 fn delivery(key: &str, due_ms: i64) -> Delivery {
     Delivery { key: key.into(), hold: hold_id(1), due_at: at(due_ms), attempts: 0 }
@@ -111,4 +113,28 @@ pub async fn replies_are_forgotten_in_time(open: &Opener) {
     store.forget_replies(at(100)).await.unwrap();
     assert_eq!(store.reply("eve", "old").await.unwrap(), None);
     assert!(store.reply("eve", "new").await.unwrap().is_some(), "exactly as old is young enough");
+}
+
+pub async fn i45_what_people_gave_is_kept_apart_and_for_its_own_session(open: &Opener) {
+    let store = open(node(1));
+    let given = |number: u128, session: SessionId| Sealed {
+        id: SecretId::new(7, number),
+        scope: StreamId::Session(session),
+        hold: HoldId::new(7, 1),
+        name: "/api_key".into(),
+        by: PersonId::new("ana"),
+        at: at(5),
+        value: SecretValue::new(json!({"a": [format!("s3cret{number}"), 1.50, null]})),
+    };
+    let (mine, other) = (session_id(1), session_id(2));
+    store.seal(vec![given(1, mine), given(2, mine), given(3, other)]).await.unwrap();
+    let of = |session| StreamId::Session(session);
+    assert_eq!(store.sealed(of(mine)).await.unwrap(), [given(1, mine), given(2, mine)]);
+    store.forget_sealed(&[SecretId::new(7, 2)]).await.unwrap();
+    drop(store);
+    let store = open(node(2));
+    assert_eq!(store.sealed(of(mine)).await.unwrap(), [given(1, mine)], "they outlive a process");
+    assert_eq!(store.sealed(of(other)).await.unwrap(), [given(3, other)]);
+    assert_eq!(store.sealed(StreamId::House).await.unwrap(), []);
+    assert!(store.audit(0, 100).await.unwrap().is_empty(), "the log has none of it");
 }

@@ -8,7 +8,8 @@ use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::Grant;
 use domain::hold::Hold;
-use domain::id::{GrantId, HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::id::{GrantId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
+use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
     AuditEntry, Commit, CommitError, Committed, Delivery, Entry, KeptReply, Secret, SecretKind,
@@ -35,6 +36,7 @@ pub(super) struct Data {
     pub(super) replies: HashMap<(String, String), KeptReply>,
     pub(super) deliveries: BTreeMap<String, Delivery>,
     pub(super) secrets: HashMap<(SecretKind, Digest), Secret>,
+    pub(super) sealed: BTreeMap<SecretId, Sealed>,
     pub(super) checkpoints: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -76,6 +78,7 @@ impl Data {
             replies: HashMap::new(),
             deliveries: BTreeMap::new(),
             secrets: HashMap::new(),
+            sealed: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
         }
     }

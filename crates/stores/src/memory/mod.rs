@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::grant::Grant;
 use domain::hold::Hold;
-use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
+use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
     AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
@@ -207,6 +208,18 @@ impl Store for MemoryStore {
         digest: Digest,
     ) -> Result<Option<Secret>, StoreError> {
         self.with(|data| data.secrets.remove(&(kind, digest)))
+    }
+
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
+        self.with(|data| data.sealed.extend(sealed.into_iter().map(|one| (one.id, one))))
+    }
+
+    async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
+        self.with(|data| data.sealed.values().filter(|one| one.scope == scope).cloned().collect())
+    }
+
+    async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
+        self.with(|data| data.sealed.retain(|id, _| !ids.contains(id)))
     }
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {

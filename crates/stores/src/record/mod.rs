@@ -52,7 +52,7 @@ pub(crate) use row::{read_row, write_row};
 /// | version | since then |
 /// |---|---|
 /// | 1 | the beginning |
-/// | 2 | what turns cost, and budgets that are used up |
+/// | 2 | what turns cost, budgets that are used up, and who looked at secrets |
 pub const VERSION: u32 = 2;
 /// What holds and grants are written as.
 const FIRST: u32 = 1;

@@ -265,6 +265,7 @@ pub(super) enum StoredChange<'a> {
     Claimed(#[serde(borrow)] Cow<'a, str>),
     Unclaimed,
     Outcome(#[serde(borrow)] StoredOutcome<'a>),
+    Revealed(#[serde(borrow)] Cow<'a, str>),
 }
 
 impl<'a> StoredChange<'a> {
@@ -285,6 +286,7 @@ impl<'a> StoredChange<'a> {
             HoldChange::Claimed(who) => StoredChange::Claimed(who.as_str().into()),
             HoldChange::Unclaimed => StoredChange::Unclaimed,
             HoldChange::Outcome(outcome) => StoredChange::Outcome(outcome.into()),
+            HoldChange::Revealed(who) => StoredChange::Revealed(who.as_str().into()),
         }
     }
 
@@ -305,6 +307,7 @@ impl<'a> StoredChange<'a> {
             StoredChange::Claimed(who) => HoldChange::Claimed(PersonId::new(&who)),
             StoredChange::Unclaimed => HoldChange::Unclaimed,
             StoredChange::Outcome(outcome) => HoldChange::Outcome(outcome.into()),
+            StoredChange::Revealed(who) => HoldChange::Revealed(PersonId::new(&who)),
         })
     }
 }

@@ -15,6 +15,7 @@ mod reader;
 mod reads;
 mod rows;
 mod schema;
+mod sealed;
 mod shelf;
 mod side;
 mod store;

@@ -1,7 +1,9 @@
 //! Small writes beside the journal: what expires, what is delivered, what is asked of the writer.
 
 use domain::digest::Digest;
+use domain::id::SecretId;
 use domain::person::PersonId;
+use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{Secret, SecretKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -26,6 +28,8 @@ pub(super) enum Side {
         kind: SecretKind,
         digest: Digest,
     },
+    Seal(Vec<Sealed>),
+    ForgetSealed(Vec<SecretId>),
     /// A signed end of the log as it is now. It is not kept: it closes one export.
     End {
         at: Timestamp,
@@ -85,6 +89,10 @@ impl Side {
                         .execute(params![cells::secret_code(*kind), digest.as_bytes()])?;
                 }
                 Ok(Done::Secret(secret))
+            }
+            Side::Seal(sealed) => super::sealed::put(connection, sealed).map(|()| Done::Nothing),
+            Side::ForgetSealed(ids) => {
+                super::sealed::forget(connection, ids).map(|()| Done::Nothing)
             }
             Side::End { at } => {
                 Ok(Done::Bytes(signer.end(&head.chain, at.as_ms()).to_string().into_bytes()))

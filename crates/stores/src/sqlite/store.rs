@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::grant::Grant;
 use domain::hold::Hold;
-use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
+use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
     AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
@@ -18,7 +19,7 @@ use super::commit::Prepared;
 use super::rows::Key;
 use super::side::{self, Done, Side};
 use super::transaction::Job;
-use super::{SqliteStore, lists, reads, rows, shutting_down};
+use super::{SqliteStore, lists, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -172,6 +173,18 @@ impl Store for SqliteStore {
             Done::Secret(secret) => Ok(secret),
             _ => Ok(None),
         }
+    }
+
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
+        self.side(Side::Seal(sealed)).await.map(drop)
+    }
+
+    async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
+        self.readers.read(move |connection| sealed::of(connection, scope)).await
+    }
+
+    async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
+        self.side(Side::ForgetSealed(ids.to_vec())).await.map(drop)
     }
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {

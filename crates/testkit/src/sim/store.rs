@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::grant::Grant;
 use domain::hold::Hold;
-use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
+use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
+use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
     AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
@@ -260,6 +261,21 @@ impl Store for NodeStore {
     ) -> Result<Option<Secret>, StoreError> {
         self.change("take_secret").await?;
         self.world.disk.take_secret(kind, digest).await
+    }
+
+    async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
+        self.change("seal").await?;
+        self.world.disk.seal(sealed).await
+    }
+
+    async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
+        self.read("sealed").await?;
+        self.world.disk.sealed(scope).await
+    }
+
+    async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
+        self.change("forget_sealed").await?;
+        self.world.disk.forget_sealed(ids).await
     }
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use domain::budget::Usage;
 use domain::call::Call;
 use domain::event::Event;
+use domain::hold::HoldChange;
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, TokenId};
 use domain::message::Part;
 use serde::{Deserialize, Serialize};
@@ -224,7 +225,9 @@ impl From<StoredUsage> for Usage {
 /// The oldest record version whose readers know this event.
 pub(super) fn version_of(event: &Event) -> u32 {
     match event {
-        Event::TurnCounted { .. } | Event::BudgetUsedUp { .. } => 2,
+        Event::TurnCounted { .. }
+        | Event::BudgetUsedUp { .. }
+        | Event::HoldUpdated { change: HoldChange::Revealed(_), .. } => 2,
         _ => 1,
     }
 }

@@ -72,4 +72,5 @@ pub(in crate::record) const EVENT_NAMES: [&str; 29] = [
 
 /// What readers of the first version do not know; the golden files of these are in a folder of their
 /// own.
-pub(in crate::record) const SINCE_V2: [&str; 2] = ["turn_counted", "budget_used_up"];
+pub(in crate::record) const SINCE_V2: [&str; 3] =
+    ["turn_counted", "budget_used_up", "hold_revealed"];

@@ -200,6 +200,7 @@ fn deciding() -> Vec<Named> {
         ),
         ("hold_claimed", updated(HoldChange::Claimed(ana()))),
         ("hold_unclaimed", updated(HoldChange::Unclaimed)),
+        ("hold_revealed", updated(HoldChange::Revealed(ana()))),
         ("hold_outcome", updated(HoldChange::Outcome(HoldOutcome::Executing))),
         ("decided_approved", vec![Event::HoldDecided { hold: HOLD, state: approved() }]),
         (

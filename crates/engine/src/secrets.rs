@@ -1,0 +1,196 @@
+//! Secrets on their way: taken out of what people answer, put into what tools get, and taken out of
+//! what tools say. In between there are only references.
+
+use domain::answer::Answer;
+use domain::call::{Call, ClearedCall};
+use domain::hold::{Hold, Preview};
+use domain::id::{SecretId, StreamId};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::person::PersonId;
+use domain::refusal::Refusal;
+use domain::schema::visit_secrets;
+use domain::scrub::Scrubber;
+use domain::secret::{Sealed, SecretValue, reference, references, sealed};
+use domain::session::Session;
+use ports::tool_host::Prepared;
+
+use crate::{Engine, Error};
+
+/// An answer without its secrets, and those that have to be kept for it.
+pub(crate) struct Taken {
+    pub(crate) answer: Answer,
+    pub(crate) new: Vec<Sealed>,
+}
+
+impl Taken {
+    pub(crate) fn ids(&self) -> Vec<SecretId> {
+        self.new.iter().map(|one| one.id).collect()
+    }
+}
+
+/// Where the secrets of a hold's answers may be used.
+pub(crate) fn scope_of(hold: &Hold) -> StreamId {
+    hold.session.map_or(StreamId::Outside(hold.id), StreamId::Session)
+}
+
+impl Engine {
+    /// Takes the secrets out of an answer. Whether they are what the form asks for is looked at now:
+    /// from here on nobody sees them any more.
+    pub(crate) async fn take_secrets(
+        &self,
+        hold: &Hold,
+        by: &PersonId,
+        answer: Answer,
+    ) -> Result<Taken, Error> {
+        let (value, pointers) = match &answer {
+            Answer::Fill(form) => (form.clone(), hold.question.secrets()),
+            Answer::Approve { arguments: Some(arguments), .. } => {
+                let secrets = hold.call.as_ref().map(|call| call.secrets.clone());
+                (arguments.value().clone(), secrets.unwrap_or_default())
+            }
+            _ => return Ok(Taken { answer, new: Vec::new() }),
+        };
+        if pointers.is_empty() {
+            return Ok(Taken { answer, new: Vec::new() });
+        }
+        // What cannot count is refused later, in its own words; nothing of it is kept.
+        let could_count = hold.is_pending() && hold.admits(by, &self.0.people);
+        if let (Answer::Fill(_), true) = (&answer, could_count) {
+            hold.question.fits(&answer).map_err(|refused| Refusal::AnswerInvalid {
+                field: refused.field,
+                why: refused.why,
+            })?;
+        }
+        let scope = scope_of(hold);
+        let known = self.0.store.sealed(scope).await?;
+        let mut new: Vec<Sealed> = Vec::new();
+        let told = sealed(&value, &pointers, &mut |place, value| {
+            // The same answer again is the same answer: it refers to what is kept already.
+            let same = |one: &&Sealed| {
+                one.hold == hold.id && one.by == *by && one.name == place && one.value == value
+            };
+            if let Some(one) = known.iter().chain(&new).find(same) {
+                return one.id;
+            }
+            let at = self.now();
+            let id = SecretId::new(at.as_ms(), self.0.chance.bits());
+            let name = place.to_owned();
+            new.push(Sealed { id, scope, hold: hold.id, name, by: by.clone(), at, value });
+            id
+        });
+        let answer = match answer {
+            Answer::Approve { scope, note, .. } => {
+                let arguments = Arguments::from_value(told).map_err(|error| {
+                    Refusal::AnswerInvalid { field: "arguments".into(), why: error.to_string() }
+                })?;
+                Answer::Approve { scope, arguments: Some(arguments), note }
+            }
+            _ => Answer::Fill(told),
+        };
+        let new = if could_count { new } else { Vec::new() };
+        Ok(Taken { answer, new })
+    }
+
+    /// The secrets that a session was given; nothing is read where there can be none.
+    pub(crate) async fn secrets_of(&self, session: &Session) -> Result<Vec<Sealed>, Error> {
+        if !session.has_secrets() {
+            return Ok(Vec::new());
+        }
+        Ok(self.0.store.sealed(StreamId::Session(session.id)).await?)
+    }
+
+    /// The call as its tool gets it, and what to keep out of whatever the tool says.
+    pub(crate) async fn unsealed(
+        &self,
+        session: &Session,
+        cleared: ClearedCall,
+    ) -> Result<(ClearedCall, Scrubber), String> {
+        let known = self.secrets_of(session).await.map_err(|error| error.to_string())?;
+        let scrubber = scrubber(Some(cleared.call()), &known);
+        let cleared = cleared.unsealed(&known).map_err(|error| error.to_string())?;
+        Ok((cleared, scrubber))
+    }
+
+    /// What an approver should know of the secrets that a call would get: which, whose, since when.
+    pub(crate) fn told_of_secrets(&self, call: &Call, known: &[Sealed]) -> Vec<String> {
+        let used = references(call.arguments.value(), &call.secrets);
+        let told = used.into_iter().filter_map(|(place, id)| {
+            let one = known.iter().find(|one| one.id == id)?;
+            Some(format!(
+                "{} gets the secret {} as {place}: {} gave it as {} at {}",
+                call.tool,
+                reference(id),
+                self.0.people.name_of(&one.by),
+                one.name,
+                one.at
+            ))
+        });
+        told.collect()
+    }
+}
+
+/// Knows the secrets of a session, and those that stand in a call itself.
+pub(crate) fn scrubber(call: Option<&Call>, known: &[Sealed]) -> Scrubber {
+    let own = call.map(|call| written(&call.arguments, &call.secrets)).unwrap_or_default();
+    let given = known.iter().map(|one| &one.value);
+    Scrubber::new(own.iter().chain(given).map(SecretValue::expose))
+}
+
+/// Secrets that a model wrote into its call.
+pub(crate) fn written(arguments: &Arguments, pointers: &[String]) -> Vec<SecretValue> {
+    let mut found = Vec::new();
+    let mut value = arguments.value().clone();
+    visit_secrets(&mut value, pointers, &mut |_, inner| {
+        if domain::secret::referred(inner).is_none() {
+            found.push(SecretValue::new(inner.clone()));
+        }
+    });
+    found
+}
+
+pub(crate) fn scrubbed(outcome: Outcome, scrubber: &Scrubber) -> Outcome {
+    if scrubber.is_idle() {
+        return outcome;
+    }
+    let output = |output: Output| {
+        let text = match &output.cut {
+            Some(_) => scrubber.scrub_cut(&output.text),
+            None => scrubber.scrub(&output.text),
+        };
+        Output { text, ..output }
+    };
+    match outcome {
+        Outcome::Succeeded(said) => Outcome::Succeeded(output(said)),
+        Outcome::Failed(said) => Outcome::Failed(output(said)),
+        Outcome::Unknown { evidence } => {
+            Outcome::Unknown { evidence: scrubber.scrub_cut(&evidence) }
+        }
+    }
+}
+
+/// What a host says about a call before anybody is asked.
+pub(crate) fn scrubbed_preview(prepared: Prepared, scrubber: &Scrubber) -> Prepared {
+    if scrubber.is_idle() {
+        return prepared;
+    }
+    let scrub = |text: String| scrubber.scrub(&text);
+    let Preview { summary, rows, diff, warnings } = prepared.preview;
+    let mut context = prepared.context;
+    context.detail = scrub(context.detail);
+    Prepared {
+        context,
+        preview: Preview {
+            summary: summary.map(scrub),
+            rows,
+            diff: diff.map(scrub),
+            warnings: warnings.into_iter().map(scrub).collect(),
+        },
+        title: prepared.title.map(scrub),
+        ask: prepared
+            .ask
+            .map(|ask| ports::tool_host::AskAnyway { summary: scrub(ask.summary), ..ask }),
+        shown: scrubber.scrub_value(&prepared.shown),
+        ..prepared
+    }
+}

@@ -1,0 +1,23 @@
+//! The secrets of a hold, for somebody who may answer it and asked to see them. Never by GET, and
+//! never without a trace.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::id::HoldId;
+
+use crate::app::App;
+use crate::asked::{Asked, Id, bytes};
+use crate::problem::Reply;
+use crate::wire;
+
+pub(crate) async fn reveal(
+    State(app): State<App>,
+    Id(id): Id<HoldId>,
+    asked: Asked<wire::Nothing>,
+) -> Reply {
+    let act = async {
+        let secrets = app.engine.reveal(&asked.who.caller, id).await?;
+        Ok((StatusCode::OK, bytes(&wire::Secrets::of(&secrets))))
+    };
+    app.recent.once(asked.key.as_ref(), true, act).await
+}
