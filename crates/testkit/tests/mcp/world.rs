@@ -1,6 +1,8 @@
 //! A Holdpoint with an MCP server, and a model that calls whatever it is told to.
 
+use std::net::TcpListener;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use testkit::served::{Caller, PATIENCE, Served};
@@ -131,5 +133,42 @@ pub(crate) async fn question(caller: &Caller) -> Value {
         }
         assert!(Instant::now() < end, "no question is open: {holds:#}");
         sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// The stub of the client's own tests: it does as badly as it is told.
+pub(crate) const STUB: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/src/mcp/tests/stub.py");
+
+/// An MCP server that somebody else started. Dropping it ends it.
+pub(crate) struct Service {
+    child: Child,
+    port: u16,
+}
+
+impl Service {
+    pub(crate) async fn start(command: impl FnOnce(u16) -> Command) -> Service {
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
+        let port = port.port();
+        let mut command = command(port);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let service = Service { child: command.spawn().expect("the server starts"), port };
+        let end = Instant::now() + PATIENCE;
+        while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+            assert!(Instant::now() < end, "the MCP server does not listen");
+            sleep(std::time::Duration::from_millis(20)).await;
+        }
+        service
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

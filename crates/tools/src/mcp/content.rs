@@ -126,7 +126,7 @@ mod tests {
             output.text,
             format!(
                 "hello\n[image image/png, 3 bytes, {digest}, not shown]\n[link to file:///x (x)]\n\
-                 [resource a://b]\ninside\n[content of the kind `hologram`, 27 bytes, not shown]"
+                 [resource a://b]\ninside\n[content of the kind `hologram`, 25 bytes, not shown]"
             )
         );
     }

@@ -28,5 +28,8 @@ mod sse;
 mod stdio;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 pub use pins::PinError;
 pub use server::{McpConfig, McpServer, Reach};

@@ -211,13 +211,25 @@ impl Core {
 
     /// The server, if it is there or comes back soon.
     pub(crate) async fn link(&self, within: Duration) -> Result<Arc<Link>, String> {
-        let mut link = self.link.subscribe();
-        let up = link.wait_for(|state| matches!(state, State::Up(_)));
-        let found = match tokio::time::timeout(within, up).await {
-            Ok(Ok(state)) => Some(state.clone()),
-            _ => None,
-        };
-        if let Some(State::Up(link)) = found {
+        let mut states = self.link.subscribe();
+        let found = tokio::time::timeout(within, async {
+            loop {
+                // One that has just been cut is not known to be down yet, and is about to be started.
+                let is_cut = match &*states.borrow_and_update() {
+                    State::Up(link) if !link.wire.cut().is_cancelled() => {
+                        return Some(link.clone());
+                    }
+                    State::Up(_) => true,
+                    State::Starting | State::Down { .. } => false,
+                };
+                states.changed().await.ok()?;
+                // An attempt that failed while we waited: the next one is further away.
+                if !is_cut && matches!(&*states.borrow(), State::Down { .. }) {
+                    return None;
+                }
+            }
+        });
+        if let Ok(Some(link)) = found.await {
             return Ok(link);
         }
         let why = match &*self.link.borrow() {
@@ -322,10 +334,11 @@ impl Core {
                     }
                     link.wire.why()
                 }
-                Ok(Err(no_link)) => {
-                    legacy_only |= no_link.fled;
-                    no_link.why
+                Ok(Err(no_link)) if no_link.fled && !legacy_only => {
+                    legacy_only = true;
+                    continue;
                 }
+                Ok(Err(no_link)) => no_link.why,
                 Err(_) => "it did not come to terms with us in time".into(),
             };
             if self.stop.is_cancelled() {
