@@ -42,7 +42,7 @@ async fn i15_a_server_that_dies_in_a_call_is_asked_about_and_the_call_is_not_rep
     let session = call(&ana, "die", &json!({})).await;
     let held = ana.held(&session, 1).await;
     assert_eq!(held[0]["kind"], "settle", "{:#}", held[0]);
-    ana.answer(&held[0], json!({"settle": "happened", "content": "it did"})).await.must(200);
+    ana.answer(&held[0], json!({"settle": "succeeded", "content": "it did"})).await.must(200);
     let said = last_words(&ana, &session).await;
     assert!(said.contains("it did"), "{said}");
     // It is back, and nothing was done twice.

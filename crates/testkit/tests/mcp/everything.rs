@@ -1,7 +1,7 @@
 //! The reference server that has a tool for everything: a legacy one, over pipes and over HTTP.
 
 use serde_json::json;
-use testkit::served::{Caller, Served};
+use testkit::served::Caller;
 
 use crate::world::{
     ALLOW, Service, call, last_words, npm, offered, prepare, program, question, service,
@@ -16,7 +16,7 @@ const TOOLS: [&str; 6] = [
     "get-env",
 ];
 
-async fn asks(served: &Served, ana: &Caller) {
+async fn asks(ana: &Caller) {
     let session = call(ana, "trigger-elicitation-request", &json!({})).await;
     let asked = question(ana).await;
     assert_eq!(asked["kind"], "fill", "{asked:#}");
@@ -40,7 +40,8 @@ async fn asks(served: &Served, ana: &Caller) {
     // Whoever asked is gone: the question is withdrawn.
     let session = call(ana, "trigger-elicitation-request", &json!({})).await;
     let asked = question(ana).await;
-    ana.post(&format!("/v1/sessions/{session}/cancel"), &json!({})).await;
+    let run = ana.read(&session).await["run"]["id"].as_str().expect("a run").to_owned();
+    ana.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.must(200);
     let withdrawn = |hold: &serde_json::Value| hold["state"] == "cancelled";
     let mut hold = ana.hold(&asked["id"]).await;
     for _ in 0..500 {
@@ -51,7 +52,6 @@ async fn asks(served: &Served, ana: &Caller) {
         hold = ana.hold(&asked["id"]).await;
     }
     assert!(withdrawn(&hold), "{hold:#}");
-    let _ = served;
 }
 
 async fn shows(ana: &Caller) {
@@ -77,7 +77,7 @@ async fn over_pipes_its_questions_become_holds() {
     let ana = served.admin();
     until_offered(&ana, "mcp__trigger-elicitation-request").await;
     shows(&ana).await;
-    asks(&served, &ana).await;
+    asks(&ana).await;
     // The server's own environment is a clean one.
     let session = call(&ana, "get-env", &json!({})).await;
     let said = last_words(&ana, &session).await;
@@ -99,7 +99,7 @@ async fn over_http_its_questions_become_holds() {
     let ana = served.admin();
     until_offered(&ana, "mcp__trigger-elicitation-request").await;
     shows(&ana).await;
-    asks(&served, &ana).await;
+    asks(&ana).await;
     served.stop().await;
 }
 

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::{MESSAGE_BYTES_MAX, PENDING_MAX};
+use super::link::MODERN;
 use super::message::{self, Incoming, RpcError};
 use super::sse::Events;
 use super::wire::{Request, ServerAsk, Wire, WireError};
@@ -34,13 +35,14 @@ pub(crate) struct Http {
 
 #[derive(Clone, Default)]
 struct Terms {
-    version: Option<String>,
+    version: Option<HeaderValue>,
     session: Option<HeaderValue>,
 }
 
 /// A connection that does not come about by then is not coming.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
 
 impl Http {
     pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<Http, String> {
@@ -85,22 +87,22 @@ impl Http {
         self.cut.cancel();
     }
 
-    async fn post(&self, body: Vec<u8>, more: HeaderMap) -> Result<Response, reqwest::Error> {
+    async fn post(
+        &self,
+        body: Vec<u8>,
+        mut headers: HeaderMap,
+    ) -> Result<Response, reqwest::Error> {
         let Terms { version, session } = self.terms();
-        let mut request = self
-            .client
-            .post(self.url.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "application/json, text/event-stream")
-            .headers(more)
-            .body(body);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        // Each of them once: a strict server takes two for a contradiction.
         if let Some(version) = version {
-            request = request.header("mcp-protocol-version", version);
+            headers.insert(VERSION, version);
         }
         if let Some(session) = session {
-            request = request.header(SESSION, session);
+            headers.insert(SESSION, session);
         }
-        request.send().await
+        self.client.post(self.url.clone()).headers(headers).body(body).send().await
     }
 
     /// What modern servers want said twice; legacy ones do not mind.
@@ -113,7 +115,7 @@ impl Http {
             headers.insert("mcp-name", name);
         }
         if request.params.get().contains("io.modelcontextprotocol/protocolVersion") {
-            headers.insert("mcp-protocol-version", HeaderValue::from_static("2026-07-28"));
+            headers.insert(VERSION, HeaderValue::from_static(MODERN));
         }
         headers
     }
@@ -336,7 +338,7 @@ impl Wire for Http {
 
     fn agreed(&self, version: &str) {
         let mut terms = self.terms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        terms.version = Some(version.into());
+        terms.version = HeaderValue::from_str(version).ok();
     }
 
     fn cut(&self) -> &CancellationToken {

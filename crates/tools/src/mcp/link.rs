@@ -15,7 +15,7 @@ use super::message::NO_SUCH_VERSION;
 use super::wire::{Request, ServerAsk, Wire, WireError};
 
 /// The era without a handshake.
-const MODERN: &str = "2026-07-28";
+pub(crate) const MODERN: &str = "2026-07-28";
 /// Versions with a handshake that we speak, newest first.
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 

@@ -242,6 +242,8 @@ def on_http():
                 return self.empty(202)
             if "id" not in message:
                 return self.empty(202)
+            if any(len(self.headers.get_all(name)) > 1 for name in self.headers):
+                return self.empty(400)
             if MODERN and message["method"] != "initialize":
                 twice = (self.headers.get("Mcp-Method"), self.headers.get("MCP-Protocol-Version"))
                 if twice != (message["method"], "2026-07-28"):
