@@ -15,14 +15,14 @@ use ports::model::{
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use crate::fault::{Fault, Problem, Trouble};
+use crate::fault::{Fault, Problem};
 use crate::http::{Answer, Http};
 use crate::limits::{PAUSES_MAX, USAGE_WITHIN};
 use crate::names::Names;
+use crate::reading::Reading;
 use crate::reply::{End, Progress, Reader, Reply};
 use crate::retry::{pause, retry_after};
 use crate::settings::{Settings, endpoint};
-use crate::sse::Decoder;
 
 /// What one API is like.
 pub(crate) trait Api: Send + Sync + 'static {
@@ -212,11 +212,11 @@ impl<A: Api> Client<A> {
             );
             return Err(Fault::Final(ModelError::Refused(why)));
         }
-        let mut reader = self.api.reader(&self.settings);
-        let read = self.read(&mut answer, &mut reader, show).await;
-        let usage = reader.usage();
+        let mut reading = Reading::new(self.api.reader(&self.settings));
+        let read = self.read(&mut answer, &mut reading, show).await;
+        let usage = reading.usage();
         let reply =
-            read.and_then(|()| reader.finish().map_err(|trouble| trouble.fault(&self.settings)));
+            read.and_then(|()| reading.finish().map_err(|trouble| trouble.fault(&self.settings)));
         if reply.is_err() {
             // It was paid for all the same.
             *paid = sum(*paid, usage);
@@ -228,36 +228,26 @@ impl<A: Api> Client<A> {
     async fn read(
         &self,
         answer: &mut Answer,
-        reader: &mut A::Reader,
+        reading: &mut Reading<A::Reader>,
         show: &mut Show,
     ) -> Result<(), Fault> {
-        let mut decoder = Decoder::default();
-        let mut complete = false;
+        let mut progress = Progress::More;
         loop {
-            let piece = match complete {
-                false => self.http.piece(answer).await?,
-                // The turn is whole. What can still go wrong only concerns the count.
-                true => {
-                    let rest = self.http.piece(answer);
-                    match self.within(USAGE_WITHIN, rest).await {
+            let piece = match progress {
+                Progress::More => self.http.piece(answer).await?,
+                // The turn is whole; the count is worth a moment.
+                Progress::Complete => {
+                    match self.within(USAGE_WITHIN, self.http.piece(answer)).await {
                         Some(Ok(piece)) => piece,
                         _ => return Ok(()),
                     }
                 }
+                Progress::Done => return Ok(()),
             };
             let Some(piece) = piece else { return Ok(()) };
-            let events = decoder
-                .feed(&piece)
-                .map_err(|error| Trouble::TooMuch(error.to_string()).fault(&self.settings))?;
-            for event in events {
-                match reader.event(&event, &mut |delta| show.say(delta)) {
-                    Ok(Progress::More) => {}
-                    Ok(Progress::Complete) => complete = true,
-                    Ok(Progress::Done) => return Ok(()),
-                    Err(_) if complete => return Ok(()),
-                    Err(trouble) => return Err(trouble.fault(&self.settings)),
-                }
-            }
+            progress = reading
+                .feed(&piece, &mut |delta| show.say(delta))
+                .map_err(|trouble| trouble.fault(&self.settings))?;
         }
     }
 

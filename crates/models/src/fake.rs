@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::fault::Trouble;
+use crate::reading::Reading;
 use crate::reply::{Progress, Reader, Reply};
-use crate::sse::Decoder;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -315,21 +315,17 @@ pub(crate) fn assistant(turn: &ModelTurn) -> ModelMessage {
 
 /// Reads a stream that comes in these pieces, without any network.
 pub(crate) fn read<'a, R: Reader>(
-    mut reader: R,
+    reader: R,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(Reply, Vec<Delta>), Trouble> {
-    let mut decoder = Decoder::default();
+    let mut reading = Reading::new(reader);
     let mut deltas = Vec::new();
     for piece in pieces {
-        let events = decoder.feed(piece).expect("not too long");
-        for event in events {
-            let progress = reader.event(&event, &mut |delta| deltas.push(delta))?;
-            if progress == Progress::Done {
-                return Ok((reader.finish()?, deltas));
-            }
+        if reading.feed(piece, &mut |delta| deltas.push(delta))? == Progress::Done {
+            break;
         }
     }
-    Ok((reader.finish()?, deltas))
+    Ok((reading.finish()?, deltas))
 }
 
 /// The same stream, cut in two at every place and into single bytes, always says the same.

@@ -6,6 +6,7 @@
 //! read.
 
 pub mod anthropic;
+pub mod bare;
 mod client;
 pub mod conformance;
 mod fault;
@@ -14,6 +15,7 @@ pub mod limits;
 mod names;
 mod opaque;
 pub mod openai;
+mod reading;
 mod reply;
 mod retry;
 pub mod scripted;

@@ -21,7 +21,7 @@ struct Envelope {
 }
 
 /// Both have the same envelope. Compatible servers put texts and numbers anywhere in it.
-fn problem(body: &[u8]) -> Problem {
+pub(crate) fn problem(body: &[u8]) -> Problem {
     let envelope: Envelope = serde_json::from_slice(body).unwrap_or_default();
     said(&envelope.error.unwrap_or_default())
 }

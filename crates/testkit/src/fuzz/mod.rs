@@ -12,6 +12,7 @@ mod bodies;
 mod config;
 mod framing;
 mod headers;
+mod model_stream;
 pub mod mutate;
 mod pieces;
 mod policy;
@@ -54,6 +55,7 @@ pub const TARGETS: [Target; 20] = [
     },
     target("framing", "what an approval is bound to: digests over framed fields", framing::run),
     target("headers", "idempotency keys, tokens and cookies", headers::run),
+    target("model_stream", "answers of models, in all three APIs", model_stream::run),
     target("policy", "rules and conditions of the policy", policy::run),
     target("problem", "what a server tells the command line", problem::run),
     Target {

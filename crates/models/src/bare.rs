@@ -1,0 +1,94 @@
+//! What the clients make of foreign bytes, without a client around it: the very functions that they
+//! call, for whoever tries them with hostile input.
+
+use std::sync::Arc;
+
+use ports::clock::Chance;
+use ports::model::{Delta, ModelTurn};
+
+use crate::anthropic::Anthropic;
+use crate::client::Api;
+use crate::fault::{Fault, Trouble};
+use crate::openai::chat::Chat;
+use crate::openai::responses::Responses;
+use crate::reading::Reading;
+use crate::reply::{End, Progress};
+use crate::settings::Settings;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    Messages,
+    Chat,
+    Responses,
+}
+
+/// Ids that can be told apart from any other.
+struct Same;
+
+impl Chance for Same {
+    fn bits(&self) -> u128 {
+        7
+    }
+}
+
+/// The turn in a stream that comes in these pieces, and what was shown of it; or what people would
+/// be told.
+pub fn turn<'a>(
+    spoken: Spoken,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<(ModelTurn, Vec<Delta>), String> {
+    match spoken {
+        Spoken::Messages => read(&Anthropic::default(), pieces),
+        Spoken::Chat => {
+            read(&Chat { at_vendor: false, send_thinking: true, chance: Arc::new(Same) }, pieces)
+        }
+        Spoken::Responses => {
+            read(&Responses { keep_thinking: true, chance: Arc::new(Same) }, pieces)
+        }
+    }
+}
+
+/// What people would be told about a refusal with this body.
+pub fn refusal(spoken: Spoken, status: u16, body: &[u8]) -> String {
+    let problem = match spoken {
+        Spoken::Messages => Anthropic::default().problem(body),
+        Spoken::Chat | Spoken::Responses => crate::openai::problem(body),
+    };
+    told(problem.fault(status, None, &settings()))
+}
+
+fn read<'a, A: Api>(
+    api: &A,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<(ModelTurn, Vec<Delta>), String> {
+    let settings = settings();
+    let words = |trouble: Trouble| told(trouble.fault(&settings));
+    let mut reading = Reading::new(api.reader(&settings));
+    let mut deltas = Vec::new();
+    for piece in pieces {
+        let progress = reading.feed(piece, &mut |delta| deltas.push(delta)).map_err(words)?;
+        if progress == Progress::Done {
+            break;
+        }
+    }
+    let reply = reading.finish().map_err(words)?;
+    match reply.end {
+        End::Whole => {
+            let turn = ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage };
+            Ok((turn, deltas))
+        }
+        end => Err(format!("it ended otherwise: {end:?}")),
+    }
+}
+
+fn told(fault: Fault) -> String {
+    match fault {
+        Fault::Again { why, .. } => why,
+        Fault::Final(error) => error.to_string(),
+    }
+}
+
+fn settings() -> Settings {
+    let nowhere = reqwest::Url::parse("http://127.0.0.1").expect("a URL");
+    Settings::new("bare", "bare", nowhere)
+}

@@ -1,0 +1,48 @@
+//! An answer on its way: pieces of bytes go in, and a turn comes out when the provider has ended it.
+//! Everything that a client does with foreign bytes happens here, without any network.
+
+use ports::model::Usage;
+
+use crate::fault::Trouble;
+use crate::reply::{Progress, Reader, Reply, Say};
+use crate::sse::Decoder;
+
+pub(crate) struct Reading<R> {
+    decoder: Decoder,
+    reader: R,
+    complete: bool,
+}
+
+impl<R: Reader> Reading<R> {
+    pub(crate) fn new(reader: R) -> Reading<R> {
+        Reading { decoder: Decoder::default(), reader, complete: false }
+    }
+
+    /// The next piece. Once the turn is complete, what can still go wrong only concerns the count,
+    /// and is no reason to give the turn up.
+    pub(crate) fn feed(&mut self, piece: &[u8], say: Say<'_>) -> Result<Progress, Trouble> {
+        let events = match self.decoder.feed(piece) {
+            Ok(events) => events,
+            Err(_) if self.complete => return Ok(Progress::Done),
+            Err(error) => return Err(Trouble::TooMuch(error.to_string())),
+        };
+        for event in events {
+            match self.reader.event(&event, say) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Complete) => self.complete = true,
+                Ok(Progress::Done) => return Ok(Progress::Done),
+                Err(_) if self.complete => return Ok(Progress::Done),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+        Ok(if self.complete { Progress::Complete } else { Progress::More })
+    }
+
+    pub(crate) fn finish(self) -> Result<Reply, Trouble> {
+        self.reader.finish()
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.reader.usage()
+    }
+}

@@ -1,0 +1,37 @@
+//! Answers of models: where the network cuts them changes nothing, a part of one is no other turn,
+//! and what is wrong with one is told shortly.
+
+use models::bare::{Spoken, refusal, turn};
+
+use super::{Pieces, told_plainly};
+
+/// How a model's turn is bounded, whoever is behind it.
+const CALLS_MAX: usize = 64;
+
+pub(super) fn run(bytes: &[u8]) {
+    let mut pieces = Pieces::new(bytes);
+    let spoken = match pieces.byte() % 3 {
+        0 => Spoken::Messages,
+        1 => Spoken::Chat,
+        _ => Spoken::Responses,
+    };
+    let size = usize::from(pieces.byte()).max(1);
+    let stream = pieces.rest();
+    let told = refusal(spoken, 400 + u16::from(bytes[0]), stream);
+    told_plainly(&told, stream.len());
+    let whole = turn(spoken, [stream]);
+    assert_eq!(whole, turn(spoken, stream.chunks(size)), "cut into pieces of {size}");
+    match &whole {
+        Err(told) => told_plainly(told, stream.len()),
+        Ok((turn, _)) => {
+            assert!(turn.calls.len() <= CALLS_MAX);
+            let whole_calls = turn.calls.iter().all(|call| !call.input.trim().is_empty());
+            assert!(whole_calls, "a call without arguments has the empty ones");
+        }
+    }
+    // Half a stream may be a turn only where the other half adds nothing to it.
+    let part = &stream[..stream.len() * size / 256];
+    if let (Ok((part, _)), Ok((whole, _))) = (turn(spoken, [part]), &whole) {
+        assert_eq!((&part.parts, &part.calls), (&whole.parts, &whole.calls));
+    }
+}
