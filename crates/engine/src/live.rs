@@ -24,8 +24,25 @@ pub enum Spoken {
     },
 }
 
-/// Deltas that a slow watcher may fall behind; then it gets the text so far as one delta.
+/// Deltas that a slow watcher may fall behind; then it gets what it missed of the text as one delta.
 const BACKLOG: usize = 256;
+
+/// One thing said, and how much of its message has been said with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    pub(crate) spoken: Spoken,
+    pub(crate) upto: Upto,
+}
+
+/// How far into a message somebody has heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Upto {
+    message: MessageId,
+    /// Attempts that were discarded before this one.
+    discarded: u32,
+    /// Bytes of text.
+    bytes: usize,
+}
 
 #[derive(Clone, Default)]
 pub(crate) struct Live(Arc<Mutex<HashMap<SessionId, Channel>>>);
@@ -35,12 +52,25 @@ pub(crate) struct Live(Arc<Mutex<HashMap<SessionId, Channel>>>);
 #[derive(Default)]
 struct Channel {
     speaking: Option<Speaking>,
-    listeners: Option<broadcast::Sender<Spoken>>,
+    listeners: Option<broadcast::Sender<Said>>,
 }
 
 struct Speaking {
     message: MessageId,
+    discarded: u32,
     text: String,
+}
+
+impl Upto {
+    pub(crate) fn is_of(&self, message: MessageId) -> bool {
+        self.message == message
+    }
+}
+
+impl Speaking {
+    fn upto(&self) -> Upto {
+        Upto { message: self.message, discarded: self.discarded, bytes: self.text.len() }
+    }
 }
 
 /// Clears up when a turn ends, however it ends.
@@ -55,7 +85,7 @@ impl Drop for Slot {
 impl Live {
     pub(crate) fn begin(&self, session: SessionId, message: MessageId) -> Slot {
         self.with(session, |channel| {
-            channel.speaking = Some(Speaking { message, text: String::new() });
+            channel.speaking = Some(Speaking { message, discarded: 0, text: String::new() });
         });
         Slot(self.clone(), session)
     }
@@ -72,10 +102,12 @@ impl Live {
                 Delta::Reasoning(text) => Spoken::Reasoning { message, text },
                 Delta::Discard => {
                     speaking.text.clear();
+                    speaking.discarded += 1;
                     Spoken::Discarded { message }
                 }
             };
-            channel.tell(spoken);
+            let upto = speaking.upto();
+            channel.tell(Said { spoken, upto });
         });
     }
 
@@ -87,27 +119,25 @@ impl Live {
     pub(crate) fn discard(&self, session: SessionId) {
         self.with(session, |channel| {
             if let Some(speaking) = channel.speaking.take() {
-                channel.tell(Spoken::Discarded { message: speaking.message });
+                let spoken = Spoken::Discarded { message: speaking.message };
+                channel.tell(Said { spoken, upto: speaking.upto() });
             }
         });
         self.sweep(session);
     }
 
-    /// What is heard from now on, and what has been said of the current message so far.
+    /// What is heard from now on, and what has been said already of what was not heard. Both at
+    /// once: nothing is missed between the two, and nothing is heard twice.
     pub(crate) fn listen(
         &self,
         session: SessionId,
-    ) -> (Option<Spoken>, broadcast::Receiver<Spoken>) {
+        heard: Option<Upto>,
+    ) -> (Vec<Said>, broadcast::Receiver<Said>) {
         self.with(session, |channel| {
-            let so_far = channel.so_far();
+            let missed = channel.missed(heard);
             let listeners = channel.listeners.get_or_insert_with(|| broadcast::channel(BACKLOG).0);
-            (so_far, listeners.subscribe())
+            (missed, listeners.subscribe())
         })
-    }
-
-    pub(crate) fn so_far(&self, session: SessionId) -> Option<Spoken> {
-        let channels = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        channels.get(&session).and_then(Channel::so_far)
     }
 
     fn with<T>(&self, session: SessionId, change: impl FnOnce(&mut Channel) -> T) -> T {
@@ -125,10 +155,10 @@ impl Live {
 }
 
 impl Channel {
-    fn tell(&self, spoken: Spoken) {
+    fn tell(&self, said: Said) {
         if let Some(listeners) = &self.listeners {
             // Whoever listened may have gone; that is no error.
-            let _ = listeners.send(spoken);
+            let _ = listeners.send(said);
         }
     }
 
@@ -137,9 +167,93 @@ impl Channel {
         self.speaking.is_none() && !is_heard
     }
 
-    fn so_far(&self) -> Option<Spoken> {
-        let speaking = self.speaking.as_ref()?;
-        (!speaking.text.is_empty())
-            .then(|| Spoken::Text { message: speaking.message, text: speaking.text.clone() })
+    /// Only the rest of a text is said, however long it is: whoever is slow must not get more to
+    /// read than others.
+    fn missed(&self, heard: Option<Upto>) -> Vec<Said> {
+        let now = self.speaking.as_ref();
+        let goes_on = |heard: &Upto| {
+            now.is_some_and(|now| {
+                (now.message, now.discarded) == (heard.message, heard.discarded)
+                    && now.text.is_char_boundary(heard.bytes)
+            })
+        };
+        let known = heard.filter(goes_on).map_or(0, |heard| heard.bytes);
+        let void = heard.filter(|heard| !goes_on(heard)).map(|upto| {
+            // If it was completed meanwhile, the whole message follows.
+            Said { spoken: Spoken::Discarded { message: upto.message }, upto }
+        });
+        let rest = now.filter(|now| now.text.len() > known).map(|now| {
+            let text = now.text[known..].to_owned();
+            Said { spoken: Spoken::Text { message: now.message, text }, upto: now.upto() }
+        });
+        void.into_iter().chain(rest).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> SessionId {
+        SessionId::new(1, 1)
+    }
+
+    fn message(number: u128) -> MessageId {
+        MessageId::new(1, number)
+    }
+
+    /// What a follower has read in the end, if it hears all of this.
+    fn read(text: &mut String, said: &[Said]) -> Option<Upto> {
+        for said in said {
+            match &said.spoken {
+                Spoken::Text { text: piece, .. } => text.push_str(piece),
+                Spoken::Discarded { .. } => text.clear(),
+                Spoken::Reasoning { .. } => {}
+            }
+        }
+        said.last().map(|said| said.upto)
+    }
+
+    #[test]
+    fn whoever_fell_behind_hears_the_rest_and_nothing_twice() {
+        let live = Live::default();
+        let _slot = live.begin(session(), message(1));
+        let (missed, mut receiver) = live.listen(session(), None);
+        assert!(missed.is_empty());
+        live.delta(session(), Delta::Text("One é ".into()));
+        let first = receiver.try_recv().expect("a delta");
+        let mut text = String::new();
+        let heard = read(&mut text, &[first]);
+        for number in 0..2 * BACKLOG {
+            live.delta(session(), Delta::Text(format!("{number} ")));
+        }
+        assert!(receiver.try_recv().is_err(), "it has fallen behind");
+        let (missed, mut receiver) = live.listen(session(), heard);
+        assert_eq!(missed.len(), 1, "the rest is one delta");
+        let heard = read(&mut text, &missed);
+        let whole: String = (0..2 * BACKLOG).map(|number| format!("{number} ")).collect();
+        assert_eq!(text, format!("One é {whole}"));
+        assert!(receiver.try_recv().is_err(), "and nothing comes again");
+        assert!(live.listen(session(), heard).0.is_empty());
+    }
+
+    #[test]
+    fn whoever_missed_that_something_is_void_is_told() {
+        let live = Live::default();
+        let _slot = live.begin(session(), message(1));
+        live.delta(session(), Delta::Text("wrong".into()));
+        let mut text = String::new();
+        let heard = read(&mut text, &live.listen(session(), None).0);
+        live.delta(session(), Delta::Discard);
+        live.delta(session(), Delta::Text("right, and longer".into()));
+        let heard_again = read(&mut text, &live.listen(session(), heard).0);
+        assert_eq!(text, "right, and longer");
+        live.discard(session());
+        read(&mut text, &live.listen(session(), heard_again).0);
+        assert_eq!(text, "", "the turn failed");
+        let _slot = live.begin(session(), message(2));
+        live.delta(session(), Delta::Text("next".into()));
+        read(&mut text, &live.listen(session(), heard_again).0);
+        assert_eq!(text, "next");
     }
 }

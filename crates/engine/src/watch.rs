@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
-use crate::live::Spoken;
+use crate::live::{Said, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
@@ -95,7 +95,9 @@ pub struct Follow {
     caller: Option<Caller>,
     position: u64,
     bus: broadcast::Receiver<Arc<Entry>>,
-    spoken: Option<(SessionId, broadcast::Receiver<Spoken>)>,
+    spoken: Option<(SessionId, broadcast::Receiver<Said>)>,
+    /// How much of the current message has been handed on.
+    heard: Option<Upto>,
     ready: VecDeque<Followed>,
     behind: bool,
 }
@@ -106,7 +108,7 @@ impl Engine {
         let stream = StreamId::Session(id);
         let bus = self.0.bus.subscribe(Some(stream));
         let version = self.load_session(id).await?.version;
-        let (so_far, spoken) = self.0.live.listen(id);
+        let (so_far, spoken) = self.0.live.listen(id, None);
         let mut follow = self.follower(Some(stream), None, after.unwrap_or(version), bus);
         follow.spoken = Some((id, spoken));
         if follow.position > version {
@@ -119,7 +121,7 @@ impl Engine {
         if follow.behind {
             follow.catch_up().await?;
         }
-        follow.ready.extend(so_far.map(Followed::Spoken));
+        so_far.into_iter().for_each(|said| follow.hear(said));
         Ok(follow)
     }
 
@@ -153,6 +155,7 @@ impl Engine {
             position,
             bus,
             spoken: None,
+            heard: None,
             ready: VecDeque::new(),
             behind: true,
         }
@@ -184,9 +187,11 @@ impl Follow {
                     Err(RecvError::Closed) => return Ok(None),
                 },
                 (id, spoken) = spoken => match spoken {
-                    Ok(spoken) => self.ready.push_back(Followed::Spoken(spoken)),
+                    Ok(said) => self.hear(said),
                     Err(RecvError::Lagged(_)) => {
-                        self.ready.extend(self.engine.0.live.so_far(id).map(Followed::Spoken));
+                        let (missed, spoken) = self.engine.0.live.listen(id, self.heard);
+                        self.spoken = Some((id, spoken));
+                        missed.into_iter().for_each(|said| self.hear(said));
                     }
                     Err(RecvError::Closed) => self.spoken = None,
                 },
@@ -218,11 +223,19 @@ impl Follow {
         Ok(())
     }
 
+    fn hear(&mut self, said: Said) {
+        self.heard = match &said.spoken {
+            Spoken::Text { .. } | Spoken::Reasoning { .. } => Some(said.upto),
+            Spoken::Discarded { .. } => None,
+        };
+        self.ready.push_back(Followed::Spoken(said.spoken));
+    }
+
     fn hear_out(&mut self) {
-        let Some((_, spoken)) = &mut self.spoken else { return };
         loop {
+            let Some((_, spoken)) = &mut self.spoken else { return };
             match spoken.try_recv() {
-                Ok(spoken) => self.ready.push_back(Followed::Spoken(spoken)),
+                Ok(said) => self.hear(said),
                 // The whole message follows.
                 Err(TryRecvError::Lagged(_)) => {}
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
@@ -250,8 +263,10 @@ impl Follow {
                 let position = first + offset as u64;
                 if position > self.position {
                     // What was said of a message comes before the message, never after it.
-                    if matches!(event, Event::MessageAdded { .. }) {
+                    if let Event::MessageAdded { message } = event {
                         self.hear_out();
+                        // It is whole now: nothing of it can be void or missing.
+                        self.heard = self.heard.filter(|upto| !upto.is_of(message.id));
                     }
                     self.ready.push_back(Followed::Event(Box::new(Happening {
                         stream: entry.stream,
