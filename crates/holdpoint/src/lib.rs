@@ -1,6 +1,6 @@
 //! Holdpoint stops an AI agent before a dangerous tool call until an entitled person has approved
-//! exactly that call. This is the library: for Rust programs that want it inside. [`guide`] goes through
-//! all of it; the smallest program is in [`Holdpoint`].
+//! exactly that call. This is the library: for Rust programs that want it inside. The smallest program is
+//! in [`Holdpoint`]; `docs/embedding.md` goes through all of it, and `examples/` has four whole programs.
 //!
 //! The words mean the same here as everywhere in Holdpoint: a *session* is a conversation with one
 //! *agent*, a *run* a stretch of its work, a *call* what it wants to do, a *hold* the question that stops
@@ -17,8 +17,6 @@ pub mod config;
 #[doc(hidden)]
 pub mod demo;
 mod embed;
-#[doc = include_str!("../../../docs/embedding.md")]
-pub mod guide {}
 pub mod host;
 pub mod model;
 pub mod prelude;

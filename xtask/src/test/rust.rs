@@ -31,7 +31,7 @@ pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
         return nextest(here, &filter, binary, &[]);
     }
     // `cargo test` cannot leave one target out, so all the others are named.
-    let mut words = vec!["--lib".to_owned(), "--bins".to_owned()];
+    let mut words = ["--lib", "--bins", "--examples"].map(str::to_owned).to_vec();
     for target in test_targets(here)?.into_iter().filter(|it| it != "crash" && it != "mcp") {
         words.extend(["--test".to_owned(), target]);
     }

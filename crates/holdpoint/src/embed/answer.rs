@@ -63,7 +63,12 @@ impl Answer {
         Answer(Ok(Said::Choose(options.into_iter().map(Into::into).collect())))
     }
 
-    /// A form filled in, or for a question without a form a text.
+    /// An answer in the person's own words, for a question without a form.
+    pub fn text(text: impl Into<String>) -> Answer {
+        Answer(Ok(Said::Fill(serde_json::json!({"text": text.into()}))))
+    }
+
+    /// A form filled in.
     pub fn fill<V: Serialize + ?Sized>(values: &V) -> Answer {
         let refused = |error: serde_json::Error| Refusal::AnswerInvalid {
             field: "values".into(),

@@ -1,0 +1,8 @@
+//! Holdpoint inside a program, through its public face only.
+
+mod circle;
+mod mistakes;
+mod mounted;
+mod people;
+mod policy;
+mod world;
