@@ -25,7 +25,7 @@ use crate::checks;
 ///     order: u64,
 ///     /// In cents.
 ///     amount: u64,
-///     /// Seen by nobody: not by the model, not on the card, not in the log.
+///     /// A secret: people are shown `[secret]` in its place.
 ///     #[schemars(extend("writeOnly" = true))]
 ///     pin: String,
 /// }

@@ -5,4 +5,5 @@ mod mistakes;
 mod mounted;
 mod people;
 mod policy;
+mod tour;
 mod world;

@@ -18,7 +18,7 @@ const COMBINING: [&str; 9] = [
 ];
 
 /// The JSON Schema of `A`: doc comments become descriptions, `#[schemars(extend("writeOnly" = true))]`
-/// makes a field a secret. Fields that the type does not have are refused, also where serde would
+/// makes a field a secret, in whose place people are shown `[secret]`. Fields that the type does not have are refused, also where serde would
 /// ignore them: nobody should approve a word that changes nothing.
 ///
 /// ```
