@@ -8,6 +8,7 @@ pub mod feishu;
 mod limits;
 pub mod plain;
 pub mod reply;
+pub mod signed;
 pub mod slack;
 pub mod telegram;
 pub mod webhook;

@@ -43,3 +43,17 @@ pub(crate) const TELEGRAM_UNITS_MAX: usize = 4_096;
 pub(crate) const EMAIL_BODY_BYTES_MAX: usize = 100_000;
 /// Lists of mails show less.
 pub(crate) const EMAIL_SUBJECT_CHARACTERS_MAX: usize = 150;
+/// What no platform's event is larger than; Feishu says so of its own.
+pub(crate) const EVENT_BYTES_MAX: usize = 1 << 20;
+/// How far a signed time may be from ours.
+pub(crate) const SIGNATURE_WINDOW_MS: u64 = 300_000;
+/// DingTalk signs its robot's requests once for an hour.
+pub(crate) const DINGTALK_WINDOW_MS: u64 = 3_600_000;
+/// A frame has seven headers.
+pub(crate) const FRAME_HEADERS_MAX: usize = 64;
+/// Frames of one event. They come in pieces of many kilobytes.
+pub(crate) const PARTS_MAX: usize = 64;
+/// Events that wait for their parts at the same time, on one connection.
+pub(crate) const PARTS_OPEN_MAX: usize = 64;
+/// Then the platform sends the event again.
+pub(crate) const PARTS_WAIT_MS: u64 = 5_000;

@@ -6,6 +6,7 @@
 
 mod body;
 mod courier;
+mod inbound;
 #[cfg(test)]
 pub(crate) mod sample;
 mod secret;
@@ -16,4 +17,5 @@ mod verdict;
 
 pub use courier::{Settings, WebhookCourier};
 pub use egress::Names;
+pub use inbound::verify;
 pub use secret::{BadSecret, Secret};

@@ -1,0 +1,69 @@
+//! The secret that Telegram sends with every update, and nothing else: it proves who calls, and nothing
+//! about what they say.
+
+use serde_json::Value;
+
+use crate::signed::{Headers, Refused, same, within_size};
+
+/// 1 to 256 of `A-Z a-z 0-9 _ -`, as the platform takes it.
+#[derive(Clone)]
+pub struct Secret(String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the secret of the webhook must have 1 to 256 letters, digits, `_` or `-`")]
+pub struct BadSecret;
+
+impl Secret {
+    pub fn new(text: &str) -> Result<Secret, BadSecret> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let good = (1..=256).contains(&text.len()) && text.bytes().all(plain);
+        good.then(|| Secret(text.to_owned())).ok_or(BadSecret)
+    }
+
+    pub fn verify(&self, headers: Headers, body: &[u8]) -> Result<(), Refused> {
+        within_size(body)?;
+        let claimed = headers.one("x-telegram-bot-api-secret-token")?;
+        if same(self.0.as_bytes(), claimed.as_bytes()) { Ok(()) } else { Err(Refused::Signature) }
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(hidden)")
+    }
+}
+
+/// The name under which a repeated update is recognised.
+pub fn update_key(update: &Value) -> Option<String> {
+    update["update_id"].as_i64().map(|id| format!("telegram:update:{id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn i34_only_the_secret_lets_in() {
+        let secret = Secret::new("A-z_09").unwrap();
+        let check = |value: &str| {
+            secret.verify(Headers(&[("X-Telegram-Bot-Api-Secret-Token", value)]), b"{}")
+        };
+        assert_eq!(check("A-z_09"), Ok(()));
+        for wrong in ["", "A-z_0", "A-z_099", "a-z_09"] {
+            assert_eq!(check(wrong), Err(Refused::Signature), "{wrong}");
+        }
+        assert!(matches!(secret.verify(Headers(&[]), b"{}"), Err(Refused::Header(_))));
+        assert_eq!(format!("{secret:?}"), "Secret(hidden)");
+    }
+
+    #[test]
+    fn a_secret_is_one_that_the_platform_takes() {
+        for bad in ["", "a b", "é", &"a".repeat(257)] {
+            assert_eq!(Secret::new(bad).err(), Some(BadSecret), "{bad}");
+        }
+        assert_eq!(update_key(&json!({"update_id": 7})), Some("telegram:update:7".into()));
+        assert_eq!(update_key(&json!({"update_id": "7"})), None);
+    }
+}
