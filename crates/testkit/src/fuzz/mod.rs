@@ -22,6 +22,7 @@ mod reply;
 mod schema;
 mod script;
 mod shell;
+mod signed;
 mod sql;
 mod sse;
 mod visible;
@@ -44,7 +45,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 23] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -53,6 +54,7 @@ pub const TARGETS: [Target; 20] = [
         also: &["holdpoint.example.toml"],
         ..target("config", "the configuration file", config::run)
     },
+    target("frames", "frames of chat platforms, and the pointers in buttons", signed::frames),
     target("framing", "what an approval is bound to: digests over framed fields", framing::run),
     target("headers", "idempotency keys, tokens and cookies", headers::run),
     target("model_stream", "answers of models, in all three APIs", model_stream::run),
@@ -71,6 +73,11 @@ pub const TARGETS: [Target; 20] = [
     target("visible", "text as people see it", visible::run),
     target("webhook_secret", "the secrets that sign callbacks", webhook::secret),
     target("webhook_url", "where a callback may go", webhook::url),
+    target(
+        "webhooks_in",
+        "what arrives from chat platforms, with its signatures",
+        signed::webhooks,
+    ),
     target("words", "ids, digests, times and the small words of the API", words::run),
 ];
 
