@@ -173,11 +173,11 @@ fn tools() {
     let tool = |rest: &str| format!("[[tools]]\nname = \"t\"\n{rest}");
     check(
         &tool("kind = \"mcp\"\n"),
-        "h.toml:3: tools of kind `mcp` come with a later version; until then a `command` can do it",
+        "h.toml:1: `argv` is missing (or `url`): a tool of kind `mcp` needs a server",
     );
     check(
         &tool("kind = \"sqlite\"\n"),
-        "h.toml:3: `kind` cannot be `sqlite`; it is one of `command`, `shell_cmd`, `sql`, `http`, `client` and `human`",
+        "h.toml:3: `kind` cannot be `sqlite`; it is one of `command`, `shell_cmd`, `sql`, `http`, `client`, `mcp` and `human`",
     );
     check(
         &tool("kind = \"human\"\ndatabase = \"x\"\n"),
