@@ -258,7 +258,8 @@ impl Engine {
                 let known = self.0.store.sealed(scope_of(hold)).await;
                 let known: Vec<Sealed> =
                     known.unwrap_or_default().into_iter().chain(new.iter().cloned()).collect();
-                let looked = look(&host, &arguments, hold.session, &known).await.map_err(invalid)?;
+                let looked =
+                    look(&host, &arguments, hold.session, &known).await.map_err(invalid)?;
                 let asks = looked.blind || looked.prepared.ask.is_some();
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();

@@ -234,3 +234,22 @@ async fn i30_scopes_bound_what_a_token_does() {
         assert_eq!(world.state().await, before);
     }
 }
+
+#[tokio::test]
+async fn i04_a_program_that_administers_cannot_make_itself_a_person() {
+    let world = world().await;
+    let wanted = json!({"program": "steward", "scopes": ["ask", "run", "admin"]});
+    let (status, minted) = world.post("ana", "/v1/tokens", wanted).await;
+    assert_eq!(status, 201, "{minted}");
+    let before = world.state().await;
+    for (path, body) in [
+        ("/v1/tokens", json!({"person": "bob", "scopes": ["answer"]})),
+        ("/v1/logins", json!({"person": "bob"})),
+    ] {
+        let request = world.client.post(world.url(path));
+        let request = request.bearer_auth(text(&minted, "token")).json(&body);
+        let (status, problem) = read(request.send().await.expect("a reply")).await;
+        assert_eq!((status, &problem["code"]), (403, &json!("not_entitled")), "{path}: {problem}");
+    }
+    assert_eq!(world.state().await, before);
+}
