@@ -172,6 +172,29 @@ pub(crate) fn strace() {
     }
 }
 
+/// The database server on which the SQL tools are tried. Each test makes a cluster of its own; the
+/// package's is never made. Where the server cannot be had, those tests say so and fail.
+pub(crate) fn postgres() {
+    let there = on_path("initdb").is_some()
+        || fs::read_dir("/usr/lib/postgresql").is_ok_and(|mut versions| versions.next().is_some());
+    if there {
+        return;
+    }
+    let installed = install("postgresql-common").and_then(|()| {
+        // Read when the server's package is set up. A machine that has rules of its own keeps them.
+        let rules = Path::new("/etc/postgresql-common/createcluster.conf");
+        let text = fs::read_to_string(rules).unwrap_or_default();
+        if !text.lines().any(|line| line.starts_with("create_main_cluster")) {
+            fs::write(rules, format!("{text}\ncreate_main_cluster = false\n"))
+                .with_context(|| rules.display().to_string())?;
+        }
+        install("postgresql")
+    });
+    if let Err(error) = installed {
+        eprintln!("xtask: {error:#}");
+    }
+}
+
 /// A package of the system, on systems whose packages we know how to install.
 fn install(package: &str) -> Result<()> {
     let Some(apt) = on_path("apt-get") else { bail!("no {package} here; install it") };

@@ -6,6 +6,7 @@
 
 pub mod binary;
 pub mod chance;
+pub mod cleared;
 pub mod crash;
 pub mod disk;
 pub mod fake_model;
@@ -13,6 +14,7 @@ pub mod fuzz;
 pub mod http;
 pub mod journal;
 pub mod oracle;
+pub mod postgres;
 pub mod served;
 pub mod sim;
 pub mod witness;

@@ -44,6 +44,14 @@ pub const SQL_TIME_LIMIT: Duration = Duration::from_secs(30);
 /// than the patience of a person who just approved.
 pub const SQL_BUSY_WAIT: Duration = Duration::from_secs(2);
 pub const SQL_BUSY_ATTEMPTS: u32 = 3;
+/// From the look-up of a database server's name to the end of its handshake.
+pub const SQL_CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How often a server that was lost in the middle of a commit is looked for, and how long in between:
+/// together longer than it takes to start again.
+pub const SQL_LOOK_BACK_ATTEMPTS: u32 = 20;
+pub const SQL_LOOK_BACK_PAUSE: Duration = Duration::from_millis(500);
+/// A transaction that a person waits to see, and that holds up others: shorter than the real one.
+pub const SQL_PREVIEW_LIMIT: Duration = Duration::from_secs(10);
 /// Steps of SQLite's machine between two looks at the clock: well under a millisecond.
 pub const SQL_STEPS_PER_CHECK: i32 = 1_000;
 pub const SQL_BYTES_MAX: usize = 100 << 10;

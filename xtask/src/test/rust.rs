@@ -21,6 +21,7 @@ pub(super) const MCP: &str = "package(testkit) and binary(mcp)";
 pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     let binary = binary(here)?;
     setup::strace();
+    setup::postgres();
     if setup::has_nextest() {
         // Nextest refuses a filter that names a binary which does not exist.
         let filter = if has_crash(here) {

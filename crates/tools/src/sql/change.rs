@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::connection::{StopFlag, Trouble, open_to_write, trouble};
 use super::databases::Database;
-use super::gate::Gate;
+use super::gate::{Gate, Tables};
 use super::marker;
 use super::rows::Rows;
 use super::statement::Statement;
@@ -20,7 +20,11 @@ pub(super) struct Change {
     pub(super) database: Database,
     pub(super) sql: String,
     pub(super) statement: Statement,
+    pub(super) tables: Tables,
+    /// Rows of a RETURNING clause that are given back.
     pub(super) rows_max: usize,
+    /// Rows that it may change at the most.
+    pub(super) changes_max: Option<u64>,
     pub(super) time_limit: Duration,
 }
 
@@ -40,6 +44,8 @@ pub(super) enum Failure {
     Database(rusqlite::Error),
     /// It would not do what the person saw. Nothing changed.
     Differs { seen: Count, now: Count },
+    /// It would change more than is ever allowed. Nothing changed.
+    TooMany { now: Count, max: u64 },
     /// Recovery gave this attempt up. Nothing changed.
     GivenUp,
     /// The commit failed, and whether it happened could not be found out.
@@ -66,6 +72,9 @@ impl Failure {
                 now.text(),
                 seen.text()
             ),
+            Failure::TooMany { now, max } => {
+                format!("it would change {}, and no more than {max} are allowed", now.text())
+            }
             Failure::GivenUp => "this attempt was given up".into(),
         }
     }
@@ -91,6 +100,18 @@ impl Count {
     /// As it stands in the execution context, and so in the digest of what is approved.
     pub(super) fn lines(self) -> String {
         format!("{CHANGED}{}\n{ALSO}{}", self.rows, self.also)
+    }
+
+    /// What is recorded of a change, and told to the model.
+    pub(super) fn result(self, returned: &Rows) -> String {
+        let mut value = json!({"rows": self.rows});
+        if self.also > 0 {
+            value["also_changed"] = Value::from(self.also);
+        }
+        if !returned.columns.is_empty() {
+            value["returned"] = returned.json();
+        }
+        value.to_string()
     }
 
     pub(super) fn read(detail: &str) -> Option<Count> {
@@ -153,7 +174,7 @@ impl Change {
         {
             return Err(Failure::Differs { seen, now });
         }
-        let result = result(now, &returned);
+        let result = now.result(&returned);
         marker::write(&connection, key, now.rows, &result)?;
         Ok((Some(connection), result))
     }
@@ -180,7 +201,7 @@ impl Change {
     }
 
     fn execute(&self, connection: &mut Connection) -> Result<(Count, Rows), Failure> {
-        let gate = Gate::close(connection, self.statement.kind)?;
+        let gate = Gate::close(connection, self.statement.kind, &self.tables)?;
         let before = connection.total_changes();
         let (returned, rows) = {
             let refused = |error| match gate.refusal() {
@@ -196,7 +217,11 @@ impl Change {
         Gate::open(connection)?;
         // A statement that changes no rows leaves the count of the one before it standing.
         let rows = if total == 0 { 0 } else { rows };
-        Ok((Count { rows, also: total.saturating_sub(rows) }, returned))
+        let count = Count { rows, also: total.saturating_sub(rows) };
+        match self.changes_max {
+            Some(max) if total > max => Err(Failure::TooMany { now: count, max }),
+            _ => Ok((count, returned)),
+        }
     }
 
     fn commit(
@@ -250,17 +275,6 @@ impl Change {
             }
         }
     }
-}
-
-fn result(count: Count, returned: &Rows) -> String {
-    let mut value = json!({"rows": count.rows});
-    if count.also > 0 {
-        value["also_changed"] = Value::from(count.also);
-    }
-    if !returned.columns.is_empty() {
-        value["returned"] = returned.json();
-    }
-    value.to_string()
 }
 
 #[cfg(test)]

@@ -79,6 +79,14 @@ impl Databases {
     }
 }
 
+/// For the model: which tables there are for it.
+pub(super) fn only(tables: &Option<Vec<String>>) -> String {
+    match tables {
+        None => String::new(),
+        Some(tables) => format!(" (tables: {})", tables.join(", ")),
+    }
+}
+
 pub(super) fn sql_of(arguments: &Value) -> Result<&str, String> {
     match arguments.get("sql").and_then(Value::as_str) {
         Some(sql) if sql.len() > SQL_BYTES_MAX => {

@@ -8,6 +8,9 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use super::marker;
 use super::statement::{Kind, Statement};
 
+/// Tables that a statement may touch, also through views, triggers and foreign keys; `None` for all.
+pub(super) type Tables = Option<Vec<String>>;
+
 /// Watches one connection while a model's statement is compiled and run on it.
 #[derive(Clone, Default)]
 pub(super) struct Gate(Arc<Mutex<Seen>>);
@@ -29,12 +32,17 @@ const DESCRIBES: [&str; 6] =
     ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list"];
 
 impl Gate {
-    pub(super) fn close(connection: &mut Connection, kind: Kind) -> rusqlite::Result<Gate> {
+    pub(super) fn close(
+        connection: &mut Connection,
+        kind: Kind,
+        tables: &Tables,
+    ) -> rusqlite::Result<Gate> {
         let gate = Gate::default();
-        let seen = Arc::clone(&gate.0);
+        let (seen, tables) = (Arc::clone(&gate.0), tables.clone());
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            match judge(kind, &context, &mut seen) {
+            let judged = listed(&tables, &context).and_then(|()| judge(kind, &context, &mut seen));
+            match judged {
                 Ok(()) => Authorization::Allow,
                 Err(why) => {
                     seen.refused.get_or_insert(why);
@@ -80,6 +88,24 @@ impl Gate {
         } else {
             Err("SQLite reads this statement differently; write it more plainly".into())
         }
+    }
+}
+
+/// Whatever leads there, a table that is not on the list is not touched. A view is on the list by
+/// itself, and so are the tables behind it: who says that a name is a view may be a trick.
+fn listed(tables: &Tables, context: &AuthContext<'_>) -> Result<(), String> {
+    let Some(tables) = tables else { return Ok(()) };
+    let table = match context.action {
+        AuthAction::Read { table_name, .. }
+        | AuthAction::Insert { table_name }
+        | AuthAction::Update { table_name, .. }
+        | AuthAction::Delete { table_name } => table_name,
+        AuthAction::Pragma { .. } => return Err("PRAGMA is not allowed".into()),
+        _ => return Ok(()),
+    };
+    match tables.iter().any(|listed| listed.eq_ignore_ascii_case(table)) {
+        true => Ok(()),
+        false => Err(format!("`{table}` is not one of the tables that may be used here")),
     }
 }
 
@@ -176,7 +202,7 @@ mod tests {
 
     fn judged(sql: &str, as_kind: Kind) -> Result<(), String> {
         let mut connection = connection();
-        let gate = Gate::close(&mut connection, as_kind).unwrap();
+        let gate = Gate::close(&mut connection, as_kind, &None).unwrap();
         let statement = parse(sql)?;
         let prepared = connection.prepare(sql);
         match prepared {
@@ -234,6 +260,48 @@ mod tests {
     }
 
     #[test]
+    fn only_the_tables_of_the_list_are_touched_whatever_leads_there() {
+        let judged = |sql: &str, tables: &[&str]| {
+            let mut connection = connection();
+            connection.execute_batch("CREATE TABLE secrets (word)").unwrap();
+            let statement = parse(sql).unwrap();
+            let tables = Some(tables.iter().map(|table| (*table).to_owned()).collect());
+            let gate = Gate::close(&mut connection, statement.kind, &tables).unwrap();
+            let prepared = connection.prepare(sql);
+            match prepared {
+                Ok(prepared) => gate.agrees_with(&statement, prepared.readonly()),
+                Err(error) => Err(gate.refusal().unwrap_or_else(|| error.to_string())),
+            }
+        };
+        for (sql, tables) in [
+            ("SELECT count(*) FROM ORDERS", &["orders"][..]),
+            ("WITH x AS (SELECT * FROM orders) SELECT * FROM x", &["orders"]),
+            ("SELECT * FROM v", &["v", "orders"]),
+            ("SELECT 1", &["orders"]),
+            ("UPDATE orders SET status = 1 WHERE id = 2", &["orders", "lines"]),
+            ("DELETE FROM orders", &["orders", "lines", "log"]),
+        ] {
+            assert_eq!(judged(sql, tables), Ok(()), "{sql}");
+        }
+        for (sql, table) in [
+            ("SELECT * FROM secrets", "secrets"),
+            ("SELECT count(*) FROM secrets", "secrets"),
+            ("SELECT (SELECT word FROM secrets) FROM orders", "secrets"),
+            ("WITH orders AS (SELECT * FROM secrets) SELECT * FROM orders", "secrets"),
+            ("INSERT INTO orders SELECT 1, word FROM secrets", "secrets"),
+            ("DELETE FROM orders WHERE id IN (SELECT word FROM secrets)", "secrets"),
+            ("SELECT * FROM sqlite_schema", "sqlite_master"),
+            // A trigger writes to it.
+            ("DELETE FROM orders", "log"),
+        ] {
+            let why = judged(sql, &["orders", "lines"]).expect_err(sql);
+            assert!(why.contains(&format!("`{table}` is not one of the tables")), "{sql}: {why}");
+        }
+        let why = judged("SELECT * FROM pragma_table_info('secrets')", &["orders"]).unwrap_err();
+        assert!(why.contains("not"), "{why}");
+    }
+
+    #[test]
     fn i06_two_readers_that_disagree_run_nothing() {
         // As if the parser had been tricked into seeing a harmless statement.
         let delete = Statement { kind: Kind::Delete, table: Some("log".into()), everything: false };
@@ -244,13 +312,13 @@ mod tests {
             "INSERT INTO log VALUES (1)",
         ] {
             let mut connection = connection();
-            let gate = Gate::close(&mut connection, Kind::Delete).unwrap();
+            let gate = Gate::close(&mut connection, Kind::Delete, &None).unwrap();
             let prepared = connection.prepare(sql).unwrap();
             assert!(gate.agrees_with(&delete, prepared.readonly()).is_err(), "{sql}");
         }
         let read = Statement { kind: Kind::Read, table: None, everything: false };
         let mut connection = connection();
-        let gate = Gate::close(&mut connection, Kind::Delete).unwrap();
+        let gate = Gate::close(&mut connection, Kind::Delete, &None).unwrap();
         let prepared = connection.prepare("DELETE FROM log").unwrap();
         assert!(gate.agrees_with(&read, prepared.readonly()).is_err());
     }

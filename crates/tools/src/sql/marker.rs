@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-const TABLE: &str = "holdpoint_marker";
+pub(super) const TABLE: &str = "holdpoint_marker";
 
 pub(super) fn is_ours(table: &str) -> bool {
     table.eq_ignore_ascii_case(TABLE)
@@ -49,6 +49,6 @@ pub(super) fn is_fenced(connection: &Connection, key: &str, attempt: u32) -> Res
     find(connection, &fence_key(key, attempt)).map(|found| found.is_some())
 }
 
-fn fence_key(key: &str, attempt: u32) -> String {
+pub(super) fn fence_key(key: &str, attempt: u32) -> String {
     format!("{key}/{attempt}")
 }

@@ -1,4 +1,5 @@
-//! `sql_query` and `sql_modify`, on SQLite files that the configuration names.
+//! `sql_query` and `sql_modify`, on SQLite files that the configuration names; [`postgres`] has the same on
+//! PostgreSQL.
 //!
 //! A statement is judged twice, by two programs that know nothing of each other: a parser says what it
 //! is, and SQLite's own compiler reports, through its authorizer, what it is about to do. Only where
@@ -14,9 +15,11 @@ mod databases;
 mod gate;
 mod marker;
 mod modify;
+pub mod postgres;
 mod query;
 mod rows;
 mod statement;
+mod told;
 
 pub use databases::Databases;
 pub use modify::{ModifyConfig, SqlModify};
@@ -29,7 +32,8 @@ pub fn judged(
     sql: &str,
 ) -> Result<(&'static str, Option<String>), String> {
     let statement = statement::parse(sql)?;
-    let gate = gate::Gate::close(connection, statement.kind).map_err(|error| error.to_string())?;
+    let gate =
+        gate::Gate::close(connection, statement.kind, &None).map_err(|error| error.to_string())?;
     let agreed = match connection.prepare(sql) {
         Ok(prepared) => gate.agrees_with(&statement, prepared.readonly()),
         Err(error) => Err(gate.refusal().unwrap_or_else(|| error.to_string())),

@@ -3,23 +3,21 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::call::{Call, ClearedCall, ExecutionContext};
-use domain::hold::{Preview, Risk};
+use domain::call::{Call, ClearedCall};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
-use domain::visible::visible;
-use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
+use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
 use super::change::{Change, Count, Failure};
 use super::connection::{StopFlag, Trouble, trouble};
-use super::databases::{Databases, sql_of};
+use super::databases::{Databases, only, sql_of};
 use super::statement::{Kind, parse};
+use super::told::{self, Counted, Told};
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
 use crate::process::blocking;
-use crate::title::headline;
 
 #[derive(Clone, Debug)]
 pub struct ModifyConfig {
@@ -27,6 +25,10 @@ pub struct ModifyConfig {
     pub databases: Databases,
     /// Rows of a RETURNING clause that are given back.
     pub rows_max: usize,
+    /// Tables that may be touched; `None` for all.
+    pub tables: Option<Vec<String>>,
+    /// Rows that one statement may change, with those that triggers and foreign keys change.
+    pub changes_max: Option<u64>,
     pub time_limit: Duration,
     /// Also lets tables, indexes, views and triggers be made, changed and dropped.
     pub allow_ddl: bool,
@@ -40,6 +42,8 @@ impl ModifyConfig {
             name: "sql_modify".into(),
             databases,
             rows_max: ROWS_MAX,
+            tables: None,
+            changes_max: None,
             time_limit: SQL_TIME_LIMIT,
             allow_ddl: false,
             ask: true,
@@ -60,13 +64,25 @@ impl SqlModify {
         } else {
             "INSERT, REPLACE, UPDATE or DELETE"
         };
+        if config.allow_ddl && config.tables.is_some() {
+            let why =
+                "a list of tables says nothing about new ones: take `tables` or `allow_ddl` out";
+            return Err(BadTool::new(&config.name, why));
+        }
+        let only = only(&config.tables);
         let tool = Tool::new(
             &config.name,
-            &format!("Runs one SQL statement ({what}) on a SQLite database. A person sees how many rows it touches and may be asked first."),
+            &format!("Runs one SQL statement ({what}) on a SQLite database{only}. A person sees how many rows it touches and may be asked first."),
             config.databases.schema("one SQL statement"),
             Effects::Transactional,
             Place::Server,
-            &format!("sqlite write {} ddl={}", config.databases.origin(), config.allow_ddl),
+            &format!(
+                "sqlite write {} ddl={} tables={:?} rows_max={:?}",
+                config.databases.origin(),
+                config.allow_ddl,
+                config.tables,
+                config.changes_max
+            ),
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
         Ok(SqlModify { tool, config })
@@ -86,50 +102,11 @@ impl SqlModify {
             database: self.config.databases.chosen(arguments.value())?,
             sql: sql.to_owned(),
             statement,
+            tables: self.config.tables.clone(),
             rows_max: self.config.rows_max,
+            changes_max: self.config.changes_max,
             time_limit: self.config.time_limit,
         })
-    }
-
-    fn prepared(&self, change: &Change, count: Count) -> Prepared {
-        let table = change.statement.table.as_deref().unwrap_or_default();
-        let rows = if count.rows == 1 { "1 row".into() } else { format!("{} rows", count.rows) };
-        let title = match change.statement.kind {
-            Kind::Insert => format!("Insert {rows} into {table}"),
-            Kind::Update => format!("Update {rows} in {table}"),
-            Kind::Delete => format!("Delete {rows} from {table}"),
-            Kind::Define | Kind::Read => {
-                format!("Change the tables of {}: {}", change.database.name, change.sql)
-            }
-        };
-        let title = headline(&title);
-        let mut warnings = Vec::new();
-        if change.statement.everything {
-            warnings.push(format!("there is no WHERE: every row of `{}` is meant", visible(table)));
-        }
-        if count.also > 0 {
-            warnings
-                .push(format!("{} more rows change through triggers and foreign keys", count.also));
-        }
-        let drastic = change.statement.everything || change.statement.kind == Kind::Define;
-        Prepared {
-            context: ExecutionContext {
-                detail: format!("{}\n{}", change.database.line(), count.lines()),
-                working_directory: None,
-            },
-            preview: Preview {
-                summary: Some(count.text()),
-                rows: Some(count.rows),
-                diff: None,
-                warnings,
-            },
-            ask: self.config.ask.then(|| AskAnyway {
-                summary: title.clone(),
-                risk: if drastic { Risk::High } else { Risk::Medium },
-            }),
-            title: Some(title),
-            ..Prepared::default()
-        }
     }
 }
 
@@ -143,7 +120,16 @@ impl ToolHost for SqlModify {
         let change = self.change(arguments).map_err(PrepareError::Unsound)?;
         let trying = change.clone();
         match blocking(move || trying.try_out()).await {
-            Ok(count) => Ok(self.prepared(&change, count)),
+            Ok(count) => Ok(told::prepared(
+                &Told {
+                    statement: &change.statement,
+                    sql: &change.sql,
+                    database: &change.database.name,
+                    line: &change.database.line(),
+                    counted: Counted::Exactly(count),
+                },
+                self.config.ask,
+            )),
             Err(failure) => {
                 let text = failure.text();
                 match failure {

@@ -12,8 +12,8 @@ use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{StopFlag, Trouble, open_to_read, trouble};
-use super::databases::{Database, Databases, sql_of};
-use super::gate::Gate;
+use super::databases::{Database, Databases, only, sql_of};
+use super::gate::{Gate, Tables};
 use super::rows::Rows;
 use super::statement::{Kind, Statement, parse};
 use crate::bad_tool::BadTool;
@@ -26,6 +26,8 @@ pub struct QueryConfig {
     pub name: String,
     pub databases: Databases,
     pub rows_max: usize,
+    /// Tables that may be read, and whatever is behind a view; `None` for all.
+    pub tables: Option<Vec<String>>,
     pub time_limit: Duration,
 }
 
@@ -35,6 +37,7 @@ impl QueryConfig {
             name: "sql_query".into(),
             databases,
             rows_max: ROWS_MAX,
+            tables: None,
             time_limit: SQL_TIME_LIMIT,
         }
     }
@@ -49,7 +52,8 @@ pub struct SqlQuery {
 impl SqlQuery {
     pub fn new(config: QueryConfig) -> Result<SqlQuery, BadTool> {
         let description = format!(
-            "Runs one SQL query (SELECT, VALUES, WITH … SELECT, EXPLAIN) on a SQLite database and returns at most {} rows. It cannot change anything.",
+            "Runs one SQL query (SELECT, VALUES, WITH … SELECT, EXPLAIN) on a SQLite database{} and returns at most {} rows. It cannot change anything.",
+            only(&config.tables),
             config.rows_max
         );
         let tool = Tool::new(
@@ -58,7 +62,7 @@ impl SqlQuery {
             config.databases.schema("one SQL query"),
             Effects::ReadOnly,
             Place::Server,
-            &format!("sqlite read {}", config.databases.origin()),
+            &format!("sqlite read {} tables={:?}", config.databases.origin(), config.tables),
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
         Ok(SqlQuery { tool, config })
@@ -104,12 +108,13 @@ fn read(
     database: &Database,
     sql: &str,
     statement: &Statement,
+    tables: &Tables,
     rows_max: Option<usize>,
     limit: Duration,
     stop: &StopFlag,
 ) -> Result<Option<Rows>, Failure> {
     let mut connection = open_to_read(&database.path, limit, stop)?;
-    let gate = Gate::close(&mut connection, Kind::Read)?;
+    let gate = Gate::close(&mut connection, Kind::Read, tables)?;
     let refused = |error| match gate.refusal() {
         Some(why) => Failure::Refused(why),
         None => Failure::Database(error),
@@ -139,10 +144,11 @@ impl ToolHost for SqlQuery {
             title: Some(headline(&format!("Query {}: {sql}", database.name))),
             ..Prepared::default()
         };
-        let limit = self.config.time_limit;
-        let looked =
-            blocking(move || read(&database, &sql, &statement, None, limit, &StopFlag::default()))
-                .await;
+        let (limit, tables) = (self.config.time_limit, self.config.tables.clone());
+        let looked = blocking(move || {
+            read(&database, &sql, &statement, &tables, None, limit, &StopFlag::default())
+        })
+        .await;
         match looked {
             Ok(_) => Ok(prepared),
             Err(Failure::Database(error)) if trouble(&error) != Trouble::Statement => {
@@ -163,10 +169,12 @@ impl ToolHost for SqlQuery {
             Err(why) => return failed(why),
         };
         let (rows_max, limit) = (self.config.rows_max, self.config.time_limit);
+        let tables = self.config.tables.clone();
         let flag = StopFlag::default();
         let raised = flag.clone();
-        let work =
-            blocking(move || read(&database, &sql, &statement, Some(rows_max), limit, &raised));
+        let work = blocking(move || {
+            read(&database, &sql, &statement, &tables, Some(rows_max), limit, &raised)
+        });
         let mut work = std::pin::pin!(work);
         let done = tokio::select! {
             done = &mut work => done,

@@ -76,7 +76,7 @@ fn cell(value: ValueRef<'_>) -> Value {
     }
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     if text.len() <= CELL_BYTES_MAX {
         return text.to_owned();
     }

@@ -26,7 +26,9 @@ impl Shop {
             database: Database { name: "shop".into(), path: self.path() },
             sql: sql.into(),
             statement: parse(sql).unwrap(),
+            tables: None,
             rows_max: 10,
+            changes_max: None,
             time_limit: Duration::from_secs(30),
         }
     }
@@ -189,6 +191,23 @@ fn another_count_than_the_person_saw_changes_nothing() {
     let now = Some(delete.try_out().unwrap());
     assert_eq!(delete.make(&key(2), 1, now, &StopFlag::default()).unwrap(), r#"{"rows":215}"#);
     assert_eq!(shop.number("SELECT count(*) FROM orders WHERE status = 1"), 0);
+}
+
+#[test]
+fn more_rows_than_are_allowed_are_not_changed() {
+    let shop = Shop::open();
+    let mut delete = shop.change("DELETE FROM orders WHERE status = 1");
+    delete.changes_max = Some(213);
+    for failure in [
+        delete.try_out().unwrap_err(),
+        delete.make(&key(1), 1, None, &StopFlag::default()).unwrap_err(),
+    ] {
+        assert_eq!(failure.text(), "it would change 214 rows, and no more than 213 are allowed");
+    }
+    assert_eq!(shop.number("SELECT count(*) FROM orders"), 500);
+    delete.changes_max = Some(214);
+    delete.make(&key(1), 1, None, &StopFlag::default()).unwrap();
+    assert_eq!(shop.number("SELECT count(*) FROM orders"), 286);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 use std::path::{Path, PathBuf};
 
-use domain::call::Proposal;
+use domain::call::{ExecutionContext, Proposal};
 use domain::digest::Digest;
+use domain::hold::Risk;
 use domain::id::CallId;
 use rusqlite::Connection;
 use serde_json::json;

@@ -1,0 +1,291 @@
+//! Making one change, or only trying it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_postgres::Error;
+use tokio_util::sync::CancellationToken;
+
+use super::super::change::Count;
+use super::super::marker::TABLE;
+use super::super::rows::Rows;
+use super::super::statement::Kind;
+use super::super::told::Counted;
+use super::check::{self, Tables};
+use super::marker;
+use super::rows::Collector;
+use super::session::{Mode, Session};
+use super::statement::PgStatement;
+use super::target::Target;
+use super::trouble::{Failure, told};
+use crate::limits::{
+    SQL_BUSY_ATTEMPTS, SQL_LOOK_BACK_ATTEMPTS, SQL_LOOK_BACK_PAUSE, SQL_PREVIEW_LIMIT,
+};
+
+/// One statement and where it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) target: Target,
+    pub(super) sql: String,
+    pub(super) statement: PgStatement,
+    pub(super) tables: Tables,
+    /// Rows of a RETURNING clause that are given back.
+    pub(super) rows_kept: usize,
+    /// Rows that it may change at the most.
+    pub(super) rows_max: Option<u64>,
+    pub(super) time_limit: Duration,
+}
+
+/// How far a transaction got before it failed.
+enum Broken {
+    /// The commit was never sent, so it never happened.
+    Before(Failure),
+    /// The commit was sent.
+    At(Error),
+}
+
+impl From<Failure> for Broken {
+    fn from(failure: Failure) -> Broken {
+        Broken::Before(failure)
+    }
+}
+
+impl Change {
+    /// Counts what would change, and changes nothing.
+    pub(super) async fn try_out(&self) -> Result<Counted, Failure> {
+        let limit = self.time_limit.min(SQL_PREVIEW_LIMIT);
+        let session = Session::open(&self.target, "holdpoint preview").await?;
+        session.begin(Mode::ReadOnly, limit).await?;
+        marker::could_be_written(&session).await?;
+        check::check(&session, &self.statement, &self.tables).await?;
+        let fires = match &self.statement.target {
+            Some(target) => check::fires(&session, target).await?,
+            None => None,
+        };
+        let counted = match fires {
+            Some(because) => {
+                let rows = self.estimate(&session).await?;
+                Counted::About { rows, because }
+            }
+            None => {
+                session.client.batch_execute("ROLLBACK").await?;
+                session.begin(Mode::ReadWrite, limit).await?;
+                let (count, _) = self.execute(&session).await?;
+                self.allows(count)?;
+                Counted::Exactly(count)
+            }
+        };
+        session.client.batch_execute("ROLLBACK").await?;
+        session.end().await;
+        Ok(counted)
+    }
+
+    async fn estimate(&self, session: &Session) -> Result<u64, Failure> {
+        // Only a statement that the server takes as one is put behind another word.
+        self.prepared(session).await?;
+        let explain = format!("EXPLAIN (FORMAT JSON) {}", self.sql);
+        let mut text = String::new();
+        for message in session.client.simple_query(&explain).await? {
+            if let tokio_postgres::SimpleQueryMessage::Row(row) = message {
+                text.push_str(row.get(0).unwrap_or_default());
+            }
+        }
+        let plan: Value = serde_json::from_str(&text).unwrap_or_default();
+        let below = plan.pointer("/0/Plan/Plans").and_then(Value::as_array);
+        let rows = below.into_iter().flatten().filter_map(|plan| plan["Plan Rows"].as_u64());
+        Ok(rows.sum())
+    }
+
+    /// Makes the change once, however often this is called with the same key, and gives what was
+    /// recorded about it.
+    pub(super) async fn make(
+        &self,
+        key: &str,
+        attempt: u32,
+        seen: Option<Count>,
+        stop: &CancellationToken,
+    ) -> Result<String, Failure> {
+        let mut tries = 1;
+        loop {
+            match self.once(key, attempt, seen, stop).await {
+                Err(failure)
+                    if failure.is_busy() && tries < SQL_BUSY_ATTEMPTS && !stop.is_cancelled() =>
+                {
+                    tries += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn once(
+        &self,
+        key: &str,
+        attempt: u32,
+        seen: Option<Count>,
+        stop: &CancellationToken,
+    ) -> Result<String, Failure> {
+        let session = Session::open(&self.target, &purpose(key, attempt)).await?;
+        marker::make_table(&session).await?;
+        let (token, tls) = session.canceller();
+        let made = {
+            let mut work = std::pin::pin!(self.transact(&session, key, attempt, seen));
+            tokio::select! {
+                made = &mut work => made,
+                () = stop.cancelled() => {
+                    // Either the change is undone or it was too late to stop it; the answer is the truth.
+                    let _ = token.cancel_query(tls).await;
+                    work.await
+                }
+            }
+        };
+        let result = match made {
+            Ok(recorded) => Ok(recorded),
+            Err(Broken::Before(failure)) => Err(failure),
+            Err(Broken::At(error)) => return self.settle(session, key, attempt, error).await,
+        };
+        session.end().await;
+        result
+    }
+
+    async fn transact(
+        &self,
+        session: &Session,
+        key: &str,
+        attempt: u32,
+        seen: Option<Count>,
+    ) -> Result<String, Broken> {
+        session.begin(Mode::ReadWrite, self.time_limit).await?;
+        if !marker::take(session, key, attempt, "begun").await? {
+            return match marker::find(session, key).await? {
+                Some(recorded) => Ok(recorded),
+                None => Err(Failure::GivenUp.into()),
+            };
+        }
+        if let Some(recorded) = marker::find(session, key).await? {
+            return Ok(recorded);
+        }
+        check::check(session, &self.statement, &self.tables).await?;
+        let (now, returned) = self.execute(session).await?;
+        if let Some(seen) = seen
+            && seen != now
+        {
+            return Err(Failure::Differs { seen, now }.into());
+        }
+        self.allows(now)?;
+        let result = now.result(&returned);
+        marker::write(session, key, now.rows, &result).await?;
+        session.client.batch_execute("COMMIT").await.map_err(Broken::At)?;
+        Ok(result)
+    }
+
+    /// The commit was sent, and something went wrong. A word of the server that it refused is believed;
+    /// for anything else the marker is looked for.
+    async fn settle(
+        &self,
+        session: Session,
+        key: &str,
+        attempt: u32,
+        error: Error,
+    ) -> Result<String, Failure> {
+        let class = error.code().and_then(|code| code.code().get(..2));
+        let refused = matches!(class, Some("23" | "40"))
+            && error.code().is_some_and(|code| code.code() != "40003");
+        // A connection that saw it is not asked again.
+        drop(session);
+        if refused {
+            return Err(error.into());
+        }
+        match self.look_back(key, attempt).await {
+            Ok(Some(recorded)) => Ok(recorded),
+            Ok(None) => Err(Failure::Away(format!(
+                "the connection was lost, and the database says that it did not happen: {}",
+                told(&error)
+            ))),
+            Err(second) => Err(Failure::InDoubt(format!(
+                "the commit was sent, and then the connection was lost ({}); the database could not be \
+                 asked what became of it: {}",
+                told(&error),
+                second.text()
+            ))),
+        }
+    }
+
+    /// What happened to an earlier attempt. If nothing did, then nothing will.
+    pub(super) async fn look_back(
+        &self,
+        key: &str,
+        attempt: u32,
+    ) -> Result<Option<String>, Failure> {
+        let mut tries = 1;
+        loop {
+            match self.look(key, attempt).await {
+                // A server that is starting again, or a transaction that is just ending.
+                Err(failure) if tries < SQL_LOOK_BACK_ATTEMPTS && !failure.is_the_statements() => {
+                    tries += 1;
+                    tokio::time::sleep(SQL_LOOK_BACK_PAUSE).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn look(&self, key: &str, attempt: u32) -> Result<Option<String>, Failure> {
+        let session = Session::open(&self.target, "holdpoint recovery").await?;
+        marker::make_table(&session).await?;
+        // Its executor is gone, so nobody waits for what is left of it on the server.
+        let end = "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+                   WHERE application_name = $1 AND usename = current_user AND pid <> pg_catalog.pg_backend_pid()";
+        session.client.query(end, &[&purpose(key, attempt)]).await?;
+        session.begin(Mode::ReadWrite, self.time_limit).await?;
+        let taken = marker::take(&session, key, attempt, "given up").await?;
+        let found = marker::find(&session, key).await?;
+        if found.is_none() && taken {
+            session.client.batch_execute("COMMIT").await?;
+        }
+        session.end().await;
+        Ok(found)
+    }
+
+    async fn prepared(&self, session: &Session) -> Result<tokio_postgres::Statement, Failure> {
+        let prepared = session.client.prepare(&self.sql).await?;
+        match prepared.params() {
+            [] => Ok(prepared),
+            _ => Err(Failure::Refused("parameters such as $1 have no values here".into())),
+        }
+    }
+
+    async fn execute(&self, session: &Session) -> Result<(Count, Rows), Failure> {
+        let prepared = self.prepared(session).await?;
+        let before = changed(session).await?;
+        let mut returned = Collector::new(&prepared, self.rows_kept);
+        let rows = returned.run(session, &self.sql).await?;
+        let rows = if self.statement.what.kind == Kind::Define { 0 } else { rows };
+        let total = changed(session).await?.saturating_sub(before);
+        Ok((Count { rows, also: total.saturating_sub(rows) }, returned.kept))
+    }
+
+    fn allows(&self, count: Count) -> Result<(), Failure> {
+        match self.rows_max {
+            Some(max) if count.rows.saturating_add(count.also) > max => {
+                Err(Failure::TooMany { now: count, max })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Rows that this transaction has changed so far, through triggers and foreign keys as well.
+async fn changed(session: &Session) -> Result<u64, Failure> {
+    let sql = format!(
+        "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint
+         FROM pg_catalog.pg_stat_xact_user_tables WHERE relname <> '{TABLE}'"
+    );
+    let row = session.client.query_one(&sql, &[]).await?;
+    Ok(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0))
+}
+
+/// Names the attempt in the server's list of sessions, by which recovery finds it.
+fn purpose(key: &str, attempt: u32) -> String {
+    format!("holdpoint {key}/{attempt}")
+}

@@ -1,0 +1,193 @@
+//! Changes on PostgreSQL: one statement, shown before it runs and run exactly once.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::call::{Call, ClearedCall};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Place, Tool};
+use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
+use tokio_util::sync::CancellationToken;
+
+use super::super::change::Count;
+use super::super::databases::{only, sql_of};
+use super::super::statement::Kind;
+use super::super::told::{self, Told};
+use super::change::Change;
+use super::check::Tables;
+use super::query::{qualified, schema};
+use super::statement::parse;
+use super::target::Target;
+use super::trouble::Failure;
+use crate::bad_tool::BadTool;
+use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
+
+#[derive(Clone, Debug)]
+pub struct PgModifyConfig {
+    pub name: String,
+    pub target: Target,
+    /// Tables that may be read and changed, as `schema.table`; `None` for all that the user may.
+    pub tables: Option<Vec<String>>,
+    /// Rows that one statement may change, with those that triggers and foreign keys change.
+    pub rows_max: Option<u64>,
+    /// Rows of a RETURNING clause that are given back.
+    pub rows_kept: usize,
+    pub time_limit: Duration,
+    /// Also lets tables, indexes and views be made, changed and dropped.
+    pub allow_ddl: bool,
+    /// Wants a person to look at every change, even where policy would allow it.
+    pub ask: bool,
+}
+
+impl PgModifyConfig {
+    pub fn new(target: Target) -> PgModifyConfig {
+        PgModifyConfig {
+            name: "sql_modify".into(),
+            target,
+            tables: None,
+            rows_max: None,
+            rows_kept: ROWS_MAX,
+            time_limit: SQL_TIME_LIMIT,
+            allow_ddl: false,
+            ask: true,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct PgModify {
+    tool: Tool,
+    config: PgModifyConfig,
+    tables: Tables,
+}
+
+impl PgModify {
+    pub fn new(config: PgModifyConfig) -> Result<PgModify, BadTool> {
+        let tables = qualified(&config.tables);
+        if config.allow_ddl && tables.is_some() {
+            return Err(BadTool::new(
+                &config.name,
+                "a list of tables says nothing about new ones: take `tables` or `allow_ddl` out",
+            ));
+        }
+        let what = if config.allow_ddl {
+            "INSERT, UPDATE, DELETE, or a change of tables"
+        } else {
+            "INSERT, UPDATE or DELETE"
+        };
+        let tool = Tool::new(
+            &config.name,
+            &format!(
+                "Runs one SQL statement ({what}) on a PostgreSQL database{}. A person sees how many rows it touches and may be asked first.",
+                only(&tables)
+            ),
+            schema("one SQL statement"),
+            Effects::Transactional,
+            Place::Server,
+            &format!(
+                "postgres write {:?} tables={tables:?} rows_max={:?} ddl={}",
+                config.target, config.rows_max, config.allow_ddl
+            ),
+        )
+        .map_err(|why| BadTool::new(&config.name, why))?;
+        Ok(PgModify { tool, config, tables })
+    }
+
+    fn change(&self, arguments: &Arguments) -> Result<Change, String> {
+        let sql = sql_of(arguments.value())?;
+        let statement = parse(sql)?;
+        match statement.what.kind {
+            Kind::Read => return Err("this statement changes nothing; use the query tool".into()),
+            Kind::Define if !self.config.allow_ddl => {
+                return Err("tables, indexes and views cannot be changed here".into());
+            }
+            _ => {}
+        }
+        // What a change of tables names is not looked up on the server; this one name is known.
+        if statement.what.kind == Kind::Define
+            && sql.to_lowercase().contains(super::super::marker::TABLE)
+        {
+            return Err("that is Holdpoint's own table".into());
+        }
+        Ok(Change {
+            target: self.config.target.clone(),
+            sql: sql.to_owned(),
+            statement,
+            tables: self.tables.clone(),
+            rows_kept: self.config.rows_kept,
+            rows_max: self.config.rows_max,
+            time_limit: self.config.time_limit,
+        })
+    }
+}
+
+#[async_trait]
+impl ToolHost for PgModify {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let change = self.change(arguments).map_err(PrepareError::Unsound)?;
+        match change.try_out().await {
+            Ok(counted) => Ok(told::prepared(
+                &Told {
+                    statement: &change.statement.what,
+                    sql: &change.sql,
+                    database: change.target.database(),
+                    line: &change.target.line(),
+                    counted,
+                },
+                self.config.ask,
+            )),
+            Err(failure) if failure.is_the_statements() => {
+                Err(PrepareError::Unsound(failure.text()))
+            }
+            Err(failure) => Err(PrepareError::Blind(format!(
+                "how many rows it touches could not be counted: {}",
+                failure.text()
+            ))),
+        }
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        let nothing =
+            |why: String| Outcome::Failed(Output::text(format!("Nothing was changed: {why}")));
+        let change = match self.change(&call.call().arguments) {
+            Ok(change) => change,
+            Err(why) => return nothing(why),
+        };
+        let detail = &call.call().context.detail;
+        // Empty when it could not be tried, and the person approved it knowing that; without a count
+        // when it was estimated.
+        if !detail.is_empty() && detail.lines().next() != Some(&change.target.line()) {
+            return nothing("it is not the database that was approved; propose it again".into());
+        }
+        if stop.is_cancelled() {
+            return nothing("it was stopped before it began".into());
+        }
+        let (key, attempt) = (call.call().idempotency_key(), call.attempt());
+        match change.make(&key, attempt, Count::read(detail), &stop).await {
+            Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
+            Err(Failure::InDoubt(evidence)) => Outcome::Unknown { evidence },
+            Err(failure) => nothing(failure.text()),
+        }
+    }
+
+    async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
+        let unknown = |evidence: String| Recovery::Unknown { evidence };
+        let change = match self.change(&call.arguments) {
+            Ok(change) => change,
+            Err(why) => return unknown(format!("the statement can no longer be read: {why}")),
+        };
+        if call.context.detail.lines().next().is_some_and(|line| line != change.target.line()) {
+            return unknown("the database is not the one that it was run on".into());
+        }
+        match change.look_back(&call.idempotency_key(), attempt).await {
+            Ok(Some(recorded)) => Recovery::Done(Outcome::Succeeded(Output::text(recorded))),
+            Ok(None) => Recovery::NeverHappened,
+            Err(failure) => unknown(format!("the marker could not be read: {}", failure.text())),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Queries on PostgreSQL: one statement that reads, in a transaction that can do nothing else.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::call::{ClearedCall, ExecutionContext};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Place, Tool};
+use ports::tool_host::{PrepareError, Prepared, ToolHost};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::super::databases::{only, sql_of};
+use super::super::rows::Rows;
+use super::super::statement::Kind;
+use super::check::{self, Tables};
+use super::rows::Collector;
+use super::session::{Mode, Session};
+use super::statement::{PgStatement, parse};
+use super::target::Target;
+use super::trouble::Failure;
+use crate::bad_tool::BadTool;
+use crate::limits::{ROWS_MAX, SQL_BYTES_MAX, SQL_TIME_LIMIT};
+use crate::title::headline;
+
+#[derive(Clone, Debug)]
+pub struct PgQueryConfig {
+    pub name: String,
+    pub target: Target,
+    /// Tables and views that may be read, as `schema.table`; `None` for all that the user may read.
+    pub tables: Option<Vec<String>>,
+    pub rows_max: usize,
+    pub time_limit: Duration,
+}
+
+impl PgQueryConfig {
+    pub fn new(target: Target) -> PgQueryConfig {
+        PgQueryConfig {
+            name: "sql_query".into(),
+            target,
+            tables: None,
+            rows_max: ROWS_MAX,
+            time_limit: SQL_TIME_LIMIT,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct PgQuery {
+    tool: Tool,
+    config: PgQueryConfig,
+    tables: Tables,
+}
+
+const CURSOR: &str = "holdpoint_rows";
+
+impl PgQuery {
+    pub fn new(config: PgQueryConfig) -> Result<PgQuery, BadTool> {
+        let tables = qualified(&config.tables);
+        let description = format!(
+            "Runs one SQL query (SELECT, VALUES, WITH … SELECT, EXPLAIN) on a PostgreSQL database{} and returns at most {} rows. It cannot change anything.",
+            only(&tables),
+            config.rows_max
+        );
+        let tool = Tool::new(
+            &config.name,
+            &description,
+            schema("one SQL query"),
+            Effects::ReadOnly,
+            Place::Server,
+            &format!("postgres read {:?} tables={tables:?}", config.target),
+        )
+        .map_err(|why| BadTool::new(&config.name, why))?;
+        Ok(PgQuery { tool, config, tables })
+    }
+
+    fn plan(&self, arguments: &Arguments) -> Result<(String, PgStatement), String> {
+        let sql = sql_of(arguments.value())?;
+        let statement = parse(sql)?;
+        if statement.what.kind != Kind::Read {
+            return Err(
+                "this tool only reads: write SELECT, VALUES, WITH … SELECT or EXPLAIN".into()
+            );
+        }
+        Ok((sql.to_owned(), statement))
+    }
+
+    /// Has the statement looked at by the server, and with `run` carried out.
+    async fn read(
+        &self,
+        session: &Session,
+        sql: &str,
+        statement: &PgStatement,
+        run: bool,
+    ) -> Result<Rows, Failure> {
+        session.begin(Mode::ReadOnly, self.config.time_limit).await?;
+        check::check(session, statement, &self.tables).await?;
+        let prepared = session.client.prepare(sql).await?;
+        if !prepared.params().is_empty() {
+            return Err(Failure::Refused("parameters such as $1 have no values here".into()));
+        }
+        let mut rows = Collector::new(&prepared, self.config.rows_max);
+        match (run, statement.explains) {
+            (false, _) => {}
+            (true, true) => {
+                rows.run(session, sql).await?;
+            }
+            (true, false) => {
+                // A cursor takes nothing but a query, and gives no more than it is asked for. It is
+                // prepared first, and so cannot be two statements either.
+                let declare = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {sql}");
+                let declared = session.client.prepare(&declare).await?;
+                session.client.execute(&declared, &[]).await?;
+                check::opened(session, &self.tables).await?;
+                rows.fetch(session, CURSOR).await?;
+            }
+        }
+        session.client.batch_execute("ROLLBACK").await?;
+        Ok(rows.kept)
+    }
+}
+
+/// What every SQL tool on PostgreSQL takes.
+pub(super) fn schema(what: &str) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "sql": {"type": "string", "minLength": 1, "maxLength": SQL_BYTES_MAX, "description": what},
+        },
+        "required": ["sql"],
+        "additionalProperties": false,
+    })
+}
+
+/// A name without a schema is one of `public`.
+pub(super) fn qualified(tables: &Option<Vec<String>>) -> Tables {
+    let whole = |table: &String| match table.contains('.') {
+        true => table.clone(),
+        false => format!("public.{table}"),
+    };
+    tables.as_ref().map(|tables| tables.iter().map(whole).collect())
+}
+
+#[async_trait]
+impl ToolHost for PgQuery {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+        let (sql, statement) = self.plan(arguments).map_err(PrepareError::Unsound)?;
+        let target = &self.config.target;
+        let prepared = Prepared {
+            context: ExecutionContext {
+                detail: format!("{}, read only", target.line()),
+                working_directory: None,
+            },
+            title: Some(headline(&format!("Query {}: {sql}", target.database()))),
+            ..Prepared::default()
+        };
+        let looked = async {
+            let session = Session::open(target, "holdpoint preview").await?;
+            self.read(&session, &sql, &statement, false).await?;
+            session.end().await;
+            Ok::<_, Failure>(())
+        };
+        match looked.await {
+            Ok(()) => Ok(prepared),
+            Err(failure) if failure.is_the_statements() => {
+                Err(PrepareError::Unsound(failure.text()))
+            }
+            Err(failure) => {
+                Err(PrepareError::Blind(format!("the database cannot be read: {}", failure.text())))
+            }
+        }
+    }
+
+    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+        let failed =
+            |why: String| Outcome::Failed(Output::text(format!("The query failed: {why}")));
+        let (sql, statement) = match self.plan(&call.call().arguments) {
+            Ok(plan) => plan,
+            Err(why) => return failed(why),
+        };
+        if stop.is_cancelled() {
+            return failed("it was stopped before it began".into());
+        }
+        let session = match Session::open(&self.config.target, "holdpoint query").await {
+            Ok(session) => session,
+            Err(failure) => return failed(failure.text()),
+        };
+        let (token, tls) = session.canceller();
+        let read = {
+            let mut work = std::pin::pin!(self.read(&session, &sql, &statement, true));
+            tokio::select! {
+                read = &mut work => read,
+                () = stop.cancelled() => {
+                    let _ = token.cancel_query(tls).await;
+                    work.await
+                }
+            }
+        };
+        session.end().await;
+        match read {
+            Ok(rows) => Outcome::Succeeded(Output::text(rows.json().to_string())),
+            Err(failure) => failed(failure.text()),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Rows as JSON, from the server's own text of each value.
+//!
+//! Integers, finite floats and truth values are what they are in JSON. Everything else is its text:
+//! a `numeric` keeps every digit, a `timestamptz` its offset, a `json` its spelling; arrays, bytes and
+//! whatever a database invents look as PostgreSQL writes them.
+
+use futures_util::TryStreamExt as _;
+use serde_json::Value;
+use tokio_postgres::types::Type;
+use tokio_postgres::{SimpleQueryMessage, Statement};
+
+use super::super::rows::{Rows, cut};
+use super::session::Session;
+use super::trouble::Failure;
+use crate::limits::OUTPUT_BYTES_KEPT;
+
+/// Rows that are asked for at once, so that a query with long ones stops early.
+const FETCH: usize = 50;
+
+pub(super) struct Collector {
+    types: Vec<Type>,
+    rows_max: usize,
+    bytes: usize,
+    pub(super) kept: Rows,
+}
+
+impl Collector {
+    pub(super) fn new(statement: &Statement, rows_max: usize) -> Collector {
+        let columns = statement.columns();
+        Collector {
+            types: columns.iter().map(|column| column.type_().clone()).collect(),
+            rows_max,
+            bytes: 0,
+            kept: Rows {
+                columns: columns.iter().map(|column| column.name().to_owned()).collect(),
+                rows: Vec::new(),
+                truncated: false,
+            },
+        }
+    }
+
+    /// Runs `sql`, which was prepared before and so is one statement. Keeps the first rows, steps over
+    /// the others, and says how many rows it was about.
+    pub(super) async fn run(&mut self, session: &Session, sql: &str) -> Result<u64, Failure> {
+        let mut messages = std::pin::pin!(session.client.simple_query_raw(sql).await?);
+        let mut count = 0;
+        while let Some(message) = messages.try_next().await? {
+            match message {
+                SimpleQueryMessage::Row(row) => {
+                    if self.kept.truncated {
+                        continue;
+                    }
+                    let cells = (0..row.len()).map(|at| cell(self.types.get(at), row.get(at)));
+                    let row = Value::Array(cells.collect());
+                    self.bytes += row.to_string().len();
+                    if self.kept.rows.len() == self.rows_max || self.bytes > OUTPUT_BYTES_KEPT {
+                        self.kept.truncated = true;
+                    } else {
+                        self.kept.rows.push(row);
+                    }
+                }
+                SimpleQueryMessage::CommandComplete(rows) => count = rows,
+                _ => {}
+            }
+        }
+        Ok(count)
+    }
+
+    /// Takes rows out of a cursor until there are enough, or no more.
+    pub(super) async fn fetch(&mut self, session: &Session, cursor: &str) -> Result<(), Failure> {
+        loop {
+            let count = self.run(session, &format!("FETCH FORWARD {FETCH} FROM {cursor}")).await?;
+            if count < FETCH as u64 || self.kept.truncated {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn cell(kind: Option<&Type>, text: Option<&str>) -> Value {
+    let Some(text) = text else { return Value::Null };
+    let number = match kind {
+        Some(&Type::BOOL) => return Value::from(text == "t"),
+        Some(&Type::INT2 | &Type::INT4 | &Type::INT8 | &Type::OID) => {
+            text.parse::<i64>().ok().map(Value::from)
+        }
+        Some(&Type::FLOAT4 | &Type::FLOAT8) => {
+            // Infinity and NaN have no number in JSON.
+            text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from)
+        }
+        _ => None,
+    };
+    number.unwrap_or_else(|| Value::from(cut(text)))
+}

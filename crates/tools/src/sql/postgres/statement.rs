@@ -1,0 +1,355 @@
+//! What the parser says a statement is, with every table and function that it names.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    Delete, Expr, FromTable, Ident, ObjectName, ObjectType, Query, SetExpr, Statement as Parsed,
+    TableFactor, TableObject, TableWithJoins, Visit, Visitor,
+};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+
+use super::super::statement::{Kind, Statement};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PgStatement {
+    pub(super) what: Statement,
+    /// Every table, view and query of a WITH that is named, as the server would read the name.
+    pub(super) relations: Vec<String>,
+    /// Last parts of their names.
+    pub(super) functions: Vec<String>,
+    /// The table that is changed, as the server would read its name.
+    pub(super) target: Option<String>,
+    pub(super) explains: bool,
+}
+
+/// Reads exactly one statement. The text is for the model: what it may write instead.
+pub(super) fn parse(sql: &str) -> Result<PgStatement, String> {
+    // A second way to end a text; nobody needs it here.
+    if sql.contains('\0') {
+        return Err("`sql` contains a NUL character".into());
+    }
+    let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, sql)
+        .map_err(|error| format!("the statement cannot be read: {error}"))?;
+    let statement = match (statements.pop(), statements.len()) {
+        (None, _) => return Err("`sql` contains no statement".into()),
+        (Some(statement), 0) => statement,
+        (Some(_), others) => {
+            return Err(format!("`sql` contains {} statements; send one at a time", others + 1));
+        }
+    };
+    let (what, target) = classify(&statement)?;
+    let mut names = Names::default();
+    if let ControlFlow::Break(why) = statement.visit(&mut names) {
+        return Err(why);
+    }
+    let changes = usize::from(!matches!(what.kind, Kind::Read | Kind::Define));
+    if names.changes > changes {
+        return Err("one change in a statement: what stands in WITH may only read".into());
+    }
+    for name in &names.as_functions {
+        // `FROM generate_series(1, 3)` is a table to the parser as well as a function.
+        if let Some(at) = names.relations.iter().position(|found| found == name) {
+            names.relations.remove(at);
+        }
+    }
+    names.relations.sort();
+    names.relations.dedup();
+    names.functions.sort();
+    names.functions.dedup();
+    Ok(PgStatement {
+        what,
+        relations: names.relations,
+        functions: names.functions,
+        target,
+        explains: matches!(statement, Parsed::Explain { .. }),
+    })
+}
+
+type Classified = (Statement, Option<String>);
+
+fn classify(statement: &Parsed) -> Result<Classified, String> {
+    let plain = |kind| Ok((Statement { kind, table: None, everything: false }, None));
+    let change = |kind, name: &ObjectName, everything| {
+        let table = shown(name)?;
+        Ok((Statement { kind, table: Some(table), everything }, Some(quoted(name)?)))
+    };
+    match statement {
+        Parsed::Query(query) => match &*query.body {
+            // `WITH … DELETE` is a query to the parser, and a change to everybody else.
+            SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => {
+                classify(inner)
+            }
+            body if reads(body) => plain(Kind::Read),
+            _ => Err("this kind of statement is not allowed".into()),
+        },
+        Parsed::Explain { statement, analyze: false, options: None, .. } => {
+            match classify(statement)?.0.kind {
+                Kind::Read => plain(Kind::Read),
+                _ => Err("only queries can be explained".into()),
+            }
+        }
+        Parsed::Explain { .. } => {
+            Err("EXPLAIN is allowed without options; ANALYZE would run the statement".into())
+        }
+        Parsed::Insert(insert) => match &insert.table {
+            TableObject::TableName(name) => change(Kind::Insert, name, false),
+            _ => Err("insert into a table, by its name".into()),
+        },
+        Parsed::Update(update) => {
+            change(Kind::Update, table_of(&update.table)?, update.selection.is_none())
+        }
+        Parsed::Delete(Delete { from, selection, tables, .. }) => {
+            let (FromTable::WithFromKeyword(found) | FromTable::WithoutKeyword(found)) = from;
+            match (found.as_slice(), tables.as_slice()) {
+                ([table], []) => change(Kind::Delete, table_of(table)?, selection.is_none()),
+                _ => Err("delete from one table at a time".into()),
+            }
+        }
+        Parsed::CreateTable(table) if !table.temporary => plain(Kind::Define),
+        Parsed::CreateIndex(index) if !index.concurrently => plain(Kind::Define),
+        Parsed::CreateView(view) if !view.temporary => plain(Kind::Define),
+        Parsed::AlterTable(_) => plain(Kind::Define),
+        Parsed::Drop {
+            object_type: ObjectType::Table | ObjectType::Index | ObjectType::View,
+            ..
+        } => plain(Kind::Define),
+        Parsed::Truncate(_) => Err("TRUNCATE is not allowed: DELETE says how many rows go".into()),
+        Parsed::Copy { .. } => Err("COPY is not allowed".into()),
+        Parsed::Call(_) => Err("CALL is not allowed: nobody can see what a procedure does".into()),
+        Parsed::Set(_) => {
+            Err("SET is not allowed: each statement runs with the same settings".into())
+        }
+        Parsed::LISTEN { .. } | Parsed::NOTIFY { .. } | Parsed::UNLISTEN { .. } => {
+            Err("LISTEN and NOTIFY are not allowed".into())
+        }
+        Parsed::StartTransaction { .. }
+        | Parsed::Commit { .. }
+        | Parsed::Rollback { .. }
+        | Parsed::Savepoint { .. }
+        | Parsed::ReleaseSavepoint { .. } => {
+            Err("transactions are not allowed: each statement is one by itself".into())
+        }
+        _ => Err("this kind of statement is not allowed".into()),
+    }
+}
+
+fn reads(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Select(select) => select.into.is_none(),
+        SetExpr::Query(query) => reads(&query.body),
+        SetExpr::SetOperation { left, right, .. } => reads(left) && reads(right),
+        SetExpr::Values(_) => true,
+        _ => false,
+    }
+}
+
+fn table_of(table: &TableWithJoins) -> Result<&ObjectName, String> {
+    match &table.relation {
+        TableFactor::Table { name, args: None, .. } if table.joins.is_empty() => Ok(name),
+        _ => Err("change one table at a time, by its name".into()),
+    }
+}
+
+/// A name as the server reads it: in small letters unless quoted.
+fn part(ident: &Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+fn parts(name: &ObjectName) -> Result<Vec<String>, String> {
+    let parts: Option<Vec<String>> =
+        name.0.iter().map(|found| found.as_ident().map(part)).collect();
+    match parts {
+        Some(parts) if (1..=2).contains(&parts.len()) => Ok(parts),
+        _ => Err("name a table by itself, or as schema.table".into()),
+    }
+}
+
+fn shown(name: &ObjectName) -> Result<String, String> {
+    Ok(parts(name)?.join("."))
+}
+
+fn quoted(name: &ObjectName) -> Result<String, String> {
+    let parts = parts(name)?;
+    let quoted = parts.iter().map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
+    Ok(quoted.collect::<Vec<_>>().join("."))
+}
+
+#[derive(Default)]
+struct Names {
+    relations: Vec<String>,
+    functions: Vec<String>,
+    /// Functions that stand where a table could.
+    as_functions: Vec<String>,
+    changes: usize,
+}
+
+impl Names {
+    fn function(&mut self, name: &ObjectName) {
+        if let Some(last) = name.0.last().and_then(|found| found.as_ident()) {
+            self.functions.push(part(last));
+        }
+    }
+}
+
+impl Visitor for Names {
+    type Break = String;
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
+        if !query.locks.is_empty() {
+            return ControlFlow::Break("FOR UPDATE and FOR SHARE are not allowed".into());
+        }
+        let body = &*query.body;
+        let known = matches!(body, SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_));
+        match known || reads(body) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break("SELECT INTO, TABLE and MERGE are not allowed".into()),
+        }
+    }
+
+    fn pre_visit_statement(&mut self, statement: &Parsed) -> ControlFlow<String> {
+        let changes = matches!(
+            statement,
+            Parsed::Insert(_) | Parsed::Update(_) | Parsed::Delete(_) | Parsed::Merge(_)
+        );
+        self.changes += usize::from(changes);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<String> {
+        match quoted(name) {
+            Ok(name) => self.relations.push(name),
+            Err(why) => return ControlFlow::Break(why),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
+        match factor {
+            TableFactor::Table { name, args: Some(_), .. } => {
+                self.function(name);
+                self.as_functions.extend(quoted(name));
+            }
+            TableFactor::Function { name, .. } => {
+                self.function(name);
+                self.as_functions.extend(quoted(name));
+            }
+            TableFactor::Table { .. }
+            | TableFactor::Derived { .. }
+            | TableFactor::TableFunction { .. }
+            | TableFactor::UNNEST { .. }
+            | TableFactor::NestedJoin { .. } => {}
+            _ => return ControlFlow::Break("this kind of table is not allowed".into()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
+        if let Expr::Function(function) = expr {
+            self.function(&function.name);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(sql: &str) -> Result<Kind, String> {
+        parse(sql).map(|statement| statement.what.kind)
+    }
+
+    #[test]
+    fn statements_are_told_apart() {
+        for (sql, expected) in [
+            ("SELECT * FROM orders", Kind::Read),
+            ("VALUES (1), (2)", Kind::Read),
+            ("WITH a AS (SELECT 1) SELECT * FROM a;", Kind::Read),
+            ("EXPLAIN SELECT 1", Kind::Read),
+            ("SELECT 1 UNION ALL SELECT 2 -- done", Kind::Read),
+            ("SELECT $$;DELETE FROM a;$$", Kind::Read),
+            ("SELECT E'\\';', 'x'", Kind::Read),
+            ("INSERT INTO orders VALUES (1) ON CONFLICT DO NOTHING", Kind::Insert),
+            ("UPDATE orders SET a = 1 FROM b WHERE b.id = orders.id", Kind::Update),
+            ("DELETE FROM ONLY orders USING b WHERE b.id = orders.id", Kind::Delete),
+            ("WITH x AS (SELECT 1) DELETE FROM orders", Kind::Delete),
+            ("CREATE TABLE t (a int)", Kind::Define),
+            ("DROP TABLE t", Kind::Define),
+            ("ALTER TABLE t ADD COLUMN b int", Kind::Define),
+            ("CREATE INDEX i ON t (a)", Kind::Define),
+        ] {
+            match kind(sql) {
+                Ok(kind) => assert_eq!(kind, expected, "{sql}"),
+                // Where the parser lags behind the server nothing runs, which is the safe side.
+                Err(why) => assert!(sql.contains("ONLY"), "{sql}: {why}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_name_is_found_wherever_it_stands() {
+        let sql = "WITH a AS (SELECT f(1) FROM s.\"T\") SELECT g(x), (SELECT h() FROM Deep) \
+                   FROM a JOIN b USING (x), LATERAL generate_series(1, k(2)) n \
+                   WHERE EXISTS (SELECT 1 FROM c WHERE m(y)) ORDER BY o(z)";
+        let statement = parse(sql).unwrap();
+        assert_eq!(statement.relations, ["\"a\"", "\"b\"", "\"c\"", "\"deep\"", "\"s\".\"T\""]);
+        let functions: Vec<&str> = statement.functions.iter().map(String::as_str).collect();
+        assert_eq!(functions, ["f", "g", "generate_series", "h", "k", "m", "o"]);
+        let change = parse("UPDATE Shop.\"Or\"\"ders\" SET a = f(1) WHERE b IN (SELECT c FROM d)");
+        let change = change.unwrap();
+        assert_eq!(change.target.as_deref(), Some("\"shop\".\"Or\"\"ders\""));
+        assert_eq!(change.what.table.as_deref(), Some("shop.Or\"ders"));
+        assert_eq!(change.relations, ["\"d\"", "\"shop\".\"Or\"\"ders\""]);
+        assert!(parse("DELETE FROM a").unwrap().what.everything);
+    }
+
+    #[test]
+    fn what_is_not_one_plain_statement_is_refused_with_a_reason() {
+        for (sql, why) in [
+            ("", "contains no statement"),
+            ("DELETE FROM a; DELETE FROM b", "2 statements"),
+            ("SELECT 1; COMMIT; DROP TABLE a", "3 statements"),
+            ("SELECT 1 FROM a FOR UPDATE", "FOR UPDATE"),
+            ("SELECT * FROM (SELECT 1 FROM a FOR SHARE) b", "FOR UPDATE"),
+            ("SELECT * INTO b FROM a", "not allowed"),
+            ("WITH x AS (DELETE FROM a RETURNING *) SELECT * FROM x", "may only read"),
+            (
+                "WITH x AS (DELETE FROM a RETURNING *) INSERT INTO b SELECT * FROM x",
+                "may only read",
+            ),
+            ("WITH x AS (INSERT INTO a VALUES (1) RETURNING *) DELETE FROM b", "may only read"),
+            ("EXPLAIN ANALYZE DELETE FROM a", "ANALYZE"),
+            ("EXPLAIN (ANALYZE) SELECT 1", "ANALYZE"),
+            ("EXPLAIN DELETE FROM a", "only queries"),
+            ("TRUNCATE a", "TRUNCATE"),
+            ("COPY a TO '/tmp/x'", "COPY"),
+            ("COPY a FROM PROGRAM 'id'", "COPY"),
+            ("CALL p()", "CALL"),
+            ("DO $$ BEGIN DELETE FROM a; END $$", ""),
+            ("SET search_path = evil", "SET"),
+            ("SET ROLE postgres", "SET"),
+            ("LISTEN x", "LISTEN"),
+            ("NOTIFY x", "LISTEN"),
+            ("BEGIN", "transactions"),
+            ("COMMIT", "transactions"),
+            ("VACUUM", "not allowed"),
+            ("LOCK TABLE a", ""),
+            ("GRANT ALL ON a TO b", "not allowed"),
+            ("PREPARE x AS SELECT 1", "not allowed"),
+            ("CREATE FUNCTION f() RETURNS int AS 'select 1' LANGUAGE sql", "not allowed"),
+            ("CREATE TEMP TABLE t (a int)", "not allowed"),
+            ("CREATE INDEX CONCURRENTLY i ON t (a)", "not allowed"),
+            ("DROP SCHEMA public CASCADE", "not allowed"),
+            ("CREATE EXTENSION dblink", "not allowed"),
+            ("TABLE a", ""),
+            ("SELECT 1\0; DELETE FROM a", "NUL"),
+        ] {
+            let refusal = parse(sql).expect_err(sql);
+            assert!(refusal.contains(why), "{sql}: {refusal}");
+        }
+    }
+}

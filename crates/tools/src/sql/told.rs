@@ -1,0 +1,85 @@
+//! What people are told about a change before they are asked.
+
+use domain::call::ExecutionContext;
+use domain::hold::{Preview, Risk};
+use domain::visible::visible;
+use ports::tool_host::{AskAnyway, Prepared};
+
+use super::change::Count;
+use super::statement::{Kind, Statement};
+use crate::title::headline;
+
+pub(super) struct Told<'a> {
+    pub(super) statement: &'a Statement,
+    pub(super) sql: &'a str,
+    pub(super) database: &'a str,
+    /// Where it runs: the first line of the context.
+    pub(super) line: &'a str,
+    pub(super) counted: Counted,
+}
+
+/// How many rows, and how anybody knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// It was tried, and undone.
+    Exactly(Count),
+    /// The database's guess, and why it was not tried.
+    About { rows: u64, because: String },
+}
+
+impl Counted {
+    fn rows(&self) -> u64 {
+        match self {
+            Counted::Exactly(count) => count.rows,
+            Counted::About { rows, .. } => *rows,
+        }
+    }
+}
+
+pub(super) fn prepared(told: &Told<'_>, ask: bool) -> Prepared {
+    let table = told.statement.table.as_deref().unwrap_or_default();
+    let number = told.counted.rows();
+    let mut rows = if number == 1 { "1 row".into() } else { format!("{number} rows") };
+    if matches!(told.counted, Counted::About { .. }) {
+        rows.insert_str(0, "about ");
+    }
+    let title = match told.statement.kind {
+        Kind::Insert => format!("Insert {rows} into {table}"),
+        Kind::Update => format!("Update {rows} in {table}"),
+        Kind::Delete => format!("Delete {rows} from {table}"),
+        Kind::Define | Kind::Read => {
+            format!("Change the tables of {}: {}", told.database, told.sql)
+        }
+    };
+    let title = headline(&title);
+    let mut warnings = Vec::new();
+    if told.statement.everything {
+        warnings.push(format!("there is no WHERE: every row of `{}` is meant", visible(table)));
+    }
+    let (detail, summary) = match &told.counted {
+        Counted::Exactly(count) => {
+            if count.also > 0 {
+                warnings.push(format!(
+                    "{} more rows change through triggers and foreign keys",
+                    count.also
+                ));
+            }
+            (format!("{}\n{}", told.line, count.lines()), count.text())
+        }
+        Counted::About { because, .. } => {
+            warnings.push(format!("the number of rows is an estimate: {because}"));
+            (format!("{}\nrows not counted", told.line), rows)
+        }
+    };
+    let drastic = told.statement.everything || told.statement.kind == Kind::Define;
+    Prepared {
+        context: ExecutionContext { detail, working_directory: None },
+        preview: Preview { summary: Some(summary), rows: Some(number), diff: None, warnings },
+        ask: ask.then(|| AskAnyway {
+            summary: title.clone(),
+            risk: if drastic { Risk::High } else { Risk::Medium },
+        }),
+        title: Some(title),
+        ..Prepared::default()
+    }
+}
