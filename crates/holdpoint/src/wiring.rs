@@ -2,6 +2,7 @@
 
 mod http;
 mod secret;
+mod sql;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,6 @@ use tools::human::{Asking, HumanTool};
 use tools::mcp::{McpConfig, McpServer, Reach};
 use tools::process::{Environment, Runner, Spool, Supervisor};
 use tools::shell_cmd::{ShellCmd, ShellConfig};
-use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
 
 use crate::config::{
     self, CallbacksConfig, Config, McpReach, McpTools, StoreConfig, ToolConfig, ToolKind,
@@ -293,23 +293,7 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
             },
             runner.clone(),
         )?),
-        ToolKind::Sql(sql) => {
-            let databases = Databases::one(name, sql.database.clone())?;
-            match sql.access {
-                config::SqlAccess::Query => {
-                    let mut setup = QueryConfig::new(databases);
-                    setup.name = name.into();
-                    Arc::new(SqlQuery::new(setup)?)
-                }
-                config::SqlAccess::Modify { allow_ddl, always_ask } => {
-                    let mut setup = ModifyConfig::new(databases);
-                    setup.name = name.into();
-                    setup.allow_ddl = allow_ddl;
-                    setup.ask = always_ask;
-                    Arc::new(SqlModify::new(setup)?)
-                }
-            }
-        }
+        ToolKind::Sql(sql) => sql::host(name, sql)?,
         ToolKind::Http(http) => http::host(name, http, tool.confirm)?,
         ToolKind::Client(client) => Arc::new(ClientTool::new(
             name,

@@ -37,8 +37,8 @@ pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
 pub use tool::{
-    Asks, ClientTool, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess, SqlTool,
-    ToolConfig, ToolEnv, ToolKind, ToolWords,
+    Asks, ClientTool, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess, SqlDatabase,
+    SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
 };
 
 use source::Source;

@@ -5,6 +5,7 @@ mod http;
 mod kind;
 pub(super) mod mcp;
 mod schema;
+mod sql;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,6 +26,7 @@ use kind::Kind;
 pub use mcp::{McpReach, McpTools};
 
 pub use http::HttpTool;
+pub use sql::{SqlAccess, SqlDatabase, SqlTool};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolConfig {
@@ -102,24 +104,6 @@ pub struct ToolEnv {
     pub set: Vec<(String, String)>,
 }
 
-/// Statements on a SQLite file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SqlTool {
-    pub database: PathBuf,
-    pub access: SqlAccess,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SqlAccess {
-    Query,
-    Modify {
-        /// Tables, too, may be made, changed and dropped.
-        allow_ddl: bool,
-        /// People are asked even where the policy would allow the call.
-        always_ask: bool,
-    },
-}
-
 /// What a model may ask people for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
@@ -168,6 +152,10 @@ pub(super) struct ToolTable {
     allow_private_addresses: Option<Spanned<bool>>,
     only: Option<Spanned<Vec<String>>>,
     effects_of: Option<Spanned<BTreeMap<Spanned<String>, Spanned<String>>>>,
+    database_env: Option<Spanned<String>>,
+    database_file: Option<Spanned<String>>,
+    tables: Option<Spanned<Vec<String>>>,
+    rows_max: Option<Spanned<u64>>,
 }
 
 impl ToolTable {
@@ -262,29 +250,6 @@ impl ToolTable {
                 ToolKind::Human { asks: asks.transpose()?.unwrap_or(Asks::Options) }
             }
         })
-    }
-
-    fn sql(&self, span: &Range<usize>, source: &Source<'_>) -> Result<SqlTool> {
-        let database = self.required("database", &self.database, span, source)?;
-        let given = self.required("access", &self.access, span, source)?;
-        let is_on = |flag: &Option<Spanned<bool>>, default| {
-            flag.as_ref().map_or(default, |flag| *flag.get_ref())
-        };
-        let modify = SqlAccess::Modify {
-            allow_ddl: is_on(&self.allow_ddl, false),
-            always_ask: is_on(&self.always_ask, true),
-        };
-        let known = [("query", SqlAccess::Query), ("modify", modify)];
-        let access = source.word("access", given, &known)?;
-        if access == SqlAccess::Query {
-            let flags = [("allow_ddl", &self.allow_ddl), ("always_ask", &self.always_ask)];
-            if let Some((key, Some(flag))) = flags.into_iter().find(|(_, flag)| flag.is_some()) {
-                let message =
-                    format!("`{key}` goes with `access = \"modify\"`; a query changes nothing");
-                return Err(source.error(flag.span(), message));
-            }
-        }
-        Ok(SqlTool { database: source.path(database.get_ref()), access })
     }
 
     /// A model calls what it understands.

@@ -2,6 +2,7 @@
 //! the server, the client or the line between them ends.
 
 mod crash;
+mod end_to_end;
 mod proxy;
 mod rules;
 mod stage;

@@ -200,6 +200,38 @@ fn tools() {
         "h.toml:6: `allow_ddl` goes with `access = \"modify\"`; a query changes nothing",
     );
     check(
+        &tool("kind = \"sql\"\naccess = \"query\"\n"),
+        "h.toml:1: `database` is missing: a tool of kind `sql` needs a SQLite file, or `database_env` or `database_file` for PostgreSQL",
+    );
+    check(
+        &tool(
+            "kind = \"sql\"\ndatabase = \"postgres://app:hunter2@db/shop\"\naccess = \"query\"\n",
+        ),
+        "h.toml:4: the address of a database holds a password, which does not belong here: put it into a variable or a file, and name that with `database_env` or `database_file`",
+    );
+    check(
+        &tool("kind = \"sql\"\ndatabase = \"x\"\ndatabase_env = \"DB\"\naccess = \"query\"\n"),
+        "h.toml:4: give `database` (a SQLite file), or `database_env` or `database_file` (PostgreSQL), not both",
+    );
+    check(
+        &tool("kind = \"sql\"\ndatabase_env = \"DB\"\ndatabase_file = \"f\"\naccess = \"query\"\n"),
+        "h.toml:5: give `database_env` or `database_file`, not both",
+    );
+    check(
+        &tool("kind = \"sql\"\ndatabase_env = \"DB\"\naccess = \"query\"\nrows_max = 5\n"),
+        "h.toml:6: `rows_max` goes with `access = \"modify\"`; a query changes nothing",
+    );
+    check(
+        &tool("kind = \"sql\"\ndatabase = \"x\"\naccess = \"query\"\ntables = []\n"),
+        "h.toml:6: `tables` is empty; name the tables that may be used, or take it out for all",
+    );
+    check(
+        &tool(
+            "kind = \"sql\"\ndatabase = \"x\"\naccess = \"modify\"\nallow_ddl = true\ntables = [\"a\"]\n",
+        ),
+        "h.toml:7: a list of tables says nothing about new ones: take `tables` or `allow_ddl` out",
+    );
+    check(
         &tool("kind = \"human\"\nasks = \"any\"\n"),
         "h.toml:4: `asks` cannot be `any`; it is one of `options` and `anything`",
     );

@@ -157,9 +157,10 @@ fn every_section_arrives() {
     assert_eq!(command.env.inherit, ["PATH"]);
     assert_eq!(command.env.set, [("LANG".into(), "C".into())]);
     assert_eq!(command.input_schema["properties"]["name"]["type"], "string");
-    let modify = SqlAccess::Modify { allow_ddl: false, always_ask: false };
-    let database = PathBuf::from("conf/shop.db");
-    assert_eq!(sql.kind, ToolKind::Sql(SqlTool { database, access: modify }));
+    let modify = SqlAccess::Modify { allow_ddl: false, always_ask: false, rows_max: None };
+    let database = SqlDatabase::Sqlite(PathBuf::from("conf/shop.db"));
+    let wanted = SqlTool { database, access: modify, tables: None, time_limit: None };
+    assert_eq!(sql.kind, ToolKind::Sql(wanted));
     let ToolKind::Client(client) = &location.kind else { panic!("a client tool") };
     assert_eq!((client.effects, &client.deny_values[..]), (Effects::ReadOnly, &["no".into()][..]));
 

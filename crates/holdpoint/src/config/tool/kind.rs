@@ -43,7 +43,7 @@ impl ToolTable {
         fn at<T>(value: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
             value.as_ref().map(Spanned::span)
         }
-        let keys: [(&str, _, &[Kind]); 32] = [
+        let keys: [(&str, _, &[Kind]); 36] = [
             ("description", at(&self.description), &[Command, Http, Client]),
             ("input_schema", at(&self.input_schema), &[Command, Http, Client]),
             ("effects", at(&self.effects), &[Command, Http, Client, Mcp]),
@@ -56,7 +56,7 @@ impl ToolTable {
             ("cwd", at(&self.cwd), &[Command, Mcp]),
             ("env", at(&self.env), &[Command, ShellCmd, Mcp]),
             ("set_env", at(&self.set_env), &[Command, ShellCmd, Mcp]),
-            ("time_limit", at(&self.time_limit), &[Command, ShellCmd, Http, Mcp]),
+            ("time_limit", at(&self.time_limit), &[Command, ShellCmd, Sql, Http, Mcp]),
             ("time_limit_max", at(&self.time_limit_max), &[ShellCmd]),
             ("roots", at(&self.roots), &[ShellCmd]),
             ("allow_shell", at(&self.allow_shell), &[ShellCmd]),
@@ -76,6 +76,10 @@ impl ToolTable {
             ("allow_private_addresses", at(&self.allow_private_addresses), &[Http]),
             ("only", at(&self.only), &[Mcp]),
             ("effects_of", at(&self.effects_of), &[Mcp]),
+            ("database_env", at(&self.database_env), &[Sql]),
+            ("database_file", at(&self.database_file), &[Sql]),
+            ("tables", at(&self.tables), &[Sql]),
+            ("rows_max", at(&self.rows_max), &[Sql]),
         ];
         for (key, given, kinds) in keys {
             let Some(span) = given.filter(|_| !kinds.contains(&kind)) else { continue };
