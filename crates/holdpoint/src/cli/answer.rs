@@ -26,6 +26,18 @@ pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyh
     } else {
         out.print(&card(&out, &hold, now()))?;
     }
+    if args.reveal {
+        let secrets = client.post(&format!("/v1/holds/{}/reveal", args.id), &json!({})).await?;
+        if args.json {
+            out.print(&json::pretty(&secrets))?;
+            return Ok(Exit::Done);
+        }
+        for secret in secrets["secrets"].as_array().into_iter().flatten() {
+            let word = |key: &str| visible(secret[key].as_str().unwrap_or_default());
+            let value = visible(&secret["value"].to_string());
+            out.line(&format!("secret: {} {} = {value}", word("part"), word("at")))?;
+        }
+    }
     Ok(Exit::Done)
 }
 

@@ -15,6 +15,9 @@ use crate::cli::duration;
 pub struct ShowArgs {
     /// The id of the hold.
     pub id: HoldId,
+    /// Show its secrets, too. You must be one of those who may answer, and the log says that you looked.
+    #[arg(long)]
+    pub reveal: bool,
     /// Print the hold as the API gives it.
     #[arg(long)]
     pub json: bool,
