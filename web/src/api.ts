@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Hold, Json, List, Me, ProblemBody, Run, Session, SessionSummary } from "./wire";
+import type { Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -104,6 +104,11 @@ export function hold(id: string): Promise<Hold> {
 /** `answer` is JSON text and not a value, so that edited arguments arrive as typed: a parse here would round large numbers. */
 export function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
   return send("POST", `/v1/holds/${at(id)}/answer`, `{"digest":${JSON.stringify(digest)},"answer":${answer}}`, key);
+}
+
+/** The server writes down who looked. */
+export function reveal(id: string): Promise<{ secrets: Secret[] }> {
+  return send("POST", `/v1/holds/${at(id)}/reveal`, "{}");
 }
 
 export function sessions(cursor?: string): Promise<List<SessionSummary>> {

@@ -188,6 +188,13 @@ export interface ProblemBody {
   decision?: Said;
 }
 
+/** One secret, in the open. */
+export interface Secret {
+  part: "arguments" | "answer";
+  at: string;
+  value: Json;
+}
+
 /** Asks whether a run that used up a budget may go on: it gates no call of its session. */
 export function asksToGoOn(hold: Hold): boolean {
   return hold.kind === "approve" && hold.session !== null && hold.call === null;

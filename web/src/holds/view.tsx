@@ -15,6 +15,7 @@ import { Context, ExactText, Preview, Rationale } from "./exact";
 import { Expiry, Facts } from "./facts";
 import { OutcomeView } from "./outcome";
 import { Refusal } from "./refusal";
+import { Reveal } from "./reveal";
 import { RiskBadge, SettledLine, StateBadge } from "./state";
 
 interface Props {
@@ -99,6 +100,7 @@ function Body({ hold, place, stale }: Props & { stale: boolean }) {
       <Preview hold={hold} />
       {hold.two_phase && hold.state === "pending" && hold.kind === "approve" ? <p class="note">{t("hold.two_phase")}</p> : null}
       <Context hold={hold} />
+      <Reveal hold={hold} />
       <Rationale hold={hold} />
     </>
   );
