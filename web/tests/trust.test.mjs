@@ -112,6 +112,25 @@ test("the placeholder of a secret is never sent as a value", async () => {
   assert.deepEqual((await request).postDataJSON().answer.arguments, { to: "bob", key: "typed" });
 });
 
+test("a secret that was filled in is shown to whoever may answer and asks for it, and gone again when hidden", async () => {
+  const schema = { type: "object", required: ["key"], properties: { key: { type: "string", writeOnly: true } } };
+  const hold = await world.openHold({ kind: "fill", title: "A key, please", schema });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.locator("[data-field=key] input").fill("k4narie-93");
+  await card.locator("button[type=submit]").first().click();
+  await card.locator("[data-settled=answered]").waitFor();
+  assert.doesNotMatch(await page.content(), /k4narie/);
+  const reveal = card.locator("[data-reveal]");
+  await reveal.getByRole("button", { name: "Reveal secrets" }).click();
+  await reveal.locator("dd").waitFor();
+  assert.match(await reveal.innerText(), /k4narie-93/);
+  await reveal.getByRole("button", { name: "Hide secrets" }).click();
+  assert.doesNotMatch(await page.content(), /k4narie/);
+  assert.deepEqual(page.troubles, []);
+});
+
 test("every kind of field: the values arrive as typed, the secret is hidden, the server's objection stands beside its field", async () => {
   const hold = await world.openHold({
     kind: "fill",
