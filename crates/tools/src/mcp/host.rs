@@ -122,6 +122,9 @@ impl McpTool {
         if !core.still_shows(&self.face) {
             return nothing(other.into());
         }
+        if call.context != self.context(&core) {
+            return nothing("the server's settings are not those that were approved".into());
+        }
         if let Standing::Changed { .. } = self.face.standing
             && let Err(error) = core.accept(&self.face).await
         {

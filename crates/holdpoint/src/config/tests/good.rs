@@ -198,3 +198,57 @@ fn a_file_that_is_not_there_is_told_so() {
     let told = Config::load(std::path::Path::new("no/such/file.toml")).unwrap_err().to_string();
     assert!(told.starts_with("no/such/file.toml: there is no such file; write one"), "{told}");
 }
+
+#[test]
+fn mcp_servers_are_programs_or_services() {
+    let config = parsed(
+        r#"
+[models.m]
+provider = "scripted"
+script = "builtin:demo"
+
+[[tools]]
+name = "files"
+kind = "mcp"
+argv = ["server-filesystem", "/srv/docs"]
+env = ["FILES_TOKEN"]
+only = ["read_file", "write_file"]
+effects_of = { read_file = "read_only" }
+time_limit = "30s"
+
+[[tools]]
+name = "tickets"
+kind = "mcp"
+url = "https://tickets.example.com/mcp"
+headers_env = { Authorization = "TICKETS_AUTH" }
+effects = "idempotent"
+
+[[agents]]
+id = "a"
+model = "m"
+tools = ["files", "tickets__open"]
+"#,
+    );
+    let ToolKind::Mcp(files) = &config.tools[0].kind else { panic!("{:?}", config.tools[0]) };
+    assert_eq!(
+        files.reach,
+        McpReach::Program {
+            argv: vec!["server-filesystem".into(), "/srv/docs".into()],
+            cwd: PathBuf::from("conf/."),
+            env: ToolEnv { inherit: vec!["FILES_TOKEN".into()], set: Vec::new() },
+            run_as: None,
+        }
+    );
+    assert_eq!(files.effects, Effects::AtMostOnce, "nobody's word but the operator's");
+    assert_eq!(files.effects_of["read_file"], Effects::ReadOnly);
+    assert_eq!(files.time_limit, Some(Duration::from_secs(30)));
+    let ToolKind::Mcp(tickets) = &config.tools[1].kind else { panic!("{:?}", config.tools[1]) };
+    assert_eq!(tickets.effects, Effects::Idempotent);
+    assert_eq!(
+        tickets.reach,
+        McpReach::Service {
+            url: "https://tickets.example.com/mcp".into(),
+            headers_env: vec![("Authorization".into(), "TICKETS_AUTH".into())],
+        }
+    );
+}

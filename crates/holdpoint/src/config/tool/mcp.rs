@@ -100,10 +100,8 @@ impl ToolTable {
                         && url.password().is_none()
                 });
                 if !sound {
-                    let shown = domain::visible::visible(url.get_ref());
-                    let message = format!(
-                        "`{shown}` is not a URL without a password; write it like `https://tools.example.com/mcp`"
-                    );
+                    // What stands here may have a password in it, so it is not repeated.
+                    let message = "this is not a URL without a password; write it like `https://tools.example.com/mcp`";
                     return Err(source.error(url.span(), message));
                 }
                 if let Some(error) = foreign(&of_a_program, "argv") {

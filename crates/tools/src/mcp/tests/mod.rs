@@ -8,6 +8,8 @@ mod world;
 use domain::outcome::Outcome;
 use serde_json::json;
 
+use crate::cleared::cleared;
+use crate::conformance::{Case, conforms};
 use world::{World, succeeded};
 
 #[tokio::test]
@@ -21,6 +23,28 @@ async fn both_eras_and_both_wires_carry_a_call() {
         assert_eq!(succeeded(outcome), "noted", "{habits:?}");
         assert_eq!(world.notes(), ["note {\"a\": 1.5}"], "{habits:?}");
         assert_eq!(world.server.shelf_len(), 16, "{habits:?}");
+        world.close().await;
+    }
+}
+
+#[tokio::test]
+async fn it_is_a_tool_host_like_any_other() {
+    for habits in [&[][..], &["modern"]] {
+        let world = World::start(habits).await;
+        let host = world.host("work");
+        let effects =
+            || world.notes().iter().filter(|note| note.starts_with("work")).count() as u64;
+        conforms(Case {
+            host: &*host,
+            works: json!({}),
+            effects: &effects,
+            effects_each: 1,
+            unsound: None,
+            endless: Some(json!({"endless": true})),
+            noisy: Some(json!({"noisy": true})),
+            clear: &cleared,
+        })
+        .await;
         world.close().await;
     }
 }

@@ -20,7 +20,7 @@ LOCK = threading.Lock()
 DEFAULT_TOOLS = [
     {"name": name, "description": "Does " + name + ".", "inputSchema": {"type": "object"}}
     for name in (
-        "note die hang flood huge garbage ask ask_twice secret env fork lie error slow parallel link".split()
+        "note die hang flood huge garbage ask ask_twice secret env fork lie error slow work link".split()
     )
 ]
 
@@ -104,6 +104,11 @@ def call(params, speaker):
             answer = speaker.ask(question)
         note(name)
         return text(json.dumps(answer, sort_keys=True))
+    if name == "work" and arguments.get("noisy"):
+        return text("x" * 1_000_000)
+    while name == "work" and arguments.get("endless"):
+        note("work")
+        time.sleep(0.02)
     note(name + " " + json.dumps(arguments, sort_keys=True))
     if name == "die":
         os._exit(3)

@@ -153,13 +153,15 @@ pub(super) async fn run(
     asker: Option<&dyn Asker>,
     stop: CancellationToken,
 ) -> Outcome {
+    let arguments = Arguments::parse(arguments.as_bytes()).unwrap();
+    let context = host.prepare(&arguments).await.map(|prepared| prepared.context);
     let proposal = Proposal {
         id: CallId::new(1, 7),
         tool_use_id: "t1".into(),
         agent: "a".into(),
         session: None,
-        arguments: Arguments::parse(arguments.as_bytes()).unwrap(),
-        context: Default::default(),
+        arguments,
+        context: context.unwrap_or_default(),
         policy: Digest::of(b"p"),
     };
     let call = cleared(Call::propose(proposal, host.tool()), 1);
