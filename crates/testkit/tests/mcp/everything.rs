@@ -103,6 +103,41 @@ async fn over_http_its_questions_become_holds() {
     served.stop().await;
 }
 
+#[tokio::test]
+async fn i16_killed_in_the_middle_of_a_call_it_leaves_the_call_in_doubt_and_comes_back() {
+    let server = program(&["node", &npm("server-everything"), "stdio", "@SITE@/room"], "");
+    let mut served = prepare(&server, ALLOW, &TOOLS);
+    served.up().await;
+    let ana = served.admin();
+    let long = json!({"duration": 600, "steps": 2});
+    let session = call(&ana, "trigger-long-running-operation", &long).await;
+    let calls = |read: &serde_json::Value| read.to_string().contains("trigger-long-running");
+    ana.until(&session, "the call", calls).await;
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    let room = served.path("room").display().to_string();
+    let node = processes(&room).into_iter().next().expect("the server's own process");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(node), nix::sys::signal::Signal::SIGKILL)
+        .expect("it is there");
+    let held = ana.held(&session, 1).await;
+    assert_eq!(held[0]["kind"], "settle", "{:#}", held[0]);
+    let session = call(&ana, "echo", &json!({"message": "again"})).await;
+    assert_eq!(last_words(&ana, &session).await, "Done: Echo: again");
+    served.stop().await;
+    assert!(processes(&room).is_empty(), "nothing is left of it");
+}
+
+/// Processes of `node` that were started with this word.
+fn processes(word: &str) -> Vec<i32> {
+    let pids = std::fs::read_dir("/proc").expect("/proc").filter_map(|entry| {
+        let pid = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let is_node = words.first().is_some_and(|first| first.ends_with(b"node"));
+        (is_node && words.contains(&word.as_bytes())).then_some(pid)
+    });
+    pids.collect()
+}
+
 /// It offers some of its tools only after the handshake, and says so.
 async fn until_offered(ana: &Caller, tool: &str) {
     for _ in 0..500 {

@@ -1,6 +1,7 @@
 //! One MCP server: kept running or reachable, and its tools on a shelf.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use std::time::Duration;
@@ -41,12 +42,19 @@ pub struct McpConfig {
 }
 
 /// How a server is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Reach {
     /// A program that we start and end.
     Program { argv: Vec<String>, cwd: PathBuf, environment: Environment, run_as: Option<String> },
     /// A service. The headers' values are secrets.
     Service { url: String, headers: Vec<(String, String)> },
+}
+
+impl fmt::Debug for Reach {
+    // The values of headers are secrets, and debug output ends up in logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reach({})", self.shown())
+    }
 }
 
 impl Reach {

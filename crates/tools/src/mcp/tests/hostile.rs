@@ -142,8 +142,18 @@ async fn a_server_that_is_not_there_is_told_of_and_nothing_waits_for_ever() {
     world.close().await;
 }
 
+#[test]
+fn i45_the_values_of_headers_are_not_printed() {
+    let headers = vec![("Authorization".to_owned(), "Bearer stub-secret".to_owned())];
+    let reach = crate::mcp::Reach::Service { url: "https://x.example/mcp".into(), headers };
+    let printed = format!("{:?}", crate::mcp::McpConfig::new("mcp", reach.clone()));
+    assert!(printed.contains("x.example") && !printed.contains("stub-secret"), "{printed}");
+    assert!(!reach.origin().contains("stub-secret") && !reach.shown().contains("stub-secret"));
+}
+
 #[tokio::test]
 async fn redirects_are_not_followed_and_keys_are_asked_for() {
+    // There would be a server where it sends us.
     let world = World::start(&["http", "redirects"]).await;
     assert_eq!(world.server.shelf_len(), 0);
     world.close().await;

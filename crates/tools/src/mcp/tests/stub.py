@@ -237,8 +237,8 @@ def on_http():
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             message = json.loads(body)
-            if "redirects" in HABITS:
-                return self.empty(307, Location="http://127.0.0.1:1/elsewhere")
+            if "redirects" in HABITS and self.path != "/elsewhere":
+                return self.empty(307, Location="/elsewhere")
             if "locked" in HABITS and self.headers.get("Authorization") != "Bearer stub-secret":
                 return self.empty(401)
             if "method" not in message:
