@@ -5,8 +5,8 @@
 //! words that are known**; whatever is left over makes it [`Verdict::Ambiguous`]. So "yes but change
 //! the where clause" approves nothing, and neither does "yesterday".
 //!
-//! Whether a message may be an answer at all (who sent it, when, in which chat, an edit, a forward)
-//! is judged before this, by whoever holds the message.
+//! Whether a message may be an answer at all (who sent it, when, in which chat, an edit, a forward), and
+//! to which hold, is judged before this, by [`gate`].
 
 mod choice;
 mod clause;
@@ -15,10 +15,12 @@ mod context;
 mod cover;
 mod emoji;
 mod fold;
+mod gate;
 pub mod lexicon;
 mod mentions;
 mod negation;
 mod parse;
+mod reserved;
 mod slash;
 #[cfg(test)]
 mod tests;
@@ -28,5 +30,7 @@ mod verdict;
 pub use code::Code;
 pub use context::{Asked, Context};
 pub use fold::fold;
+pub use gate::{Gate, Message, Open, gate};
 pub use parse::parse;
+pub use reserved::reserved_by;
 pub use verdict::{Chosen, How, Reason, Verdict};

@@ -1,0 +1,248 @@
+//! Whether a message may answer anything at all, before a word of it is read.
+//!
+//! What does not pass is not a reply: it goes on to the agent untouched. What passes is for one hold, or
+//! for several that must be told apart first.
+
+use domain::hold::Risk;
+use domain::time::Timestamp;
+
+use super::text::is_separator;
+use crate::limits::READING_TIME_MS;
+
+/// A message as its platform vouches for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    pub text: &'a str,
+    pub at: Timestamp,
+    /// Bots, channels and anonymous admins are nobody who can answer.
+    pub from_a_person: bool,
+    pub edited: bool,
+    pub forwarded: bool,
+    pub attachment: bool,
+    /// Between one person and us.
+    pub direct: bool,
+    pub mentions_us: bool,
+    /// Our message that it replies to.
+    pub replies_to: Option<&'a str>,
+    pub thread: Option<&'a str>,
+}
+
+/// A hold that waits in this session, and where it was put.
+#[derive(Clone, Copy, Debug)]
+pub struct Open<'a> {
+    pub tag: &'a str,
+    pub risk: Risk,
+    /// Whether the sender is among those who may answer it, looked up now.
+    pub admits_sender: bool,
+    pub message: &'a str,
+    pub thread: Option<&'a str>,
+    pub delivered_at: Timestamp,
+    /// Nothing of ours stands below it.
+    pub is_latest: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Goes on to the agent.
+    NotAReply,
+    /// It is about these, and the sender may answer none of them: if the text is an answer, they are
+    /// told so privately. It is not consumed.
+    NotEntitled(Vec<usize>),
+    /// For this one. `text` has the tag taken out; `weak_ok` says whether an "ok" is enough.
+    For { open: usize, text: String, weak_ok: bool },
+    /// Names none of several.
+    Several(Vec<usize>),
+}
+
+pub fn gate(message: &Message, opens: &[Open]) -> Gate {
+    let counts = message.from_a_person && !message.edited && !message.forwarded;
+    if !counts || message.attachment || !is_for_us(message, opens) {
+        return Gate::NotAReply;
+    }
+    let (named, text) = named(message, opens);
+    let in_time = |index: &usize| is_in_time(message.at, &opens[*index]);
+    let candidates: Vec<usize> = named.into_iter().filter(in_time).collect();
+    if candidates.is_empty() {
+        return Gate::NotAReply;
+    }
+    let entitled: Vec<usize> =
+        candidates.iter().copied().filter(|index| opens[*index].admits_sender).collect();
+    match entitled.as_slice() {
+        [] => Gate::NotEntitled(candidates),
+        [only] => {
+            let open = &opens[*only];
+            let beside = message.direct || is_beside(message, open);
+            let weak_ok = open.risk <= Risk::Medium && beside && open.is_latest;
+            Gate::For { open: *only, text, weak_ok }
+        }
+        _ => Gate::Several(entitled),
+    }
+}
+
+/// In a group people talk to one another too.
+fn is_for_us(message: &Message, opens: &[Open]) -> bool {
+    message.direct || message.mentions_us || opens.iter().any(|open| is_beside(message, open))
+}
+
+fn is_beside(message: &Message, open: &Open) -> bool {
+    message.replies_to == Some(open.message)
+        || message.thread.is_some() && message.thread == open.thread
+}
+
+/// Nobody has answered what they had not seen. Something dangerous also takes a moment to read.
+fn is_in_time(at: Timestamp, open: &Open) -> bool {
+    let reading_ms = if open.risk >= Risk::High { READING_TIME_MS } else { 0 };
+    at >= open.delivered_at.plus_ms(reading_ms)
+}
+
+/// Which holds it may be about: the one that it replies to, else those whose `#tag` it has, else all.
+fn named(message: &Message, opens: &[Open]) -> (Vec<usize>, String) {
+    let all = |keep: &dyn Fn(&Open) -> bool| -> Vec<usize> {
+        let kept = opens.iter().enumerate().filter(|(_, open)| keep(open));
+        kept.map(|(index, _)| index).collect()
+    };
+    let tag = |word: &str| {
+        word.strip_prefix('#').map(|tag| all(&|open| tag.eq_ignore_ascii_case(open.tag)))
+    };
+    let mut tagged: Vec<usize> = Vec::new();
+    let mut rest = String::with_capacity(message.text.len());
+    for piece in message.text.split_inclusive(is_separator) {
+        let word = piece.trim_end_matches(is_separator);
+        match tag(word).filter(|found| !found.is_empty()) {
+            Some(found) => tagged.extend(found),
+            None => rest.push_str(word),
+        }
+        rest.push_str(&piece[word.len()..]);
+    }
+    tagged.sort_unstable();
+    tagged.dedup();
+    let replied = all(&|open| message.replies_to == Some(open.message));
+    // A reply to one prompt with the tag of another is about both, and so about neither.
+    let mut named = [replied, tagged].concat();
+    named.sort_unstable();
+    named.dedup();
+    if named.is_empty() { (all(&|_| true), rest) } else { (named, rest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: Timestamp = Timestamp::from_ms(10_000);
+
+    fn open(tag: &'static str) -> Open<'static> {
+        Open {
+            tag,
+            risk: Risk::Medium,
+            admits_sender: true,
+            message: "om_prompt",
+            thread: None,
+            delivered_at: ASKED,
+            is_latest: true,
+        }
+    }
+
+    fn said(text: &str) -> Message<'_> {
+        Message {
+            text,
+            at: ASKED.plus_ms(1),
+            from_a_person: true,
+            edited: false,
+            forwarded: false,
+            attachment: false,
+            direct: true,
+            mentions_us: false,
+            replies_to: None,
+            thread: None,
+        }
+    }
+
+    fn answers(open: usize, text: &str) -> Gate {
+        Gate::For { open, text: text.into(), weak_ok: true }
+    }
+
+    #[test]
+    fn a_plain_message_answers_the_one_that_waits() {
+        assert_eq!(gate(&said("yes"), &[open("7Q2")]), answers(0, "yes"));
+        assert_eq!(gate(&said("yes"), &[]), Gate::NotAReply);
+    }
+
+    #[test]
+    fn i31_what_cannot_count_goes_on_untouched() {
+        let opens = [open("7Q2")];
+        let cases: [fn(&mut Message); 5] = [
+            |message| message.from_a_person = false,
+            |message| message.edited = true,
+            |message| message.forwarded = true,
+            |message| message.attachment = true,
+            |message| message.at = Timestamp::from_ms(9_999),
+        ];
+        for change in cases {
+            let mut message = said("yes");
+            change(&mut message);
+            assert_eq!(gate(&message, &opens), Gate::NotAReply, "{message:?}");
+        }
+    }
+
+    #[test]
+    fn something_dangerous_takes_a_moment_to_read() {
+        let opens = [Open { risk: Risk::High, ..open("7Q2") }];
+        let at = |ms| Message { at: ASKED.plus_ms(ms), ..said("yes") };
+        assert_eq!(gate(&at(1_499), &opens), Gate::NotAReply);
+        let answered = Gate::For { open: 0, text: "yes".into(), weak_ok: false };
+        assert_eq!(gate(&at(1_500), &opens), answered);
+    }
+
+    #[test]
+    fn i31_whoever_may_not_answer_is_told_so_and_decides_nothing() {
+        let opens = [Open { admits_sender: false, ..open("7Q2") }];
+        assert_eq!(gate(&said("yes"), &opens), Gate::NotEntitled(vec![0]));
+        let mixed = [Open { admits_sender: false, ..open("7Q2") }, open("8R3")];
+        assert_eq!(gate(&said("yes"), &mixed), answers(1, "yes"));
+        assert_eq!(gate(&said("yes #7q2"), &mixed), Gate::NotEntitled(vec![0]));
+    }
+
+    #[test]
+    fn in_a_group_only_what_is_said_to_us_counts() {
+        let opens = [Open { thread: Some("t1"), ..open("7Q2") }];
+        let group = Message { direct: false, ..said("yes") };
+        assert_eq!(gate(&group, &opens), Gate::NotAReply);
+        let mentioned = Message { mentions_us: true, ..group };
+        let strict = Gate::For { open: 0, text: "yes".into(), weak_ok: false };
+        assert_eq!(gate(&mentioned, &opens), strict, "an ok from across the room is not enough");
+        assert_eq!(
+            gate(&Message { replies_to: Some("om_prompt"), ..group }, &opens),
+            answers(0, "yes")
+        );
+        assert_eq!(gate(&Message { thread: Some("t1"), ..group }, &opens), answers(0, "yes"));
+        assert_eq!(gate(&Message { thread: Some("t2"), ..group }, &opens), Gate::NotAReply);
+        assert_eq!(
+            gate(&group, &[open("7Q2")]),
+            Gate::NotAReply,
+            "no thread is not the same thread"
+        );
+    }
+
+    #[test]
+    fn several_holds_are_told_apart_by_tag_or_reply() {
+        let opens = [open("7Q2"), Open { message: "om_other", ..open("8R3") }];
+        assert_eq!(gate(&said("yes"), &opens), Gate::Several(vec![0, 1]));
+        assert_eq!(gate(&said("yes #8r3"), &opens), answers(1, "yes "));
+        assert_eq!(gate(&said("#7Q2, yes"), &opens), answers(0, ", yes"));
+        assert_eq!(gate(&said("yes #999"), &opens), Gate::Several(vec![0, 1]));
+        assert_eq!(gate(&said("#7Q2 #8R3 yes"), &opens), Gate::Several(vec![0, 1]));
+        let reply = Message { replies_to: Some("om_other"), ..said("yes") };
+        assert_eq!(gate(&reply, &opens), answers(1, "yes"));
+        let both = Message { text: "yes #7Q2", ..reply };
+        assert_eq!(gate(&both, &opens), Gate::Several(vec![0, 1]));
+    }
+
+    #[test]
+    fn an_ok_is_not_enough_when_something_of_ours_stands_below() {
+        let opens = [Open { is_latest: false, ..open("7Q2") }];
+        assert_eq!(
+            gate(&said("ok"), &opens),
+            Gate::For { open: 0, text: "ok".into(), weak_ok: false }
+        );
+    }
+}
