@@ -206,6 +206,38 @@ mod tests {
     }
 
     #[test]
+    fn the_vendors_own_frames_are_read_and_written_to_the_byte() {
+        let vectors: serde_json::Value =
+            serde_json::from_str(include_str!("../../vectors/frames.json")).unwrap();
+        let bytes = |name: &str| -> Vec<u8> {
+            let digits = vectors[name].as_str().unwrap().as_bytes();
+            let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+            digits.chunks(2).map(|pair| byte(pair).unwrap()).collect()
+        };
+        assert_eq!(Frame::ping(7).encode(), bytes("ping"));
+        let header = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let data = Frame {
+            seq_id: (1 << 63) + 5,
+            log_id: 300,
+            service: -3,
+            method: 1,
+            headers: vec![
+                header("type", "event"),
+                header("message_id", "m-1"),
+                header("sum", "1"),
+                header("seq", "0"),
+                header("trace_id", "t"),
+            ],
+            payload_encoding: Some("gzip".into()),
+            payload_type: Some("json".into()),
+            payload: Some("{\"schema\":\"2.0\",\"x\":\"确认\"}".into()),
+            log_id_new: Some("log".into()),
+        };
+        assert_eq!(data.encode(), bytes("data"));
+        assert_eq!(Frame::decode(&bytes("data")), Ok(data));
+    }
+
+    #[test]
     fn a_frame_without_its_required_fields_is_none() {
         let whole = Frame::ping(1).encode();
         assert_eq!(Frame::decode(&whole), Ok(Frame::ping(1)));

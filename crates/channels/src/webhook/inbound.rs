@@ -56,6 +56,11 @@ mod tests {
         let several = format!("v2,xyz v1a,{SIGNATURE} v1,AAAA {SIGNATURE}");
         assert_eq!(check(ID, at, BODY, &several, NOW), Ok(()), "one of several is enough");
         assert_eq!(check(ID, at, BODY, SIGNATURE, NOW.plus_ms(300_001)), Err(Refused::Stale));
+        // Made by the Python package `standardwebhooks` 1.1.0.
+        let answer = r#"{"hold":"hold_1","answer":{"verdict":"approve"},"note":"确认"}"#.as_bytes();
+        let theirs = "v1,bnumlyoJLq7bTeMtHAydb+6BGKgl2CKh1jKrKDvxyKg=";
+        let then = Timestamp::from_ms(1_700_000_000_000);
+        assert_eq!(check("msg_1", "1700000000", answer, theirs, then), Ok(()));
         for (id, at, body, signature) in [
             ("msg_2", at, BODY, SIGNATURE),
             (ID, "1614265331", BODY, SIGNATURE),
