@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::api::{Api, Refusal};
 use super::super::asked::{Asked, is_tool_name, list, object_schema, text, words};
 use super::super::memory::Memory;
-use super::items::{input, kind};
+use super::items::{input, kind, wants_seals};
 use super::pairing;
 
 pub(in super::super) fn check(
@@ -34,7 +34,7 @@ pub(in super::super) fn check(
         let message = "Missing required parameter: 'input'.";
         return Err(Refusal::bad(message).at("input").code("missing_required_parameter"));
     }
-    pairing::check(&items, memory, body["store"] != false)?;
+    pairing::check(&items, memory, body["store"] != false, wants_seals(body))?;
     Ok(asked(body, &items))
 }
 

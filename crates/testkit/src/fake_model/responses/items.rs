@@ -8,10 +8,15 @@ use super::super::said::{Piece, Said, Written};
 
 /// What the model said, as items. Sealed thoughts are handed out only to those who ask for them.
 pub(super) fn output(said: &Said, body: &Value) -> Vec<Value> {
-    let include = body["include"].as_array();
-    let seals = include.is_some_and(|list| list.iter().any(|w| w == "reasoning.encrypted_content"));
+    let seals = wants_seals(body);
     let pieces = said.pieces.iter().enumerate();
     pieces.map(|(index, piece)| item(said.number, index, piece, seals)).collect()
+}
+
+/// Whether thoughts are asked for in a form that can be sent back.
+pub(super) fn wants_seals(body: &Value) -> bool {
+    let include = body["include"].as_array();
+    include.is_some_and(|list| list.iter().any(|wish| wish == "reasoning.encrypted_content"))
 }
 
 pub(super) fn item(number: u64, index: usize, piece: &Piece, seals: bool) -> Value {

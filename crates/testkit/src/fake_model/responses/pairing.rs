@@ -9,7 +9,14 @@ use super::super::asked::{is_tool_name, list, text};
 use super::super::memory::{Memory, unsealed};
 use super::items::kind;
 
-pub(super) fn check(items: &[Value], memory: &Memory, stored: bool) -> Result<(), Refusal> {
+/// Who asked for sealed thoughts gets them, and has to send them back. Of others the vendor can tell
+/// only by the ids of the items.
+pub(super) fn check(
+    items: &[Value],
+    memory: &Memory,
+    stored: bool,
+    sealed: bool,
+) -> Result<(), Refusal> {
     // Each call, and whether it has its output.
     let mut calls: HashMap<&str, bool> = HashMap::new();
     let mut order: Vec<&str> = Vec::new();
@@ -31,7 +38,8 @@ pub(super) fn check(items: &[Value], memory: &Memory, stored: bool) -> Result<()
                 }
                 order.push(id);
                 let had = memory.thought_before(id);
-                if !had.is_empty() && thoughts != had {
+                let known = sealed || !text(item, "id").is_empty();
+                if known && !had.is_empty() && thoughts != had {
                     let why = format!(
                         "Item '{}' of type 'function_call' was provided without its required \
                          'reasoning' item.",
@@ -157,8 +165,9 @@ fn output<'a>(
 /// What was thought, if it is what we said.
 fn reasoning(item: &Value, at: usize, stored: bool) -> Result<String, Refusal> {
     item_id(item, at, "rs")?;
+    // A client that keeps its own history may leave the id out, as the vendor's own agent does.
     let id = text(item, "id");
-    let Some(summary) = item["summary"].as_array().filter(|_| !id.is_empty()) else {
+    let Some(summary) = item["summary"].as_array() else {
         let why = format!("Missing required parameter: 'input[{at}].summary'.");
         let refusal = Refusal::bad(why).at(format!("input[{at}].summary"));
         return Err(refusal.code("missing_required_parameter"));

@@ -7,7 +7,7 @@ use super::super::frame::{Data, Frame, Frames, Track, order};
 use super::super::manner::Manner;
 use super::super::said::{Piece, Said, fragments};
 use super::super::turn::Stop;
-use super::items::{function_call, id, item, output, response_id};
+use super::items::{function_call, id, item, output, response_id, wants_seals};
 
 /// Beyond every number that a stream of ours reaches, for the event that ends it early.
 const LATE: u64 = 1_000_000_000;
@@ -80,9 +80,7 @@ pub(in super::super) fn stream(said: &Said, manner: &Manner, body: &Value) -> Fr
     };
     let start =
         [event("response.created", &begun), event("response.in_progress", &begun)].into_iter();
-    let seals = body["include"]
-        .as_array()
-        .is_some_and(|list| list.iter().any(|wish| wish == "reasoning.encrypted_content"));
+    let seals = wants_seals(body);
     let tracks = said.pieces.iter().enumerate();
     let tracks = tracks.map(|(index, piece)| track(said, index, piece, manner, seals));
     let middle = order(tracks.collect(), manner.interleave);
