@@ -250,12 +250,13 @@ async fn a_name_is_looked_up_once_for_each_request() {
 async fn a_redirect_to_another_host_is_not_followed() {
     let elsewhere = Service::start(|_| OK.into()).await;
     for location in [
-        "http://169.254.169.254/latest/meta-data/".to_owned(),
         format!("http://api.example:{}/", elsewhere.port),
         format!("//127.0.0.1:{}/", elsewhere.port),
         "https://api.example/".into(),
         "file:///etc/passwd".into(),
         "http://[".into(),
+        // The last one: a mistake is found by the others, before anybody outside is called.
+        "http://169.254.169.254/latest/meta-data/".into(),
     ] {
         let answer =
             format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 5\r\n\r\nmoved");
