@@ -129,6 +129,7 @@ mod tests {
                 vec![event("", "1"), event("", "2"), event("", " 3")],
             ),
             ("data: a\ndata: b\ndata\n\n", vec![event("", "a\nb\n")]),
+            ("event: a\r\ndata: b\r\ndata: c\r\n\r\n", vec![event("a", "b\nc")]),
             (": comment\nid: 7\nretry: 1\ndata: x\nodd: y\n\n", vec![event("", "x")]),
             ("event: lonely\n\ndata: x\n\n", vec![event("", "x")]),
             ("event: a\nevent: b\ndata: x\n\n", vec![event("b", "x")]),
