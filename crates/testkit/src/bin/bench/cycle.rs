@@ -96,6 +96,17 @@ pub(crate) async fn open_with(
     agents: &[&str],
     others: Vec<Person>,
 ) -> Result<Bench, Box<dyn std::error::Error>> {
+    open_thinking(folder, policy, agents, others, Arc::new(Loop)).await
+}
+
+/// With another model than the one that calls the tool.
+pub(crate) async fn open_thinking(
+    folder: &Path,
+    policy: PolicySpec,
+    agents: &[&str],
+    others: Vec<Person>,
+    model: Arc<dyn Model>,
+) -> Result<Bench, Box<dyn std::error::Error>> {
     let chance = Arc::new(SystemChance::default());
     let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
     let store = SqliteStore::open(folder, node)?;
@@ -127,7 +138,7 @@ pub(crate) async fn open_with(
         courier: Arc::new(NoCourier),
         people: People::new(others.into_iter().chain([ana])),
         policy: Policy::compile(policy)?,
-        agents: agents.iter().map(|id| agent(id)).collect(),
+        agents: agents.iter().map(|id| agent(id, model.clone())).collect(),
         tools: vec![Arc::new(noop)],
         limits: Limits::default(),
     };
@@ -143,11 +154,11 @@ pub(crate) async fn open_with(
     Ok(Bench { engine, store, caller, token, begun })
 }
 
-fn agent(id: &str) -> AgentSetup {
+fn agent(id: &str, model: Arc<dyn Model>) -> AgentSetup {
     AgentSetup {
         id: id.into(),
         instructions: None,
-        model: Arc::new(Loop),
+        model,
         tools: vec!["noop".into()],
         while_pending: Default::default(),
         run_as_decided: false,

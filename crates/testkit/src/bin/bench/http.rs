@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use domain::digest::Digest;
+use engine::Engine;
 use server::{HttpLimits, ServerSetup};
 
 use crate::cycle::{self, Begun};
@@ -20,28 +21,8 @@ pub(crate) async fn run(
     time: Duration,
 ) -> Result<Measured, Box<dyn std::error::Error>> {
     let bench = cycle::open(folder).await?;
-    let setup = ServerSetup {
-        engine: bench.engine.clone(),
-        listen: ([127, 0, 0, 1], 0).into(),
-        public_url: None,
-        tls: None,
-        trusts: None,
-        demo: None,
-        warnings: Vec::new(),
-        limits: HttpLimits {
-            requests_per_second: None,
-            streams_per_caller: 100_000,
-            streams: 100_000,
-            ..HttpLimits::default()
-        },
-        audit: None,
-    };
-    let server = server::bind(setup).await?;
-    let address = server.origin().trim_start_matches("http://").to_owned();
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = tokio::spawn(server.run(async move {
-        let _ = stopped.await;
-    }));
+    let serving = Serving::start(&bench.engine).await?;
+    let address = serving.address.clone();
     let start = Instant::now();
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..at_once {
@@ -57,11 +38,54 @@ pub(crate) async fn run(
         measured.answer_to_start.extend(times);
     }
     measured.took = start.elapsed();
-    let _ = stop.send(());
-    serving.await?;
+    serving.end().await?;
     bench.engine.close(Duration::from_secs(5)).await;
     bench.store.close().await;
     Ok(measured)
+}
+
+/// The server on a port of its own, for callers without number.
+pub(crate) struct Serving {
+    pub(crate) address: String,
+    stop: tokio::sync::oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Serving {
+    pub(crate) async fn start(engine: &Engine) -> Result<Serving, Box<dyn std::error::Error>> {
+        let setup = ServerSetup {
+            engine: engine.clone(),
+            listen: ([127, 0, 0, 1], 0).into(),
+            public_url: None,
+            tls: None,
+            trusts: None,
+            demo: None,
+            warnings: Vec::new(),
+            limits: HttpLimits {
+                requests_per_second: None,
+                streams_per_caller: 100_000,
+                streams: 100_000,
+                ..HttpLimits::default()
+            },
+            audit: None,
+        };
+        let server = server::bind(setup).await?;
+        let address = server.origin().trim_start_matches("http://").to_owned();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let task = tokio::spawn(async move {
+            server
+                .run(async move {
+                    let _ = stopped.await;
+                })
+                .await;
+        });
+        Ok(Serving { address, stop, task })
+    }
+
+    pub(crate) async fn end(self) -> Result<(), Box<dyn std::error::Error>> {
+        let _ = self.stop.send(());
+        Ok(self.task.await?)
+    }
 }
 
 async fn client(

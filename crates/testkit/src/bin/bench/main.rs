@@ -10,6 +10,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 mod cycle;
+mod deltas;
 mod floor;
 mod goal;
 mod growth;
@@ -67,6 +68,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let measured = http::run(&folder, at_once, time).await?;
             report.cycles("http", at_once, &measured, a, b);
         }
+    }
+    if options.wants("deltas") {
+        deltas::run(options.quick, &folder.path().join("deltas"), &report).await?;
     }
     if options.wants("policy") {
         policy::run(options.quick, &report)?;

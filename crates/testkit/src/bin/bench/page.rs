@@ -12,10 +12,11 @@ const BEGIN: &str = "<!-- figures: written by `cargo xtask bench --page` -->";
 const END: &str = "<!-- end of figures -->";
 
 /// A measure's name, and what its table is called.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 8] = [
     ("floor", "Floors"),
     ("cycle", "Cycles in process"),
     ("http", "Cycles over HTTP"),
+    ("deltas", "Deltas"),
     ("policy", "Policy verdicts"),
     ("pending", "Pending holds"),
     ("growth", "Growth"),
