@@ -29,8 +29,8 @@ impl Answer {
         Answer(Ok(Said::Approve { scope: Scope::Once, arguments: None, note: None }))
     }
 
-    /// The call may run with these arguments in place of its own. They are ruled on anew, and the model
-    /// is told.
+    /// The call may run with these arguments in place of its own. They are ruled on anew, as if the model
+    /// had written them; what the model wrote stays as it was.
     pub fn approve_edited<A: Serialize + ?Sized>(arguments: &A) -> Answer {
         let edited = serde_json::to_value(arguments)
             .map_err(|error| error.to_string())

@@ -156,8 +156,11 @@ impl Session {
             RunStatus::Running | RunStatus::Paused => {
                 self.engine.blocked(state).map(|why| Rest::Blocked { why })
             }
-            // The next message of the queue begins a run of its own.
-            _ if !state.queue.is_empty() => None,
+            // What was said meanwhile begins a run of its own, unless it may not.
+            RunStatus::Completed | RunStatus::Cancelled if self.waits_for_a_thaw(state) => {
+                let reason = self.engine.frozen().map(|freeze| freeze.reason).unwrap_or_default();
+                Some(Rest::Blocked { why: format!("everything is frozen: {reason}") })
+            }
             RunStatus::Completed => Some(Rest::Completed { text: last_words(state) }),
             RunStatus::Failed => {
                 Some(Rest::Failed { error: run.error.clone().unwrap_or_default() })
@@ -166,6 +169,12 @@ impl Session {
                 reason: run.stopping.as_ref().and_then(|stopping| stopping.reason.clone()),
             }),
         }
+    }
+}
+
+impl Session {
+    fn waits_for_a_thaw(&self, state: &State) -> bool {
+        !state.queue.is_empty() && self.engine.frozen().is_some()
     }
 }
 

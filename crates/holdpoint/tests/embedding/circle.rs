@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdpoint::model::{CancellationToken, DeltaSink, Model, ModelError, ModelRequest, ModelTurn};
 use holdpoint::prelude::*;
-use holdpoint::{card, filled, is_rest};
+use holdpoint::{Part, async_trait, card, filled, is_rest};
 use serde_json::json;
 
 use crate::world::{GRACE, Refund, Till, one, people, script, shop};
@@ -76,7 +77,7 @@ async fn what_can_never_work_is_told_to_the_model_and_asks_nobody() {
 }
 
 #[tokio::test]
-async fn i45_a_secret_reaches_the_tool_and_nobody_else() {
+async fn i45_a_secret_reaches_the_tool_and_not_the_card() {
     let till = Till::default();
     let holdpoint = shop(&till).build().await.unwrap();
     let vouch = |who| holdpoint.vouch(who, "a test").unwrap();
@@ -135,6 +136,58 @@ async fn a_failed_run_goes_on_when_it_is_retried() {
     assert!(error.contains("retry the run"), "{error}");
     session.retry().await.unwrap();
     assert_eq!(session.wait().await.unwrap().text(), Some("Now it works."));
+}
+
+/// Fails when it is let, and once only.
+struct Slow {
+    asked: tokio::sync::mpsc::Sender<()>,
+    go: tokio::sync::Mutex<tokio::sync::mpsc::Receiver<bool>>,
+}
+
+#[async_trait]
+impl Model for Slow {
+    async fn think(
+        &self,
+        _: &ModelRequest,
+        _: DeltaSink,
+        _: CancellationToken,
+    ) -> Result<ModelTurn, ModelError> {
+        let _ = self.asked.send(()).await;
+        match self.go.lock().await.recv().await {
+            Some(true) => {
+                let parts = vec![Part::Text("fine".into())];
+                Ok(ModelTurn { parts, ..ModelTurn::default() })
+            }
+            _ => Err(ModelError::Unavailable("it is night".into())),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_behind_a_failed_run_does_not_hide_the_failure() {
+    let ((asked, mut was_asked), (go, may_go)) =
+        (tokio::sync::mpsc::channel(1), tokio::sync::mpsc::channel(2));
+    let model = Arc::new(Slow { asked, go: tokio::sync::Mutex::new(may_go) });
+    let holdpoint =
+        people(Holdpoint::builder()).agent(Agent::new("slow", model)).build().await.unwrap();
+    let vouch = |who| holdpoint.vouch(who, "a test").unwrap();
+    let session = holdpoint.open(&vouch("joe"), "slow").await.unwrap();
+    session.say("one").await.unwrap();
+    was_asked.recv().await.unwrap();
+    session.say("two").await.unwrap();
+    go.send(false).await.unwrap();
+    assert!(matches!(session.wait().await.unwrap(), Rest::Failed { .. }));
+    session.retry().await.unwrap();
+    was_asked.recv().await.unwrap();
+    holdpoint.freeze(&vouch("ana"), "lunch").await.unwrap();
+    go.send(true).await.unwrap();
+    let Rest::Blocked { why } = session.wait().await.unwrap() else { panic!("`two` waits") };
+    assert_eq!(why, "everything is frozen: lunch");
+    go.send(true).await.unwrap();
+    holdpoint.thaw(&vouch("ana")).await.unwrap();
+    let rest = session.wait().await.unwrap();
+    assert_eq!(rest.text(), Some("fine"));
+    assert_eq!(session.state().await.unwrap().transcript.len(), 4);
 }
 
 #[derive(Deserialize, JsonSchema)]
