@@ -5,5 +5,6 @@ mod mistakes;
 mod mounted;
 mod people;
 mod policy;
+mod told;
 mod tour;
 mod world;
