@@ -6,25 +6,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use domain::context::WhilePending;
 use domain::event::{Scope, TokenOwner};
-use domain::person::{ADMIN, Actor, People, Person, PersonId};
-use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
-use domain::tool::Effects;
-use engine::{AgentSetup, Engine, NewToken};
+use domain::person::{Actor, PersonId};
+use engine::{Engine, NewToken};
 use models::scripted::{DEMO_SCRIPT, ScriptedModel, demo_scenarios};
-use ports::tool_host::ToolHost;
 use serde_json::{Value, json};
 use server::Scenario;
-use tools::client::ClientTool;
 use tools::demo::{Deploy, create_database};
-use tools::human::{Asking, HumanTool};
 use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
 
 use crate::cli::args::DemoArgs;
-use crate::config::CallbacksConfig;
 use crate::serve::{Serving, secure_file};
-use crate::wiring::{Ground, Plan};
+use crate::{Agent, Holdpoint, Person, Rule, Tool, Whom};
 
 const AGENT: &str = "demo";
 const PERSON: &str = "ana";
@@ -47,9 +40,7 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
     std::fs::create_dir_all(&data)
         .with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
     crate::serve::start_logging(if args.json { "error" } else { "warn" });
-    let ground = Ground::open(&data).await?;
-    let plan = plan(&data)?;
-    let house = ground.build(plan).await?;
+    let house = holdpoint(&data).await?.house;
     let tokens = tokens(&house.engine, &data).await?;
     let scenarios: Vec<Scenario> = demo_scenarios()
         .into_iter()
@@ -122,7 +113,7 @@ fn default_data() -> Result<PathBuf> {
         .join("holdpoint/demo"))
 }
 
-fn plan(data: &Path) -> Result<Plan> {
+async fn holdpoint(data: &Path) -> Result<Holdpoint> {
     let orders = data.join("orders.db");
     create_database(&orders).with_context(|| format!("`{}` cannot be made", orders.display()))?;
     let location = json!({
@@ -130,67 +121,23 @@ fn plan(data: &Path) -> Result<Plan> {
         "properties": {"accuracy": {"type": "string", "enum": ["city", "street"]}},
         "additionalProperties": false,
     });
-    let tools: Vec<Arc<dyn ToolHost>> = vec![
-        Arc::new(SqlQuery::new(QueryConfig::new(Databases::one("sql_query", &orders)?))?),
-        Arc::new(SqlModify::new(ModifyConfig::new(Databases::one("sql_modify", &orders)?))?),
-        Arc::new(HumanTool::new(tools::human::NAME, Asking::Anything)?),
-        Arc::new(ClientTool::new(
-            "browser_location",
-            "Where the person is, as their browser knows it.",
-            location,
-            Effects::ReadOnly,
-            Vec::new(),
-        )?),
-        Arc::new(Deploy::new(data)?),
-    ];
-    let agent = AgentSetup {
-        id: AGENT.into(),
-        instructions: Some("You keep a small shop's orders in shape.".into()),
-        model: Arc::new(ScriptedModel::parse(DEMO_SCRIPT)?),
-        tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
-        while_pending: WhilePending::Queue,
-        run_as_decided: false,
-        budgets: Default::default(),
-        prices: Default::default(),
-    };
-    Ok(Plan {
-        people: people(),
-        policy: policy()?,
-        agents: vec![agent],
-        tools,
-        companions: Vec::new(),
-        callbacks: CallbacksConfig::default(),
-    })
-}
-
-fn people() -> People {
-    People::new([Person {
-        id: PersonId::new(PERSON),
-        name: "Ana".into(),
-        roles: [ADMIN.to_owned(), "dba".to_owned()].into(),
-        identities: Default::default(),
-    }])
-}
-
-fn policy() -> Result<Policy> {
-    let rule = |name: &str, tool: &str, then: Then, roles: &[&str]| RuleSpec {
-        name: name.into(),
-        line: 0,
-        matcher: MatchSpec { tool: Some(tool.into()), ..MatchSpec::default() },
-        then,
-        risk: None,
-        ask: (then == Then::Ask).then(|| AskSpec {
-            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
-            ..AskSpec::default()
-        }),
-    };
-    Ok(Policy::compile(PolicySpec {
-        rules: vec![
-            rule("reading is allowed", "sql_query", Then::Allow, &[]),
-            rule("changes to orders need a dba", "sql_modify", Then::Ask, &["dba"]),
-        ],
-        ..PolicySpec::default()
-    })?)
+    let query = SqlQuery::new(QueryConfig::new(Databases::one("sql_query", &orders)?))?;
+    let modify = SqlModify::new(ModifyConfig::new(Databases::one("sql_modify", &orders)?))?;
+    let whereabouts = "Where the person is, as their browser knows it.";
+    let agent = Agent::new(AGENT, Arc::new(ScriptedModel::parse(DEMO_SCRIPT)?))
+        .instructions("You keep a small shop's orders in shape.")
+        .tool(Tool::host(Arc::new(query)))
+        .tool(Tool::host(Arc::new(modify)))
+        .tool(Tool::human())
+        .tool(Tool::client_by_schema("browser_location", whereabouts, location).read_only())
+        .tool(Tool::host(Arc::new(Deploy::new(data)?)));
+    let holdpoint = Holdpoint::builder()
+        .data(data)
+        .person(Person::new(PERSON).name("Ana").admin().role("dba"))
+        .agent(agent)
+        .rule(Rule::allow("reading is allowed").tool("sql_query"))
+        .rule(Rule::ask("changes to orders need a dba", Whom::role("dba")).tool("sql_modify"));
+    Ok(holdpoint.build().await?)
 }
 
 struct Tokens {

@@ -66,7 +66,7 @@ use crate::wiring::House;
 /// ```
 #[derive(Clone)]
 pub struct Holdpoint {
-    pub(super) house: House,
+    pub(crate) house: House,
 }
 
 impl Holdpoint {

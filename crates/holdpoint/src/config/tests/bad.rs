@@ -59,7 +59,7 @@ fn mcp_servers() {
     );
     check(
         &mcp("argv = [\"x\"]\ninput_schema = {}\n"),
-        "h.toml:5: a tool of kind `mcp` has no `input_schema`; it belongs to kind `command` and `client`",
+        "h.toml:5: a tool of kind `mcp` has no `input_schema`; it belongs to kind `command`, `http` and `client`",
     );
     check(
         "[[tools]]\nname = \"a__b\"\nkind = \"mcp\"\nargv = [\"x\"]\n",
