@@ -91,7 +91,8 @@ impl AgentTable {
             }
             None => false,
         };
-        let (budgets, prices) = self.budgets.check(source)?;
+        let prices = models.get(self.model.get_ref()).and_then(ModelConfig::prices);
+        let budgets = self.budgets.check(source, prices)?;
         Ok(AgentConfig {
             id: self.id.get_ref().as_str().into(),
             model: self.model.into_inner(),
@@ -100,7 +101,7 @@ impl AgentTable {
             while_pending,
             run_as_decided,
             budgets,
-            prices,
+            prices: prices.unwrap_or_default(),
         })
     }
 }

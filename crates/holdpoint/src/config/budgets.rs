@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::source::{Result, Source};
 use crate::checks;
 
-/// More than this for one run, or for a million tokens, is a slip of the hand.
+/// More than this for one run is a slip of the hand.
 const MONEY_MAX: f64 = 1_000_000.0;
 
 #[derive(Default, Deserialize)]
@@ -18,17 +18,6 @@ pub(super) struct BudgetsTable {
     tokens: Option<Spanned<u64>>,
     money: Option<Spanned<Decimal>>,
     time: Option<Spanned<String>>,
-    prices: Option<PricesTable>,
-}
-
-/// What the agent's model costs, for each million tokens.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PricesTable {
-    input: Spanned<Decimal>,
-    /// Absent: cached input costs as much as any other.
-    cached: Option<Spanned<Decimal>>,
-    output: Spanned<Decimal>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -39,7 +28,7 @@ enum Decimal {
 }
 
 impl BudgetsTable {
-    pub(super) fn check(&self, source: &Source<'_>) -> Result<(Budgets, Prices)> {
+    pub(super) fn check(&self, source: &Source<'_>, prices: Option<Prices>) -> Result<Budgets> {
         let turns = match &self.turns {
             Some(turns) => {
                 source.checked(turns, checks::turns(*turns.get_ref()))?;
@@ -56,8 +45,8 @@ impl BudgetsTable {
         let money = match &self.money {
             None => None,
             Some(money) => {
-                if self.prices.is_none() {
-                    let message = "a budget of `money` needs `prices = { input = …, output = … }`: what a million tokens cost";
+                if prices.is_none() {
+                    let message = "a budget of `money` needs a model whose section says what a million tokens cost: `price_input` and `price_output`";
                     return Err(source.error(money.span(), message));
                 }
                 match millionths(source, "money", money)? {
@@ -73,17 +62,7 @@ impl BudgetsTable {
                 ms => Some(u64::try_from(ms).unwrap_or(u64::MAX)),
             },
         };
-        let prices = match &self.prices {
-            None => Prices::default(),
-            Some(table) => {
-                let input = millionths(source, "input", &table.input)?;
-                let cached = table.cached.as_ref();
-                let cached = cached.map(|price| millionths(source, "cached", price)).transpose()?;
-                let output = millionths(source, "output", &table.output)?;
-                Prices { input, cached: cached.unwrap_or(input), output }
-            }
-        };
-        Ok((Budgets { turns, tokens, money, time_ms }, prices))
+        Ok(Budgets { turns, tokens, money, time_ms })
     }
 }
 

@@ -32,7 +32,7 @@ pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use error::ConfigError;
 pub(crate) use error::{listed, nearest};
-pub use model::{HeaderSource, ModelConfig, OpenAiApi, Prices, Provider, Vendor, VendorModel};
+pub use model::{HeaderSource, ModelConfig, OpenAiApi, Provider, Vendor, VendorModel};
 pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;

@@ -8,6 +8,7 @@ mod vendor;
 use std::fmt;
 use std::sync::Arc;
 
+use domain::budget::Prices;
 use models::scripted::{DEMO_SCRIPT, ScriptedModel};
 use ports::clock::{Chance, Clock};
 use ports::model::Model;
@@ -19,7 +20,7 @@ use super::source::{Result, Source};
 pub(super) use table::ModelTable;
 #[cfg(test)]
 pub(super) use table::TimeLimitsTable;
-pub use vendor::{HeaderSource, OpenAiApi, Prices, Vendor, VendorModel};
+pub use vendor::{HeaderSource, OpenAiApi, Vendor, VendorModel};
 
 /// The script that comes with the program.
 const DEMO: &str = "builtin:demo";
@@ -49,6 +50,14 @@ impl fmt::Debug for Provider {
 }
 
 impl ModelConfig {
+    /// What a million tokens cost, if the file says so.
+    pub fn prices(&self) -> Option<Prices> {
+        match &self.provider {
+            Provider::Scripted(_) => None,
+            Provider::Vendor(vendor) => vendor.prices,
+        }
+    }
+
     /// The model itself, ready to think. Its key is read here, so that a missing one is told at the
     /// start and not in the middle of a run.
     pub fn open(&self, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Result<Arc<dyn Model>> {

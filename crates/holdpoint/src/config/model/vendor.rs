@@ -1,5 +1,6 @@
 //! A model behind somebody's API: what the section becomes, and the checks between.
 
+use domain::budget::Prices;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -61,16 +62,6 @@ pub enum ProxySource {
     None,
     Url(Url),
     Env(String),
-}
-
-/// What a million tokens cost, in millionths of whatever money the prices are in. So a turn costs
-/// `tokens * price / 1_000_000` millionths, and nothing is lost to fractions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prices {
-    pub input_micros: u64,
-    /// Of what the provider had in its cache.
-    pub cached_micros: u64,
-    pub output_micros: u64,
 }
 
 impl VendorModel {
@@ -331,12 +322,12 @@ fn prices(table: &ModelTable, source: &Source<'_>) -> Result<Option<Prices>> {
     match (&table.price_input, &table.price_cached, &table.price_output) {
         (None, None, None) => Ok(None),
         (Some(input), cached, Some(output)) => {
-            let input_micros = micros("price_input", input)?;
+            let input = micros("price_input", input)?;
             let cached = cached.as_ref().map(|cached| micros("price_cached", cached));
             Ok(Some(Prices {
-                input_micros,
-                cached_micros: cached.transpose()?.unwrap_or(input_micros),
-                output_micros: micros("price_output", output)?,
+                input,
+                cached: cached.transpose()?.unwrap_or(input),
+                output: micros("price_output", output)?,
             }))
         }
         (input, cached, output) => {

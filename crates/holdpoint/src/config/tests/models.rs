@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::budget::Prices;
 use models::anthropic::{Cache, Thinking};
 
 use super::opened;
@@ -70,8 +71,7 @@ fn every_key_arrives() {
     assert_eq!((model.retries, model.time_limits.connect), (2, Duration::from_secs(3)));
     assert_eq!(model.time_limits.silence, Duration::from_secs(90));
     assert_eq!(model.time_limits.first_byte, Duration::from_secs(300), "the default");
-    let prices =
-        Prices { input_micros: 3_000_000, cached_micros: 300_000, output_micros: 15_250_000 };
+    let prices = Prices { input: 3_000_000, cached: 300_000, output: 15_250_000 };
     assert_eq!(model.prices, Some(prices));
 }
 
@@ -246,5 +246,29 @@ fn models_open_when_their_keys_are_there() {
         );
         let config = Config::parse(&text, &name).expect("sound");
         assert!(opened(&config.models["m"]).is_ok(), "a server near by needs no key");
+    }
+}
+
+#[test]
+fn money_is_counted_by_the_prices_of_the_model() {
+    let text = |budget: &str| {
+        format!(
+            "[models.m]\nprovider = \"anthropic\"\nmodel = \"big\"\nbase_url = \"http://127.0.0.1:1\"\n\
+             price_input = 3\nprice_output = 15\n\
+             [[agents]]\nid = \"a\"\nmodel = \"m\"\nbudgets = {{ {budget} }}\n\
+             [[people]]\nid = \"ana\"\nname = \"Ana\"\nroles = [\"admin\"]\n"
+        )
+    };
+    let config = Config::parse(&text("money = 2.50"), "h.toml").expect("sound");
+    assert_eq!(config.agents[0].budgets.money, Some(2_500_000));
+    let prices = Prices { input: 3_000_000, cached: 3_000_000, output: 15_000_000 };
+    assert_eq!(config.agents[0].prices, prices, "cached input costs as much as the rest");
+    for (budget, wanted) in [
+        ("money = 0", "`money` is more than nothing"),
+        ("money = -1.0", "`money` is between 0 and 1000000, like `2.50`"),
+        ("money = nan", "`money` is between 0 and 1000000, like `2.50`"),
+    ] {
+        let Err(why) = Config::parse(&text(budget), "h.toml") else { panic!("{budget} was taken") };
+        assert_eq!(why.to_string(), format!("h.toml:10: {wanted}"), "{budget}");
     }
 }
