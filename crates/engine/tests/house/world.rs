@@ -27,6 +27,7 @@ use ports::courier::{Courier, CourierError};
 use ports::model::{DeltaSink, Model, ModelError, ModelRequest, ModelTurn, WrittenCall};
 use ports::store::Store;
 use ports::tool_host::ToolHost;
+use ports::toolbox::Toolbox;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::closure::FnTool;
@@ -212,6 +213,7 @@ pub(crate) struct Options {
     pub(crate) witness: Witness,
     pub(crate) gate: Option<CancellationToken>,
     pub(crate) extra: Vec<Arc<dyn ToolHost>>,
+    pub(crate) boxes: Vec<Arc<dyn Toolbox>>,
     pub(crate) policy: Policy,
     /// How far this engine's clock is ahead of the world's.
     pub(crate) ahead_ms: u64,
@@ -228,6 +230,7 @@ impl Options {
             witness: Witness::default(),
             gate: None,
             extra: Vec::new(),
+            boxes: Vec::new(),
             policy: policy(),
             ahead_ms: 0,
             budgets: Budgets::default(),
@@ -268,7 +271,11 @@ impl Options {
             id: "ops".into(),
             instructions: Some("be careful".into()),
             model: self.model.clone(),
-            tools: tools.iter().map(|host| host.tool().name.clone()).collect(),
+            tools: tools
+                .iter()
+                .map(|host| host.tool().name.clone())
+                .chain(self.boxes.iter().map(|it| it.name().into()))
+                .collect(),
             while_pending: Default::default(),
             run_as_decided: false,
             budgets: self.budgets,
@@ -287,7 +294,7 @@ impl Options {
             tools,
             limits: Limits::default(),
         };
-        let engine = Engine::start(setup).await.unwrap();
+        let engine = Engine::start_with(setup, self.boxes).await.unwrap();
         let ana = person(&engine, "ana").await;
         let bob = person(&engine, "bob").await;
         let program =

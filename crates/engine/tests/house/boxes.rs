@@ -1,0 +1,205 @@
+//! Tools that come, change and go while the house runs, and calls that ask people something.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use domain::answer::Answer;
+use domain::call::ClearedCall;
+use domain::hold::{HoldState, Question};
+use domain::json::Arguments;
+use domain::outcome::{Outcome, Output};
+use domain::tool::{Effects, Place, Tool};
+use ports::asker::{Answered, Asked, Asker};
+use ports::tool_host::{PrepareError, Prepared, ToolHost};
+use ports::toolbox::{Shelf, Toolbox};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::{Options, World, approve, node, results};
+
+/// One tool, which does what it is called and asks when it is called `ask`.
+struct Boxed {
+    tool: Tool,
+    did: Arc<Mutex<Vec<String>>>,
+}
+
+#[async_trait]
+impl ToolHost for Boxed {
+    fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    async fn prepare(&self, _: &Arguments) -> Result<Prepared, PrepareError> {
+        Ok(Prepared::default())
+    }
+
+    async fn run(&self, _: ClearedCall, _: CancellationToken) -> Outcome {
+        self.did.lock().unwrap().push(self.tool.description.clone());
+        Outcome::Succeeded(Output::text(self.tool.description.clone()))
+    }
+
+    async fn run_asking(
+        &self,
+        call: ClearedCall,
+        asker: &dyn Asker,
+        stop: CancellationToken,
+    ) -> Outcome {
+        if &*self.tool.name != "box__ask" {
+            return self.run(call, stop).await;
+        }
+        let question =
+            Question::choose([("red".into(), None), ("green".into(), None)], false, false);
+        let asked = Asked {
+            title: "Which colour?".into(),
+            question: question.unwrap(),
+            shown: Value::Null,
+        };
+        let said = tokio::select! {
+            said = asker.ask(asked) => said,
+            () = stop.cancelled() => return Outcome::Failed(Output::text("stopped")),
+        };
+        Outcome::Succeeded(Output::text(match said {
+            Answered::Given(Answer::Choose(chosen)) => chosen.join(","),
+            other => format!("{other:?}"),
+        }))
+    }
+}
+
+#[derive(Clone, Default)]
+struct Box1 {
+    shelf: Arc<Mutex<Arc<Shelf>>>,
+    did: Arc<Mutex<Vec<String>>>,
+}
+
+impl Toolbox for Box1 {
+    fn name(&self) -> &str {
+        "box"
+    }
+
+    fn shelf(&self) -> Arc<Shelf> {
+        self.shelf.lock().unwrap().clone()
+    }
+}
+
+impl Box1 {
+    fn puts(&self, tools: &[(&str, &str)]) {
+        let mut shelf = Shelf::default();
+        for (name, description) in tools {
+            let schema = json!({"type": "object"});
+            let effects = Effects::AtMostOnce;
+            let tool = Tool::new(name, description, schema, effects, Place::Server, "box").unwrap();
+            shelf.offered.push(tool.name.clone());
+            let host = Boxed { tool: tool.clone(), did: self.did.clone() };
+            shelf.hosts.insert(tool.name.clone(), Arc::new(host));
+        }
+        *self.shelf.lock().unwrap() = Arc::new(shelf);
+    }
+}
+
+async fn world(toolbox: &Box1) -> World {
+    let node = node();
+    let mut options = Options::new(Arc::new(stores::MemoryStore::new(node)), node);
+    options.boxes = vec![Arc::new(toolbox.clone())];
+    options.start().await
+}
+
+fn offered(world: &World) -> Vec<String> {
+    let agent = world.engine.agent("ops").unwrap();
+    let names = world.engine.offered(agent);
+    names.iter().filter(|name| name.starts_with("box__")).map(|name| name.to_string()).collect()
+}
+
+#[tokio::test]
+async fn what_is_in_the_box_is_offered_and_what_is_not_is_refused() {
+    let toolbox = Box1::default();
+    let world = world(&toolbox).await;
+    assert!(offered(&world).is_empty());
+    toolbox.puts(&[("box__b", "B"), ("box__a", "A")]);
+    assert_eq!(offered(&world), ["box__b", "box__a"]);
+
+    let session = world.session().await;
+    world.model.will("", &[("box__c", json!({}))]);
+    world.say(session, "go").await;
+    let over = world.over(session).await;
+    assert!(results(&over)[0].starts_with("There is no tool `box__c`"), "{:?}", results(&over));
+    let heard = world.model.heard();
+    assert!(heard[0].tools.iter().any(|tool| &*tool.name == "box__a"));
+}
+
+#[tokio::test]
+async fn i03_a_tool_of_a_box_that_changed_is_asked_about_again() {
+    let toolbox = Box1::default();
+    let world = world(&toolbox).await;
+    toolbox.puts(&[("box__a", "first")]);
+    let session = world.session().await;
+    world.model.will("", &[("box__a", json!({}))]);
+    world.say(session, "go").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    toolbox.puts(&[("box__a", "then")]);
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    let asked_again =
+        |session: &domain::session::Session| session.open_holds().any(|open| open.id != hold.id);
+    let again = world.until(session, "asked again", asked_again).await;
+    let again = again.open_holds().next().unwrap().clone();
+    assert_ne!(again.digest(), hold.digest());
+    assert!(toolbox.did.lock().unwrap().is_empty());
+    world.answer(&world.ana, &again, approve()).await.unwrap();
+    assert_eq!(results(&*world.over(session).await), ["then"]);
+    assert_eq!(*toolbox.did.lock().unwrap(), ["then"]);
+}
+
+#[tokio::test]
+async fn a_running_call_asks_those_who_may_be_asked_about_it() {
+    let toolbox = Box1::default();
+    let world = world(&toolbox).await;
+    toolbox.puts(&[("box__ask", "asks")]);
+    let session = world.session().await;
+    world.model.will("", &[("box__ask", json!({}))]);
+    world.say(session, "go").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    let question = question(&world).await;
+    assert_eq!(question.title, "Which colour?");
+    assert_eq!(question.audience, hold.audience);
+    assert_eq!(question.parent, Some(hold.id));
+    world.answer(&world.ana, &question, Answer::Choose(vec!["green".into()])).await.unwrap();
+    assert_eq!(results(&*world.over(session).await), ["green"]);
+}
+
+#[tokio::test]
+async fn a_question_is_withdrawn_with_its_call() {
+    let toolbox = Box1::default();
+    let world = world(&toolbox).await;
+    toolbox.puts(&[("box__ask", "asks")]);
+    let session = world.session().await;
+    world.model.will("", &[("box__ask", json!({}))]);
+    world.say(session, "go").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    let question = question(&world).await;
+    let run = world.get(session).await.run.as_ref().unwrap().id;
+    world.engine.cancel_run(&world.ana, run, None).await.unwrap();
+    world.over(session).await;
+    let ended = world.engine.wait(
+        &world.ana,
+        question.id,
+        engine::Until::Decided,
+        std::time::Duration::from_secs(20),
+    );
+    let ended = ended.await.unwrap().expect("it is withdrawn");
+    assert!(matches!(ended.state, HoldState::Cancelled { .. }), "{:?}", ended.state);
+}
+
+/// The open hold that is no call's own.
+async fn question(world: &World) -> Arc<domain::hold::Hold> {
+    let looking = async {
+        loop {
+            let holds = world.holds().await;
+            if let Some(found) = holds.iter().find(|hold| hold.session.is_none()) {
+                return found.clone();
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), looking).await.expect("a question")
+}
