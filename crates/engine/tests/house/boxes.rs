@@ -161,6 +161,7 @@ async fn a_running_call_asks_those_who_may_be_asked_about_it() {
     let question = question(&world).await;
     assert_eq!(question.title, "Which colour?");
     assert_eq!(question.audience, hold.audience);
+    assert!(question.audience.roles.contains("dba"), "not just anybody: {:?}", question.audience);
     assert_eq!(question.parent, Some(hold.id));
     world.answer(&world.ana, &question, Answer::Choose(vec!["green".into()])).await.unwrap();
     assert_eq!(results(&*world.over(session).await), ["green"]);

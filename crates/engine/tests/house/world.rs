@@ -159,6 +159,7 @@ fn policy() -> Policy {
     let rules = vec![
         rule("reading is fine", "look", Then::Allow, 1),
         rule("dbas wipe", "wipe*", Then::Ask, 1),
+        rule("dbas answer for boxes", "box__*", Then::Ask, 1),
     ];
     Policy::compile(PolicySpec { rules, ..PolicySpec::default() }).unwrap()
 }
