@@ -1,7 +1,7 @@
 //! The engine over real stores, with a model and tools that tests hold in their hands.
 
-mod budgets;
 mod boxes;
+mod budgets;
 mod circle;
 mod crash;
 mod faults;
