@@ -79,7 +79,22 @@ pub(crate) fn web_packages(here: &Checkout) -> Result<()> {
 
 /// The packages of a folder with a lock file, exactly as locked.
 pub(crate) fn npm_packages(here: &Checkout, folder: &str) -> Result<()> {
-    let within = here.join(folder);
+    npm_ci(&here.join(folder), &[])
+}
+
+/// The npm packages that the lock file in `folder` names, beside what cargo builds and not beside the
+/// source. Returns the folder that they lie in.
+pub(crate) fn node(here: &Checkout, name: &str, folder: &Path) -> Result<PathBuf> {
+    let home = here.built.parent().context("target/")?.join(name);
+    fs::create_dir_all(&home).with_context(|| home.display().to_string())?;
+    for file in ["package.json", "package-lock.json"] {
+        fs::copy(folder.join(file), home.join(file)).context(file)?;
+    }
+    npm_ci(&home, &["--ignore-scripts"]).context("these packages need Node 20.19 or newer")?;
+    Ok(home.join("node_modules"))
+}
+
+fn npm_ci(within: &Path, words: &[&str]) -> Result<()> {
     let lock = within.join("package-lock.json");
     let lock = fs::read(&lock).with_context(|| lock.display().to_string())?;
     // npm's own record inside node_modules is written in another form than the lock file, so we
@@ -88,35 +103,14 @@ pub(crate) fn npm_packages(here: &Checkout, folder: &str) -> Result<()> {
     if fs::read(&record).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    let installed =
-        Job::new("npm").args(["ci", "--no-audit", "--no-fund"]).within(&within).run()?;
-    ensure!(installed.success, "npm could not install the packages of {folder}; see above");
-    fs::write(&record, lock).with_context(|| record.display().to_string())
-}
-
-/// The npm packages that the lock file in `folder` names, beside what cargo builds and not beside the
-/// source. Returns the folder that they lie in.
-pub(crate) fn node(here: &Checkout, name: &str, folder: &Path) -> Result<PathBuf> {
-    let home = here.built.parent().context("target/")?.join(name);
-    let modules = home.join("node_modules");
-    let lock = fs::read(folder.join("package-lock.json")).context("package-lock.json")?;
-    let record = modules.join(".installed-lock.json");
-    if fs::read(&record).is_ok_and(|installed| installed == lock) {
-        return Ok(modules);
-    }
-    fs::create_dir_all(&home).with_context(|| home.display().to_string())?;
-    for file in ["package.json", "package-lock.json"] {
-        fs::copy(folder.join(file), home.join(file)).context(file)?;
-    }
     let installed = Job::new("npm")
-        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-        .within(&home)
+        .args(["ci", "--no-audit", "--no-fund"])
+        .args(words)
+        .within(within)
         .limit_minutes(15)
-        .run()
-        .context("these packages need Node 20.19 or newer, with npm")?;
-    ensure!(installed.success, "npm could not install the packages of {}", folder.display());
-    fs::write(&record, lock).with_context(|| record.display().to_string())?;
-    Ok(modules)
+        .run()?;
+    ensure!(installed.success, "npm could not install the packages of {}", within.display());
+    fs::write(&record, lock).with_context(|| record.display().to_string())
 }
 
 /// A Python with exactly the packages that `lock` names, in an environment of its own beside what

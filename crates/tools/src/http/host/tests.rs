@@ -255,8 +255,8 @@ async fn a_redirect_to_another_host_is_not_followed() {
         "https://api.example/".into(),
         "file:///etc/passwd".into(),
         "http://[".into(),
-        // The last one: a mistake is found by the others, before anybody outside is called.
-        "http://169.254.169.254/latest/meta-data/".into(),
+        // Another host that is no stranger: a mistake here must not call anybody outside.
+        format!("http://127.0.0.2:{}/latest/meta-data/", elsewhere.port),
     ] {
         let answer =
             format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 5\r\n\r\nmoved");
