@@ -160,10 +160,22 @@ fn outgoing(part: &Part, tool_use_id: String, result: &ToolResult) -> CallResult
 
 fn offer(tool: &Tool) -> ToolOffer {
     let input_schema = match tool.confirm {
-        Confirm::Held => tool.input_schema.clone(),
-        Confirm::TwoPhase => with_confirmed(&tool.input_schema),
+        Confirm::Held => offered(&tool.input_schema),
+        Confirm::TwoPhase => with_confirmed(&offered(&tool.input_schema)),
     };
     ToolOffer { name: tool.name.clone(), description: tool.description.clone(), input_schema }
+}
+
+/// The schema as providers take it: one that they refuse would end every request of the agent. What is
+/// left out here still holds: the arguments are checked against the whole.
+fn offered(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let Some(object) = schema.as_object_mut() else { return schema };
+    for at_the_root in ["oneOf", "anyOf", "allOf"] {
+        object.remove(at_the_root);
+    }
+    object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    schema
 }
 
 /// The schema of a two-phase tool as the model sees it. The tool's own schema never has the key:

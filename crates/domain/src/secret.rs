@@ -96,7 +96,8 @@ pub fn sealed(
 ) -> Value {
     let mut value = value.clone();
     visit_secrets(&mut value, pointers, &mut |place, inner| {
-        if !inner.is_null() && inner != SECRET {
+        // A reference that was shown and sent back stays what it is.
+        if !inner.is_null() && inner != SECRET && referred(inner).is_none() {
             let secret = SecretValue::new(inner.take());
             *inner = Value::from(reference(seal(place, secret)));
         }

@@ -9,9 +9,11 @@ use domain::call::Call;
 use domain::digest::Framed;
 use domain::hold::{Hold, HoldState, Preview, Risk, tag_of};
 use domain::id::{Bits, CallId, HoldId, StreamId};
+use domain::limits::CONTEXT_BYTES_MAX;
 use domain::outside::OutsideCommand;
 use domain::person::Actor;
 use domain::refusal::Refusal;
+use domain::scrub::Scrubber;
 use domain::visible::visible;
 use ports::asker::{Answered, Asked, Asker};
 use tokio::runtime::Handle;
@@ -29,6 +31,8 @@ pub(crate) struct CallAsker<'a> {
     /// Given back while people think: others need not wait for them.
     turn: Mutex<Option<SemaphorePermit<'a>>>,
     asked: AtomicU32,
+    /// What the host was given in place of references must not come back as a question.
+    scrubber: &'a Scrubber,
 }
 
 impl<'a> CallAsker<'a> {
@@ -37,8 +41,17 @@ impl<'a> CallAsker<'a> {
         call: Arc<Call>,
         attempt: u32,
         turn: SemaphorePermit<'a>,
+        scrubber: &'a Scrubber,
     ) -> CallAsker<'a> {
-        CallAsker { engine, call, attempt, turn: Mutex::new(Some(turn)), asked: AtomicU32::new(0) }
+        let (turn, asked) = (Mutex::new(Some(turn)), AtomicU32::new(0));
+        CallAsker { engine, call, attempt, turn, asked, scrubber }
+    }
+
+    fn tells_a_secret(&self, asked: &Asked) -> bool {
+        let question = format!("{:?}", asked.question);
+        self.scrubber.scrub(&asked.title) != asked.title
+            || self.scrubber.scrub_value(&asked.shown) != asked.shown
+            || self.scrubber.scrub(&question) != question
     }
 
     async fn put(&self, asked: Asked) -> Result<Answered, Error> {
@@ -78,6 +91,10 @@ impl<'a> CallAsker<'a> {
 #[async_trait]
 impl Asker for CallAsker<'_> {
     async fn ask(&self, asked: Asked) -> Answered {
+        if !self.scrubber.is_idle() && self.tells_a_secret(&asked) {
+            tracing::warn!(call = %self.call.id, "a question of a running call would tell a secret, and is not put");
+            return Answered::Nobody { why: "the question would tell a secret".into() };
+        }
         drop(self.turn.lock().await.take());
         let answered = match self.put(asked).await {
             Ok(answered) => answered,
@@ -127,6 +144,9 @@ impl Engine {
         let invalid =
             |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
         asked.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
+        if asked.shown.to_string().len() > CONTEXT_BYTES_MAX {
+            return Err(invalid("context", "there is too much to show".into()).into());
+        }
         let session = call.session.ok_or(Refusal::NotFound { what: "session" })?;
         let session = self.load_session(session).await?;
         let requester = session.requester().cloned();
@@ -174,7 +194,9 @@ impl Engine {
             let id = question_id(call, attempt, number);
             match self.0.store.hold(id).await {
                 Ok(Some(_)) => self.withdraw(id).await,
-                _ => return,
+                // A number is used up also by a question that could not be put.
+                Ok(None) => {}
+                Err(_) => return,
             }
         }
     }

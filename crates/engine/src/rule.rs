@@ -15,7 +15,7 @@ use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
 use domain::schema::{restore, write_only_pointers};
 use domain::scrub::Scrubber;
-use domain::secret::{Sealed, SecretValue, unsealed};
+use domain::secret::{Sealed, SecretValue, references, unsealed};
 use domain::session::{
     HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience,
 };
@@ -138,7 +138,12 @@ impl Engine {
         if let Decision::Deny = verdict.decision {
             return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) };
         }
-        let must_ask = looked.blind || looked.prepared.ask.is_some() || tool.place != Place::Server;
+        // A secret goes nowhere on a rule's word alone: who gave it did not say for which tool.
+        let gives_a_secret = !references(call.arguments.value(), &call.secrets).is_empty();
+        let must_ask = looked.blind
+            || looked.prepared.ask.is_some()
+            || tool.place != Place::Server
+            || gives_a_secret;
         if let (Decision::Allow, false) = (&verdict.decision, must_ask) {
             return Ruling::Allowed {
                 call,
@@ -254,6 +259,14 @@ impl Engine {
             None => arguments,
         };
         let (revised, preview, asks, title) = match self.0.tools.get(&call.tool) {
+            // What the editor was shown is another tool than what would run.
+            Some(host) if hold.session.is_some() && host.tool().definition() != call.definition => {
+                return Err(invalid(
+                    "the tool has changed since this call was proposed; approve it unchanged, and it is asked \
+                     about as it is now, or deny it"
+                        .into(),
+                ));
+            }
             Some(host) if hold.session.is_some() => {
                 let known = self.0.store.sealed(scope_of(hold)).await;
                 let known: Vec<Sealed> =
@@ -264,7 +277,9 @@ impl Engine {
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();
                 let revised = call.revised(arguments, context, definition, self.0.policy.version());
-                (revised, looked.prepared.preview, asks, looked.prepared.title)
+                let mut preview = looked.prepared.preview;
+                preview.warnings.extend(self.told_of_secrets(&revised, &known));
+                (revised, preview, asks, looked.prepared.title)
             }
             // An outside program's call: we know its rules, not its tool.
             _ => {
@@ -340,7 +355,11 @@ async fn look(
     ports::failpoint!("rule.prepared");
     match prepared {
         Ok(prepared) => {
-            Ok(Looked { prepared: scrubbed_preview(prepared, &scrubber), blind: false })
+            // Hosts saw references, and compare the context again when the call starts: there only
+            // what the model itself wrote can be a secret.
+            let own = written(arguments, &pointers);
+            let own = Scrubber::new(own.iter().map(SecretValue::expose));
+            Ok(Looked { prepared: scrubbed_preview(prepared, &scrubber, &own), blind: false })
         }
         Err(PrepareError::Unsound(why)) => Err(scrubber.scrub(&why)),
         Err(PrepareError::Blind(why)) => {

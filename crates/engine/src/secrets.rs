@@ -170,14 +170,18 @@ pub(crate) fn scrubbed(outcome: Outcome, scrubber: &Scrubber) -> Outcome {
 }
 
 /// What a host says about a call before anybody is asked.
-pub(crate) fn scrubbed_preview(prepared: Prepared, scrubber: &Scrubber) -> Prepared {
+pub(crate) fn scrubbed_preview(
+    prepared: Prepared,
+    scrubber: &Scrubber,
+    of_context: &Scrubber,
+) -> Prepared {
     if scrubber.is_idle() {
         return prepared;
     }
     let scrub = |text: String| scrubber.scrub(&text);
     let Preview { summary, rows, diff, warnings } = prepared.preview;
     let mut context = prepared.context;
-    context.detail = scrub(context.detail);
+    context.detail = of_context.scrub(&context.detail);
     Prepared {
         context,
         preview: Preview {

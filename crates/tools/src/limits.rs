@@ -84,3 +84,7 @@ pub const HTTP_REDIRECTS_MAX: usize = 3;
 /// How often a request that is harmless to repeat is made, and the first pause between two.
 pub const HTTP_ATTEMPTS: u32 = 3;
 pub const HTTP_PAUSE: Duration = Duration::from_millis(200);
+/// How long a database may say nothing at all before its wire is tried, and between tries.
+pub const SQL_SILENCE: Duration = Duration::from_secs(10);
+/// The longest text or blob that SQLite makes for us: it makes them in our own memory.
+pub const SQL_VALUE_BYTES_MAX: i32 = 16 << 20;

@@ -221,6 +221,15 @@ impl Session {
 impl Session {
     /// Whether anybody gave this session a secret, so that there is something to look for.
     pub fn has_secrets(&self) -> bool {
+        // An edit whose editor may not approve it leaves no vote, only the call.
+        let called = |hold: &Arc<Hold>| {
+            hold.call.as_ref().is_some_and(|call| {
+                !call.secrets.is_empty() && mentions_secret(call.arguments.value())
+            })
+        };
+        if self.holds.values().any(called) {
+            return true;
+        }
         self.holds.values().flat_map(|hold| &hold.votes).any(|vote| match &vote.answer {
             Answer::Fill(form) => mentions_secret(form),
             Answer::Approve { arguments: Some(arguments), .. } => {

@@ -85,12 +85,13 @@ impl Engine {
                 evidence: "the server stopped before the call could begin".into(),
             };
         };
-        let asker = CallAsker::new(self, cleared.shared(), cleared.attempt(), turn);
+        let (call, attempt) = (cleared.shared(), cleared.attempt());
         // Only here do references become what they stand for, and only for this one host.
         let (cleared, scrubber) = match self.unsealed(session, cleared).await {
             Ok(unsealed) => unsealed,
             Err(why) => return Outcome::Failed(Output::text(format!("Not run: {why}."))),
         };
+        let asker = CallAsker::new(self, call, attempt, turn, &scrubber);
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
         let run = AssertUnwindSafe(host.run_asking(cleared, &asker, stop)).catch_unwind();
         let outcome = run.await.unwrap_or_else(|_| Outcome::Unknown {

@@ -204,3 +204,22 @@ async fn question(world: &World) -> Arc<domain::hold::Hold> {
     };
     tokio::time::timeout(std::time::Duration::from_secs(20), looking).await.expect("a question")
 }
+
+#[tokio::test]
+async fn i03_an_edit_does_not_stand_for_a_tool_that_changed_meanwhile() {
+    let toolbox = Box1::default();
+    let world = world(&toolbox).await;
+    toolbox.puts(&[("box__a", "first")]);
+    let session = world.session().await;
+    world.model.will("", &[("box__a", json!({"n": 1}))]);
+    world.say(session, "go").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    toolbox.puts(&[("box__a", "then")]);
+    let edited = Arguments::from_value(json!({"n": 2})).unwrap();
+    let answer =
+        Answer::Approve { scope: domain::answer::Scope::Once, arguments: Some(edited), note: None };
+    let refused = world.answer(&world.ana, &hold, answer).await.unwrap_err().to_string();
+    assert!(refused.contains("the tool has changed"), "{refused}");
+    assert!(world.hold(hold.id).await.is_pending());
+    assert!(toolbox.did.lock().unwrap().is_empty());
+}

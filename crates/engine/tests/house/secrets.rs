@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use domain::answer::Answer;
+use domain::answer::{Answer, Scope};
 use domain::event::Event;
 use domain::hold::Hold;
 use domain::id::{SessionId, StreamId};
+use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::policy::{MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::secret::referred;
 use domain::tool::{Effects, Place, Tool};
@@ -264,4 +266,39 @@ async fn i45_a_secret_that_an_approver_types_is_kept_apart_as_well() {
     for spelling in [CANARY, "s3cret"] {
         assert!(!all.contains(spelling), "{spelling} in {all}");
     }
+}
+
+#[tokio::test]
+async fn i45_no_rule_alone_sends_a_secret_anywhere() {
+    let got = Got::default();
+    let node = node();
+    let mut options = Options::new(Arc::new(stores::MemoryStore::new(node)), node);
+    options.extra =
+        vec![Arc::new(HumanTool::new("ask", Asking::Anything).unwrap()), Arc::new(shipper(&got))];
+    let rule = RuleSpec {
+        name: "ship freely".into(),
+        line: 1,
+        matcher: MatchSpec { tool: Some("ship".into()), ..MatchSpec::default() },
+        then: Then::Allow,
+        risk: None,
+        ask: None,
+    };
+    let spec = PolicySpec { rules: vec![rule], ..PolicySpec::default() };
+    options.policy = Policy::compile(spec).unwrap();
+    let world = options.start().await;
+    let (session, hold) = asked(&world).await;
+    world.answer(&world.ana, &hold, given()).await.unwrap();
+    world.over(session).await;
+    let key = reference(&world, session).await;
+    world.model.will("", &[("ship", json!({"app": "shop", "key": key}))]);
+    world.say(session, "go on").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    assert!(got.0.lock().unwrap().is_empty(), "somebody is asked first");
+
+    // Whoever changes another field and sends the reference back means the same secret.
+    let edited = Arguments::from_value(json!({"app": "other", "key": key})).unwrap();
+    let answer = Answer::Approve { scope: Scope::Once, arguments: Some(edited), note: None };
+    world.answer(&world.ana, &hold, answer).await.unwrap();
+    world.over(session).await;
+    assert_eq!(*got.0.lock().unwrap(), [json!({"app": "other", "key": CANARY})]);
 }

@@ -113,6 +113,10 @@ async fn what_is_not_allowed_does_not_run_whoever_reads_it() {
         ("SELECT pg_advisory_lock(1)", "`pg_advisory_lock` is not allowed"),
         ("SELECT query_to_xml('SELECT 1', true, true, '')", "`query_to_xml` is not allowed"),
         ("SELECT lo_unlink(1)", "`lo_unlink` is not allowed"),
+        ("SELECT U&\"pg\\005fsleep\"(100)", "U&"),
+        ("SELECT (5).pg_sleep", "`pg_sleep` is not allowed"),
+        ("SELECT orders.sweep FROM orders", "`sweep` is not allowed"),
+        ("SELECT * FROM ONLY lines", "ONLY is not allowed"),
         ("SELECT * FROM orders FOR UPDATE", "FOR UPDATE"),
         ("SELECT $1", "$1"),
         ("SELECT * FROM no_such_table", "does not exist"),
@@ -127,6 +131,8 @@ async fn what_is_not_allowed_does_not_run_whoever_reads_it() {
     let modify = shop.modify(|_| {});
     for (sql, why) in [
         ("SELECT 1", "changes nothing"),
+        ("DELETE FROM ONLY holdpoint_marker", "ONLY is not allowed"),
+        ("UPDATE orders SET status = 1 FROM ONLY lines", "ONLY is not allowed"),
         ("UPDATE orders SET status = sweep()", "`sweep` is not allowed"),
         ("DELETE FROM orders WHERE pg_sleep(1) IS NULL", "`pg_sleep` is not allowed"),
         ("DROP TABLE orders", "cannot be changed here"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::schema::{SECRET, redact, write_only_pointers};
+use domain::secret::references;
 use egress::Guard;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
@@ -99,14 +100,19 @@ impl RequestTemplate {
         }
         let url = self.address.url(&sent, self.guard)?;
 
-        let redacted = redact(arguments, &write_only_pointers(schema));
+        let pointers = write_only_pointers(schema);
+        let redacted = redact(arguments, &pointers);
+        // References to secrets are shown as the secrets themselves will be when they are sent.
+        let referred = references(arguments, &pointers);
+        let is_referred =
+            |name: &str| referred.iter().any(|(place, _)| place.strip_prefix('/') == Some(name));
         let hidden: BTreeSet<String> = self
             .names()
             .into_iter()
             .filter(|name| {
-                let told = redacted.get(*name);
+                let (told, given) = (redacted.get(*name), arguments.get(*name));
                 let whole = told.is_none_or(|value| value == SECRET);
-                arguments.get(*name).is_some() && whole && told != arguments.get(*name)
+                given.is_some_and(|given| (whole && told != Some(given)) || is_referred(name))
             })
             .map(str::to_owned)
             .collect();

@@ -57,8 +57,10 @@ impl Sender {
         loop {
             let response = match self.once(request, url.clone(), key, deadline).await {
                 Ok(response) => response,
-                // An earlier hop was answered, so this is not a request of which nothing was sent;
-                // but only reads get here.
+                // An earlier hop was answered, so this is not a request of which nothing was sent.
+                Err(Sent::Nothing(unsent)) if hops > 0 => {
+                    return Sent::Broken(format!("it was redirected, and then {}", unsent.why));
+                }
                 Err(sent) => return sent,
             };
             let mut answer = Answer::new(response.status(), response.headers());

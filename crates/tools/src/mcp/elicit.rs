@@ -12,6 +12,10 @@ use serde_json::{Value, json};
 use super::limits::FORM_FIELDS_MAX;
 use crate::title::headline;
 
+/// A question, not a document.
+const MESSAGE_BYTES_MAX: usize = 4 << 10;
+const LINK_BYTES_MAX: usize = 2 << 10;
+
 /// A question that can be asked, and how its answer goes back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Elicited {
@@ -35,10 +39,16 @@ impl Elicited {
     /// The error says why people are not asked; the server is told that nobody was.
     pub(crate) fn read(server: &str, tool: &str, params: &Value) -> Result<Elicited, String> {
         let message = params["message"].as_str().unwrap_or_default();
+        if message.len() > MESSAGE_BYTES_MAX {
+            return Err("its message is too long for people to read".into());
+        }
         let title = headline(&format!("{server} asks: {message}"));
         let mut shown = json!({"server": server, "tool": tool, "message": visible(message)});
         if params["mode"] == "url" {
             let url = params["url"].as_str().unwrap_or_default();
+            if url.len() > LINK_BYTES_MAX {
+                return Err("its link is too long".into());
+            }
             if !(url.starts_with("https://") || url.starts_with("http://")) {
                 return Err("its link is none that a browser opens".into());
             }

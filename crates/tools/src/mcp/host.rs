@@ -242,6 +242,8 @@ impl Running<'_> {
                     result = put(self.tool, self.core, self.asker, &mut self.asked, &request["params"]) => result,
                 }
             } else {
+                // What is no question to people counts too: a server that asks for it for ever must end.
+                self.asked += 1;
                 cancelled()
             };
             responses.insert(key, result);

@@ -66,11 +66,19 @@ impl Incoming {
     }
 }
 
+/// A reason is a sentence or two. It reaches people and the model, who must not drown in it.
+const ERROR_CHARACTERS_MAX: usize = 2_000;
+
 impl RpcError {
     fn read(error: &Value) -> RpcError {
         RpcError {
             code: error["code"].as_i64().unwrap_or_default(),
-            message: error["message"].as_str().unwrap_or("no reason was given").to_owned(),
+            message: error["message"]
+                .as_str()
+                .unwrap_or("no reason was given")
+                .chars()
+                .take(ERROR_CHARACTERS_MAX)
+                .collect(),
             data: error.get("data").cloned().unwrap_or_default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
 use domain::tool::Effects;
@@ -117,6 +117,8 @@ pub(crate) struct Core {
     shelf: RwLock<Arc<Shelf>>,
     /// One list at a time: the last look is the one that counts.
     looking: tokio::sync::Mutex<()>,
+    /// Set with the first link.
+    new_until: OnceLock<tokio::time::Instant>,
     stop: CancellationToken,
     me: Weak<Core>,
 }
@@ -160,6 +162,7 @@ impl McpServer {
             pins: Arc::new(Mutex::new(pins)),
             catalog: Mutex::default(),
             shelf: RwLock::default(),
+            new_until: OnceLock::new(),
             looking: tokio::sync::Mutex::default(),
             stop: stop.clone(),
             me: me.clone(),
@@ -408,6 +411,12 @@ impl Core {
         let mut well = false;
         let age = tokio::time::sleep(WELL_AFTER);
         tokio::pin!(age);
+        // Counted from the first link on: a server that keeps leaving does not stay new for ever.
+        let first_use = tokio::time::sleep_until(
+            *self.new_until.get_or_init(|| tokio::time::Instant::now() + WELL_AFTER),
+        );
+        tokio::pin!(first_use);
+        let mut is_new = true;
         loop {
             tokio::select! {
                 () = link.wire.cut().cancelled() => return well,
@@ -415,8 +424,9 @@ impl Core {
                     link.wire.cut().cancel();
                     return well;
                 }
-                () = &mut age, if !well => {
-                    well = true;
+                () = &mut age, if !well => well = true,
+                () = &mut first_use, if is_new => {
+                    is_new = false;
                     // What comes later was not there when the server was first seen.
                     self.pins().end_first_use();
                 }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Result};
 
-use crate::limits::{SQL_BUSY_WAIT, SQL_STEPS_PER_CHECK};
+use crate::limits::{SQL_BUSY_WAIT, SQL_STEPS_PER_CHECK, SQL_VALUE_BYTES_MAX};
 use crate::process::Stopwatch;
 
 /// Set when a call is to stop; the database looks at it every few steps.
@@ -46,6 +47,7 @@ fn open(path: &Path, flags: OpenFlags, limit: Duration, stop: &StopFlag) -> Resu
     connection.busy_timeout(SQL_BUSY_WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SQL_VALUE_BYTES_MAX)?;
     let (since, stop) = (Stopwatch::start(), stop.clone());
     connection.progress_handler(
         SQL_STEPS_PER_CHECK,

@@ -261,6 +261,8 @@ impl Change {
         let mut returned = Collector::new(&prepared, self.rows_kept);
         let rows = returned.run(session, &self.sql).await?;
         let rows = if self.statement.what.kind == Kind::Define { 0 } else { rows };
+        // What waits for the end of the transaction happens now, where it is counted.
+        session.client.batch_execute("SET CONSTRAINTS ALL IMMEDIATE").await?;
         let total = changed(session).await?.saturating_sub(before);
         Ok((Count { rows, also: total.saturating_sub(rows) }, returned.kept))
     }

@@ -42,6 +42,16 @@ pub(super) async fn check(
             &[&statement.relations],
         )
         .await?;
+    // A name that leads nowhere here may lead somewhere when the server reads it another way.
+    let resolves = |name: &String| found.iter().any(|row| row.get::<_, &str>(0) == name);
+    if statement.what.kind != Kind::Define
+        && let Some(lost) = statement
+            .relations
+            .iter()
+            .find(|name| !resolves(name) && !statement.withs.contains(name))
+    {
+        return Err(Failure::Refused(format!("the table {lost} does not exist")));
+    }
     for row in found {
         let (name, schema, table, kind): (&str, &str, &str, &str) =
             (row.get(0), row.get(1), row.get(2), row.get(3));

@@ -11,7 +11,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::target::Target;
 use super::trouble::{Failure, told};
-use crate::limits::{SQL_BUSY_WAIT, SQL_CONNECT_LIMIT};
+use crate::limits::{SQL_BUSY_WAIT, SQL_CONNECT_LIMIT, SQL_SILENCE};
 
 pub(super) struct Session {
     pub(super) client: Client,
@@ -33,6 +33,9 @@ impl Session {
         let tls = MakeRustlsConnect::new(tls(target)?);
         let mut config = target.config.clone();
         config.application_name(purpose);
+        // A wire that went silent is found out, and does not hold a call for hours.
+        config.keepalives_idle(SQL_SILENCE).keepalives_interval(SQL_SILENCE).keepalives_retries(3);
+        config.tcp_user_timeout(SQL_SILENCE * 3);
         let away = |why: String| Failure::Away(format!("the database cannot be reached: {why}"));
         let opening = tokio::time::timeout(SQL_CONNECT_LIMIT, config.connect(tls.clone()));
         let (client, connection) = match opening.await {
