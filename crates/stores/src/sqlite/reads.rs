@@ -175,6 +175,12 @@ pub(super) fn session_of_run(
     })
 }
 
+/// Whether any kept reply is older than this.
+pub(super) fn has_replies(connection: &Connection, before: Timestamp) -> Result<bool, Failure> {
+    let sql = "SELECT 1 FROM replies WHERE at < ?1 LIMIT 1";
+    Ok(one(connection, sql, params![before.as_ms()], |_| Ok(()))?.is_some())
+}
+
 pub(super) fn reply(
     connection: &Connection,
     caller: &str,
