@@ -1,7 +1,6 @@
 //! One tool of an MCP server, under one definition.
 
 use std::sync::Weak;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ClearedCall, ExecutionContext};
@@ -19,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::content;
 use super::elicit::{Elicited, cancelled};
-use super::limits::{ASKS_PER_CALL_MAX, ASKS_WAITING_MAX, CANCEL_WITHIN, LINK_WITHIN};
+use super::limits::{ASKS_PER_CALL_MAX, ASKS_WAITING_MAX, CANCEL_WITHIN, GONE_WITHIN, LINK_WITHIN};
 use super::link::{Again, Link};
 use super::server::Core;
 use super::shelf::{Face, Standing};
@@ -269,7 +268,7 @@ impl Running<'_> {
         }
         if self.core.config.reach.is_ours() && !self.link.wire.is_shared() {
             self.link.wire.cut().cancel();
-            self.core.ended(Duration::from_secs(10)).await;
+            self.core.ended(GONE_WITHIN).await;
             return Err(Ended::Lost(format!(
                 "{why}; the server was asked to cancel, did not, and was ended"
             )));

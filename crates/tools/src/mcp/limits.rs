@@ -42,6 +42,8 @@ pub const LINK_WITHIN: Duration = Duration::from_secs(15);
 pub const LIST_WITHIN: Duration = Duration::from_secs(15);
 /// What a server may still say about a call that it was asked to cancel.
 pub const CANCEL_WITHIN: Duration = Duration::from_secs(2);
+/// How long a process that was killed may take to be dead.
+pub const GONE_WITHIN: Duration = Duration::from_secs(10);
 /// Between two attempts to start a server: doubled each time, up to the last.
 pub const RESTART_AFTER: Duration = Duration::from_millis(500);
 pub const RESTART_AFTER_MAX: Duration = Duration::from_secs(60);

@@ -15,7 +15,8 @@ use tokio_util::task::TaskTracker;
 use super::catalog::Catalog;
 use super::http::Http;
 use super::limits::{
-    CONNECT_WITHIN, FIRST_LOOK_WITHIN, LIST_WITHIN, RESTART_AFTER, RESTART_AFTER_MAX, WELL_AFTER,
+    CONNECT_WITHIN, FIRST_LOOK_WITHIN, GONE_WITHIN, LIST_WITHIN, RESTART_AFTER, RESTART_AFTER_MAX,
+    WELL_AFTER,
 };
 use super::link::{Link, NoLink};
 use super::pins::{Pin, PinError, Pins};
@@ -119,6 +120,8 @@ pub(crate) struct Core {
     looking: tokio::sync::Mutex<()>,
     /// Set with the first link.
     new_until: OnceLock<tokio::time::Instant>,
+    /// Cancelled when the process of the last link, with all that it started, is dead.
+    gone: Mutex<Option<CancellationToken>>,
     stop: CancellationToken,
     me: Weak<Core>,
 }
@@ -163,6 +166,7 @@ impl McpServer {
             catalog: Mutex::default(),
             shelf: RwLock::default(),
             new_until: OnceLock::new(),
+            gone: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
             stop: stop.clone(),
             me: me.clone(),
@@ -355,6 +359,11 @@ impl Core {
             if self.stop.is_cancelled() {
                 return;
             }
+            // A stopped call has no effects any more once the server is said to be down.
+            let gone = self.gone.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+            if let Some(gone) = gone {
+                let _ = tokio::time::timeout(GONE_WITHIN, gone.cancelled()).await;
+            }
             tracing::warn!(server = %name, %why, again_in = ?pause, "an MCP server is not there");
             self.link.send_replace(State::Down { why });
             tokio::select! {
@@ -374,9 +383,13 @@ impl Core {
                     self.runner.converse(job).await.map_err(|error| no_link(error.to_string()))?;
                 let ends = (pipes.stdin, pipes.stdout, pipes.stderr);
                 let (pipe, pump) = Pipe::new(&self.config.name, ends, secrets);
+                let gone = CancellationToken::new();
+                *self.gone.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
+                    Some(gone.clone());
                 tasks.spawn(async move {
                     pump.run().await;
                     companion.stop().await;
+                    gone.cancel();
                 });
                 Box::new(pipe)
             }
