@@ -1,4 +1,5 @@
-//! What is kept for a while only, and goes when its time is up: replies under idempotency keys.
+//! What is kept for a while only, and goes when its time is up: replies under idempotency keys, and
+//! notes that say themselves until when.
 
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ impl Engine {
                     engine.0.store.forget_replies(now.minus_ms(REPLIES_ON_DISK_MS)).await
                 {
                     tracing::warn!(%error, "old replies could not be forgotten; the next try is in an hour");
+                }
+                if let Err(error) = engine.0.store.forget_notes(now).await {
+                    tracing::warn!(%error, "old notes could not be forgotten; the next try is in an hour");
                 }
                 while engine.now().ms_since(now) < EVERY_MS {
                     tokio::select! {

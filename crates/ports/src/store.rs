@@ -197,6 +197,34 @@ pub enum SecretKind {
     Cookie,
 }
 
+/// A small record that a door or a channel keeps beside the journal: where a prompt stands, which event
+/// was seen. Nothing that decides is kept here; losing every note would cost comfort, never safety.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Whose it is: `feishu.deliveries`.
+    pub shelf: String,
+    pub key: String,
+    pub value: Vec<u8>,
+    /// Counted from 1, one more with each write.
+    pub version: u64,
+    /// When somebody should look at it again.
+    pub due_at: Option<Timestamp>,
+    pub forget_at: Option<Timestamp>,
+}
+
+/// One change of [`Store::put_notes`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutNote {
+    pub shelf: String,
+    pub key: String,
+    /// `None` takes it away.
+    pub value: Option<Vec<u8>>,
+    /// The version that it was decided on, 0 for a note that must not be there; `None` for whatever is.
+    pub expected: Option<u64>,
+    pub due_at: Option<Timestamp>,
+    pub forget_at: Option<Timestamp>,
+}
+
 /// One entry of the audit log, to the byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
@@ -281,6 +309,28 @@ pub trait Store: Send + Sync {
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError>;
     /// The answer that was to refer to them did not count.
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError>;
+
+    async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError>;
+    /// Notes whose key begins so, by key, after this one.
+    async fn notes(
+        &self,
+        shelf: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError>;
+    /// Notes that somebody should look at again, the longest due first.
+    async fn due_notes(
+        &self,
+        shelf: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError>;
+    async fn next_due_note(&self, shelf: &str) -> Result<Option<Timestamp>, StoreError>;
+    /// All of them, durably, or (`false`) none, because one was not as expected.
+    async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError>;
+    /// Takes away what was to be forgotten by now.
+    async fn forget_notes(&self, now: Timestamp) -> Result<(), StoreError>;
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError>;
     /// Signed checkpoints after a sequence number, and on demand one that covers the head.

@@ -209,6 +209,35 @@ impl Store for Faulty {
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
         self.inner.forget_sealed(ids).await
     }
+    async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
+        self.inner.note(shelf, key).await
+    }
+    async fn notes(
+        &self,
+        shelf: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        self.inner.notes(shelf, prefix, after, limit).await
+    }
+    async fn due_notes(
+        &self,
+        shelf: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        self.inner.due_notes(shelf, now, limit).await
+    }
+    async fn next_due_note(&self, shelf: &str) -> Result<Option<Timestamp>, StoreError> {
+        self.inner.next_due_note(shelf).await
+    }
+    async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
+        self.inner.put_notes(puts).await
+    }
+    async fn forget_notes(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.inner.forget_notes(now).await
+    }
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
         self.inner.audit(after, limit).await
     }

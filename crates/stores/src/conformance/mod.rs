@@ -27,6 +27,7 @@
 pub mod journal;
 pub mod lists;
 pub mod log;
+pub mod notes;
 pub mod outbox;
 pub mod stage;
 
@@ -51,6 +52,8 @@ macro_rules! store_conformance {
                 grants_are_seen_by_those_concerned;
             log: i42_the_journal_gives_every_row_back, i43_the_log_verifies,
                 the_log_is_signed_as_it_grows;
+            notes: all_are_written_or_none, they_are_found_by_key_and_when_due,
+                they_outlive_a_process_and_are_forgotten_in_time;
             outbox: i35_deliveries_stay_until_they_are_done, a_secret_is_taken_once,
                 secrets_that_expired_are_swept, replies_are_forgotten_in_time,
                 i45_what_people_gave_is_kept_apart_and_for_its_own_session;

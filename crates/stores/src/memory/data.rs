@@ -16,6 +16,7 @@ use ports::store::{
     SessionRow, StoreError,
 };
 
+use super::notes::Notes;
 use crate::record::{read_grant, read_hold, read_row, write_grant, write_hold, write_row};
 
 /// As in the real store.
@@ -37,6 +38,7 @@ pub(super) struct Data {
     pub(super) deliveries: BTreeMap<String, Delivery>,
     pub(super) secrets: HashMap<(SecretKind, Digest), Secret>,
     pub(super) sealed: BTreeMap<SecretId, Sealed>,
+    pub(super) notes: Notes,
     pub(super) checkpoints: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -79,6 +81,7 @@ impl Data {
             deliveries: BTreeMap::new(),
             secrets: HashMap::new(),
             sealed: BTreeMap::new(),
+            notes: Notes::default(),
             checkpoints: BTreeMap::new(),
         }
     }

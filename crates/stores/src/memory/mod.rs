@@ -3,6 +3,7 @@
 //! a disk cannot be read back from here.
 
 mod data;
+mod notes;
 mod sight;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +16,8 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
-    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Note,
+    PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use data::Data;
@@ -220,6 +221,41 @@ impl Store for MemoryStore {
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
         self.with(|data| data.sealed.retain(|id, _| !ids.contains(id)))
+    }
+
+    async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
+        self.with(|data| data.notes.one(shelf, key))
+    }
+
+    async fn notes(
+        &self,
+        shelf: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        self.with(|data| data.notes.some(shelf, prefix, after, limit))
+    }
+
+    async fn due_notes(
+        &self,
+        shelf: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        self.with(|data| data.notes.due(shelf, now, limit))
+    }
+
+    async fn next_due_note(&self, shelf: &str) -> Result<Option<Timestamp>, StoreError> {
+        self.with(|data| data.notes.next_due(shelf))
+    }
+
+    async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
+        self.with(|data| data.notes.put(puts))
+    }
+
+    async fn forget_notes(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.with(|data| data.notes.forget(now))
     }
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {

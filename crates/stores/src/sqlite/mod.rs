@@ -9,6 +9,7 @@ mod error;
 mod head;
 mod holds;
 mod lists;
+mod notes;
 mod pace;
 mod queue;
 mod reader;

@@ -5,7 +5,7 @@ use domain::id::SecretId;
 use domain::person::PersonId;
 use domain::secret::Sealed;
 use domain::time::Timestamp;
-use ports::store::{Secret, SecretKind};
+use ports::store::{PutNote, Secret, SecretKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::cells;
@@ -28,6 +28,10 @@ pub(super) enum Side {
         kind: SecretKind,
         digest: Digest,
     },
+    PutNotes(Vec<PutNote>),
+    ForgetNotes {
+        now: Timestamp,
+    },
     Seal(Vec<Sealed>),
     ForgetSealed(Vec<SecretId>),
     /// A signed end of the log as it is now. It is not kept: it closes one export.
@@ -42,6 +46,8 @@ pub(super) enum Side {
 #[derive(Debug)]
 pub(super) enum Done {
     Nothing,
+    /// Something was not as expected, and nothing was written.
+    Refused,
     /// There may be more of the same to do.
     Some,
     Secret(Option<Secret>),
@@ -89,6 +95,12 @@ impl Side {
                         .execute(params![cells::secret_code(*kind), digest.as_bytes()])?;
                 }
                 Ok(Done::Secret(secret))
+            }
+            Side::PutNotes(puts) => {
+                Ok(if super::notes::put(connection, puts)? { Done::Nothing } else { Done::Refused })
+            }
+            Side::ForgetNotes { now } => {
+                Ok(if super::notes::forget(connection, *now)? { Done::Some } else { Done::Nothing })
             }
             Side::Seal(sealed) => super::sealed::put(connection, sealed).map(|()| Done::Nothing),
             Side::ForgetSealed(ids) => {

@@ -10,8 +10,8 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
-    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Note,
+    PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 use tokio::sync::oneshot;
 
@@ -19,7 +19,7 @@ use super::commit::Prepared;
 use super::rows::Key;
 use super::side::{self, Done, Side};
 use super::transaction::Job;
-use super::{SqliteStore, lists, reads, rows, sealed, shutting_down};
+use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -189,6 +189,58 @@ impl Store for SqliteStore {
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
         self.side(Side::ForgetSealed(ids.to_vec())).await.map(drop)
+    }
+
+    async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
+        let (shelf, key) = (shelf.to_owned(), key.to_owned());
+        self.readers.read(move |connection| Ok(notes::one(connection, &shelf, &key)?)).await
+    }
+
+    async fn notes(
+        &self,
+        shelf: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        let (shelf, prefix) = (shelf.to_owned(), prefix.to_owned());
+        let after = after.map(str::to_owned);
+        self.readers
+            .read(move |connection| {
+                notes::some(connection, &shelf, &prefix, after.as_deref(), limit)
+            })
+            .await
+    }
+
+    async fn due_notes(
+        &self,
+        shelf: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        let shelf = shelf.to_owned();
+        self.readers.read(move |connection| notes::due(connection, &shelf, now, limit)).await
+    }
+
+    async fn next_due_note(&self, shelf: &str) -> Result<Option<Timestamp>, StoreError> {
+        let shelf = shelf.to_owned();
+        self.readers.read(move |connection| notes::next_due(connection, &shelf)).await
+    }
+
+    async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
+        match self.side(Side::PutNotes(puts)).await? {
+            Done::Refused => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
+    async fn forget_notes(&self, now: Timestamp) -> Result<(), StoreError> {
+        // Most of the time there is none, and then nothing is written.
+        if !self.readers.read(move |connection| notes::any_to_forget(connection, now)).await? {
+            return Ok(());
+        }
+        while let Done::Some = self.side(Side::ForgetNotes { now }).await? {}
+        Ok(())
     }
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {

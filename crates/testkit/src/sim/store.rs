@@ -11,8 +11,8 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Secret,
-    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Note,
+    PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use super::node::NodeNo;
@@ -276,6 +276,47 @@ impl Store for NodeStore {
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
         self.change("forget_sealed").await?;
         self.world.disk.forget_sealed(ids).await
+    }
+
+    async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
+        self.read("note").await?;
+        self.world.disk.note(shelf, key).await
+    }
+
+    async fn notes(
+        &self,
+        shelf: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        self.read("notes").await?;
+        self.world.disk.notes(shelf, prefix, after, limit).await
+    }
+
+    async fn due_notes(
+        &self,
+        shelf: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Note>, StoreError> {
+        self.read("due_notes").await?;
+        self.world.disk.due_notes(shelf, now, limit).await
+    }
+
+    async fn next_due_note(&self, shelf: &str) -> Result<Option<Timestamp>, StoreError> {
+        self.read("next_due_note").await?;
+        self.world.disk.next_due_note(shelf).await
+    }
+
+    async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
+        self.change("put_notes").await?;
+        self.world.disk.put_notes(puts).await
+    }
+
+    async fn forget_notes(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.change("forget_notes").await?;
+        self.world.disk.forget_notes(now).await
     }
 
     async fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditEntry>, StoreError> {
