@@ -12,6 +12,7 @@ use crate::id::{CallId, GrantId, HoldId, MessageId, NodeId, RunId, TokenId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
 use crate::person::{Actor, PersonId};
+use crate::session::Home;
 
 /// Each event has one position in its stream, and followers see every one of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,7 @@ pub enum Event {
         creator: Actor,
         title: Option<String>,
         metadata: Value,
+        home: Option<Home>,
     },
     /// A message that waits: for the run to end, or (`join`) only for the results of the turn. `run`
     /// is the run that it will be part of.

@@ -91,11 +91,24 @@ impl Engine {
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<SessionRow>, Error> {
-        Ok(self
-            .0
-            .store
-            .sessions(SessionQuery { viewer: caller.viewer(), agent, after, limit })
-            .await?)
+        let viewer = caller.viewer();
+        let query = SessionQuery { viewer, agent, home: None, after, limit };
+        Ok(self.0.store.sessions(query).await?)
+    }
+
+    /// Sessions of one door or channel that the caller may see, newest first; with `place`, those of
+    /// one conversation there.
+    pub async fn sessions_at(
+        &self,
+        caller: &Caller,
+        door: &str,
+        place: Option<String>,
+        after: Option<SessionId>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, Error> {
+        let (viewer, home) = (caller.viewer(), Some((door.into(), place)));
+        let query = SessionQuery { viewer, agent: None, home, after, limit };
+        Ok(self.0.store.sessions(query).await?)
     }
 
     pub async fn grants(&self, caller: &Caller) -> Result<Vec<Arc<Grant>>, Error> {

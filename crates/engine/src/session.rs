@@ -8,7 +8,7 @@ use domain::id::{CommitId, GrantId, MessageId, RunId, SessionId, StreamId};
 use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::refusal::Refusal;
-use domain::session::{Command, Reply, Session};
+use domain::session::{Command, Home, Reply, Session};
 use ports::store::{Commit, Entry};
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ pub struct NewSession {
     pub agent: String,
     pub title: Option<String>,
     pub metadata: Value,
+    /// The door or channel that opens it.
+    pub home: Option<Home>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +64,7 @@ impl Engine {
             creator: caller.actor.clone(),
             title: new.title,
             metadata: new.metadata,
+            home: new.home,
         };
         let mut session = Session::begin(id);
         session.apply(&event, now);

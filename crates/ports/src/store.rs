@@ -12,7 +12,7 @@ use domain::hold::{Hold, Risk};
 use domain::id::{CommitId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::secret::Sealed;
-use domain::session::{RunStatus, Session};
+use domain::session::{Home, RunStatus, Session};
 use domain::time::Timestamp;
 
 /// Everything that one decision changes: all of it becomes durable, or none.
@@ -44,6 +44,7 @@ pub struct SessionRow {
     pub agent: Arc<str>,
     pub creator: Actor,
     pub title: Option<String>,
+    pub home: Option<Home>,
     pub run: Option<(RunId, RunStatus)>,
     pub opened_at: Timestamp,
     pub changed_at: Timestamp,
@@ -60,6 +61,7 @@ impl SessionRow {
             agent: session.agent.clone(),
             creator: session.creator.clone(),
             title: session.title.clone(),
+            home: session.home.clone(),
             run: session.run.as_ref().map(|run| (run.id, run.status)),
             opened_at: session.opened_at,
             changed_at: session.changed_at,
@@ -176,6 +178,8 @@ pub struct HoldQuery {
 pub struct SessionQuery {
     pub viewer: Viewer,
     pub agent: Option<String>,
+    /// Only sessions of this door or channel, and of this one conversation there if it is named.
+    pub home: Option<(Arc<str>, Option<String>)>,
     pub after: Option<SessionId>,
     pub limit: usize,
 }

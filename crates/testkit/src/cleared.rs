@@ -36,6 +36,7 @@ pub fn cleared(call: Call, attempt: u32) -> ClearedCall {
             creator: Actor::Runtime,
             title: None,
             metadata: Value::Null,
+            home: None,
         },
         Event::RunStarted { run },
         Event::MessageAdded { message: Arc::new(asked) },

@@ -35,6 +35,7 @@ pub(crate) fn cleared(call: Call, attempt: u32) -> ClearedCall {
             creator: Actor::Runtime,
             title: None,
             metadata: Value::Null,
+            home: None,
         },
         Event::RunStarted { run },
         Event::MessageAdded { message: Arc::new(asked) },

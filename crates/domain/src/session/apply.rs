@@ -20,11 +20,12 @@ impl Session {
         self.version += 1;
         self.changed_at = at;
         match event {
-            Event::SessionOpened { agent, creator, title, metadata } => {
+            Event::SessionOpened { agent, creator, title, metadata, home } => {
                 self.agent = agent.clone();
                 self.creator = creator.clone();
                 self.title = title.clone();
                 self.metadata = metadata.clone();
+                self.home = home.clone();
                 self.opened_at = at;
             }
             Event::MessageQueued { message, run, join } => {

@@ -6,6 +6,7 @@ mod apply;
 mod begin;
 mod decide;
 mod go_on;
+mod home;
 mod open;
 mod owed;
 mod report;
@@ -21,6 +22,7 @@ use serde_json::Value;
 pub use begin::{audience_for, default_audience};
 pub use decide::{Command, Decided, Recovered, Reply};
 pub use go_on::OverBudget;
+pub use home::Home;
 pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
 pub use owed::Owed;
 
@@ -45,6 +47,7 @@ pub struct Session {
     pub creator: Actor,
     pub title: Option<String>,
     pub metadata: Value,
+    pub home: Option<Home>,
     pub opened_at: Timestamp,
     pub changed_at: Timestamp,
     pub transcript: Vec<Arc<Message>>,
@@ -163,6 +166,7 @@ impl Session {
             creator: Actor::Runtime,
             title: None,
             metadata: Value::Null,
+            home: None,
             opened_at: Timestamp::from_ms(0),
             changed_at: Timestamp::from_ms(0),
             transcript: Vec::new(),

@@ -142,6 +142,7 @@ impl World {
             creator: Actor::Person(PersonId::new("ana")),
             title: None,
             metadata: Value::Null,
+            home: None,
         };
         world.session.apply(&opened, world.now);
         world.events.push(opened);

@@ -74,7 +74,12 @@ async fn a_stranger_follows_only_what_they_may_see() {
         .engine
         .open_session(
             &eve,
-            engine::NewSession { agent: "ops".into(), title: None, metadata: json!(null) },
+            engine::NewSession {
+                agent: "ops".into(),
+                title: None,
+                metadata: json!(null),
+                home: None,
+            },
             None,
         )
         .await

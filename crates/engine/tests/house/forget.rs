@@ -13,7 +13,7 @@ use stores::MemoryStore;
 use crate::world::{Options, World, node};
 
 async fn keeps_a_reply(world: &World, key: &str) {
-    let new = NewSession { agent: "ops".into(), title: None, metadata: Value::Null };
+    let new = NewSession { agent: "ops".into(), title: None, metadata: Value::Null, home: None };
     let render = |_: &Session| (201, b"{}".to_vec());
     let keep = Keep {
         caller: "ana".into(),

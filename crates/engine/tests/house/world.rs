@@ -329,7 +329,8 @@ impl World {
     }
 
     pub(crate) async fn session(&self) -> SessionId {
-        let new = NewSession { agent: "ops".into(), title: None, metadata: Value::Null };
+        let new =
+            NewSession { agent: "ops".into(), title: None, metadata: Value::Null, home: None };
         self.engine.open_session(&self.ana, new, None).await.unwrap().id
     }
 

@@ -107,7 +107,7 @@ impl Holdpoint {
         metadata: Value,
     ) -> Result<Session, Error> {
         let title = title.map(str::to_owned);
-        let new = NewSession { agent: agent.to_owned(), title, metadata };
+        let new = NewSession { agent: agent.to_owned(), title, metadata, home: None };
         let state = self.house.engine.open_session(who.caller(), new, None).await?;
         Ok(Session::new(self.house.engine.clone(), who.caller().clone(), state.id))
     }

@@ -169,7 +169,7 @@ pub(crate) struct NewSessionBody {
 impl NewSessionBody {
     pub(crate) fn parse(self) -> NewSession {
         let metadata = self.metadata.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-        NewSession { agent: self.agent, title: self.title, metadata }
+        NewSession { agent: self.agent, title: self.title, metadata, home: None }
     }
 }
 

@@ -8,6 +8,7 @@ use domain::grant::{Covers, Grant};
 use domain::hold::{Decision, Hold, HoldState, Question, Risk};
 use domain::id::{GrantId, HoldId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
+use domain::session::Home;
 use ports::store::{HoldQuery, SessionQuery, Store, Viewer};
 
 use super::Opener;
@@ -31,7 +32,7 @@ fn holds_of(viewer: Viewer) -> HoldQuery {
 }
 
 fn sessions_of(viewer: Viewer) -> SessionQuery {
-    SessionQuery { viewer, agent: None, after: None, limit: 100 }
+    SessionQuery { viewer, agent: None, home: None, after: None, limit: 100 }
 }
 
 fn roles(roles: &[&str]) -> Vec<String> {
@@ -249,6 +250,36 @@ pub async fn filters_and_counts_agree(open: &Opener) {
     assert_eq!(store.sessions(ops).await.unwrap().len(), 3);
     let other = SessionQuery { agent: Some("other".into()), ..sessions_of(Viewer::Everything) };
     assert_eq!(store.sessions(other).await.unwrap(), []);
+}
+
+pub async fn sessions_are_found_at_their_home(open: &Opener) {
+    let store = open(node(1));
+    let homes = [None, Some(("worlds", "a/1")), Some(("worlds", "a/2")), Some(("ai_sdk", "a/1"))];
+    for (number, home) in (1..).zip(homes) {
+        let mut stage = Stage::new(session_id(number), node(1));
+        let mut opened = stage.open(person("ana"));
+        let home = home.map(|(door, place)| Home { door: door.into(), place: place.into() });
+        if let [Event::SessionOpened { home: at, .. }] = opened.events.as_mut_slice() {
+            at.clone_from(&home);
+        }
+        if let Some(row) = &mut opened.session {
+            row.home = home;
+        }
+        store.commit(opened).await.unwrap();
+    }
+    let at = async |door: &str, place: Option<&str>, viewer| {
+        let home = Some((door.into(), place.map(str::to_owned)));
+        let found = store.sessions(SessionQuery { home, ..sessions_of(viewer) }).await.unwrap();
+        found.iter().map(|row| row.id).collect::<Vec<_>>()
+    };
+    assert_eq!(at("worlds", None, Viewer::Everything).await, [session_id(3), session_id(2)]);
+    assert_eq!(at("worlds", Some("a/1"), Viewer::Everything).await, [session_id(2)]);
+    assert_eq!(at("worlds", Some("a"), Viewer::Everything).await, []);
+    let bob = Viewer::Caller { actor: person("bob"), person: None };
+    assert_eq!(at("worlds", None, bob).await, [], "an address gives no right");
+    let every = store.sessions(sessions_of(Viewer::Everything)).await.unwrap();
+    assert_eq!(every.len(), 4);
+    assert_eq!(every[0].home.as_ref().map(|home| home.place.as_str()), Some("a/1"));
 }
 
 pub async fn i29_what_is_due_is_found(open: &Opener) {

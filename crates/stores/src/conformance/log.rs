@@ -121,7 +121,13 @@ pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
     assert_eq!(stored, holds.into_values().rev().collect::<Vec<_>>());
     assert_eq!(stored.len(), 2);
 
-    let every = SessionQuery { viewer: Viewer::Everything, agent: None, after: None, limit: 1_000 };
+    let every = SessionQuery {
+        viewer: Viewer::Everything,
+        agent: None,
+        home: None,
+        after: None,
+        limit: 1_000,
+    };
     let folded: Vec<_> = sessions.values().rev().map(|session| row_of(session, node(1))).collect();
     let mut stored = store.sessions(every).await.unwrap();
     for row in &mut stored {

@@ -48,7 +48,7 @@ macro_rules! store_conformance {
                 a_frozen_house_stops_commits_that_rely_on_it, a_repeated_request_changes_nothing,
                 runs_lead_to_their_session, a_follower_misses_nothing;
             lists: i30_everybody_sees_their_own_and_nothing_else, pages_have_no_gaps,
-                filters_and_counts_agree, i29_what_is_due_is_found, what_is_owed_is_found,
+                filters_and_counts_agree, sessions_are_found_at_their_home, i29_what_is_due_is_found, what_is_owed_is_found,
                 grants_are_seen_by_those_concerned;
             log: i42_the_journal_gives_every_row_back, i43_the_log_verifies,
                 the_log_is_signed_as_it_grows;

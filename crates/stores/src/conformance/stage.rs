@@ -189,6 +189,7 @@ impl Stage {
             creator: creator.clone(),
             title: Some("Clean up".into()),
             metadata: Value::Null,
+            home: None,
         };
         self.commit(vec![opened], creator)
     }
@@ -265,6 +266,7 @@ pub fn row_of(session: &Session, owner: NodeId) -> SessionRow {
         agent: session.agent.clone(),
         creator: session.creator.clone(),
         title: session.title.clone(),
+        home: session.home.clone(),
         run: session.run.as_ref().map(|run| (run.id, run.status)),
         opened_at: session.opened_at,
         changed_at: session.changed_at,

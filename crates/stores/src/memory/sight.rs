@@ -38,6 +38,12 @@ impl Data {
         let seen = newest_first.filter(|row| {
             query.after.is_none_or(|after| row.id < after)
                 && is_wanted(query.agent.as_deref(), Some(&row.agent))
+                && query.home.as_ref().is_none_or(|(door, place)| {
+                    row.home.as_ref().is_some_and(|home| {
+                        home.door == *door
+                            && place.as_ref().is_none_or(|place| *place == home.place)
+                    })
+                })
                 && self.sees_session(&query.viewer, row.id)
         });
         seen.take(query.limit).cloned().collect()

@@ -3,7 +3,7 @@
 use domain::hold::{Hold, Risk};
 use domain::id::{Bits, HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
-use domain::session::RunStatus;
+use domain::session::{Home, RunStatus};
 use ports::store::{SecretKind, SessionRow};
 use rusqlite::{Connection, Row, params};
 
@@ -207,6 +207,7 @@ pub(super) struct SessionCells {
     changed_at: i64,
     owes: bool,
     owner: [u8; 16],
+    home: Option<Home>,
 }
 
 impl SessionCells {
@@ -227,6 +228,7 @@ impl SessionCells {
             changed_at: row.changed_at.as_ms(),
             owes: row.owes,
             owner: id(row.owner.0),
+            home: row.home.clone(),
         }
     }
 
@@ -234,8 +236,8 @@ impl SessionCells {
         connection
             .prepare_cached(
                 "INSERT INTO sessions (id, agent, creator, creator_record, title, run, run_status, \
-                     opened_at, changed_at, owes, owner) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+                     opened_at, changed_at, owes, owner, door, place) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
                  ON CONFLICT (id) DO UPDATE SET title = excluded.title, run = excluded.run, \
                      run_status = excluded.run_status, changed_at = excluded.changed_at, \
                      owes = excluded.owes, owner = excluded.owner",
@@ -252,13 +254,15 @@ impl SessionCells {
                 self.changed_at,
                 self.owes,
                 self.owner,
+                self.home.as_ref().map(|home| &*home.door),
+                self.home.as_ref().map(|home| &home.place),
             ])
             .map(drop)
     }
 }
 
 pub(super) const SESSION_COLUMNS: &str = "s.id, s.agent, s.creator, s.creator_record, s.title, \
-     s.run, s.run_status, s.opened_at, s.changed_at, s.owes, s.owner";
+     s.run, s.run_status, s.opened_at, s.changed_at, s.owes, s.owner, s.door, s.place";
 
 pub(super) fn session_row(row: &Row<'_>) -> Result<SessionRow, Failure> {
     let damaged = || Failure::from(Broken::Damaged("a session's row makes no sense".into()));
@@ -278,11 +282,16 @@ pub(super) fn session_row(row: &Row<'_>) -> Result<SessionRow, Failure> {
         }
         _ => None,
     };
+    let home = match (row.get_ref(11)?.as_str_or_null()?, row.get_ref(12)?.as_str_or_null()?) {
+        (Some(door), Some(place)) => Some(Home { door: door.into(), place: place.into() }),
+        _ => None,
+    };
     Ok(SessionRow {
         id: SessionId(bits(row.get_ref(0)?.as_blob()?)?),
         agent: row.get_ref(1)?.as_str()?.into(),
         creator,
         title: row.get(4)?,
+        home,
         run,
         opened_at: domain::time::Timestamp::from_ms(row.get(7)?),
         changed_at: domain::time::Timestamp::from_ms(row.get(8)?),

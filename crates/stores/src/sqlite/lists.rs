@@ -223,6 +223,12 @@ pub(super) fn sessions(
     if let Some(agent) = &query.agent {
         sql.is("s.agent", agent.clone());
     }
+    if let Some((door, place)) = &query.home {
+        sql.is("s.door", door.to_string());
+        if let Some(place) = place {
+            sql.is("s.place", place.clone());
+        }
+    }
     if let Some(after) = query.after {
         let place = sql.value(cells::id(after.0).to_vec());
         sql.and(&format!("s.id < {place}"));

@@ -29,6 +29,15 @@ pub(super) use read::read_events;
 pub(super) use write::write_events;
 
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredHome<'a> {
+    #[serde(borrow)]
+    door: Cow<'a, str>,
+    #[serde(borrow)]
+    place: Cow<'a, str>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum StoredEvent<'a> {
     SessionOpened {
@@ -41,6 +50,8 @@ pub(super) enum StoredEvent<'a> {
         title: Option<Cow<'a, str>>,
         #[serde(borrow, default = "null", skip_serializing_if = "is_null")]
         metadata: Json<'a>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        home: Option<StoredHome<'a>>,
     },
     MessageQueued {
         #[serde(borrow)]

@@ -6,6 +6,7 @@ use domain::budget::{Resource, UsedUp};
 use domain::event::Event;
 use domain::id::SessionId;
 use domain::person::{Actor, PersonId};
+use domain::session::Home;
 use domain::time::Timestamp;
 
 use super::StoredEvent;
@@ -29,12 +30,16 @@ pub(in crate::record) fn read_events(
 
 fn read_event(stored: StoredEvent<'_>, actor: &Actor, frame: Frame<'_>) -> Result<Event, Broken> {
     Ok(match stored {
-        StoredEvent::SessionOpened { agent, creator, title, metadata } => Event::SessionOpened {
-            agent: agent.into(),
-            creator: creator.map_or_else(|| actor.clone(), Actor::from),
-            title: title.map(Cow::into_owned),
-            metadata: metadata.value(),
-        },
+        StoredEvent::SessionOpened { agent, creator, title, metadata, home } => {
+            Event::SessionOpened {
+                agent: agent.into(),
+                creator: creator.map_or_else(|| actor.clone(), Actor::from),
+                title: title.map(Cow::into_owned),
+                metadata: metadata.value(),
+                home: home
+                    .map(|home| Home { door: home.door.into(), place: home.place.into_owned() }),
+            }
+        }
         StoredEvent::MessageQueued { message, run, join } => {
             Event::MessageQueued { message: message.message(frame)?, run: run.0, join }
         }

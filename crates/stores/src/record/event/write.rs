@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::event::Event;
 use domain::person::Actor;
 
-use super::StoredEvent;
+use super::{StoredEvent, StoredHome};
 use crate::record::call::{StoredCall, StoredClearance};
 use crate::record::hold::StoredHold;
 use crate::record::message::StoredMessage;
@@ -24,12 +24,18 @@ pub(in crate::record) fn write_events<'a>(
 
 fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredEvent<'a> {
     match event {
-        Event::SessionOpened { agent, creator, title, metadata } => StoredEvent::SessionOpened {
-            agent: agent.as_ref().into(),
-            creator: (creator != actor).then(|| creator.into()),
-            title: title.as_deref().map(Cow::from),
-            metadata: metadata.into(),
-        },
+        Event::SessionOpened { agent, creator, title, metadata, home } => {
+            StoredEvent::SessionOpened {
+                agent: agent.as_ref().into(),
+                creator: (creator != actor).then(|| creator.into()),
+                title: title.as_deref().map(Cow::from),
+                metadata: metadata.into(),
+                home: home.as_ref().map(|home| StoredHome {
+                    door: home.door.as_ref().into(),
+                    place: home.place.as_str().into(),
+                }),
+            }
+        }
         Event::MessageQueued { message, run, join } => StoredEvent::MessageQueued {
             message: StoredMessage::new(message, frame),
             run: Text(*run),

@@ -13,6 +13,7 @@ use domain::id::{CallId, CommitId, GrantId, MessageId, StreamId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
 use domain::person::{Actor, Proof};
+use domain::session::Home;
 use ports::store::Commit;
 use serde_json::{Value, json};
 
@@ -88,9 +89,18 @@ fn opening() -> Vec<Named> {
         creator: program(),
         title: title.map(str::to_owned),
         metadata,
+        home: None,
+    };
+    let at_a_door = Event::SessionOpened {
+        agent: "ops".into(),
+        creator: program(),
+        title: None,
+        metadata: Value::Null,
+        home: Some(Home { door: "worlds".into(), place: "my-world/chat-7".into() }),
     };
     vec![
         ("session_opened", vec![opened(Some("Clean up"), json!({"from": "cron", "n": 1.5}))]),
+        ("session_opened_at_a_door", vec![at_a_door]),
         ("session_opened_bare", vec![opened(None, Value::Null)]),
         (
             "message_queued",

@@ -200,8 +200,12 @@ async fn client(
 ) -> Result<(u64, Vec<Duration>), engine::Error> {
     let (mut cycles, mut times) = (0, Vec::new());
     loop {
-        let new =
-            NewSession { agent: "ops".into(), title: None, metadata: serde_json::Value::Null };
+        let new = NewSession {
+            agent: "ops".into(),
+            title: None,
+            metadata: serde_json::Value::Null,
+            home: None,
+        };
         let session = engine.open_session(caller, new, None).await?.id;
         let mut follow = engine.follow_session(session, None).await?;
         for _ in 0..CYCLES_A_SESSION {

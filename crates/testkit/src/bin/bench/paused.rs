@@ -123,7 +123,12 @@ async fn paused(
     caller: &Caller,
     agent: &str,
 ) -> Result<(SessionId, HoldId), engine::Error> {
-    let new = NewSession { agent: agent.into(), title: None, metadata: serde_json::Value::Null };
+    let new = NewSession {
+        agent: agent.into(),
+        title: None,
+        metadata: serde_json::Value::Null,
+        home: None,
+    };
     let session = engine.open_session(caller, new, None).await?.id;
     let mut follow = engine.follow_session(session, None).await?;
     let saying = Saying { texts: vec!["go".into()], while_pending: None };

@@ -97,6 +97,7 @@ impl Errand {
                     agent: (*agent).to_owned(),
                     title: Some(key.clone()),
                     metadata: Value::Null,
+                    home: None,
                 };
                 let who = caller(who);
                 let keep = kept(who.key_space(), key, &render);

@@ -43,7 +43,13 @@ pub(in crate::sim) fn whim(world: &World, keyed: &[Errand]) -> Vec<Errand> {
 }
 
 pub(super) fn sessions(world: &World) -> Vec<SessionRow> {
-    let query = SessionQuery { viewer: Viewer::Everything, agent: None, after: None, limit: 100 };
+    let query = SessionQuery {
+        viewer: Viewer::Everything,
+        agent: None,
+        home: None,
+        after: None,
+        limit: 100,
+    };
     at_once(world.disk.sessions(query)).expect("the disk is there")
 }
 
