@@ -1,7 +1,7 @@
 //! What can be pressed or filled in.
 
 use super::form::Field;
-use super::pointer::{Pointer, Said};
+use ports::channel::{Pointer, Said};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asks {

@@ -14,7 +14,6 @@ mod body;
 mod clock;
 mod draw;
 mod form;
-mod pointer;
 mod rendered;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -27,7 +26,7 @@ pub use body::{Body, Cut};
 pub use clock::Zone;
 pub use draw::{Card, Fact, Prompt, Replies, Tone};
 pub use form::{Field, Input};
-pub use pointer::{BadPointer, Key, Nonce, Pointer, Said};
+pub use ports::channel::{BadPointer, Key, Nonce, Pointer, Said};
 pub use rendered::Rendered;
 pub use words::Language;
 

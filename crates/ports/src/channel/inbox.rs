@@ -1,0 +1,132 @@
+//! What people do in a channel, on its way in.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::hold::Hold;
+use domain::person::People;
+use domain::time::Timestamp;
+use serde_json::{Map, Value};
+
+use super::pointer::{Key, Nonce, Pointer};
+use super::{Posted, Showing};
+
+/// Who made a gesture, as the platform vouches for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// What people are linked by.
+    pub identity: String,
+    /// Never an identity: anybody can call themselves anything.
+    pub display: Option<String>,
+}
+
+/// A button or a form. `None` as operator refuses it: somebody whom the platform does not name is
+/// nobody.
+#[derive(Clone, Debug)]
+pub struct Press {
+    /// The same over redeliveries, and different for each press.
+    pub event: String,
+    pub operator: Option<Operator>,
+    /// Where it was pressed: a forwarded card is pressed elsewhere.
+    pub chat: String,
+    pub message: String,
+    pub pointer: Pointer,
+    pub form: Form,
+    pub at: Timestamp,
+}
+
+/// What was filled in or picked beside the button.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Form {
+    pub fields: Map<String, Value>,
+    /// Options by their place in the prompt, from 1.
+    pub options: Vec<u8>,
+}
+
+/// A message that somebody wrote.
+#[derive(Clone, Debug)]
+pub struct Wrote {
+    /// The same over redeliveries: the platform's id of the message.
+    pub event: String,
+    pub message: String,
+    pub operator: Option<Operator>,
+    pub chat: String,
+    pub thread: Option<String>,
+    /// Between one person and us.
+    pub direct: bool,
+    /// As it was written, our own mention included.
+    pub text: String,
+    pub mentions_us: bool,
+    /// How the platform spells our name in this text.
+    pub mentions: Vec<String>,
+    /// Somebody else is mentioned too.
+    pub mentions_others: bool,
+    /// The message of ours that it replies to.
+    pub replies_to: Option<String>,
+    /// Bots, channels and anonymous admins are nobody who can answer.
+    pub from_a_person: bool,
+    pub edited: bool,
+    pub forwarded: bool,
+    pub attachment: bool,
+    /// When it was written, by the platform's clock.
+    pub at: Timestamp,
+}
+
+/// Everything that is needed to draw a hold again, now, in the reply to a press.
+#[derive(Clone, Debug)]
+pub struct Redraw {
+    pub hold: Arc<Hold>,
+    pub people: Arc<People>,
+    pub key: Key,
+    pub nonce: Nonce,
+    pub link: Option<String>,
+    pub posted: Posted,
+}
+
+impl Redraw {
+    pub fn showing(&self) -> Showing<'_> {
+        Showing {
+            hold: &self.hold,
+            people: &self.people,
+            key: &self.key,
+            nonce: &self.nonce,
+            link: self.link.as_deref(),
+            words_answer: false,
+            code: None,
+            processing: false,
+        }
+    }
+}
+
+/// What whoever pressed is told at once. The words are the channel's, in its language.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// It counts, and is on disk.
+    Taken(Box<Redraw>),
+    /// It counts as one vote of several; the hold still waits.
+    Counted(Box<Redraw>),
+    /// Too late: the hold says who decided, or that its time ran out.
+    Already(Box<Redraw>),
+    /// The hold has changed since this card was drawn; a new one follows.
+    Changed(Box<Redraw>),
+    /// For their eyes only; nothing public changes.
+    NotEntitled,
+    /// Not a button of ours, or pressed where it does not stand.
+    NotHere,
+    /// Something that was filled in or picked does not fit; says what.
+    Invalid(String),
+}
+
+/// It could not be written down. The platform should deliver it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not now")]
+pub struct Busy;
+
+/// Takes gestures. What it says is on disk when it returns, so that the platform can be told that it
+/// need not deliver it again.
+#[async_trait]
+pub trait Inbox: Send + Sync {
+    async fn pressed(&self, channel: &str, press: Press) -> Result<Told, Busy>;
+
+    async fn wrote(&self, channel: &str, wrote: Wrote) -> Result<(), Busy>;
+}

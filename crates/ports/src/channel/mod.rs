@@ -1,0 +1,149 @@
+//! Where people are asked: a chat platform, a mailbox, a program that signs what it says.
+//!
+//! A channel never decides. It puts a hold where people see it, repaints it when it changes, and hands
+//! every gesture of theirs to the [`Inbox`]. Who may answer, and what an answer means, is judged behind
+//! that.
+
+mod inbox;
+mod pointer;
+
+use async_trait::async_trait;
+use domain::hold::Hold;
+use domain::person::People;
+use domain::time::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+pub use inbox::{Busy, Form, Inbox, Operator, Press, Redraw, Told, Wrote};
+pub use pointer::{BadPointer, Key, Nonce, Pointer, Said};
+
+/// Where something is put.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    Chat {
+        chat: String,
+        thread: Option<String>,
+        /// Between one person and us.
+        direct: bool,
+    },
+    /// One person, by their identity on this platform: the platform finds the chat.
+    Person(String),
+}
+
+/// A message of ours that stands somewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Posted {
+    pub chat: String,
+    pub thread: Option<String>,
+    pub direct: bool,
+    /// As the platform names it.
+    pub message: String,
+    /// The platform's own time of it, where it says one.
+    pub at: Option<Timestamp>,
+}
+
+/// One hold as it is to be seen in one place.
+#[derive(Clone, Copy, Debug)]
+pub struct Showing<'a> {
+    pub hold: &'a Hold,
+    pub people: &'a People,
+    pub key: &'a Key,
+    pub nonce: &'a Nonce,
+    /// The page with everything on it.
+    pub link: Option<&'a str>,
+    /// Whether words answer here.
+    pub words_answer: bool,
+    /// What somebody must repeat in words before a yes is believed.
+    pub code: Option<&'a str>,
+    /// Somebody's answer is being written: no button may look alive.
+    pub processing: bool,
+}
+
+/// Something that we say in a chat beside the cards: the agent's words, a question back.
+#[derive(Clone, Copy, Debug)]
+pub struct Saying<'a> {
+    /// Stays the same over retries.
+    pub key: &'a str,
+    pub text: &'a str,
+    /// The message that it replies to.
+    pub reply_to: Option<&'a str>,
+    /// For the eyes of this identity only, where the platform can; else it goes to them directly.
+    pub whisper_to: Option<&'a str>,
+}
+
+/// A variant for each remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChannelError {
+    /// Certainly not done. Try again, not before this time has passed.
+    #[error("not now: {why}")]
+    Again { after: Option<Duration>, why: String },
+    /// It may have been done: the platform did not say.
+    #[error("nobody knows whether it was done: {0}")]
+    Unknown(String),
+    /// It will not work until somebody changes something.
+    #[error("it cannot be done: {0}")]
+    Never(String),
+    /// The message is gone, or too old to be changed.
+    #[error("the message cannot be changed any more: {0}")]
+    Gone(String),
+}
+
+/// A request to `/channels/{name}/…`, to the byte.
+#[derive(Clone, Debug)]
+pub struct Hooked {
+    pub method: String,
+    /// What follows the channel's name: `events`.
+    pub path: String,
+    pub query: Option<String>,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookReply {
+    pub status: u16,
+    pub content_type: &'static str,
+    pub body: Vec<u8>,
+}
+
+/// One thing that `channels check` looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub what: String,
+    /// What is wrong and where to mend it; `None` when it is well.
+    pub wrong: Option<String>,
+}
+
+#[async_trait]
+pub trait Channel: Send + Sync {
+    /// As the configuration names it.
+    fn name(&self) -> &str;
+
+    /// The key of people's identities: `feishu`.
+    fn platform(&self) -> &'static str;
+
+    /// Our own account there, so that two apps on one platform are two channels.
+    fn account(&self) -> &str;
+
+    /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
+    /// not, the channel looks for the first one before it sends a second.
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Posted, ChannelError>;
+
+    /// Makes a message look as its hold now is.
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<(), ChannelError>;
+
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError>;
+
+    /// Receives over a connection of its own until it is told to stop, and connects again whenever
+    /// that breaks. A channel that is only called by webhook waits.
+    async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken);
+
+    /// Receives one request. Nothing in it is believed before its signature is.
+    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply;
+
+    /// Credentials, scopes, subscriptions, clock: what is missing, and where to click.
+    async fn check(&self) -> Vec<Checked>;
+}
