@@ -17,6 +17,8 @@ pub(crate) struct AtWork(Mutex<HashMap<Work, CancellationToken>>);
 pub(crate) enum Work {
     Think(SessionId),
     Execute(CallId, u32),
+    /// Changed tools look at calls that are to be asked about again.
+    Renew(SessionId),
 }
 
 impl AtWork {
@@ -72,8 +74,10 @@ impl Engine {
                     thinks = true;
                     self.start_think(session.id);
                 }
-                // Another node's work, or something that waits for a thaw.
-                Owed::Execute { .. } | Owed::Stop { .. } | Owed::Wake => {}
+                // A call may wait for a thaw, or for its tool to look at it again.
+                Owed::Wake => self.start_renewing(session),
+                // Another node's work.
+                Owed::Execute { .. } | Owed::Stop { .. } => {}
             }
         }
         if !thinks {

@@ -20,6 +20,7 @@ mod live;
 mod outside;
 mod read;
 mod recover;
+mod renew;
 mod reveal;
 mod rule;
 mod secrets;

@@ -1,11 +1,9 @@
 //! From what a model wrote to what may be done about it: parse once, check the schema, let the
 //! tool look, ask the policy. In any doubt the call is asked about or refused, never allowed.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::call::{Call, Proposal};
-use domain::context::Renewal;
 use domain::grant::ClearedBy;
 use domain::hold::{Edited, Hold, Preview, Question, Risk};
 use domain::id::{CallId, SessionId, StreamId};
@@ -24,7 +22,6 @@ use ports::model::{ModelTurn, WrittenCall};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
 use crate::secrets::{scope_of, scrubbed_preview, written};
-use crate::tools::ToolsNow;
 use crate::{AgentSetup, Engine};
 
 impl Engine {
@@ -161,39 +158,6 @@ impl Engine {
         Ruling::Ask { call, spec: Box::new(spec) }
     }
 
-    /// Lets changed tools look again at calls that were proposed before the change. Almost always
-    /// there are none, and this costs a comparison a call.
-    pub(crate) async fn renewals(
-        &self,
-        session: &Session,
-        tools: &ToolsNow<'_>,
-    ) -> BTreeMap<CallId, Renewal> {
-        let mut renewals = BTreeMap::new();
-        let mut known = None;
-        for (id, record) in session.turn_calls().filter(|(_, record)| !record.state.is_settled()) {
-            let (Some(call), Some(host)) = (&record.call, tools.get(&record.tool)) else {
-                continue;
-            };
-            if call.definition == host.tool().definition() {
-                continue;
-            }
-            if known.is_none() {
-                known = self.secrets_of(session).await.ok();
-            }
-            let known = known.as_deref().unwrap_or_default();
-            let renewal = match look(host, &call.arguments, Some(session.id), known).await {
-                Ok(Looked { prepared, .. }) => Renewal::Prepared {
-                    context: prepared.context,
-                    preview: prepared.preview,
-                    title: prepared.title,
-                },
-                Err(why) => Renewal::Unsound(why),
-            };
-            renewals.insert(id, renewal);
-        }
-        renewals
-    }
-
     pub(crate) fn verdict(&self, call: &Call) -> Verdict {
         self.0.policy.rule(&Facts {
             tool: &call.tool,
@@ -323,13 +287,13 @@ impl Engine {
 }
 
 /// What a tool said about a call, and whether it could see anything.
-struct Looked {
-    prepared: Prepared,
-    blind: bool,
+pub(crate) struct Looked {
+    pub(crate) prepared: Prepared,
+    pub(crate) blind: bool,
 }
 
 /// The schema is put to what the tool would really get; the host itself looks at references only.
-async fn look(
+pub(crate) async fn look(
     host: &Arc<dyn ToolHost>,
     arguments: &Arguments,
     session: Option<SessionId>,

@@ -17,6 +17,7 @@ use domain::time::Timestamp;
 use futures_util::FutureExt as _;
 use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow};
 
+use crate::renew::Looks;
 use crate::tools::ToolsNow;
 use crate::{Engine, Error};
 
@@ -61,12 +62,25 @@ impl Engine {
         command: &Command,
         keep: Option<&Keep<'_, Submitted>>,
     ) -> Result<Submitted, Error> {
+        self.submit_with(id, actor, command, keep, &Looks::default()).await
+    }
+
+    /// The same, for whoever had changed tools look at the session's calls.
+    pub(crate) async fn submit_with(
+        &self,
+        id: SessionId,
+        actor: &Actor,
+        command: &Command,
+        keep: Option<&Keep<'_, Submitted>>,
+        looks: &Looks,
+    ) -> Result<Submitted, Error> {
         let mut session = self.load_session(id).await?;
         for _ in 0..self.0.limits.commit_attempts {
             let house = self.0.house.get();
             let now = self.now();
             let tools = self.0.tools.now();
-            let renewals = self.renewals(&session, &tools).await;
+            let mut renewals = looks.of(&session, &tools);
+            renewals.extend(self.looks_for(&session, &tools, command).await.of(&session, &tools));
             let decided = self.decide(&session, &house, (&tools, &renewals), command, now);
             if decided.events.is_empty() {
                 // What is asked about may be on disk and not in memory yet: a refusal is only

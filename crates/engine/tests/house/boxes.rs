@@ -17,6 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::world::{Options, World, approve, node, results};
 
+/// Its server does not answer any more.
+const HANGS: &str = "hangs";
+
 /// One tool, which does what it is called and asks when it is called `ask`.
 struct Boxed {
     tool: Tool,
@@ -30,6 +33,9 @@ impl ToolHost for Boxed {
     }
 
     async fn prepare(&self, _: &Arguments) -> Result<Prepared, PrepareError> {
+        if self.tool.description == HANGS {
+            std::future::pending::<()>().await;
+        }
         Ok(Prepared::default())
     }
 
@@ -146,6 +152,32 @@ async fn i03_a_tool_of_a_box_that_changed_is_asked_about_again() {
     world.answer(&world.ana, &again, approve()).await.unwrap();
     assert_eq!(results(&*world.over(session).await), ["then"]);
     assert_eq!(*toolbox.did.lock().unwrap(), ["then"]);
+}
+
+#[tokio::test]
+async fn a_tool_that_changed_and_hangs_keeps_nobody_else_waiting() {
+    let toolbox = Box1::default();
+    let world = world(&toolbox).await;
+    toolbox.puts(&[("box__a", "first"), ("box__b", "other")]);
+    let session = world.session().await;
+    world.model.will("", &[("box__a", json!({})), ("box__b", json!({}))]);
+    world.say(session, "go").await;
+    let paused = world.paused(session).await;
+    let holds: Vec<_> = paused.open_holds().cloned().collect();
+    toolbox.puts(&[("box__a", HANGS), ("box__b", "other")]);
+    // Both answers count at once, the other call runs, and the run can be cancelled.
+    for hold in &holds {
+        world.answer(&world.ana, hold, approve()).await.unwrap();
+    }
+    let ran = |session: &domain::session::Session| {
+        session.turn_calls().any(|(_, record)| record.state.is_settled())
+    };
+    let session_now = world.until(session, "the other one ran", ran).await;
+    assert_eq!(*toolbox.did.lock().unwrap(), ["other"]);
+    let run = session_now.run.as_ref().unwrap().id;
+    world.engine.cancel_run(&world.ana, run, None).await.unwrap();
+    world.over(session).await;
+    assert_eq!(*toolbox.did.lock().unwrap(), ["other"]);
 }
 
 #[tokio::test]

@@ -113,7 +113,12 @@ impl McpTool {
         if call.definition != self.tool.definition() {
             return nothing(other.into());
         }
-        let (core, link) = match self.look().await {
+        let looked = tokio::select! {
+            biased;
+            () = stop.cancelled() => Err("it was stopped before it began".into()),
+            looked = self.look() => looked,
+        };
+        let (core, link) = match looked {
             Ok(looked) => looked,
             Err(why) => return nothing(why),
         };

@@ -263,11 +263,15 @@ impl Core {
 
     /// Looks again at what the server offers.
     pub(crate) async fn refresh(&self, link: &Link) -> Result<(), String> {
-        let _turn = self.looking.lock().await;
         let name = &self.config.name;
-        match tokio::time::timeout(LIST_WITHIN, link.tools()).await {
-            Ok(Ok(catalog)) => self.seen(catalog).await.map_err(|error| error.to_string()),
-            Ok(Err(error)) => {
+        // Waiting for one's turn is part of the time: behind one who waits in vain, so does the next.
+        let listed = tokio::time::timeout(LIST_WITHIN, async {
+            let turn = self.looking.lock().await;
+            (turn, link.tools().await)
+        });
+        match listed.await {
+            Ok((_turn, Ok(catalog))) => self.seen(catalog).await.map_err(|error| error.to_string()),
+            Ok((_turn, Err(error))) => {
                 Err(format!("the MCP server `{name}` did not say what its tools are: {error}"))
             }
             Err(_) => {

@@ -1,0 +1,170 @@
+//! Calls whose tool is another by now than when they were proposed.
+//!
+//! Such a call is asked about again, and its tool looks at it first. That may take long, for a server
+//! that changed and then hangs, so nobody waits for it but the call itself: deadlines, other answers and
+//! a cancellation of the same session go on meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::answer::{Answer, Settlement};
+use domain::context::Renewal;
+use domain::digest::Digest;
+use domain::id::CallId;
+use domain::person::Actor;
+use domain::session::{CallRecord, CallState, Command, Session};
+use ports::tool_host::ToolHost;
+
+use crate::Engine;
+use crate::dispatch::Work;
+use crate::rule::{Looked, look};
+use crate::tools::ToolsNow;
+
+/// A tool that is another one after every look is not asked about for ever.
+const LOOKS_MAX: usize = 3;
+
+/// What the hosts of changed tools said, and of which tool they said it.
+#[derive(Default)]
+pub(crate) struct Looks(BTreeMap<CallId, (Digest, Renewal)>);
+
+impl Looks {
+    /// What still holds of the tools as they are now.
+    pub(crate) fn of(&self, session: &Session, tools: &ToolsNow<'_>) -> BTreeMap<CallId, Renewal> {
+        let still = self.0.iter().filter(|(id, (definition, _))| {
+            let record = session.calls.get(id);
+            let tool = record.and_then(|record| tools.tool(&record.tool));
+            tool.is_some_and(|tool| tool.definition() == *definition)
+        });
+        still.map(|(id, (_, renewal))| (*id, renewal.clone())).collect()
+    }
+
+    fn is_of(&self, id: CallId, definition: Digest) -> bool {
+        self.0.get(&id).is_some_and(|(seen, _)| *seen == definition)
+    }
+
+    fn give_up(&mut self) {
+        for (_, renewal) in self.0.values_mut() {
+            *renewal = Renewal::Unsound("It changes all the time; call it again.".into());
+        }
+    }
+}
+
+impl Engine {
+    /// Whoever wants a call to be tried again waits for its tool, and nobody else does.
+    pub(crate) async fn looks_for(
+        &self,
+        session: &Session,
+        tools: &ToolsNow<'_>,
+        command: &Command,
+    ) -> Looks {
+        match command {
+            Command::Answer { answer: Answer::Settle { how: Settlement::Retry, .. }, .. } => {
+                let in_doubt =
+                    |record: &CallRecord| matches!(record.state, CallState::InDoubt { .. });
+                self.looks_at(session, tools, in_doubt).await
+            }
+            _ => Looks::default(),
+        }
+    }
+
+    /// Lets changed tools look at calls that are cleared and cannot start because of the change.
+    pub(crate) fn start_renewing(&self, session: &Arc<Session>) {
+        let tools = self.0.tools.now();
+        if self.0.house.get().frozen.is_some() || changed(session, &tools, is_cleared).is_empty() {
+            return;
+        }
+        let work = Work::Renew(session.id);
+        let Some(stop) = self.0.at_work.take(work) else { return };
+        let (engine, session) = (self.clone(), session.clone());
+        self.spawn(async move {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = engine.renew(session) => {}
+            }
+            engine.0.at_work.done(work);
+        });
+    }
+
+    async fn renew(&self, mut session: Arc<Session>) {
+        for attempt in 1..=LOOKS_MAX {
+            let mut looks = self.looks_at(&session, &self.0.tools.now(), is_cleared).await;
+            if attempt == LOOKS_MAX {
+                looks.give_up();
+            }
+            match self.submit_with(session.id, &Actor::Runtime, &Command::Wake, None, &looks).await
+            {
+                Ok(submitted) => session = submitted.session,
+                // The next commit of the session, or the next start, takes it up again.
+                Err(error) => {
+                    tracing::warn!(%error, session = %session.id, "a call could not be asked about again");
+                    return;
+                }
+            }
+            let tools = self.0.tools.now();
+            let unseen = |(id, host): &(CallId, &Arc<dyn ToolHost>)| {
+                !looks.is_of(*id, host.tool().definition())
+            };
+            if !changed(&session, &tools, is_cleared).iter().any(unseen) {
+                return;
+            }
+        }
+    }
+
+    async fn looks_at(
+        &self,
+        session: &Session,
+        tools: &ToolsNow<'_>,
+        which: impl Fn(&CallRecord) -> bool,
+    ) -> Looks {
+        let mut looks = Looks::default();
+        let changed = changed(session, tools, which);
+        if changed.is_empty() {
+            return looks;
+        }
+        let known = match self.secrets_of(session).await {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::warn!(%error, session = %session.id, "the secrets of a session cannot be read");
+                return looks;
+            }
+        };
+        for (id, host) in changed {
+            let Some(call) = session.calls.get(&id).and_then(|record| record.call.clone()) else {
+                continue;
+            };
+            let renewal = match look(host, &call.arguments, Some(session.id), &known).await {
+                Ok(Looked { mut prepared, .. }) => {
+                    prepared.preview.warnings.extend(self.told_of_secrets(&call, &known));
+                    Renewal::Prepared {
+                        context: prepared.context,
+                        preview: prepared.preview,
+                        title: prepared.title,
+                    }
+                }
+                Err(why) => Renewal::Unsound(why),
+            };
+            looks.0.insert(id, (host.tool().definition(), renewal));
+        }
+        looks
+    }
+}
+
+fn is_cleared(record: &CallRecord) -> bool {
+    matches!(record.state, CallState::Cleared { .. })
+}
+
+/// Almost always there are none, and this costs a comparison a call.
+fn changed<'t>(
+    session: &Session,
+    tools: &'t ToolsNow<'_>,
+    which: impl Fn(&CallRecord) -> bool,
+) -> Vec<(CallId, &'t Arc<dyn ToolHost>)> {
+    let calls = session.turn_calls().filter(|(_, record)| which(record));
+    calls
+        .filter_map(|(id, record)| {
+            let (call, host) = (record.call.as_ref()?, tools.get(&record.tool)?);
+            (call.definition != host.tool().definition()).then_some((id, host))
+        })
+        .collect()
+}
