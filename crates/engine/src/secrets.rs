@@ -3,7 +3,7 @@
 
 use domain::answer::Answer;
 use domain::call::{Call, ClearedCall};
-use domain::hold::{Hold, Preview};
+use domain::hold::{Hold, Preview, Vote};
 use domain::id::{SecretId, StreamId};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -64,11 +64,15 @@ impl Engine {
         }
         let scope = scope_of(hold);
         let known = self.0.store.sealed(scope).await?;
+        let voted = referred_by_votes(hold, &pointers);
         let mut new: Vec<Sealed> = Vec::new();
         let told = sealed(&value, &pointers, &mut |place, value| {
-            // The same answer again is the same answer: it refers to what is kept already.
+            // The same answer again is the same answer, and of several who must agree the second
+            // agrees with the first: it refers to what is kept already. Only what an answer on disk
+            // refers to is sure to stay.
             let same = |one: &&Sealed| {
-                one.hold == hold.id && one.by == *by && one.name == place && one.value == value
+                let stays = voted.contains(&one.id) || new.iter().any(|mine| mine.id == one.id);
+                one.hold == hold.id && one.name == place && one.value == value && stays
             };
             if let Some(one) = known.iter().chain(&new).find(same) {
                 return one.id;
@@ -128,6 +132,17 @@ impl Engine {
         });
         told.collect()
     }
+}
+
+/// The secrets that the votes of a hold refer to.
+fn referred_by_votes(hold: &Hold, pointers: &[String]) -> Vec<SecretId> {
+    let value = |vote: &Vote| match &vote.answer {
+        Answer::Fill(form) => Some(form.clone()),
+        Answer::Approve { arguments: Some(arguments), .. } => Some(arguments.value().clone()),
+        _ => None,
+    };
+    let values = hold.votes.iter().filter_map(value);
+    values.flat_map(|value| references(&value, pointers)).map(|(_, id)| id).collect()
 }
 
 /// Knows the secrets of a session, and those that stand in a call itself.

@@ -34,6 +34,13 @@ pub struct Keep<'a, T: ?Sized> {
     pub render: &'a (dyn Fn(&T) -> (u16, Vec<u8>) + Send + Sync),
 }
 
+impl<T: ?Sized> Clone for Keep<'_, T> {
+    fn clone(&self) -> Self {
+        let (caller, key) = (self.caller.clone(), self.key.clone());
+        Keep { caller, key, request: self.request, render: self.render }
+    }
+}
+
 impl<T: ?Sized> Keep<'_, T> {
     pub(crate) fn reply(&self, value: &T, at: Timestamp) -> KeptReply {
         let (status, body) = (self.render)(value);

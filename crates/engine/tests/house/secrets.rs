@@ -197,6 +197,55 @@ async fn i45_what_does_not_fit_the_form_is_refused_and_forgotten() {
 }
 
 #[tokio::test]
+async fn i45_the_same_answer_at_once_is_one_answer_and_another_takes_nothing_away() {
+    let world = world(&Got::default()).await;
+    for _ in 0..20 {
+        let (session, hold) = asked(&world).await;
+        // The same key in two answers that differ otherwise: one counts, and its key stays.
+        let other = Answer::Fill(json!({"user": "store", "key": CANARY}));
+        let (first, second, third) = tokio::join!(
+            world.answer(&world.ana, &hold, given()),
+            world.answer(&world.ana, &hold, other.clone()),
+            world.answer(&world.ana, &hold, given()),
+        );
+        assert_ne!(first.is_ok(), second.is_ok());
+        assert_eq!(first.is_ok(), third.is_ok());
+        let decided = world.hold(hold.id).await;
+        let Answer::Fill(form) = &decided.votes[0].answer else { panic!("{decided:?}") };
+        let kept = world.engine.store().sealed(StreamId::Session(session)).await.unwrap();
+        let ids: Vec<_> = kept.iter().map(|one| one.id).collect();
+        assert_eq!(ids, [referred(&form["key"]).unwrap()]);
+        world.over(session).await;
+    }
+}
+
+#[tokio::test]
+async fn i45_two_who_give_the_same_secret_agree() {
+    let world = world(&Got::default()).await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let new = engine::NewHold {
+        question: domain::hold::Question::Fill { schema: Some(form()) },
+        title: "Which key?".into(),
+        call: None,
+        context: Value::Null,
+        audience: Some(engine::NewAudience {
+            people: vec!["ana".into(), "root".into()],
+            roles: Vec::new(),
+            quorum: Some(2),
+            exclude_requester: None,
+        }),
+        risk: None,
+        expires_in_ms: None,
+        callback: None,
+    };
+    let hold = world.engine.open_hold(&world.ana, new, None).await.unwrap();
+    assert!(world.answer(&world.ana, &hold, given()).await.unwrap().is_pending());
+    assert_eq!(world.answer(&root, &hold, given()).await.unwrap().state.name(), "answered");
+    let kept = world.engine.store().sealed(StreamId::Outside(hold.id)).await.unwrap();
+    assert_eq!(kept.len(), 1);
+}
+
+#[tokio::test]
 async fn i45_a_reference_is_of_no_use_elsewhere() {
     let got = Got::default();
     let world = world(&got).await;

@@ -139,6 +139,9 @@ impl McpTool {
             Ok(arguments) => arguments,
             Err(error) => return nothing(error.to_string()),
         };
+        if !call.secrets.is_empty() {
+            link.wire.hush();
+        }
         let mut running = Running { tool: self, core: &core, link: &link, asker, stop, asked: 0 };
         let mut again = Again::default();
         loop {

@@ -1,6 +1,7 @@
 //! A server that is our child: one message a line, on standard input and output.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
@@ -28,6 +29,7 @@ struct State {
     cut: CancellationToken,
     why: Mutex<Option<String>>,
     changed: Notify,
+    hushed: AtomicBool,
 }
 
 struct Pending {
@@ -60,6 +62,7 @@ impl Pipe {
             cut: CancellationToken::new(),
             why: Mutex::default(),
             changed: Notify::new(),
+            hushed: AtomicBool::new(false),
         });
         let pump = Pump { state: state.clone(), from_outbox, stdin, stdout, stderr, secrets };
         (Pipe(state), pump)
@@ -89,7 +92,7 @@ where
             "nobody needs it any more".to_owned()
         };
         let read = state.read(BufReader::new(stdout));
-        let complaints = listen_to_complaints(&state.server, BufReader::new(stderr), &secrets);
+        let complaints = listen_to_complaints(&state, BufReader::new(stderr), &secrets);
         let why = tokio::select! {
             why = read => why,
             why = write => why,
@@ -213,10 +216,11 @@ async fn next_line(
 
 /// What a server writes to its standard error goes to our log, bounded and without secrets.
 async fn listen_to_complaints(
-    server: &str,
+    state: &State,
     mut from: impl AsyncBufRead + Unpin,
     secrets: &[String],
 ) {
+    let server = &state.server;
     let mut lines = 0;
     let mut line: Vec<u8> = Vec::new();
     loop {
@@ -231,7 +235,10 @@ async fn listen_to_complaints(
             }
         };
         from.consume(taken);
-        if ended && lines <= STDERR_LINES_MAX {
+        if ended && state.hushed.load(Ordering::Relaxed) {
+            lines += 1;
+            tracing::debug!(%server, bytes = line.len(), "something on its standard error");
+        } else if ended && lines <= STDERR_LINES_MAX {
             lines += 1;
             let said = without_secrets(&String::from_utf8_lossy(&line), secrets);
             tracing::debug!(%server, said = %visible(&said), "on its standard error");
@@ -311,6 +318,10 @@ impl Wire for Pipe {
 
     async fn tools_changed(&self) {
         self.0.changed.notified().await;
+    }
+
+    fn hush(&self) {
+        self.0.hushed.store(true, Ordering::Relaxed);
     }
 
     fn is_shared(&self) -> bool {

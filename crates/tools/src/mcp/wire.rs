@@ -81,6 +81,9 @@ pub(crate) trait Wire: Send + Sync {
     /// Resolves when the server says that its tools are others.
     async fn tools_changed(&self);
 
+    /// The server is about to be told a secret of somebody: nothing that it prints is logged from now on.
+    fn hush(&self) {}
+
     /// Whether requests other than this one wait for an answer.
     fn is_shared(&self) -> bool;
 }
