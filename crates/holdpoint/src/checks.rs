@@ -57,6 +57,14 @@ pub(crate) fn turns(turns: u32) -> Result<(), String> {
     }
 }
 
+/// A budget of nothing would stop every run before its first word.
+pub(crate) fn more_than_nothing(key: &str, amount: Option<u64>) -> Result<(), String> {
+    match amount {
+        Some(0) => Err(format!("`{key}` is more than nothing; leave it out for no bound")),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn has_admin(people: &People) -> Result<(), String> {
     match people.iter().any(|person| person.roles.contains(ADMIN)) {
         true => Ok(()),

@@ -37,10 +37,12 @@ impl BudgetsTable {
             None => TURNS_PER_RUN_MAX,
         };
         let tokens = match &self.tokens {
-            Some(tokens) if *tokens.get_ref() == 0 => {
-                return Err(source.error(tokens.span(), "`tokens` is at least 1"));
+            None => None,
+            Some(tokens) => {
+                let amount = Some(*tokens.get_ref());
+                source.checked(tokens, checks::more_than_nothing("tokens", amount))?;
+                amount
             }
-            tokens => tokens.as_ref().map(|tokens| *tokens.get_ref()),
         };
         let money = match &self.money {
             None => None,
@@ -49,18 +51,19 @@ impl BudgetsTable {
                     let message = "a budget of `money` needs a model whose section says what a million tokens cost: `price_input` and `price_output`";
                     return Err(source.error(money.span(), message));
                 }
-                match millionths(source, "money", money)? {
-                    0 => return Err(source.error(money.span(), "`money` is more than nothing")),
-                    millionths => Some(millionths),
-                }
+                let amount = Some(millionths(source, "money", money)?);
+                source.checked(money, checks::more_than_nothing("money", amount))?;
+                amount
             }
         };
         let time_ms = match &self.time {
             None => None,
-            Some(time) => match source.duration(time)?.as_millis() {
-                0 => return Err(source.error(time.span(), "`time` is more than nothing")),
-                ms => Some(u64::try_from(ms).unwrap_or(u64::MAX)),
-            },
+            Some(time) => {
+                let ms = source.duration(time)?.as_millis();
+                let amount = Some(u64::try_from(ms).unwrap_or(u64::MAX));
+                source.checked(time, checks::more_than_nothing("time", amount))?;
+                amount
+            }
         };
         Ok(Budgets { turns, tokens, money, time_ms })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::budget::{Budgets, Prices};
 use domain::person::People;
 use domain::policy::{Decider, Facts, Opinion, Policy, PolicySpec, Then};
 use domain::visible::visible;
@@ -250,7 +251,15 @@ impl Mistakes {
             if setups.iter().any(|other| other.id == id) {
                 self.0.push(format!("there are two agents `{shown}`"));
             }
-            self.note(checks::turns(agent.budgets.turns).map_err(of_agent));
+            let Budgets { turns, tokens, money, time_ms } = agent.budgets;
+            self.note(checks::turns(turns).map_err(of_agent));
+            for (key, amount) in [("tokens", tokens), ("money", money), ("time_ms", time_ms)] {
+                self.note(checks::more_than_nothing(key, amount).map_err(of_agent));
+            }
+            if money.is_some() && agent.prices == Prices::default() {
+                let why = "a budget of `money` needs to know what the model costs: `prices`";
+                self.0.push(of_agent(why.into()));
+            }
             let mut tools: Vec<Arc<str>> = Vec::new();
             for name in offered.into_iter().flatten() {
                 let remedy = "give it to the builder or to the agent";

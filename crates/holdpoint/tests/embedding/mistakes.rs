@@ -38,6 +38,22 @@ async fn every_mistake_is_told_at_once() {
 }
 
 #[tokio::test]
+async fn budgets_of_nothing_are_refused() {
+    let budgets =
+        Budgets { tokens: Some(0), money: Some(0), time_ms: Some(0), ..Budgets::default() };
+    let builder = Holdpoint::builder()
+        .person(Person::new("ana").role("admin"))
+        .agent(Agent::new("ops", script()).budgets(budgets));
+    let mistakes = [
+        "agent `ops`: `tokens` is more than nothing; leave it out for no bound",
+        "agent `ops`: `money` is more than nothing; leave it out for no bound",
+        "agent `ops`: `time_ms` is more than nothing; leave it out for no bound",
+        "agent `ops`: a budget of `money` needs to know what the model costs: `prices`",
+    ];
+    check(builder, &mistakes).await;
+}
+
+#[tokio::test]
 async fn questions_that_nobody_could_answer_are_refused() {
     let till = Till::default();
     let with = |rule: Rule| shop(&till).rule(rule);

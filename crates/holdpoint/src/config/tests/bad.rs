@@ -201,8 +201,8 @@ fn agents() {
         "h.toml:10: `turns` is between 1 and 200",
     );
     for (budget, message) in [
-        ("tokens = 0", "`tokens` is at least 1"),
-        ("time = \"0s\"", "`time` is more than nothing"),
+        ("tokens = 0", "`tokens` is more than nothing; leave it out for no bound"),
+        ("time = \"0s\"", "`time` is more than nothing; leave it out for no bound"),
         ("time = \"soon\"", "`soon` is not a duration; write it like `90s`, `5m`, `24h` or `7d`"),
         (
             "money = 2.50",

@@ -264,7 +264,7 @@ fn money_is_counted_by_the_prices_of_the_model() {
     let prices = Prices { input: 3_000_000, cached: 3_000_000, output: 15_000_000 };
     assert_eq!(config.agents[0].prices, prices, "cached input costs as much as the rest");
     for (budget, wanted) in [
-        ("money = 0", "`money` is more than nothing"),
+        ("money = 0", "`money` is more than nothing; leave it out for no bound"),
         ("money = -1.0", "`money` is between 0 and 1000000, like `2.50`"),
         ("money = nan", "`money` is between 0 and 1000000, like `2.50`"),
     ] {
