@@ -7,7 +7,6 @@ pub mod email;
 pub mod feishu;
 mod limits;
 pub mod plain;
-pub mod reply;
 pub mod signed;
 pub mod slack;
 pub mod telegram;

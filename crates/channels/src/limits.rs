@@ -7,10 +7,6 @@ pub(crate) const URL_BYTES_MAX: usize = 2048;
 /// From the first packet to the answer's headers. A receiver that needs longer should accept first
 /// and work later; deliveries behind it wait.
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
-/// An answer is a word or two, with a courtesy. What is longer says more than yes or no.
-pub(crate) const REPLY_CHARACTERS_MAX: usize = 120;
-/// Before this nobody has read a prompt about something dangerous.
-pub(crate) const READING_TIME_MS: u64 = 1_500;
 /// Where a title is a heading. It stands in full in the body.
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 120;
 /// The names of people, rules and agents on a card: a line each.

@@ -6,7 +6,7 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("domain", &[]),
     ("audit", &[]),
     // Guards the way out for whichever hands call an address that others wrote.
@@ -16,7 +16,9 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("stores", &["domain", "ports", "audit"]),
     ("models", &["domain", "ports"]),
     ("tools", &["domain", "ports", "egress"]),
-    ("channels", &["domain", "ports", "egress"]),
+    // Pure: the cards print its codes, and whoever hears a reply asks it what that means.
+    ("replies", &["domain"]),
+    ("channels", &["domain", "ports", "egress", "replies"]),
     ("engine", &["domain", "ports", "agent"]),
     ("server", &["domain", "ports", "engine"]),
     ("holdpoint", EVERY_PART),
@@ -33,6 +35,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
             "models",
             "tools",
             "channels",
+            "replies",
             "server",
             "holdpoint",
         ],
@@ -44,7 +47,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
 /// Only the binary wires the adapters, and so names them all.
 const EVERY_PART: &[&str] = &[
     "domain", "ports", "audit", "agent", "egress", "engine", "stores", "models", "tools",
-    "channels", "server",
+    "channels", "replies", "server",
 ];
 
 pub(super) fn check(files: &Files) -> Vec<Finding> {

@@ -12,8 +12,8 @@ use super::settled;
 use super::shown::{clipped, line};
 use super::words::{Language, Words};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
-use crate::reply::Code;
 use ports::channel::{Key, Nonce, Pointer, Said};
+use replies::Code;
 
 /// Everything on it is safe to show; what a platform's markup would do with it is that platform's
 /// business.

@@ -5,10 +5,10 @@ use domain::hold::{Hold, HoldChange, HoldOutcome, HoldState, Preview, Question, 
 use domain::outcome::ToolResult;
 use domain::person::{Actor, People, Person, PersonId};
 use domain::visible::visible_multiline;
+use replies::Code;
 use serde_json::{Value, json};
 
 use super::{Card, Key, Language, Nonce, Prompt, Rendered, Replies, Zone};
-use crate::reply::Code;
 use crate::webhook::sample::{approve, at, decided, hold, hold_with_arguments, hold_with_secret};
 
 fn people() -> People {

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use channels::reply::{Asked, Chosen, Code, Context, Verdict, parse};
 use domain::visible::visible;
+use replies::{Asked, Chosen, Code, Context, Verdict, parse};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use channels::reply::lexicon::PACKS;
-use channels::reply::{Asked, Code, Context, Verdict, fold, parse};
+use replies::lexicon::PACKS;
+use replies::{Asked, Code, Context, Verdict, fold, parse};
 
 use super::{Pieces, told_plainly};
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::{Asked, Chosen, Code, Context, Verdict, parse};
 
-const CASES: &str = include_str!("../../../vectors/reply_cases.json");
+const CASES: &str = include_str!("../../vectors/reply_cases.json");
 
 fn context(of: &Value) -> Context {
     let texts = |key: &str| {

@@ -17,6 +17,7 @@ mod emoji;
 mod fold;
 mod gate;
 pub mod lexicon;
+mod limits;
 mod mentions;
 mod negation;
 mod parse;

@@ -35,7 +35,7 @@ const QUESTIONS: [&str; 14] = [
 /// What this text means as an answer to what was asked.
 ///
 /// ```
-/// use channels::reply::{parse, Context};
+/// use replies::{parse, Context};
 /// let meaning = |text| parse(text, &Context::default()).name();
 /// assert_eq!(meaning("好的，确认"), "confirm");
 /// assert_eq!(meaning("别执行"), "cancel");

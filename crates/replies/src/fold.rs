@@ -9,7 +9,7 @@ use icu_properties::props::{GeneralCategory, Script};
 /// does. A Cyrillic `у` is no `y`, `й` is no `и`, `が` is no `か`.
 ///
 /// ```
-/// use channels::reply::fold;
+/// use replies::fold;
 /// assert_eq!(fold("ＳÍ"), "si");
 /// assert_eq!(fold("d’accord"), "d'accord");
 /// assert_eq!(fold("con\u{200b}firm"), "confirm");
