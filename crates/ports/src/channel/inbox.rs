@@ -80,6 +80,8 @@ pub struct Redraw {
     pub key: Key,
     pub nonce: Nonce,
     pub link: Option<String>,
+    pub words_answer: bool,
+    pub code: Option<String>,
     pub posted: Posted,
 }
 
@@ -91,8 +93,8 @@ impl Redraw {
             key: &self.key,
             nonce: &self.nonce,
             link: self.link.as_deref(),
-            words_answer: false,
-            code: None,
+            words_answer: self.words_answer,
+            code: self.code.as_deref(),
             processing: false,
         }
     }

@@ -43,6 +43,15 @@ pub struct Posted {
     pub at: Option<Timestamp>,
 }
 
+/// A hold that was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub posted: Posted,
+    /// A card that had to be cut takes none, by button or in words: nobody approves what they were
+    /// not shown.
+    pub takes_a_yes: bool,
+}
+
 /// One hold as it is to be seen in one place.
 #[derive(Clone, Copy, Debug)]
 pub struct Showing<'a> {
@@ -130,10 +139,10 @@ pub trait Channel: Send + Sync {
 
     /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
     /// not, the channel looks for the first one before it sends a second.
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Posted, ChannelError>;
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;
 
-    /// Makes a message look as its hold now is.
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<(), ChannelError>;
+    /// Makes a message look as its hold now is, and says whether it takes a yes.
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError>;
 
     async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError>;
 
