@@ -11,3 +11,6 @@ pub mod signed;
 pub mod slack;
 pub mod telegram;
 pub mod webhook;
+mod wire;
+
+pub use wire::Hidden;

@@ -55,3 +55,12 @@ pub(crate) const PARTS_MAX: usize = 64;
 pub(crate) const PARTS_OPEN_MAX: usize = 64;
 /// Then the platform sends the event again.
 pub(crate) const PARTS_WAIT_MS: u64 = 5_000;
+/// From the first packet to the last byte of a platform's answer. They answer within a second or not
+/// at all; deliveries behind it wait.
+pub(crate) const REST_WITHIN: Duration = Duration::from_secs(10);
+/// The part of it in which nothing was said yet.
+pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// Answers are a few hundred bytes; a list of scopes has some thousands.
+pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
+/// An event, with the frame around it.
+pub(crate) const SOCKET_MESSAGE_BYTES_MAX: usize = EVENT_BYTES_MAX + (64 << 10);

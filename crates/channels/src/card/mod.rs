@@ -18,6 +18,7 @@ mod rendered;
 #[cfg(test)]
 pub(crate) mod sample;
 mod settled;
+mod showing;
 mod shown;
 mod words;
 

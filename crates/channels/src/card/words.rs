@@ -49,6 +49,7 @@ words! {
     running: "running", "执行中";
     in_doubt: "it is not known whether it ran", "无法确定是否已执行";
     mention_me: "mention me", "请@我";
+    processing: "Working on it…", "处理中…";
 }
 
 impl Words {

@@ -1,0 +1,72 @@
+//! A card from what a channel is told to show.
+
+use ports::channel::Showing;
+use replies::Code;
+
+use super::asks::Asks;
+use super::clock::Zone;
+use super::draw::{Card, Prompt, Replies};
+use super::words::{Language, Words};
+
+impl Card {
+    /// `mention`: in this place only what is said to us is heard.
+    pub fn showing(showing: &Showing, language: Language, zone: &Zone, mention: bool) -> Card {
+        let code = showing.code.map(Code::new);
+        let prompt = Prompt {
+            people: showing.people,
+            language,
+            zone: zone.clone(),
+            key: showing.key.clone(),
+            nonce: showing.nonce.clone(),
+            link: showing.link.map(str::to_owned),
+            replies: showing.words_answer.then_some(Replies { code: code.as_ref(), mention }),
+        };
+        let card = Card::draw(showing.hold, &prompt);
+        match showing.processing && showing.hold.is_pending() {
+            false => card,
+            true => Card {
+                headline: Words(language).processing().to_owned(),
+                asks: Asks::Nothing,
+                hint: None,
+                ..card
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::person::People;
+    use ports::channel::{Key, Nonce};
+
+    use super::*;
+    use crate::webhook::sample::hold;
+
+    #[test]
+    fn what_is_being_written_has_no_button_that_looks_alive() {
+        let (hold, people) = (hold(), People::default());
+        let (key, nonce) = (Key::new("7Q2").unwrap(), Nonce::new("k3x9ab").unwrap());
+        let showing = Showing {
+            hold: &hold,
+            people: &people,
+            key: &key,
+            nonce: &nonce,
+            link: None,
+            words_answer: true,
+            code: Some("7K3F"),
+            processing: false,
+        };
+        let draw =
+            |showing: &Showing| Card::showing(showing, Language::Chinese, &Zone::default(), true);
+        let asking = draw(&showing);
+        assert!(asking.asks.takes_a_yes());
+        assert_eq!(asking.hint.as_deref(), Some("也可以回复：确认 7K3F / 取消（请@我）"));
+        let busy = draw(&Showing { processing: true, ..showing });
+        assert_eq!(
+            (busy.asks, busy.hint, busy.headline.as_str()),
+            (Asks::Nothing, None, "处理中…")
+        );
+        let silent = draw(&Showing { words_answer: false, ..showing });
+        assert_eq!(silent.hint, None);
+    }
+}
