@@ -1,5 +1,7 @@
 //! Who is calling: tokens, login links, cookies, and what each may see.
 
+use std::sync::Arc;
+
 use domain::digest::Digest;
 use domain::event::{Event, Scope, Token, TokenOwner};
 use domain::hold::Hold;
@@ -20,6 +22,9 @@ pub struct Caller {
     /// Set for people only: a program never answers.
     pub person: Option<AuthenticatedPerson>,
     pub roles: Vec<String>,
+    /// Set for a caller who showed no credentials, and whom a door lets act in somebody's name: they
+    /// see and answer only what belongs to sessions that were opened on that door.
+    pub confined_to: Option<Arc<str>>,
 }
 
 impl Caller {
@@ -60,6 +65,21 @@ impl Caller {
             Actor::Program { token, .. } => format!("program:{token}"),
             Actor::Runtime => "runtime".into(),
         }
+    }
+
+    /// The same caller, by another surface. For the record only.
+    #[must_use]
+    pub fn via(mut self, via: &str) -> Caller {
+        self.person = self.person.map(|person| {
+            AuthenticatedPerson::vouched(person.id().clone(), person.proof().clone(), via)
+        });
+        self
+    }
+
+    /// Whether a session is beyond the door that the caller is confined to.
+    fn is_outside(&self, session: &Session) -> bool {
+        let at = |door: &Arc<str>| session.home.as_ref().is_some_and(|home| home.door == *door);
+        self.confined_to.as_ref().is_some_and(|door| !at(door))
     }
 
     pub(crate) fn viewer(&self) -> Viewer {
@@ -136,6 +156,14 @@ impl Engine {
         self.person_caller(person, Proof::Door(how.to_owned()), "program", Scope::ALL.to_vec())
     }
 
+    /// Somebody without credentials, in the name of the person whom the configuration of a door names.
+    /// Never an admin, and confined to sessions that were opened on that door.
+    pub fn caller_at_door(&self, person: &PersonId, door: &str, via: &str) -> Option<Caller> {
+        let scopes = vec![Scope::Ask, Scope::Answer, Scope::Run];
+        let caller = self.person_caller(person, Proof::Door(door.to_owned()), via, scopes)?;
+        Some(Caller { confined_to: Some(door.into()), ..caller })
+    }
+
     fn person_caller(
         &self,
         id: &PersonId,
@@ -149,6 +177,7 @@ impl Engine {
             scopes,
             person: Some(AuthenticatedPerson::vouched(id.clone(), proof, via)),
             roles: person.roles.iter().cloned().collect(),
+            confined_to: None,
         })
     }
 
@@ -281,6 +310,9 @@ impl Engine {
 
     /// A session is seen by its creator, by people in the audience of any of its holds, by admins.
     pub fn sees_session(&self, caller: &Caller, session: &Session) -> bool {
+        if caller.is_outside(session) {
+            return false;
+        }
         caller.is_admin()
             || session.creator.is_same(&caller.actor)
             || session.holds.values().any(|hold| self.in_audience(caller, hold))
@@ -289,6 +321,20 @@ impl Engine {
     /// A hold is seen by its opener, its session's creator, its audience and admins.
     pub fn sees_hold(&self, caller: &Caller, hold: &Hold) -> bool {
         caller.is_admin() || hold.opener.is_same(&caller.actor) || self.in_audience(caller, hold)
+    }
+
+    /// A confined caller has nothing to do with holds of other doors, also where the person that they
+    /// act for may answer them. Every change of a hold asks this first.
+    pub(crate) async fn must_be_within(&self, caller: &Caller, hold: &Hold) -> Result<(), Error> {
+        if caller.confined_to.is_none() {
+            return Ok(());
+        }
+        if let Some(session) = hold.session
+            && !caller.is_outside(&*self.load_session(session).await?)
+        {
+            return Ok(());
+        }
+        Err(Refusal::NotFound { what: "hold" }.into())
     }
 
     fn in_audience(&self, caller: &Caller, hold: &Hold) -> bool {
@@ -307,6 +353,7 @@ impl Engine {
             || match stream {
                 StreamId::House => false,
                 StreamId::Session(id) => self.sees_session(caller, &*self.load_session(id).await?),
+                StreamId::Outside(_) if caller.confined_to.is_some() => false,
                 StreamId::Outside(id) => {
                     self.0.store.hold(id).await?.is_some_and(|hold| self.sees_hold(caller, &hold))
                 }
@@ -324,5 +371,6 @@ fn program_caller(token: &Token, name: &str) -> Caller {
         scopes: token.scopes.iter().copied().filter(|scope| *scope != Scope::Answer).collect(),
         person: None,
         roles: Vec::new(),
+        confined_to: None,
     }
 }

@@ -28,7 +28,10 @@ impl Engine {
     /// A hold that the caller may see.
     pub async fn hold(&self, caller: &Caller, id: HoldId) -> Result<Arc<Hold>, Error> {
         match self.0.store.hold(id).await? {
-            Some(hold) if self.sees_hold(caller, &hold) => Ok(hold),
+            Some(hold) if self.sees_hold(caller, &hold) => {
+                self.must_be_within(caller, &hold).await?;
+                Ok(hold)
+            }
             _ => Err(Refusal::NotFound { what: "hold" }.into()),
         }
     }
@@ -45,6 +48,7 @@ impl Engine {
             Some(hold) if self.sees_hold(caller, &hold) => hold,
             _ => self.hold(caller, id).await?,
         };
+        self.must_be_within(caller, &hold).await?;
         let by = caller.must_be_person()?.clone();
         caller.must_have(Scope::Answer)?;
         let (seen, gives) = (hold.version, hold.is_pending());

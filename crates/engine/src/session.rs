@@ -45,6 +45,43 @@ impl Engine {
         new: NewSession,
         keep: Option<Keep<'_, Session>>,
     ) -> Result<Arc<Session>, Error> {
+        match self.open_as(caller, self.new_session_id(), new, keep).await? {
+            Some(session) => Ok(session),
+            None => Err(Error::Unavailable("the session could not be opened; try again".into())),
+        }
+    }
+
+    /// A fresh one, for whoever must know it before the session is opened.
+    pub fn new_session_id(&self) -> SessionId {
+        SessionId::new(self.now().as_ms(), self.0.chance.bits())
+    }
+
+    /// Opens the session that was to have this id, unless somebody has: of many who come at once, all
+    /// get the same one.
+    pub async fn open_once(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        new: NewSession,
+    ) -> Result<Arc<Session>, Error> {
+        match self.session(caller, id).await {
+            Err(Error::Refused(Refusal::NotFound { .. })) => {}
+            found => return found,
+        }
+        match self.open_as(caller, id, new, None).await? {
+            Some(session) => Ok(session),
+            None => self.session(caller, id).await,
+        }
+    }
+
+    /// `None`: there is one with this id already.
+    async fn open_as(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        new: NewSession,
+        keep: Option<Keep<'_, Session>>,
+    ) -> Result<Option<Arc<Session>>, Error> {
         caller.must_have(Scope::Run)?;
         let agent =
             self.0.agents.get(new.agent.as_str()).ok_or_else(|| Refusal::AnswerInvalid {
@@ -58,7 +95,6 @@ impl Engine {
         at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
         at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
         let now = self.now();
-        let id = SessionId::new(now.as_ms(), self.0.chance.bits());
         let event = Event::SessionOpened {
             agent: agent.id.clone(),
             creator: caller.actor.clone(),
@@ -89,11 +125,9 @@ impl Engine {
             engine.0.bus.publish(entry);
         };
         match self.write(commit, done).await? {
-            Written::Done => Ok(session),
+            Written::Done => Ok(Some(session)),
             Written::Replayed => Err(self.replay(keep.as_ref()).await),
-            Written::Overtaken => {
-                Err(Error::Unavailable("the session could not be opened; try again".into()))
-            }
+            Written::Overtaken => Ok(None),
         }
     }
 

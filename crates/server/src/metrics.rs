@@ -138,6 +138,7 @@ pub(crate) async fn follow(app: App) {
         scopes: Scope::ALL.to_vec(),
         person: None,
         roles: Vec::new(),
+        confined_to: None,
     };
     let Ok(mut follow) = app.engine.follow_all(&caller, None).await else { return };
     loop {

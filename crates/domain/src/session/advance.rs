@@ -263,7 +263,7 @@ impl Session {
         match &record.state {
             CallState::Waiting { hold } => {
                 let hold = self.holds.get(hold)?;
-                let result = by_decision(hold, people)?;
+                let result = self.by_decision(hold, people)?;
                 Some(match &record.call {
                     Some(call) => self.put(call, &result),
                     None => result,
@@ -280,40 +280,45 @@ impl Session {
         }
     }
 
+    fn by_decision(&self, hold: &Hold, people: &People) -> Option<ToolResult> {
+        match &hold.state {
+            HoldState::Pending | HoldState::Approved(_) => None,
+            HoldState::Expired { .. } => Some(self.told(&NotRun::Expired)),
+            HoldState::Cancelled { reason, .. } if reason.as_deref() == Some("superseded") => {
+                Some(self.told(&NotRun::Superseded))
+            }
+            HoldState::Cancelled { reason, .. } => {
+                Some(self.told(&NotRun::Cancelled { reason: reason.clone() }))
+            }
+            HoldState::Denied(decision) | HoldState::Answered(decision) => {
+                let vote = decision.vote()?;
+                Some(match &vote.answer {
+                    Answer::Deny { reason, .. } => self.told(&NotRun::DeniedBy {
+                        name: people.name_of(&vote.by).to_owned(),
+                        reason: reason.clone(),
+                    }),
+                    Answer::Respond { content } => ToolResult::output(content.clone()),
+                    Answer::Choose(chosen) => {
+                        ToolResult::output(chosen_text(&hold.question, chosen))
+                    }
+                    Answer::Fill(form) => ToolResult::output(filled_text(&hold.question, form)),
+                    Answer::Perform { content, is_error: true } => {
+                        ToolResult::error(content.clone())
+                    }
+                    Answer::Perform { content, is_error: false } => {
+                        ToolResult::output(content.clone())
+                    }
+                    Answer::Approve { .. } | Answer::Settle { .. } => return None,
+                })
+            }
+        }
+    }
+
     /// A result in the shape that the call's tool speaks.
     pub(super) fn put(&self, call: &Call, result: &ToolResult) -> ToolResult {
         match call.confirm {
             Confirm::Held => result.clone(),
             Confirm::TwoPhase => shaped(result),
-        }
-    }
-}
-
-fn by_decision(hold: &Hold, people: &People) -> Option<ToolResult> {
-    match &hold.state {
-        HoldState::Pending | HoldState::Approved(_) => None,
-        HoldState::Expired { .. } => Some(NotRun::Expired.result()),
-        HoldState::Cancelled { reason, .. } if reason.as_deref() == Some("superseded") => {
-            Some(NotRun::Superseded.result())
-        }
-        HoldState::Cancelled { reason, .. } => {
-            Some(NotRun::Cancelled { reason: reason.clone() }.result())
-        }
-        HoldState::Denied(decision) | HoldState::Answered(decision) => {
-            let vote = decision.vote()?;
-            Some(match &vote.answer {
-                Answer::Deny { reason, .. } => NotRun::DeniedBy {
-                    name: people.name_of(&vote.by).to_owned(),
-                    reason: reason.clone(),
-                }
-                .result(),
-                Answer::Respond { content } => ToolResult::output(content.clone()),
-                Answer::Choose(chosen) => ToolResult::output(chosen_text(&hold.question, chosen)),
-                Answer::Fill(form) => ToolResult::output(filled_text(&hold.question, form)),
-                Answer::Perform { content, is_error: true } => ToolResult::error(content.clone()),
-                Answer::Perform { content, is_error: false } => ToolResult::output(content.clone()),
-                Answer::Approve { .. } | Answer::Settle { .. } => return None,
-            })
         }
     }
 }

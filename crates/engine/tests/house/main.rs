@@ -3,6 +3,7 @@
 mod boxes;
 mod budgets;
 mod circle;
+mod confined;
 mod crash;
 mod faults;
 mod follow;

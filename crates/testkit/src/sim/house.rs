@@ -99,6 +99,7 @@ pub(super) fn caller(name: &str) -> Caller {
             scopes: vec![Scope::Ask, Scope::Run],
             person: None,
             roles: Vec::new(),
+            confined_to: None,
         };
     }
     let id = PersonId::new(name);
@@ -107,6 +108,7 @@ pub(super) fn caller(name: &str) -> Caller {
         scopes: Scope::ALL.to_vec(),
         roles: vec![role_of(&id).to_owned()],
         person: Some(AuthenticatedPerson::vouched(id, Proof::Login, "web")),
+        confined_to: None,
     }
 }
 
