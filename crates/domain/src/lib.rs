@@ -14,6 +14,7 @@ pub mod grant;
 pub mod hold;
 pub mod house;
 pub mod id;
+pub mod inquiry;
 pub mod json;
 pub mod limits;
 pub mod message;

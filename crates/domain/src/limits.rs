@@ -9,6 +9,12 @@ pub const QUEUED_MESSAGES_MAX: usize = 100;
 /// Options that a person can still overlook.
 pub const OPTIONS_MAX: usize = 100;
 pub const OPTION_BYTES_MAX: usize = 1_000;
+/// Questions of one inquiry. A person who has to answer more is filling in a form, not deciding.
+pub const QUESTIONS_MAX: usize = 20;
+/// Ids are repeated with every answer; nobody reads long ones.
+pub const QUESTION_ID_BYTES_MAX: usize = 200;
+/// One question, its header, or what explains an option.
+pub const INQUIRY_TEXT_BYTES_MAX: usize = 4_000;
 pub const TITLE_BYTES_MAX: usize = 500;
 pub const REASON_BYTES_MAX: usize = 10_000;
 pub const CONTENT_BYTES_MAX: usize = 1 << 20;

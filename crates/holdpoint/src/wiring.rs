@@ -24,6 +24,7 @@ use stores::{MemoryStore, SqliteStore};
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{Asking, HumanTool};
+use tools::inquire::InquiryTool;
 use tools::mcp::{McpConfig, McpServer, Reach};
 use tools::process::{Environment, Runner, Spool, Supervisor};
 use tools::shell_cmd::{ShellCmd, ShellConfig};
@@ -302,13 +303,11 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
             client.effects,
             client.deny_values.clone(),
         )?),
-        ToolKind::Human { asks } => {
-            let asking = match asks {
-                config::Asks::Options => Asking::Options,
-                config::Asks::Anything => Asking::Anything,
-            };
-            Arc::new(HumanTool::new(name, asking)?)
-        }
+        ToolKind::Human { asks } => match asks {
+            config::Asks::Options => Arc::new(HumanTool::new(name, Asking::Options)?),
+            config::Asks::Anything => Arc::new(HumanTool::new(name, Asking::Anything)?),
+            config::Asks::Questions => Arc::new(InquiryTool::new(name)?),
+        },
         ToolKind::Mcp(_) => anyhow::bail!("`{name}` is a box of tools and not one tool"),
     })
 }

@@ -123,7 +123,7 @@ fn flag(arguments: &Value, name: &str) -> Result<bool, String> {
     }
 }
 
-fn timeout_ms(arguments: &Value) -> Result<Option<u64>, String> {
+pub(crate) fn timeout_ms(arguments: &Value) -> Result<Option<u64>, String> {
     match arguments.get("timeout_s") {
         None | Some(Value::Null) => Ok(None),
         Some(seconds) => match seconds.as_u64() {

@@ -14,6 +14,7 @@ pub mod conformance;
 pub mod demo;
 pub mod http;
 pub mod human;
+pub mod inquire;
 pub mod limits;
 pub mod mcp;
 pub mod process;

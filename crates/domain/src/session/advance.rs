@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldState, Question, find_option};
 use crate::id::CallId;
+use crate::inquiry::Inquiry;
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, ResultKind, ToolResult};
 use crate::person::People;
@@ -281,6 +282,10 @@ impl Session {
     }
 
     fn by_decision(&self, hold: &Hold, people: &People) -> Option<ToolResult> {
+        // Its tool promises one shape for every ending.
+        if let Some(inquiry) = Inquiry::of(hold) {
+            return inquiry.told(hold);
+        }
         match &hold.state {
             HoldState::Pending | HoldState::Approved(_) => None,
             HoldState::Expired { .. } => Some(self.told(&NotRun::Expired)),

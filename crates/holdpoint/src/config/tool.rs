@@ -111,6 +111,8 @@ pub enum Asks {
     Options,
     /// Also free text, and forms.
     Anything,
+    /// One or several questions with options, answered in one go.
+    Questions,
 }
 
 #[derive(Deserialize)]
@@ -245,7 +247,11 @@ impl ToolTable {
             }),
             Kind::Mcp => ToolKind::Mcp(self.mcp(&span, source)?),
             Kind::Human => {
-                let known = [("options", Asks::Options), ("anything", Asks::Anything)];
+                let known = [
+                    ("options", Asks::Options),
+                    ("anything", Asks::Anything),
+                    ("questions", Asks::Questions),
+                ];
                 let asks = self.asks.as_ref().map(|given| source.word("asks", given, &known));
                 ToolKind::Human { asks: asks.transpose()?.unwrap_or(Asks::Options) }
             }
