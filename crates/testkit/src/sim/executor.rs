@@ -58,6 +58,11 @@ pub(super) enum Left {
 }
 
 impl Executors {
+    /// Who is running something.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeNo> + '_ {
+        self.running.values().map(|running| running.node)
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.running.values().any(|running| running.kind != Kind::Reading)
     }

@@ -30,10 +30,18 @@ impl Story {
         } else if drawn(weather.power) {
             self.lose_power();
         } else if drawn(weather.pause) {
-            if let Some(no) = self.somebody(|story| !story.is_paused()) {
-                let mut inside = self.world.inside();
-                inside.fault("node paused");
-                inside.paused.insert(no);
+            let busy = self.executing().filter(|_| self.percent(60));
+            let sleeper = busy.or_else(|| self.somebody(|_| true));
+            if let (Some(no), false) = (sleeper, self.is_paused()) {
+                {
+                    let mut inside = self.world.inside();
+                    inside.fault("node paused");
+                    inside.paused.insert(no);
+                }
+                // Whoever is taken for dead in the middle of a call is the zombie to be afraid of.
+                if busy.is_some() && weather.depose > 0 && self.percent(50) {
+                    self.depose();
+                }
             }
         } else if drawn(weather.depose) {
             self.depose();
@@ -48,6 +56,15 @@ impl Story {
 
     fn is_paused(&self) -> bool {
         !self.world.inside().paused.is_empty()
+    }
+
+    /// A node that is in the middle of a call.
+    fn executing(&self) -> Option<NodeNo> {
+        let inside = self.world.inside();
+        inside
+            .executors
+            .nodes()
+            .find(|no| self.nodes.iter().any(|node| node.no == *no && !node.deposed))
     }
 
     fn somebody(&self, when: impl Fn(&Story) -> bool) -> Option<NodeNo> {
