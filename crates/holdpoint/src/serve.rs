@@ -111,6 +111,8 @@ pub(crate) fn setup(engine: Engine, listen: SocketAddr) -> ServerSetup {
         warnings: Vec::new(),
         limits: HttpLimits::default(),
         audit: Some(Arc::new(ExportLines)),
+        doors: Vec::new(),
+        words: Default::default(),
     }
 }
 

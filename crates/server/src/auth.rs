@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use domain::person::PersonId;
 use engine::Caller;
 
 use crate::app::App;
@@ -30,6 +31,12 @@ pub(crate) enum Credential {
     Cookie(String),
     /// The word of the program that mounts us.
     Vouched(Vouched),
+    /// None at all: a door acts in the person's name.
+    Door {
+        person: PersonId,
+        door: &'static str,
+        via: &'static str,
+    },
 }
 
 impl Credential {
@@ -40,14 +47,17 @@ impl Credential {
             Credential::Vouched(vouched) => {
                 Ok(app.engine.caller_vouched(&vouched.person, &vouched.how))
             }
+            Credential::Door { person, door, via } => {
+                Ok(app.engine.caller_at_door(person, door, via))
+            }
         }
     }
 }
 
-impl FromRequestParts<App> for Who {
+impl<S: Send + Sync> FromRequestParts<S> for Who {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Reply<Who> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Reply<Who> {
         // Only a route that was not guarded comes here without one.
         parts.extensions.get::<Who>().cloned().ok_or_else(|| Problem::internal().into())
     }
@@ -65,18 +75,32 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
 }
 
 async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
-    let headers = &parts.headers;
     let credential = match parts.extensions.get::<Vouched>() {
         Some(vouched) => Credential::Vouched(vouched.clone()),
-        None => credential(headers)?,
+        None => credential(&parts.headers)?,
     };
+    vouch(app, parts, credential, &[]).await
+}
+
+/// Whether these credentials are good for this request. `friends` are origins whose pages may send a
+/// login's cookie, with the value that proves it, as our own pages do.
+pub(crate) async fn vouch(
+    app: &App,
+    parts: &Parts,
+    credential: Credential,
+    friends: &[String],
+) -> Reply<Who> {
+    let headers = &parts.headers;
     let Some(caller) = credential.caller(app).await? else {
         return Err(failed(app, parts, "this token or login is unknown, expired or revoked").into());
     };
     if let Credential::Cookie(secret) = &credential
         && !is_safe(&parts.method)
     {
-        must_come_from_us(app, parts)?;
+        let is_friend = |origin| friends.iter().any(|friend| origin == friend.as_str());
+        if !headers.get(ORIGIN).is_some_and(is_friend) {
+            must_come_from_us(app, parts)?;
+        }
         let sent =
             headers.get("x-holdpoint-csrf").map(|value| value.as_bytes()).unwrap_or_default();
         if !cookie::is_csrf(secret, sent) {

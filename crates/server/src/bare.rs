@@ -82,7 +82,9 @@ pub fn bearer(value: &[u8]) -> Option<Result<String, Refusal>> {
     Some(match credential(&headers) {
         Ok(Credential::Token { secret, .. }) => Ok(secret),
         // There is no cookie to fall back on.
-        Ok(Credential::Cookie(_) | Credential::Vouched(_)) => Err(String::new()),
+        Ok(Credential::Cookie(_) | Credential::Vouched(_) | Credential::Door { .. }) => {
+            Err(String::new())
+        }
         Err(problem) => Err(document(&problem)),
     })
 }

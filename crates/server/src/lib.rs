@@ -10,6 +10,7 @@ mod audit_lines;
 mod auth;
 pub mod bare;
 mod cookie;
+mod doors;
 mod health;
 mod idempotency;
 mod limits;
@@ -51,6 +52,10 @@ use tokio_util::task::TaskTracker;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use audit_lines::AuditLines;
+pub use doors::{
+    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, ToolWords, Ui, Wire, Words,
+    World, Worlds,
+};
 pub use limits::HttpLimits;
 pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
@@ -74,6 +79,10 @@ pub struct ServerSetup {
     pub limits: HttpLimits,
     /// Without it, there is no audit export.
     pub audit: Option<Arc<dyn AuditLines>>,
+    /// Doors for clients of other systems that are open.
+    pub doors: Vec<DoorSetup>,
+    /// What means yes and no for a tool on wires that know only words.
+    pub words: Words,
 }
 
 /// Both in PEM form.
@@ -102,6 +111,11 @@ pub enum BindError {
     Io { address: SocketAddr, error: io::Error },
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
+    #[error(
+        "the door `{door}` acts in a person's name without credentials, and {address} can be reached by other \
+         machines: listen on a loopback address, or take `act_as` out"
+    )]
+    ActsInTheOpen { door: &'static str, address: SocketAddr },
 }
 
 /// Listens already, and serves once it runs.
@@ -113,6 +127,10 @@ pub struct Server {
 }
 
 pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
+    let acts = setup.doors.iter().find(|door| door.act_as.is_some());
+    if let (Some(door), false) = (acts, setup.listen.ip().is_loopback()) {
+        return Err(BindError::ActsInTheOpen { door: door.wire.name(), address: setup.listen });
+    }
     let acceptor = setup.tls.as_ref().map(listen::acceptor).transpose()?;
     let listener = listen::listen(setup.listen).await?;
     let address =
@@ -122,6 +140,9 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
         origin: setup.public_url.unwrap_or_else(|| format!("{scheme}://{address}")),
         engine: setup.engine,
         tls: acceptor.is_some(),
+        loopback: setup.listen.ip().is_loopback(),
+        doors: setup.doors,
+        words: setup.words,
         trusts: setup.trusts,
         demo: setup.demo,
         warnings: setup.warnings,
@@ -136,6 +157,9 @@ struct Made {
     engine: Engine,
     origin: String,
     tls: bool,
+    loopback: bool,
+    doors: Vec<DoorSetup>,
+    words: Words,
     trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
     demo: Option<Vec<Scenario>>,
     warnings: Vec<String>,
@@ -150,6 +174,9 @@ fn make(made: Made) -> App {
         origin: made.origin,
         engine: made.engine,
         tls: made.tls,
+        loopback: made.loopback,
+        doors: made.doors,
+        words: made.words,
         trusts: made.trusts,
         demo: made.demo,
         warnings: made.warnings,
@@ -192,7 +219,7 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
         watch(&app);
-        let router = layered(&app, routes::router(&app));
+        let router = layered(&app, routes::router(&app).merge(doors::router(&app)));
         listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
     }
 }

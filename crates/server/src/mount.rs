@@ -60,6 +60,10 @@ pub fn mount(setup: MountSetup) -> Mounted {
         engine: setup.engine,
         tls: setup.origin.starts_with("https://"),
         origin: setup.origin,
+        loopback: false,
+        // Their paths would be in the way of the program's own.
+        doors: Vec::new(),
+        words: crate::Words::new(),
         trusts: setup.trusts,
         demo: None,
         warnings: setup.warnings,

@@ -24,7 +24,7 @@ pub(crate) async fn show(State(app): State<App>, who: Who) -> Response {
         scopes: who.caller.scopes.iter().map(|scope| scope.name()).collect(),
         csrf: match &who.credential {
             Credential::Cookie(secret) => Some(cookie::csrf(secret)),
-            Credential::Token { .. } | Credential::Vouched(_) => None,
+            Credential::Token { .. } | Credential::Vouched(_) | Credential::Door { .. } => None,
         },
         demo: app.demo.clone(),
         agents: app.engine.agent_ids().iter().map(ToString::to_string).collect(),

@@ -95,6 +95,17 @@ impl Part {
     }
 }
 
+/// What a model wrote for a call, without its secrets.
+pub(crate) fn call_input(
+    call: CallId,
+    tool: &str,
+    input: &str,
+    session: &Session,
+    engine: &Engine,
+) -> Value {
+    shown(input, &secrets(call, tool, Some(session), engine))
+}
+
 /// The input that a model wrote, without its secrets. What cannot be read cannot be searched for
 /// secrets, and is shown only where there are none.
 fn shown(input: &str, secrets: &[String]) -> Value {

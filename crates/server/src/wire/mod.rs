@@ -20,6 +20,7 @@ pub(crate) use admin::{
 pub(crate) use answer::AnswerBody;
 pub(crate) use event::{EventData, Moment, snapshot_event, spoken};
 pub(crate) use hold::{Cancel, Hold, OutcomeBody};
+pub(crate) use message::call_input;
 pub(crate) use new_hold::NewHoldBody;
 pub(crate) use secrets::Secrets;
 pub(crate) use session::{NewSessionBody, Run, Said, SayBody, Session, Summary};

@@ -174,6 +174,8 @@ async fn an_address_in_use_is_an_error_that_says_what_to_do() {
         warnings: Vec::new(),
         limits: HttpLimits::default(),
         audit: None,
+        doors: Vec::new(),
+        words: Default::default(),
     };
     let error = server::bind(setup).await.err().expect("in use").to_string();
     assert!(error.contains("is in use") && error.contains("--listen"), "{error}");

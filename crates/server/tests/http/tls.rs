@@ -122,6 +122,8 @@ async fn a_key_that_does_not_fit_is_an_error_at_once() {
             warnings: Vec::new(),
             limits: server::HttpLimits::default(),
             audit: None,
+            doors: Vec::new(),
+            words: Default::default(),
         })
         .await;
         let error = error.err().expect("an error").to_string();

@@ -103,6 +103,8 @@ pub(crate) async fn planned(plan: Plan) -> World {
         warnings: vec!["this is a test".into()],
         limits: plan.limits,
         audit: Some(Arc::new(Lines)),
+        doors: Vec::new(),
+        words: Default::default(),
     })
     .await
     .expect("a server");

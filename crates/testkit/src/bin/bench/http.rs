@@ -68,6 +68,8 @@ impl Serving {
                 ..HttpLimits::default()
             },
             audit: None,
+            doors: Vec::new(),
+            words: Default::default(),
         };
         let server = server::bind(setup).await?;
         let address = server.origin().trim_start_matches("http://").to_owned();

@@ -1,0 +1,97 @@
+//! Which session is meant by what a client calls its conversation. The first who uses a name owns it;
+//! for everybody else there is no such conversation.
+
+use std::sync::Arc;
+
+use domain::id::SessionId;
+use domain::session::{Home, Session};
+use engine::{Caller, NewSession};
+use ports::store::{Note, PutNote};
+
+use super::limits::PLACE_BYTES_MAX;
+use crate::app::App;
+use crate::problem::{Problem, Reply};
+
+/// The session of a conversation; `None` before anything was said in it.
+pub(crate) async fn find(
+    app: &App,
+    caller: &Caller,
+    door: &str,
+    place: &str,
+) -> Reply<Option<Arc<Session>>> {
+    let Some(note) = app.engine.store().note(&shelf(door), sound(place)?).await? else {
+        return Ok(None);
+    };
+    match app.engine.session(caller, owned(&note, caller)?).await {
+        Ok(session) => Ok(Some(session)),
+        // The name was taken, and then the process died.
+        Err(engine::Error::Refused(domain::refusal::Refusal::NotFound { .. })) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The same, and a new session if there is none. Of many who come at once, all get the same.
+pub(crate) async fn find_or_open(
+    app: &App,
+    caller: &Caller,
+    door: &str,
+    place: &str,
+    agent: &str,
+) -> Reply<Arc<Session>> {
+    let store = app.engine.store();
+    let (shelf, key) = (shelf(door), sound(place)?);
+    let id = match store.note(&shelf, key).await? {
+        Some(note) => owned(&note, caller)?,
+        None => {
+            let id = app.engine.new_session_id();
+            let put = PutNote {
+                shelf: shelf.clone(),
+                key: key.to_owned(),
+                value: Some(format!("{id} {}", caller.key_space()).into_bytes()),
+                expected: Some(0),
+                due_at: None,
+                forget_at: None,
+            };
+            if store.put_notes(vec![put]).await? {
+                id
+            } else {
+                let note = store.note(&shelf, key).await?;
+                owned(&note.ok_or_else(gone)?, caller)?
+            }
+        }
+    };
+    let home = Some(Home { door: door.into(), place: place.to_owned() });
+    let new = NewSession {
+        agent: agent.to_owned(),
+        title: None,
+        metadata: serde_json::Value::Object(serde_json::Map::new()),
+        home,
+    };
+    Ok(app.engine.open_once(caller, id, new).await?)
+}
+
+fn shelf(door: &str) -> String {
+    format!("{door}.places")
+}
+
+fn sound(place: &str) -> Result<&str, Problem> {
+    match place.len() {
+        0 => Err(Problem::invalid("id", "a conversation needs a name")),
+        1..=PLACE_BYTES_MAX => Ok(place),
+        _ => Err(Problem::invalid("id", format!("is longer than {PLACE_BYTES_MAX} bytes"))),
+    }
+}
+
+/// The session that the note names, if it is the caller's own.
+fn owned(note: &Note, caller: &Caller) -> Result<SessionId, Problem> {
+    let text = std::str::from_utf8(&note.value).unwrap_or_default();
+    let (id, owner) = text.split_once(' ').unwrap_or_default();
+    match id.parse() {
+        Ok(id) if owner == caller.key_space() => Ok(id),
+        _ => Err(Problem::not_found("conversation")),
+    }
+}
+
+fn gone() -> Problem {
+    Problem::unavailable("the conversation changed just now; try again", 1)
+}

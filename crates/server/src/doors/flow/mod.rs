@@ -1,0 +1,242 @@
+//! What happens in a run, told in the order in which a wire needs it: from a position, first what is
+//! stored and then what comes, until the run rests. Every way through here ends: at a pause, at the end
+//! of the run, behind another run that waits, or when the server stops.
+//!
+//! Any number may follow one run, and nothing that a reader does (or fails to do) touches the run.
+
+mod rest;
+mod speech;
+mod step;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use domain::event::Event;
+use domain::id::{CallId, HoldId, RunId, SessionId, StreamId};
+use domain::message::{Message, Part, Role};
+use domain::session::Session;
+use engine::{Caller, Error, Follow, Followed, Spoken};
+
+pub(crate) use step::{Called, End, Kind, Settled, Step};
+
+use crate::app::App;
+use crate::wire;
+use rest::rest_of;
+use speech::Speech;
+
+/// Sessions with fewer events than this are read from their beginning.
+const SHORT: u64 = 400;
+
+pub(crate) struct Flow {
+    app: App,
+    caller: Caller,
+    session: SessionId,
+    /// Only this run, or all of the session's.
+    run: Option<RunId>,
+    /// The run that what happens now belongs to.
+    current: Option<RunId>,
+    follow: Follow,
+    position: u64,
+    /// The newest version that we know of, and how things stand there.
+    known: u64,
+    rest: Option<End>,
+    speech: Speech,
+    ready: VecDeque<Step>,
+    ended: bool,
+}
+
+/// Where to begin, and with which run under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    pub(crate) position: u64,
+    pub(crate) current: Option<RunId>,
+}
+
+impl Since {
+    /// After everything that a session has seen so far.
+    pub(crate) fn now(session: &Session) -> Since {
+        Since { position: session.version, current: session.run.as_ref().map(|run| run.id) }
+    }
+
+    /// Before the latest run of a session began.
+    pub(crate) async fn latest_run(app: &App, session: &Session) -> Result<Since, Error> {
+        let Some(run) = &session.run else { return Ok(Since { position: 0, current: None }) };
+        let (mut low, mut high) = (0, session.version);
+        // Events are in the order of time: halve until little is left to read.
+        while high - low > SHORT {
+            let middle = low + (high - low) / 2;
+            let stream = Some(StreamId::Session(session.id));
+            let entries = app.engine.store().entries(stream, middle, 1).await?;
+            match entries.first() {
+                Some(entry) if entry.at < run.started_at => low = middle,
+                _ => high = middle,
+            }
+        }
+        Ok(Since { position: low, current: None })
+    }
+}
+
+impl Flow {
+    /// `session` is how things stood at least as late as `since`. With a `run`, only that run is told of.
+    pub(crate) async fn open(
+        app: &App,
+        caller: &Caller,
+        session: &Session,
+        run: Option<RunId>,
+        since: Since,
+    ) -> Result<Flow, Error> {
+        let follow = app.engine.follow_session(session.id, Some(since.position)).await?;
+        // What was done just before this may be newer than what the caller of this knew.
+        let newest = app.engine.session(caller, session.id).await?;
+        Ok(Flow {
+            app: app.clone(),
+            caller: caller.clone(),
+            session: session.id,
+            run,
+            current: since.current,
+            follow,
+            position: since.position,
+            known: newest.version,
+            rest: rest_of(&newest, run),
+            speech: Speech::default(),
+            ready: VecDeque::new(),
+            ended: false,
+        })
+    }
+
+    /// The next thing to tell; `None` after the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Step>, Error> {
+        loop {
+            if let Some(step) = self.ready.pop_front() {
+                return Ok(Some(step));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            if let (true, Some(end)) = (self.position >= self.known, &self.rest) {
+                self.ended = true;
+                self.ready.extend(self.speech.close());
+                self.ready.push_back(Step::End(end.clone()));
+                continue;
+            }
+            match self.follow.next().await? {
+                None => {
+                    self.ended = true;
+                    return Ok(Some(Step::End(End::Closed)));
+                }
+                Some(Followed::Spoken(spoken)) => self.hear(spoken),
+                Some(Followed::Reset { position }) => self.position = position,
+                Some(Followed::Event(happening)) => {
+                    self.position = happening.position;
+                    self.take(&happening.event).await?;
+                }
+            }
+        }
+    }
+
+    fn is_ours(&self) -> bool {
+        self.run.is_none() || self.current == self.run
+    }
+
+    fn hear(&mut self, spoken: Spoken) {
+        if self.is_ours() {
+            self.ready.extend(self.speech.hear(spoken));
+        }
+    }
+
+    async fn take(&mut self, event: &Event) -> Result<(), Error> {
+        if let Event::RunStarted { run } = event {
+            self.current = Some(*run);
+        }
+        let ours = self.is_ours();
+        match event {
+            Event::RunPaused { .. }
+            | Event::RunCompleted { .. }
+            | Event::RunFailed { .. }
+            | Event::RunCancelled { .. } => {
+                let session = self.fresh().await?;
+                self.known = session.version;
+                self.rest = rest_of(&session, self.run);
+                // A turn that was being written when the run ended came to nothing.
+                if ours {
+                    self.ready.extend(self.speech.close());
+                }
+            }
+            Event::RunResumed { .. } | Event::RunStarted { .. } if self.position >= self.known => {
+                self.rest = None;
+            }
+            _ => {}
+        }
+        if !ours {
+            return Ok(());
+        }
+        let step = match event {
+            Event::RunStarted { run } => Step::RunStarted { run: *run },
+            Event::RunPaused { .. } => Step::Paused,
+            Event::RunResumed { .. } => Step::Resumed,
+            Event::MessageAdded { message } => return self.added(message).await,
+            Event::CallSettled { call, result } => {
+                let session = self.fresh().await?;
+                let Some(record) = session.calls.get(call) else { return Ok(()) };
+                Step::Settled(Settled {
+                    call: *call,
+                    tool_use_id: record.tool_use_id.clone(),
+                    tool: record.tool.clone(),
+                    result: result.clone(),
+                })
+            }
+            Event::HoldOpened { hold } => Step::HoldOpened(hold.clone()),
+            Event::HoldUpdated { hold, .. } => match self.hold(*hold).await? {
+                Some(hold) => Step::HoldChanged(hold),
+                None => return Ok(()),
+            },
+            Event::HoldDecided { hold, .. } => match self.hold(*hold).await? {
+                Some(hold) => Step::HoldDecided(hold),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        self.ready.push_back(step);
+        Ok(())
+    }
+
+    async fn added(&mut self, message: &Arc<Message>) -> Result<(), Error> {
+        match message.role {
+            Role::User => self.ready.push_back(Step::Said { message: message.clone() }),
+            // Each result was told when it was there.
+            Role::Tool => {}
+            Role::Assistant => {
+                self.ready.extend(self.speech.whole(message));
+                self.ready.push_back(Step::Thought { message: message.clone() });
+                let session = self.fresh().await?;
+                for part in &message.parts {
+                    if let Part::ToolCall { call, tool_use_id, tool, input } = part {
+                        let input =
+                            wire::call_input(*call, tool, input, &session, &self.app.engine);
+                        self.ready.push_back(Step::Called(Called {
+                            call: *call,
+                            tool_use_id: tool_use_id.clone(),
+                            tool: tool.clone(),
+                            input,
+                            held: hold_of(&session, *call),
+                        }));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn hold(&self, id: HoldId) -> Result<Option<Arc<domain::hold::Hold>>, Error> {
+        Ok(self.fresh().await?.holds.get(&id).cloned())
+    }
+
+    /// As it is now: at least as new as what was just told.
+    pub(crate) async fn fresh(&self) -> Result<Arc<Session>, Error> {
+        self.app.engine.session(&self.caller, self.session).await
+    }
+}
+
+fn hold_of(session: &Session, call: CallId) -> Option<HoldId> {
+    session.hold_of(call).map(|hold| hold.id)
+}

@@ -1,0 +1,152 @@
+//! Who comes through a door: a token, a login, or (where the configuration says so, and only from this
+//! machine) the person that the door acts for.
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, FORWARDED, HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use domain::person::PersonId;
+
+use super::{Door, Room};
+use crate::app::App;
+use crate::auth::{self, Credential, Who};
+use crate::peer::Peer;
+use crate::problem::{Problem, Refused, Reply};
+
+pub(crate) async fn guard<S: Send + Sync + 'static>(
+    State(room): State<Room<S>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match admit(&room.app, &room.door, &parts).await {
+        Ok(who) => {
+            parts.extensions.insert(who);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(Refused::Problem(problem)) => (room.door.refuse)(problem),
+        Err(replayed) => replayed.into_response(),
+    }
+}
+
+async fn admit(app: &App, door: &Door, parts: &Parts) -> Reply<Who> {
+    let credential = match (shown(door, &parts.headers), &door.act_as) {
+        (Ok(credential), Some(person)) if is_idle_cookie(&credential, parts) => {
+            acting(app, door, person, parts)?
+        }
+        (Ok(credential), _) => credential,
+        // Something was shown, and it is wrong: that is not made up for.
+        (Err(problem), _) if parts.headers.contains_key(AUTHORIZATION) => {
+            return Err(problem.into());
+        }
+        (Err(_), Some(person)) => acting(app, door, person, parts)?,
+        (Err(problem), None) => return Err(problem.into()),
+    };
+    let Who { caller, credential } = auth::vouch(app, parts, credential, &door.origins).await?;
+    Ok(Who { caller: caller.via(door.via), credential })
+}
+
+fn shown(door: &Door, headers: &HeaderMap) -> Result<Credential, Problem> {
+    let token = door.token_header.as_ref().and_then(|name| headers.get(name));
+    match token.filter(|_| !headers.contains_key(AUTHORIZATION)) {
+        None => auth::credential(headers),
+        Some(token) => {
+            let token = token.to_str().unwrap_or_default().trim();
+            let secret = token.strip_prefix("Bearer ").unwrap_or(token).to_owned();
+            Ok(Credential::Token { secret, via: door.via })
+        }
+    }
+}
+
+/// A browser sends the cookie of our own page along, whoever's page it is on. Without the header that
+/// only our page knows it stands for nobody, so a client that can send no credentials is none the
+/// worse for it.
+fn is_idle_cookie(credential: &Credential, parts: &Parts) -> bool {
+    matches!(credential, Credential::Cookie(_)) && !parts.headers.contains_key("x-holdpoint-csrf")
+}
+
+/// In the person's name, if nothing but a program on this machine or a page that the door knows can
+/// have sent this.
+fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Credential, Problem> {
+    let headers = &parts.headers;
+    let refused = |why: &str| {
+        Err(Problem::not_entitled(format!(
+            "{why}; send the header `Authorization: Bearer <token>`"
+        )))
+    };
+    if !app.loopback || !parts.extensions.get::<Peer>().is_some_and(|peer| peer.0.is_loopback()) {
+        return refused("without credentials this door is for this machine only");
+    }
+    // Somebody else may be behind a proxy.
+    if headers.contains_key("x-forwarded-for") || headers.contains_key(FORWARDED) {
+        return refused("without credentials this door takes nothing from a proxy");
+    }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str()));
+    // A name that somebody else's DNS lets point at this machine is not this machine.
+    if !host.is_some_and(is_loopback) {
+        return refused("without credentials this door is reached by a loopback address only");
+    }
+    if let Some(origin) = headers.get(ORIGIN) {
+        let own = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+        let known = door.origins.iter().any(|known| origin == known.as_str());
+        if !known && own.map(|(_, authority)| authority) != host {
+            return refused("this page is not on the door's list of origins");
+        }
+    }
+    // Pages can send other types without the browser asking us first.
+    let typed = headers.get(CONTENT_TYPE).map(|kind| is_json(kind.as_bytes()));
+    if typed == Some(false) || (parts.method == Method::POST && typed.is_none()) {
+        return refused("without credentials this door takes `application/json` only");
+    }
+    Ok(Credential::Door { person: person.clone(), door: door.name, via: door.via })
+}
+
+fn is_json(kind: &[u8]) -> bool {
+    let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+    kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
+}
+
+fn is_loopback(authority: &str) -> bool {
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+    };
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_loopback() {
+        for ours in ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.9.9.9:1", "[::1]:80", "[::1]"]
+        {
+            assert!(is_loopback(ours), "{ours}");
+        }
+        for foreign in [
+            "",
+            "localhost.evil.com",
+            "evil.com:80",
+            "127.0.0.1.nip.io",
+            "10.0.0.1",
+            "0.0.0.0",
+            "[::]:80",
+            "::1",
+        ] {
+            assert!(!is_loopback(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn types_that_a_page_can_send_unasked_are_not_json() {
+        assert!(is_json(b"application/json") && is_json(b"Application/JSON; charset=utf-8"));
+        for other in ["text/plain", "application/json+x", "text/plain; application/json", ""] {
+            assert!(!is_json(other.as_bytes()), "{other}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Doors for clients that were written for other systems. Each is a thin translation between its wire
+//! and the same sessions and holds: what is opened through one can be answered through any other.
+//!
+//! A door decides nothing. Who calls (`identity`), which session is meant (`conversation`), what was
+//! shown (`shown`) and what happens in a run (`flow`) are told here once for all of them. Doors are
+//! off unless the configuration opens them, and are no part of the API that `/openapi.json` describes.
+
+mod conversation;
+mod cors;
+mod flow;
+mod identity;
+mod limits;
+mod setup;
+mod shown;
+mod stream;
+mod words;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::HeaderName;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use domain::person::PersonId;
+
+pub use setup::{
+    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, Ui, Wire, World, Worlds,
+};
+pub use words::{ToolWords, Words};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// What every door has.
+pub(crate) struct Door {
+    pub(crate) name: &'static str,
+    /// What answers record as the surface that they came by.
+    pub(crate) via: &'static str,
+    pub(crate) act_as: Option<PersonId>,
+    /// Web pages of other origins that may call it.
+    pub(crate) origins: Vec<String>,
+    /// Where else clients of this wire put their token.
+    pub(crate) token_header: Option<HeaderName>,
+    /// How this wire words a refusal.
+    pub(crate) refuse: fn(Problem) -> Response,
+}
+
+/// Where the handlers of one door work.
+pub(crate) struct Room<S> {
+    pub(crate) app: App,
+    pub(crate) door: Arc<Door>,
+    pub(crate) wire: Arc<S>,
+}
+
+impl<S> Clone for Room<S> {
+    fn clone(&self) -> Room<S> {
+        Room { app: self.app.clone(), door: self.door.clone(), wire: self.wire.clone() }
+    }
+}
+
+impl<S: Send + Sync + 'static> Room<S> {
+    /// Every route of a door goes through here: nobody gets in without a name, and no page of a
+    /// foreign origin gets an answer.
+    fn guarded(self, routes: Router<Room<S>>) -> Router {
+        routes
+            .route_layer(from_fn_with_state(self.clone(), identity::guard::<S>))
+            .layer(from_fn_with_state(self.door.clone(), cors::shared))
+            .with_state(self)
+    }
+}
+
+/// The routes of every door that is open.
+pub(crate) fn router(app: &App) -> Router {
+    app.doors.iter().fold(Router::new(), |router, setup| router.merge(open(app, setup)))
+}
+
+fn open(_app: &App, setup: &DoorSetup) -> Router {
+    match &setup.wire {
+        Wire::FrontendTools(_) | Wire::Worlds(_) | Wire::AiSdk(_) => Router::new(),
+    }
+}
