@@ -1,5 +1,6 @@
 //! The one place that names every adapter: from a configuration to an engine that runs.
 
+pub mod channels;
 mod http;
 mod secret;
 mod sql;
@@ -8,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::channels::webhook::{Secret, Settings, WebhookCourier};
 use anyhow::{Context as _, Result};
-use channels::webhook::{Secret, Settings, WebhookCourier};
 use domain::id::NodeId;
 use domain::person::People;
 use domain::policy::Policy;

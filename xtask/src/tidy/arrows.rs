@@ -6,7 +6,7 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("audit", &[]),
     // Guards the way out for whichever hands call an address that others wrote.
@@ -20,6 +20,8 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("replies", &["domain"]),
     ("channels", &["domain", "ports", "egress", "replies"]),
     ("engine", &["domain", "ports", "agent"]),
+    // A door, for chats: it calls the engine, and hands are handed to it.
+    ("switchboard", &["domain", "ports", "engine", "replies"]),
     ("server", &["domain", "ports", "engine"]),
     ("holdpoint", EVERY_PART),
     (
@@ -36,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
             "tools",
             "channels",
             "replies",
+            "switchboard",
             "server",
             "holdpoint",
         ],
@@ -46,8 +49,19 @@ const MAY_USE: [(&str, &[&str]); 15] = [
 
 /// Only the binary wires the adapters, and so names them all.
 const EVERY_PART: &[&str] = &[
-    "domain", "ports", "audit", "agent", "egress", "engine", "stores", "models", "tools",
-    "channels", "replies", "server",
+    "domain",
+    "ports",
+    "audit",
+    "agent",
+    "egress",
+    "engine",
+    "stores",
+    "models",
+    "tools",
+    "channels",
+    "replies",
+    "switchboard",
+    "server",
 ];
 
 pub(super) fn check(files: &Files) -> Vec<Finding> {

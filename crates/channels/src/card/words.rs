@@ -1,13 +1,7 @@
 //! Our own words on a card, in the languages that we speak.
 
 use domain::hold::{Question, Risk};
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    #[default]
-    English,
-    Chinese,
-}
+pub use replies::Language;
 
 /// Every text is a match on the language, so that none can be forgotten in one of them.
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! `[doors.NAME]` and `[channels.NAME]`: known and checked, so that a file can be written ahead,
-//! but refused when enabled, since a door that nobody opens must not look open.
+//! `[doors.NAME]`: known and checked, so that a file can be written ahead, but refused when enabled,
+//! since a door that nobody opens must not look open.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,6 @@ use super::server::ServerConfig;
 use super::source::{Result, Source};
 
 pub(super) const DOORS: [&str; 3] = ["frontend_tools", "worlds", "ai_sdk"];
-pub(super) const CHANNELS: [&str; 6] =
-    ["feishu", "dingtalk", "slack", "telegram", "webhook", "email"];
 
 pub(super) type Named<T> = BTreeMap<Spanned<String>, T>;
 
@@ -29,14 +27,6 @@ pub(super) struct DoorTable {
     #[serde(default)]
     agents: Vec<Spanned<String>>,
     bridge_approvals: Option<Spanned<bool>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ChannelTable {
-    enabled: Option<Spanned<bool>>,
-    expires: Option<Spanned<String>>,
-    on_ambiguous: Option<Spanned<String>>,
 }
 
 pub(super) fn check_doors(
@@ -78,21 +68,6 @@ pub(super) fn check_doors(
             let message = "only the door `frontend_tools` has `bridge_approvals`";
             return Err(source.error(bridge.span(), message));
         }
-    }
-    Ok(())
-}
-
-pub(super) fn check_channels(channels: &Named<ChannelTable>, source: &Source<'_>) -> Result<()> {
-    for (name, channel) in channels {
-        known(name, &CHANNELS, source)?;
-        if let Some(expires) = &channel.expires {
-            source.duration(expires)?;
-        }
-        if let Some(given) = &channel.on_ambiguous {
-            let words = [("reask_and_queue", ()), ("reask_only", ()), ("forward_now", ())];
-            source.word("on_ambiguous", given, &words)?;
-        }
-        not_yet("channel", name, &channel.enabled, source)?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 mod agent;
 mod budgets;
 mod callbacks;
+mod channel;
 mod duration;
 mod error;
 mod json;
@@ -30,6 +31,10 @@ use toml::Spanned;
 
 pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
+pub use channel::{
+    ChannelConfig, DingtalkConfig, EmailConfig, FeishuConfig, PlatformConfig, SlackConfig,
+    TelegramConfig, WebhookConfig,
+};
 pub use error::ConfigError;
 pub(crate) use error::{listed, nearest};
 pub use model::{HeaderSource, ModelConfig, OpenAiApi, Provider, Vendor, VendorModel};
@@ -55,6 +60,7 @@ pub struct Config {
     pub people: People,
     pub policy: Policy,
     pub callbacks: CallbacksConfig,
+    pub channels: Vec<ChannelConfig>,
     /// Sound, but not wise: shown at the start and to admins.
     pub warnings: Vec<String>,
 }
@@ -111,12 +117,23 @@ impl Config {
         let policy = policy.check(&people, line, &source)?;
 
         later::check_doors(&file.doors, &server, &people, &agents, &source)?;
-        later::check_channels(&file.channels, &source)?;
+        let channels = channel::check(&file.channels, &agents, &source)?;
 
         let callbacks = file.callbacks.check(&source)?;
         let near = models.values().filter_map(ModelConfig::warning);
         let warnings = server.warnings().into_iter().chain(near).collect();
-        Ok(Config { server, store, models, tools, agents, people, policy, callbacks, warnings })
+        Ok(Config {
+            server,
+            store,
+            models,
+            tools,
+            agents,
+            people,
+            policy,
+            callbacks,
+            channels,
+            warnings,
+        })
     }
 }
 
@@ -141,7 +158,7 @@ struct ConfigFile {
     #[serde(default)]
     doors: later::Named<later::DoorTable>,
     #[serde(default)]
-    channels: later::Named<later::ChannelTable>,
+    channels: BTreeMap<Spanned<String>, Spanned<channel::CommonTable>>,
 }
 
 fn distinct<'a>(

@@ -6,7 +6,7 @@ use domain::person::{ADMIN, People, Person, PersonId};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::later::CHANNELS;
+use super::channel::PLATFORMS;
 use super::source::{Result, Source};
 use crate::checks;
 
@@ -42,8 +42,8 @@ pub(super) fn check(people: Vec<PersonTable>, source: &Source<'_>) -> Result<Peo
             return Err(source.error(person.id.span(), message));
         }
         for (channel, account) in &person.identities {
-            if !CHANNELS.contains(&channel.get_ref().as_str()) {
-                let message = super::error::unknown_key(channel.get_ref(), &CHANNELS);
+            if !PLATFORMS.contains(&channel.get_ref().as_str()) {
+                let message = super::error::unknown_key(channel.get_ref(), &PLATFORMS);
                 return Err(source.error(channel.span(), message));
             }
             let key = (channel.get_ref().clone(), account.get_ref().clone());

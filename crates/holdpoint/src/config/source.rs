@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 use toml::Spanned;
 
 use super::error::{ConfigError, listed, nearest, reworded};
@@ -26,6 +26,19 @@ impl<'a> Source<'a> {
         toml::from_str(self.text).map_err(|error| {
             self.error(error.span().unwrap_or_default(), reworded(error.message()))
         })
+    }
+
+    /// The same for what only a seed can read.
+    pub(super) fn read_with<S: DeserializeSeed<'a>>(&self, seed: S) -> Result<S::Value> {
+        toml::Deserializer::parse(self.text).and_then(|file| seed.deserialize(file)).map_err(
+            |error| self.error(error.span().unwrap_or_default(), reworded(error.message())),
+        )
+    }
+
+    pub(super) fn not_yet(&self, what: &str, name: &str, span: Range<usize>) -> ConfigError {
+        let message =
+            format!("the {what} `{name}` is not available in this version; take the section out");
+        self.error(span, message)
     }
 
     pub(super) fn line(&self, span: Range<usize>) -> usize {

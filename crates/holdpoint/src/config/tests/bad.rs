@@ -96,7 +96,8 @@ fn unknown_keys() {
     check("[doors.world]\n", "h.toml:1: unknown key `world`; did you mean `worlds`?");
     check(
         "[channels.fax]\n",
-        "h.toml:1: unknown key `fax`; the keys here are `feishu`, `dingtalk`, `slack`, `telegram`, `webhook` and `email`",
+        "h.toml:1: `platform` is missing in `[channels.fax]`; it is one of `feishu`, `dingtalk`, `slack`, `telegram`, \
+         `webhook` and `email`",
     );
 }
 
@@ -495,8 +496,8 @@ fn what_comes_later() {
         "h.toml:2: the door `worlds` is not available in this version; set `enabled = false`, or take the section out",
     );
     check(
-        "[channels.slack]\nenabled = true\n",
-        "h.toml:2: the channel `slack` is not available in this version; set `enabled = false`, or take the section out",
+        "[channels.email]\nenabled = true\n",
+        "h.toml:1: the channel `email` is not available in this version; take the section out",
     );
     check(
         "[doors.worlds]\nact_as = \"joe\"\n",
@@ -512,8 +513,8 @@ fn what_comes_later() {
         "h.toml:2: `*` is not an origin; write it like `http://localhost:5173`, without a path or `*`",
     );
     check(
-        "[channels.slack]\non_ambiguous = \"guess\"\n",
-        "h.toml:2: `on_ambiguous` cannot be `guess`; it is one of `reask_and_queue`, `reask_only` and `forward_now`",
+        "[channels.slack]\nenabled = false\non_ambiguous = \"guess\"\n",
+        "h.toml:3: `on_ambiguous` cannot be `guess`; it is one of `reask_and_queue`, `reask_only` and `forward_now`",
     );
     check(
         "[callbacks]\nsecret_envs = [\"OK\", \"not ok\"]\n",

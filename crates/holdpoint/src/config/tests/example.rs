@@ -64,7 +64,12 @@ fn the_example_shows_every_key() {
         ("people", keys::<people::PersonTable>()),
         ("callbacks", keys::<callbacks::CallbacksTable>()),
         ("doors.", keys::<later::DoorTable>()),
-        ("channels.", keys::<later::ChannelTable>()),
+        ("channels.", keys::<channel::FeishuTable>()),
+        ("channels.", keys::<channel::DingtalkTable>()),
+        ("channels.", keys::<channel::SlackTable>()),
+        ("channels.", keys::<channel::TelegramTable>()),
+        ("channels.", keys::<channel::WebhookTable>()),
+        ("channels.", keys::<channel::EmailTable>()),
     ] {
         assert!(!keys.is_empty(), "{header}");
         let text = section(header);
@@ -86,7 +91,7 @@ fn the_example_shows_every_key() {
     for kind in ["command", "shell_cmd", "sql", "http", "client", "mcp", "human"] {
         assert!(section("tools").contains(&format!("kind = \"{kind}\"")), "{kind}");
     }
-    for name in later::DOORS.iter().chain(&later::CHANNELS) {
+    for name in later::DOORS.iter().chain(&channel::PLATFORMS) {
         assert!(EXAMPLE.contains(name), "{name}");
     }
 }

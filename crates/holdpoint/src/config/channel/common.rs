@@ -1,0 +1,133 @@
+//! What every channel has.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use channels::card::{Language, Zone};
+use serde::Deserialize;
+use switchboard::OnAmbiguous;
+use toml::Spanned;
+
+use super::{PLATFORMS, PlatformConfig, zone};
+use crate::config::agent::{AgentConfig, refer};
+use crate::config::error::listed;
+use crate::config::source::{Result, Source};
+
+/// In a chat people are there or they are not.
+const EXPIRES_DEFAULT: Duration = Duration::from_secs(5 * 60);
+/// Feishu's cards can be changed for 14 days; none may look alive after its question is over.
+const EXPIRES_MAX: Duration = Duration::from_secs(13 * 24 * 60 * 60);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelConfig {
+    pub name: Arc<str>,
+    pub platform: PlatformConfig,
+    /// Whom messages go to that are no answers. Without one, people are only asked here.
+    pub agent: Option<Arc<str>>,
+    /// Chats that see every question, as the platform names them.
+    pub ask: Vec<String>,
+    pub expires: Duration,
+    pub on_ambiguous: OnAmbiguous,
+    pub language: Language,
+    pub zone: Zone,
+}
+
+/// Unknown keys are told by the platform's own table.
+#[derive(Deserialize)]
+pub(in crate::config) struct CommonTable {
+    platform: Option<Spanned<String>>,
+    enabled: Option<bool>,
+    agent: Option<Spanned<String>>,
+    #[serde(default)]
+    ask: Vec<Spanned<String>>,
+    expires: Option<Spanned<String>>,
+    on_ambiguous: Option<Spanned<String>>,
+    language: Option<Spanned<String>>,
+    zone: Option<Spanned<String>>,
+}
+
+impl CommonTable {
+    pub(super) fn is_enabled(&self) -> bool {
+        self.enabled.unwrap_or(true)
+    }
+
+    pub(super) fn platform(
+        &self,
+        name: &Spanned<String>,
+        source: &Source<'_>,
+    ) -> Result<&'static str> {
+        // It stands in addresses: `/channels/NAME/events`.
+        source.name("channel", name, "-_")?;
+        let known = PLATFORMS.map(|platform| (platform, platform));
+        match &self.platform {
+            Some(platform) => source.word("platform", platform, &known),
+            None => {
+                let named = PLATFORMS.into_iter().find(|platform| *platform == name.get_ref());
+                named.ok_or_else(|| {
+                    let message = format!(
+                        "`platform` is missing in `[channels.{}]`; it is one of {}",
+                        name.get_ref(),
+                        listed(&PLATFORMS)
+                    );
+                    source.error(name.span(), message)
+                })
+            }
+        }
+    }
+
+    pub(super) fn check(
+        &self,
+        name: &Spanned<String>,
+        platform: Option<PlatformConfig>,
+        agents: &[AgentConfig],
+        source: &Source<'_>,
+    ) -> Result<Option<ChannelConfig>> {
+        if let Some(agent) = &self.agent {
+            let ids: Vec<&str> = agents.iter().map(|agent| &*agent.id).collect();
+            refer(source, "agent", agent, &ids, "add it under `[[agents]]`")?;
+        }
+        if let Some(empty) = self.ask.iter().find(|chat| chat.get_ref().trim().is_empty()) {
+            let message = "this names no chat; write the id that the platform shows for it";
+            return Err(source.error(empty.span(), message));
+        }
+        let expires = match &self.expires {
+            Some(given) => {
+                let expires = source.duration(given)?;
+                if expires.is_zero() || expires > EXPIRES_MAX {
+                    let message = "`expires` is between `1ms` and `13d`";
+                    return Err(source.error(given.span(), message));
+                }
+                expires
+            }
+            None => EXPIRES_DEFAULT,
+        };
+        let on_ambiguous = match &self.on_ambiguous {
+            Some(given) => {
+                let words = OnAmbiguous::ALL.map(|one| (one.name(), one));
+                source.word("on_ambiguous", given, &words)?
+            }
+            None => OnAmbiguous::default(),
+        };
+        let language = match &self.language {
+            Some(given) => {
+                let words = [("en", Language::English), ("zh", Language::Chinese)];
+                source.word("language", given, &words)?
+            }
+            None => Language::default(),
+        };
+        let zone = match &self.zone {
+            Some(given) => zone::parse(given, source)?,
+            None => Zone::default(),
+        };
+        Ok(platform.map(|platform| ChannelConfig {
+            name: name.get_ref().as_str().into(),
+            platform,
+            agent: self.agent.as_ref().map(|agent| agent.get_ref().as_str().into()),
+            ask: self.ask.iter().map(|chat| chat.get_ref().clone()).collect(),
+            expires,
+            on_ambiguous,
+            language,
+            zone,
+        }))
+    }
+}

@@ -1,0 +1,18 @@
+//! `[channels.NAME]`, the keys of Slack.
+
+use super::table::{PlatformTable, platform_table};
+use super::{PlatformConfig, Section};
+use crate::config::source::{Result, Source};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlackConfig {}
+
+platform_table! {
+    pub(in crate::config) struct SlackTable {}
+}
+
+impl PlatformTable for SlackTable {
+    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
+        Err(source.not_yet("channel", at.name, at.span.clone()))
+    }
+}

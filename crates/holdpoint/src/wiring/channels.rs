@@ -1,0 +1,32 @@
+//! Channels, from their configuration: one line for each platform.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use ports::channel::Channel;
+use ports::clock::{Chance, Clock};
+
+use crate::config::{ChannelConfig, PlatformConfig};
+
+/// What a channel is built on.
+pub struct Grounds {
+    pub clock: Arc<dyn Clock>,
+    pub chance: Arc<dyn Chance>,
+}
+
+/// Opens nothing yet: a channel connects when it is told to listen.
+pub fn open(config: &ChannelConfig, _grounds: &Grounds) -> Result<Arc<dyn Channel>> {
+    match &config.platform {
+        PlatformConfig::Feishu(_) => absent(config),
+        PlatformConfig::Dingtalk(_) => absent(config),
+        PlatformConfig::Slack(_) => absent(config),
+        PlatformConfig::Telegram(_) => absent(config),
+        PlatformConfig::Webhook(_) => absent(config),
+        PlatformConfig::Email(_) => absent(config),
+    }
+}
+
+/// The configuration has refused it already.
+fn absent(config: &ChannelConfig) -> Result<Arc<dyn Channel>> {
+    anyhow::bail!("the channel `{}` is not available in this version", config.name)
+}
