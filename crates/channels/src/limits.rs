@@ -64,3 +64,33 @@ pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// An event, with the frame around it.
 pub(crate) const SOCKET_MESSAGE_BYTES_MAX: usize = EVENT_BYTES_MAX + (64 << 10);
+/// What a platform says of a failure, in our log and on the page.
+pub(crate) const SAID_CHARACTERS_MAX: usize = 300;
+/// Whoever wants us to stay away for longer is asked again all the same.
+pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(3_600);
+/// Below half an hour a new token is given, and the old one still works.
+pub(crate) const FEISHU_TOKEN_LEFT_MS: u64 = 30 * 60_000;
+/// The reply to a press must be there within three seconds, the way of it included.
+pub(crate) const FEISHU_PRESS_WITHIN: Duration = Duration::from_millis(2_500);
+/// Old messages may be delivered again to a new connection; nobody waits for an answer to them.
+pub(crate) const FEISHU_MESSAGE_OLD_MS: u64 = 30 * 60_000;
+/// An hour between pings or attempts is no pace.
+pub(crate) const FEISHU_TEMPO_MAX: u64 = 3_600;
+/// When the platform wants no more attempts.
+pub(crate) const FEISHU_REST: Duration = Duration::from_secs(600);
+/// Requests of ten minutes are remembered: both sides of the window in which their time is good.
+pub(crate) const REPLAYS_MS: u64 = 2 * SIGNATURE_WINDOW_MS;
+/// A busy app gets some hundred events a minute.
+pub(crate) const REPLAYS_MAX: usize = 10_000;
+/// Address, TCP, TLS and the upgrade.
+pub(crate) const SOCKET_OPEN_WITHIN: Duration = Duration::from_secs(15);
+/// A few hundred bytes that the other side does not take are a dead line.
+pub(crate) const SOCKET_SEND_WITHIN: Duration = Duration::from_secs(5);
+/// Room for a slow answer to a ping.
+pub(crate) const SOCKET_SILENCE: Duration = Duration::from_secs(10);
+/// Events that are worked at, on one connection. Each waits for one commit.
+pub(crate) const EVENTS_AT_ONCE_MAX: usize = 256;
+/// What was begun may end when we are to stop; it takes a commit.
+pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(3);
+/// More than this, and signatures and deadlines are judged wrongly.
+pub(crate) const CLOCK_SKEW_MS_MAX: u64 = 60_000;

@@ -1,0 +1,316 @@
+//! The connector: shows and repaints cards, says things, and hands what people do to the inbox.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use domain::time::Timestamp;
+use domain::visible::visible_multiline;
+use ports::channel::{
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Told,
+};
+use ports::clock::{Chance, Clock};
+use reqwest::Method;
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::api::{Api, Call};
+use super::event::Event;
+use super::gesture::{self, MESSAGE, PRESS};
+use super::message::literal;
+use super::replays::Replays;
+use super::settings::{Mode, Settings};
+use super::{card, told};
+use crate::card::Card;
+use crate::limits::FEISHU_TEXT_BYTES_MAX;
+use crate::signed::hex;
+
+pub struct Feishu {
+    pub(super) settings: Arc<Settings>,
+    pub(super) api: Api,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) chance: Arc<dyn Chance>,
+    pub(super) replays: Replays,
+    /// Our own `open_id`, once it is known.
+    own: Mutex<Option<String>>,
+}
+
+/// What became of an event.
+pub(super) enum Taken {
+    /// Nothing is to be said about it.
+    Quietly,
+    /// A toast, and perhaps a card.
+    Reply(Value),
+    /// It should come again.
+    NotNow,
+}
+
+impl Feishu {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Feishu {
+        let settings = Arc::new(settings);
+        Feishu {
+            api: Api::new(settings.clone(), clock.clone()),
+            settings,
+            clock,
+            chance,
+            replays: Replays::default(),
+            own: Mutex::new(None),
+        }
+    }
+
+    /// One event, whichever way it came. Events that we do not know are taken and left alone.
+    pub(super) async fn take(&self, event: &Event, inbox: &dyn Inbox) -> Taken {
+        match event.kind.as_str() {
+            PRESS => {
+                let told = match gesture::press(event, self.clock.now()) {
+                    Some(press) => inbox.pressed(&self.settings.name, press).await,
+                    None => Ok(Told::NotHere),
+                };
+                Taken::Reply(told::reply(&told, &self.settings))
+            }
+            MESSAGE => {
+                // Without our name nobody could say whether we are meant.
+                let Ok(own) = self.own_id().await else { return Taken::NotNow };
+                let Some(wrote) = gesture::wrote(event, &own) else { return Taken::Quietly };
+                match inbox.wrote(&self.settings.name, wrote).await {
+                    Ok(()) => Taken::Quietly,
+                    Err(_) => Taken::NotNow,
+                }
+            }
+            _ => Taken::Quietly,
+        }
+    }
+
+    pub(super) async fn own_id(&self) -> Result<String, ChannelError> {
+        if let Some(own) = self.own.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            return Ok(own);
+        }
+        let path = ["open-apis", "bot", "v3", "info"];
+        let call = Call { method: Method::GET, path: &path, query: &[], body: None };
+        let answer = self.api.call(call).await?;
+        let Some(own) = answer["bot"]["open_id"].as_str().filter(|own| !own.is_empty()) else {
+            return Err(ChannelError::Never("Feishu does not say who our bot is".into()));
+        };
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = Some(own.to_owned());
+        Ok(own.to_owned())
+    }
+
+    async fn send(&self, to: &To<'_>, message: Message<'_>) -> Result<Posted, ChannelError> {
+        let Message { kind, content, uuid } = message;
+        let mut body = json!({"msg_type": kind, "content": content, "uuid": uuid});
+        let messages = ["open-apis", "im", "v1", "messages"];
+        let answer = match to {
+            To::Whom { id, id_type } => {
+                body["receive_id"] = (*id).into();
+                let query = [("receive_id_type", *id_type)];
+                let call = Call {
+                    method: Method::POST,
+                    path: &messages,
+                    query: &query,
+                    body: Some(&body),
+                };
+                self.api.call(call).await?
+            }
+            To::Reply { message, in_thread } => {
+                body["reply_in_thread"] = (*in_thread).into();
+                let path = [&messages[..], &[message, "reply"]].concat();
+                let call =
+                    Call { method: Method::POST, path: &path, query: &[], body: Some(&body) };
+                self.api.call(call).await?
+            }
+        };
+        let data = &answer["data"];
+        let text = |key: &str| data[key].as_str().filter(|text| !text.is_empty());
+        let Some(message) = text("message_id") else {
+            return Err(ChannelError::Unknown("Feishu does not say which message it made".into()));
+        };
+        Ok(Posted {
+            chat: text("chat_id").unwrap_or_default().to_owned(),
+            thread: None,
+            direct: false,
+            message: message.to_owned(),
+            at: text("create_time").and_then(|ms| ms.parse().ok()).map(Timestamp::from_ms),
+        })
+    }
+
+    fn content(&self, showing: &Showing<'_>, mention: bool) -> String {
+        let drawn = Card::showing(showing, self.settings.language, &self.settings.zone, mention);
+        card::card(&drawn).value.to_string()
+    }
+}
+
+/// Where a message goes.
+enum To<'a> {
+    Whom { id: &'a str, id_type: &'static str },
+    Reply { message: &'a str, in_thread: bool },
+}
+
+struct Message<'a> {
+    kind: &'static str,
+    /// JSON in a string.
+    content: &'a str,
+    uuid: &'a str,
+}
+
+fn to<'a>(place: &'a Place, reply_to: Option<&'a str>) -> To<'a> {
+    match (place, reply_to) {
+        (Place::Person(id), _) => To::Whom { id, id_type: "open_id" },
+        (Place::Chat { thread, .. }, Some(message)) => {
+            To::Reply { message, in_thread: thread.is_some() }
+        }
+        (Place::Chat { thread: Some(first), .. }, None) => {
+            To::Reply { message: first, in_thread: true }
+        }
+        (Place::Chat { chat, .. }, None) => To::Whom { id: chat, id_type: "chat_id" },
+    }
+}
+
+/// What stands there, as the place says it; the chat of a person is named by the platform.
+fn posted(place: &Place, sent: Posted) -> Posted {
+    match place {
+        Place::Person(_) => Posted { direct: true, ..sent },
+        Place::Chat { chat, thread, direct } => {
+            Posted { chat: chat.clone(), thread: thread.clone(), direct: *direct, ..sent }
+        }
+    }
+}
+
+/// At most fifty characters, the same for the same key: within an hour the platform makes one message
+/// of them.
+fn uuid(what: &str, key: &str) -> String {
+    let hashed = hex(digest(&SHA256, format!("{what}\n{key}").as_bytes()).as_ref());
+    format!("hp{}", &hashed[..40])
+}
+
+/// Pieces that a message can carry. A line is cut only if it alone is too long.
+fn pieces(text: &str) -> Vec<String> {
+    // A character may take six bytes in JSON, and is in a string in a string.
+    let most = FEISHU_TEXT_BYTES_MAX / 12;
+    let mut pieces = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        let mut left = most.saturating_sub(pieces.last().map_or(0, |piece| piece.chars().count()));
+        if line.chars().count() > left {
+            pieces.push(String::new());
+            left = most;
+        }
+        for c in line.chars() {
+            if left == 0 {
+                pieces.push(String::new());
+                left = most;
+            }
+            left -= 1;
+            if let Some(piece) = pieces.last_mut() {
+                piece.push(c);
+            }
+        }
+    }
+    pieces.retain(|piece| !piece.trim().is_empty());
+    pieces
+}
+
+#[async_trait]
+impl Channel for Feishu {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn platform(&self) -> &'static str {
+        "feishu"
+    }
+
+    fn account(&self) -> &str {
+        &self.settings.app_id
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Posted, ChannelError> {
+        let mention = matches!(place, Place::Chat { direct: false, .. });
+        let content = self.content(showing, mention);
+        let uuid = uuid("show", showing.key.as_str());
+        let message = Message { kind: "interactive", content: &content, uuid: &uuid };
+        Ok(posted(place, self.send(&to(place, None), message).await?))
+    }
+
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<(), ChannelError> {
+        let body = json!({"content": self.content(showing, !posted.direct)});
+        let path = ["open-apis", "im", "v1", "messages", &posted.message];
+        let call = Call { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };
+        self.api.call(call).await.map(|_| ())
+    }
+
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+        let whisper = saying.whisper_to.map(|person| Place::Person(person.to_owned()));
+        let to = match &whisper {
+            Some(person) => to(person, None),
+            None => to(place, saying.reply_to),
+        };
+        for (number, piece) in pieces(saying.text).into_iter().enumerate() {
+            let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
+            let uuid = uuid("say", &format!("{number}:{}", saying.key));
+            let message = Message { kind: "text", content: &content, uuid: &uuid };
+            self.send(&to, message).await?;
+        }
+        Ok(())
+    }
+
+    async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
+        match self.settings.mode {
+            Mode::LongConnection => super::line::listen(self, &*inbox, &stop).await,
+            Mode::Webhook => stop.cancelled().await,
+        }
+    }
+
+    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+        super::hook::hook(self, request, inbox).await
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        super::check::check(self).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_one_uuid_and_fits() {
+        let one = uuid("show", "7Q2");
+        assert_eq!(one, uuid("show", "7Q2"));
+        assert_ne!(one, uuid("say", "7Q2"));
+        assert_ne!(one, uuid("show", "7Q3"));
+        assert!(one.len() <= 50);
+    }
+
+    #[test]
+    fn a_long_text_is_said_in_pieces_and_nothing_is_lost() {
+        let lines: String = (0..5_000).map(|n| format!("line {n} <at>\n")).collect();
+        let endless = "确".repeat(10_000);
+        for text in [lines.as_str(), &endless, "short", "a\n\n\nb"] {
+            let pieces = pieces(text);
+            assert_eq!(pieces.concat(), text);
+            for piece in &pieces {
+                let content = json!({"text": literal(&visible_multiline(piece))}).to_string();
+                assert!(content.len() <= FEISHU_TEXT_BYTES_MAX * 2, "{}", content.len());
+            }
+        }
+        assert!(pieces("  \n ").is_empty());
+    }
+
+    #[test]
+    fn where_a_message_goes() {
+        let chat = |thread: Option<&str>| Place::Chat {
+            chat: "oc_1".into(),
+            thread: thread.map(str::to_owned),
+            direct: false,
+        };
+        let told = |place: &Place, reply_to| match to(place, reply_to) {
+            To::Whom { id, id_type } => format!("{id_type} {id}"),
+            To::Reply { message, in_thread } => format!("reply {message} {in_thread}"),
+        };
+        assert_eq!(told(&chat(None), None), "chat_id oc_1");
+        assert_eq!(told(&chat(Some("om_1")), None), "reply om_1 true");
+        assert_eq!(told(&chat(None), Some("om_2")), "reply om_2 false");
+        assert_eq!(told(&chat(Some("om_1")), Some("om_2")), "reply om_2 true");
+        assert_eq!(told(&Place::Person("ou_1".into()), Some("om_2")), "open_id ou_1");
+    }
+}

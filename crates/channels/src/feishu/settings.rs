@@ -1,0 +1,62 @@
+//! What the configuration says of one app.
+
+use reqwest::Url;
+
+use super::webhook::App;
+use crate::card::{Language, Zone};
+use crate::wire::Hidden;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// As the configuration names the channel.
+    pub name: String,
+    pub app_id: String,
+    pub app_secret: Hidden,
+    /// Feishu's or Lark's; everything is asked of it, the address of the long connection too.
+    pub base_url: Url,
+    pub mode: Mode,
+    /// What every event over the webhook carries. Without it nothing is taken there.
+    pub verification_token: Option<Hidden>,
+    /// With it, nothing is taken in the clear.
+    pub encrypt_key: Option<Hidden>,
+    /// Only this organisation's people.
+    pub tenant_key: Option<String>,
+    pub language: Language,
+    pub zone: Zone,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// A connection of ours, which needs no address that the platform could reach.
+    #[default]
+    LongConnection,
+    Webhook,
+}
+
+impl Settings {
+    /// An app of Feishu over a long connection, in Chinese.
+    pub fn new(name: &str, app_id: &str, app_secret: Hidden, base_url: Url) -> Settings {
+        Settings {
+            name: name.to_owned(),
+            app_id: app_id.to_owned(),
+            app_secret,
+            base_url,
+            mode: Mode::default(),
+            verification_token: None,
+            encrypt_key: None,
+            tenant_key: None,
+            language: Language::Chinese,
+            zone: Zone::default(),
+        }
+    }
+
+    pub(super) fn app(&self) -> App {
+        let text = |hidden: &Hidden| hidden.expose().to_owned();
+        App {
+            app_id: self.app_id.clone(),
+            verification_token: self.verification_token.as_ref().map(text).unwrap_or_default(),
+            encrypt_key: self.encrypt_key.as_ref().map(text),
+            tenant_key: self.tenant_key.clone(),
+        }
+    }
+}

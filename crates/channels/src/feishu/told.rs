@@ -1,0 +1,102 @@
+//! The reply to a press: a toast for whoever pressed, and the card as it now is for everybody.
+
+use ports::channel::{Busy, Redraw, Told};
+use serde_json::{Value, json};
+
+use super::settings::Settings;
+use crate::card::{Card, Language};
+
+/// Both languages go along: the client shows the reader's own.
+struct Toast {
+    kind: &'static str,
+    english: String,
+    chinese: String,
+}
+
+impl Toast {
+    fn new(kind: &'static str, english: &str, chinese: &str) -> Toast {
+        Toast { kind, english: english.to_owned(), chinese: chinese.to_owned() }
+    }
+
+    fn value(&self, language: Language) -> Value {
+        let content = match language {
+            Language::English => &self.english,
+            Language::Chinese => &self.chinese,
+        };
+        json!({
+            "type": self.kind, "content": content,
+            "i18n": {"zh_cn": self.chinese, "en_us": self.english},
+        })
+    }
+}
+
+pub(super) fn reply(told: &Result<Told, Busy>, settings: &Settings) -> Value {
+    let (toast, redraw) = match told {
+        Ok(Told::Taken(redraw)) => {
+            (Toast::new("success", "Your answer is recorded.", "已记录你的决定。"), Some(redraw))
+        }
+        Ok(Told::Counted(redraw)) => (
+            Toast::new(
+                "info",
+                "Your vote counts. Others are still asked.",
+                "已计入你的意见，仍需其他人确认。",
+            ),
+            Some(redraw),
+        ),
+        Ok(Told::Already(redraw)) => (already(redraw, settings), Some(redraw)),
+        Ok(Told::Changed(redraw)) => (
+            Toast::new(
+                "warning",
+                "This has changed. Read it again before you answer.",
+                "内容已变化，请重新阅读后再回答。",
+            ),
+            Some(redraw),
+        ),
+        Ok(Told::NotEntitled) => (
+            Toast::new(
+                "error",
+                "You may not answer this. Nothing was changed.",
+                "你无权回答此请求，未做任何更改。",
+            ),
+            None,
+        ),
+        Ok(Told::NotHere) => {
+            (Toast::new("error", "This button does not work here.", "此按钮在这里无效。"), None)
+        }
+        Ok(Told::Invalid(why)) => (Toast::new("warning", why, why), None),
+        Err(Busy) => (
+            Toast::new(
+                "error",
+                "It could not be recorded. Press again in a moment.",
+                "暂时无法记录，请稍后再按一次。",
+            ),
+            None,
+        ),
+    };
+    let mut reply = json!({"toast": toast.value(settings.language)});
+    if let Some(redraw) = redraw {
+        reply["card"] = json!({"type": "raw", "data": drawn(redraw, settings)});
+    }
+    reply
+}
+
+/// When it takes longer than the platform waits.
+pub(super) fn received(settings: &Settings) -> Value {
+    let toast = Toast::new("info", "Received. Working on it…", "已收到，正在处理…");
+    json!({"toast": toast.value(settings.language)})
+}
+
+/// Who was faster, and when: it is the headline of the card.
+fn already(redraw: &Redraw, settings: &Settings) -> Toast {
+    let say = |language| {
+        let mention = !redraw.posted.direct;
+        Card::showing(&redraw.showing(), language, &settings.zone, mention).headline
+    };
+    Toast { kind: "info", english: say(Language::English), chinese: say(Language::Chinese) }
+}
+
+fn drawn(redraw: &Redraw, settings: &Settings) -> Value {
+    let mention = !redraw.posted.direct;
+    let card = Card::showing(&redraw.showing(), settings.language, &settings.zone, mention);
+    super::card::card(&card).value
+}
