@@ -13,11 +13,10 @@ use crate::limits::CLOCK_SKEW_MS_MAX;
 
 /// What is needed to ask and to hear answers. Reading of all messages in groups is not among them:
 /// people mention the bot.
-const SCOPES: [(&str, &str); 4] = [
-    ("im:message:send_as_bot", "sending cards and texts"),
+const SCOPES: [(&str, &str); 3] = [
+    ("im:message:send_as_bot", "sending and repainting cards, and texts"),
     ("im:message.p2p_msg:readonly", "messages of people to the bot"),
     ("im:message.group_at_msg:readonly", "messages in groups that mention the bot"),
-    ("im:message:update", "repainting cards"),
 ];
 
 pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
@@ -79,8 +78,7 @@ fn reception(feishu: &Feishu) -> Vec<Checked> {
     if settings.mode == Mode::LongConnection {
         return Vec::new();
     }
-    let mut checked = Vec::new();
-    checked.push(match settings.verification_token {
+    let token = match settings.verification_token {
         Some(_) => well("verification token"),
         None => wrong(
             "verification token",
@@ -88,8 +86,8 @@ fn reception(feishu: &Feishu) -> Vec<Checked> {
              Events & Callbacks → Encryption Strategy"
                 .into(),
         ),
-    });
-    checked.push(match settings.encrypt_key {
+    };
+    let encryption = match settings.encrypt_key {
         Some(_) => well("encryption"),
         None => wrong(
             "encryption",
@@ -97,8 +95,8 @@ fn reception(feishu: &Feishu) -> Vec<Checked> {
              key under Events & Callbacks → Encryption Strategy, and here"
                 .into(),
         ),
-    });
-    checked
+    };
+    vec![token, encryption]
 }
 
 /// One line for each permission that is not granted. A platform that does not tell is believed to
@@ -118,9 +116,8 @@ async fn scopes(feishu: &Feishu) -> Vec<Checked> {
 
 fn missing(scopes: &Value) -> Vec<Checked> {
     let granted = |name: &str| {
-        // `im:message` is all of the first and the last.
         let names = match name {
-            "im:message:send_as_bot" | "im:message:update" => vec![name, "im:message"],
+            "im:message:send_as_bot" => vec![name, "im:message"],
             "im:message.group_at_msg:readonly" => {
                 vec![name, "im:message.group_at_msg", "im:message.group_msg"]
             }
@@ -183,9 +180,6 @@ mod tests {
             scope("im:message.p2p_msg", 1),
             scope("im:message.group_msg", 1),
         ];
-        assert_eq!(
-            told(refused),
-            ["permission im:message:send_as_bot", "permission im:message:update"]
-        );
+        assert_eq!(told(refused), ["permission im:message:send_as_bot"]);
     }
 }
