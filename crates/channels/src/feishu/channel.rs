@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Told,
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
+    Shown, Told,
 };
 use ports::clock::{Chance, Clock};
 use reqwest::Method;
@@ -21,7 +22,7 @@ use super::message::literal;
 use super::replays::Replays;
 use super::settings::{Mode, Settings};
 use super::{card, told};
-use crate::card::Card;
+use crate::card::{Card, Rendered};
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::signed::hex;
 
@@ -133,9 +134,9 @@ impl Feishu {
         })
     }
 
-    fn content(&self, showing: &Showing<'_>, mention: bool) -> String {
+    fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
         let drawn = Card::showing(showing, self.settings.language, &self.settings.zone, mention);
-        card::card(&drawn).value.to_string()
+        card::card(&drawn)
     }
 }
 
@@ -222,19 +223,22 @@ impl Channel for Feishu {
         &self.settings.app_id
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Posted, ChannelError> {
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let mention = matches!(place, Place::Chat { direct: false, .. });
-        let content = self.content(showing, mention);
+        let drawn = self.drawn(showing, mention);
+        let content = drawn.value.to_string();
         let uuid = uuid("show", showing.key.as_str());
         let message = Message { kind: "interactive", content: &content, uuid: &uuid };
-        Ok(posted(place, self.send(&to(place, None), message).await?))
+        let posted = posted(place, self.send(&to(place, None), message).await?);
+        Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<(), ChannelError> {
-        let body = json!({"content": self.content(showing, !posted.direct)});
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        let drawn = self.drawn(showing, !posted.direct);
+        let body = json!({"content": drawn.value.to_string()});
         let path = ["open-apis", "im", "v1", "messages", &posted.message];
         let call = Call { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };
-        self.api.call(call).await.map(|_| ())
+        self.api.call(call).await.map(|_| drawn.takes_a_yes)
     }
 
     async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
