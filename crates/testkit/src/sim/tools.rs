@@ -98,6 +98,21 @@ impl ToolHost for SimTool {
     async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
         let effect = self.effect(&cleared);
         let (key, attempt) = (effect.key.clone(), effect.attempt);
+        // The intent is on disk and nothing has begun: who sleeps here and is replaced must find a fence.
+        let dawdles = {
+            let mut inside = self.world.inside();
+            let sleeps = inside.weather.depose > 0 && inside.paused.is_empty();
+            let dawdles = sleeps && inside.chance.percent(25);
+            if dawdles {
+                inside.fault("node paused");
+                inside.paused.insert(self.node);
+                inside.asleep_at_work = true;
+            }
+            dawdles
+        };
+        if dawdles {
+            self.world.wait(self.node, "tool is slow to begin", 1).await;
+        }
         if self.is_stopped("tool begins", &stop).await {
             return Outcome::Failed(Output::text("This attempt was stopped before it began."));
         }

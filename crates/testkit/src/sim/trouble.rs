@@ -15,6 +15,9 @@ impl Story {
             let inside = self.world.inside();
             (inside.weather.clone(), inside.is_in_the_middle())
         };
+        if std::mem::take(&mut self.world.inside().asleep_at_work) && weather.depose > 0 {
+            return self.depose();
+        }
         // What matters happens between two steps of something, so that is when most goes wrong.
         let lot = self.below(if hurry { 400 } else { 2_000 });
         let mut below = 0;

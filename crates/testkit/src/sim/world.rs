@@ -38,6 +38,8 @@ pub(super) struct Inside {
     pub(super) waits: Waits,
     pub(super) nodes: BTreeMap<NodeId, Standing>,
     pub(super) paused: BTreeSet<NodeNo>,
+    /// One of them fell asleep between its intent and the first word of its tool.
+    pub(super) asleep_at_work: bool,
     /// Commits on their way to the disk: a crash decides what becomes of each.
     pub(super) under_way: BTreeMap<u64, (NodeNo, Commit)>,
     pub(super) full_until: u64,
@@ -75,6 +77,7 @@ impl World {
             waits: Waits::default(),
             nodes: BTreeMap::new(),
             paused: BTreeSet::new(),
+            asleep_at_work: false,
             under_way: BTreeMap::new(),
             full_until: 0,
             wall_ms: 0,
