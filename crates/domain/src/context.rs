@@ -29,6 +29,8 @@ pub struct Context<'a> {
     /// What a run may use before a person is asked whether it may go on.
     pub budgets: Budgets,
     pub while_pending: WhilePending,
+    /// How long a question of this session waits where no rule says.
+    pub expires_ms: u64,
     /// Fresh random bits for ids.
     pub chance: &'a dyn Fn() -> u128,
 }

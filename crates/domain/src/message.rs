@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::id::{CallId, MessageId};
 use crate::outcome::ToolResult;
+use crate::person::PersonId;
 use crate::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Message {
     pub id: MessageId,
     pub role: Role,
     pub origin: Origin,
+    /// Who said it, in a session in which several people speak. Elsewhere its creator did.
+    pub by: Option<PersonId>,
     pub parts: Vec<Part>,
     pub at: Timestamp,
 }

@@ -6,7 +6,7 @@ use domain::digest::Digest;
 use domain::event::{Event, Scope, Token, TokenOwner};
 use domain::hold::Hold;
 use domain::id::{StreamId, TokenId};
-use domain::person::{Actor, AuthenticatedPerson, PersonId, Proof};
+use domain::person::{Actor, AuthenticatedPerson, Person, PersonId, Proof};
 use domain::refusal::Refusal;
 use domain::session::Session;
 use domain::time::Timestamp;
@@ -80,6 +80,16 @@ impl Caller {
     fn is_outside(&self, session: &Session) -> bool {
         let at = |door: &Arc<str>| session.home.as_ref().is_some_and(|home| home.door == *door);
         self.confined_to.as_ref().is_some_and(|door| !at(door))
+    }
+
+    /// Whether this is somebody in the chat in which a session lives, by the word of its channel. There
+    /// several people speak.
+    pub(crate) fn is_in_chat_of(&self, session: &Session) -> bool {
+        let proof = self.person.as_ref().map(AuthenticatedPerson::proof);
+        match (proof, &session.home) {
+            (Some(Proof::Channel { name, .. }), Some(home)) => **name == *home.door,
+            _ => false,
+        }
     }
 
     pub(crate) fn viewer(&self) -> Viewer {
@@ -162,6 +172,26 @@ impl Engine {
         let scopes = vec![Scope::Ask, Scope::Answer, Scope::Run];
         let caller = self.person_caller(person, Proof::Door(door.to_owned()), via, scopes)?;
         Some(Caller { confined_to: Some(door.into()), ..caller })
+    }
+
+    /// A person whom a chat platform vouched for, by the identity that is linked to them. `message` is what
+    /// they pressed or wrote. They may answer and speak; in a chat nobody is an admin.
+    pub fn caller_in_channel(
+        &self,
+        channel: &str,
+        platform: &str,
+        identity: &str,
+        message: &str,
+    ) -> Option<Caller> {
+        let is_theirs = |person: &&Person| {
+            person
+                .identities
+                .get(platform)
+                .is_some_and(|known| !known.is_empty() && known == identity)
+        };
+        let person = self.0.people.iter().find(is_theirs)?;
+        let proof = Proof::Channel { name: channel.to_owned(), message: message.to_owned() };
+        self.person_caller(&person.id, proof, channel, vec![Scope::Answer, Scope::Run])
     }
 
     fn person_caller(
@@ -315,6 +345,7 @@ impl Engine {
         }
         caller.is_admin()
             || session.creator.is_same(&caller.actor)
+            || caller.is_in_chat_of(session)
             || session.holds.values().any(|hold| self.in_audience(caller, hold))
     }
 

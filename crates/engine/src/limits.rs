@@ -1,5 +1,7 @@
 //! Every bound of the engine, with its reason.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct Limits {
     pub delivery_retry: Duration,
     pub delivery_retry_max: Duration,
     pub delivery_attempts: u32,
+    /// How long a question waits in sessions that live in these channels, where no rule says.
+    pub home_expires_ms: BTreeMap<Arc<str>, u64>,
 }
 
 impl Default for Limits {
@@ -32,6 +36,7 @@ impl Default for Limits {
             delivery_retry: Duration::from_secs(5),
             delivery_retry_max: Duration::from_secs(3_600),
             delivery_attempts: 12,
+            home_expires_ms: BTreeMap::new(),
         }
     }
 }

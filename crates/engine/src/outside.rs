@@ -140,7 +140,7 @@ impl Engine {
         };
         let verdict = call.as_ref().map(|call| self.verdict(call));
         let (admitted, expires_ms) = match &verdict {
-            Some(verdict) => self.asked(verdict, requester.as_ref()),
+            Some(verdict) => self.asked(verdict, requester.as_ref(), None),
             None => (self.everybody(requester.as_ref()), self.0.policy.default_expires_ms()),
         };
         let audience = self.narrowed(admitted, new.audience, call.is_none(), requester.as_ref())?;
@@ -410,6 +410,7 @@ impl Engine {
             run_as_decided: false,
             budgets: Default::default(),
             while_pending: Default::default(),
+            expires_ms: self.0.policy.default_expires_ms(),
             chance: &chance,
         };
         outside.decide(command, &context)

@@ -15,7 +15,7 @@ use domain::schema::{restore, write_only_pointers};
 use domain::scrub::Scrubber;
 use domain::secret::{Sealed, SecretValue, references, unsealed};
 use domain::session::{
-    HoldSpec, RuledCall, Ruling, Session, Written, audience_for, default_audience,
+    HoldSpec, Home, RuledCall, Ruling, Session, Written, audience_for, default_audience,
 };
 use domain::tool::{Confirm, Place, Tool};
 use ports::model::{ModelTurn, WrittenCall};
@@ -147,7 +147,7 @@ impl Engine {
                 by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
             };
         }
-        let mut spec = self.spec(tool, &verdict, looked.prepared, session.requester(), rationale);
+        let mut spec = self.spec(tool, &verdict, looked.prepared, session, rationale);
         spec.preview.warnings.extend(self.told_of_secrets(&call, &known));
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
             return malformed(format!(
@@ -172,10 +172,11 @@ impl Engine {
         tool: &Tool,
         verdict: &Verdict,
         prepared: Prepared,
-        requester: Option<&PersonId>,
+        session: &Session,
         rationale: Option<&str>,
     ) -> HoldSpec {
-        let (audience, expires_ms) = self.asked(verdict, requester);
+        let (audience, expires_ms) =
+            self.asked(verdict, session.requester(), session.home.as_ref());
         let mut preview = prepared.preview;
         let mut risk = verdict.risk;
         if let Some(ask) = prepared.ask {
@@ -197,13 +198,27 @@ impl Engine {
 
     /// Whom a verdict asks and for how long. Where no rule asks (the tool itself does), those are
     /// asked who are asked when a rule names nobody.
-    pub(crate) fn asked(&self, verdict: &Verdict, requester: Option<&PersonId>) -> (Audience, u64) {
+    pub(crate) fn asked(
+        &self,
+        verdict: &Verdict,
+        requester: Option<&PersonId>,
+        home: Option<&Home>,
+    ) -> (Audience, u64) {
         match &verdict.decision {
-            Decision::Ask(ask) => (audience_for(ask, requester), ask.expires_ms),
+            Decision::Ask(ask) if ask.expires_by_rule => {
+                (audience_for(ask, requester), ask.expires_ms)
+            }
+            Decision::Ask(ask) => (audience_for(ask, requester), self.expires_ms(home)),
             Decision::Allow | Decision::Deny => {
-                (default_audience(requester), self.0.policy.default_expires_ms())
+                (default_audience(requester), self.expires_ms(home))
             }
         }
+    }
+
+    /// How long a question waits where no rule says: in a chat people are there or they are not.
+    pub(crate) fn expires_ms(&self, home: Option<&Home>) -> u64 {
+        let by_home = home.and_then(|home| self.0.limits.home_expires_ms.get(&home.door));
+        by_home.copied().unwrap_or_else(|| self.0.policy.default_expires_ms())
     }
 
     /// Rules on a call that a person edited, as if it had been proposed like that.
@@ -264,7 +279,7 @@ impl Engine {
             (Decision::Allow, false) => hold.audience.clone(),
             _ => {
                 let asked =
-                    |call: &Call| self.asked(&self.verdict(call), hold.requester.as_ref()).0;
+                    |call: &Call| self.asked(&self.verdict(call), hold.requester.as_ref(), None).0;
                 match hold.session.is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),

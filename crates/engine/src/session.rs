@@ -153,7 +153,9 @@ impl Engine {
         caller.must_have(Scope::Run)?;
         // Whoever speaks is who asks: were it somebody else, they could approve their own request
         // where the rule excludes the requester.
-        if !session.creator.is_same(&caller.actor) {
+        let creator = session.creator.is_same(&caller.actor);
+        let by = caller.person.as_ref().filter(|_| !creator && caller.is_in_chat_of(&session));
+        if !creator && by.is_none() {
             let why = "only its creator speaks in a session";
             return Err(Refusal::NotEntitled { why: why.into() }.into());
         }
@@ -170,6 +172,7 @@ impl Engine {
             id: MessageId::new(now.as_ms(), self.0.chance.bits()),
             role: Role::User,
             origin: Origin::Own,
+            by: by.map(|person| person.id().clone()),
             parts: saying.texts.into_iter().map(Part::Text).collect(),
             at: now,
         };

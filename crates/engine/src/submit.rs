@@ -172,6 +172,7 @@ impl Engine {
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
             budgets: agent.map(|agent| agent.budgets).unwrap_or_default(),
             while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
+            expires_ms: self.expires_ms(session.home.as_ref()),
             chance: &chance,
         };
         session.decide(command, &context)

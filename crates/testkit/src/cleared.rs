@@ -20,6 +20,7 @@ pub fn cleared(call: Call, attempt: u32) -> ClearedCall {
         id: MessageId::new(1, 1),
         role: Role::Assistant,
         origin: Origin::Own,
+        by: None,
         parts: vec![Part::ToolCall {
             call: id,
             tool_use_id: call.tool_use_id.clone(),

@@ -17,7 +17,7 @@ fn call_id(number: u32) -> CallId {
 
 fn message(role: Role, origin: Origin, parts: Vec<Part>) -> Arc<Message> {
     let at = Timestamp::from_ms(7);
-    Arc::new(Message { id: MessageId::new(1, 99), role, origin, parts, at })
+    Arc::new(Message { id: MessageId::new(1, 99), role, origin, by: None, parts, at })
 }
 
 fn user(text: &str) -> Arc<Message> {

@@ -116,6 +116,7 @@ impl Draft {
             id: context.message_id(),
             role: Role::Tool,
             origin: Origin::Own,
+            by: None,
             parts,
             at: context.now,
         };

@@ -11,7 +11,7 @@ use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldChange, HoldOutcome, HoldState, Question};
 use crate::id::{CallId, HoldId};
 use crate::limits::EXECUTE_WITHIN_MS;
-use crate::message::{Message, Part, Role};
+use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{ResultKind, ToolResult};
 use crate::time::Timestamp;
 
@@ -32,9 +32,12 @@ impl Session {
                 self.queue.push_back(Queued { message: message.clone(), run: *run, join: *join });
             }
             Event::RunStarted { run } => {
+                // Word of a decision may begin one, too: it goes on in the name of whoever was last.
+                let by = self.run.take().and_then(|earlier| earlier.by);
                 self.run = Some(Run {
                     id: *run,
                     status: RunStatus::Running,
+                    by,
                     turn: Vec::new(),
                     spent: Spent::begin(at),
                     over_budget: None,
@@ -170,6 +173,7 @@ impl Session {
                 }
             }
             Role::Tool => run.turn.clear(),
+            Role::User if message.origin == Origin::Own => run.by = message.by.clone(),
             Role::User => {}
         }
     }

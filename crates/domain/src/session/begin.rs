@@ -237,8 +237,11 @@ impl Session {
     ) -> HoldSpec {
         let verdict = context.policy.rule(&facts(call));
         let (audience, expires_in_ms) = match &verdict.decision {
-            policy::Decision::Ask(ask) => (audience_for(ask, self.requester()), ask.expires_ms),
-            _ => (default_audience(self.requester()), context.policy.default_expires_ms()),
+            policy::Decision::Ask(ask) if ask.expires_by_rule => {
+                (audience_for(ask, self.requester()), ask.expires_ms)
+            }
+            policy::Decision::Ask(ask) => (audience_for(ask, self.requester()), context.expires_ms),
+            _ => (default_audience(self.requester()), context.expires_ms),
         };
         HoldSpec {
             question: Question::Approve,

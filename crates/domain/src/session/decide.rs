@@ -263,8 +263,11 @@ impl Draft {
         if let Some(reason) = context.frozen {
             return Err(Refusal::Frozen { reason: reason.to_owned() });
         }
-        let active = self.next.run.as_ref().filter(|run| !run.status.is_over()).map(|run| run.id);
-        let Some(active) = active else {
+        let active = self.next.run.as_ref().filter(|run| !run.status.is_over());
+        // Whoever began a run is who asks in it. Somebody else gets a run of their own, or they could
+        // approve what they asked for themselves.
+        let same_speaker = active.is_some_and(|run| run.by == message.by);
+        let Some(active) = active.map(|run| run.id) else {
             // Behind a failed run others may have waited: they were there first.
             match self.next.queue.front().cloned() {
                 None => self.start_run(run, message.clone(), context),
@@ -290,10 +293,10 @@ impl Draft {
             _ if open.is_empty() => false,
             WhilePending::Queue => false,
             WhilePending::Refuse => return Err(Refusal::HoldsOpen { holds: open }),
-            WhilePending::Deliver => all_two_phase,
+            WhilePending::Deliver => all_two_phase && same_speaker,
             WhilePending::Supersede => {
                 // A run that waits for leave to go on ends by this; the message begins another.
-                let joins = !self.next.waits_for_leave();
+                let joins = !self.next.waits_for_leave() && same_speaker;
                 for hold in open {
                     // What a crash left unknown stays a question, whatever is said meanwhile.
                     if self

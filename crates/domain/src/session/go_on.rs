@@ -60,7 +60,7 @@ impl Draft {
             rationale: None,
             audience,
             rule: None,
-            expires_in_ms: Some(context.policy.default_expires_ms()),
+            expires_in_ms: Some(context.expires_ms),
         };
         let hold = context.hold_id_after(self.next.last_hold());
         // The run stops in the same moment in which it is asked about.

@@ -71,6 +71,8 @@ pub struct Queued {
 pub struct Run {
     pub id: RunId,
     pub status: RunStatus,
+    /// Whose message began it, in a session in which several people speak.
+    pub by: Option<PersonId>,
     /// The calls of the model's last turn, in its order, until their results are delivered.
     pub turn: Vec<CallId>,
     pub spent: Spent,
@@ -178,9 +180,11 @@ impl Session {
         }
     }
 
-    /// The person in whose name the session runs, also when a program of theirs opened it.
+    /// The person in whose name it runs: in a chat whoever began the run, else the creator, also when a
+    /// program of theirs opened it.
     pub fn requester(&self) -> Option<&PersonId> {
-        self.creator.accountable()
+        let speaker = self.run.as_ref().and_then(|run| run.by.as_ref());
+        speaker.or_else(|| self.creator.accountable())
     }
 
     pub(crate) fn last_hold(&self) -> Option<HoldId> {

@@ -30,6 +30,7 @@ impl Draft {
             id: thought.message,
             role: Role::Assistant,
             origin: Origin::Own,
+            by: None,
             parts,
             at: context.now,
         };

@@ -159,6 +159,7 @@ impl Draft {
             id: context.message_id(),
             role: Role::User,
             origin: Origin::Runtime,
+            by: None,
             parts: vec![Part::Text(text)],
             at: context.now,
         };

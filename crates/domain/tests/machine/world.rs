@@ -206,6 +206,7 @@ impl World {
             run_as_decided: self.run_as_decided,
             budgets: self.budgets,
             while_pending: self.while_pending,
+            expires_ms: self.policy.default_expires_ms(),
             chance: &chance,
         };
         act(&self.session, &context)
@@ -267,6 +268,7 @@ impl World {
             id: MessageId::new(self.now.as_ms(), self.bits()),
             role: Role::User,
             origin: Origin::Own,
+            by: None,
             parts: vec![Part::Text(text.into())],
             at: self.now,
         };

@@ -2,6 +2,7 @@
 
 mod boxes;
 mod budgets;
+mod chats;
 mod circle;
 mod confined;
 mod crash;

@@ -134,11 +134,17 @@ pub(crate) fn node() -> NodeId {
 
 fn people() -> People {
     People::new([("ana", "dba"), ("bob", "dba"), ("eve", "guest"), ("root", "admin")].map(
-        |(id, role)| Person {
-            id: PersonId::new(id),
-            name: format!("{}{}", id[..1].to_uppercase(), &id[1..]),
-            roles: [role.to_owned()].into(),
-            identities: Default::default(),
+        |(id, role)| {
+            Person {
+                id: PersonId::new(id),
+                name: format!("{}{}", id[..1].to_uppercase(), &id[1..]),
+                roles: [role.to_owned()].into(),
+                // Everybody but Eve is linked.
+                identities: (id != "eve")
+                    .then(|| ("slack".to_owned(), format!("U-{id}")))
+                    .into_iter()
+                    .collect(),
+            }
         },
     ))
 }
@@ -218,6 +224,7 @@ pub(crate) struct Options {
     pub(crate) policy: Policy,
     /// How far this engine's clock is ahead of the world's.
     pub(crate) ahead_ms: u64,
+    pub(crate) limits: Limits,
     pub(crate) budgets: Budgets,
     pub(crate) prices: Prices,
 }
@@ -234,9 +241,15 @@ impl Options {
             boxes: Vec::new(),
             policy: policy(),
             ahead_ms: 0,
+            limits: Limits::default(),
             budgets: Budgets::default(),
             prices: Prices::default(),
         }
+    }
+
+    pub(crate) fn with_home_expiry(mut self, door: &str, ms: u64) -> Options {
+        self.limits.home_expires_ms.insert(door.into(), ms);
+        self
     }
 
     pub(crate) async fn start(self) -> World {
@@ -293,7 +306,7 @@ impl Options {
             policy: self.policy,
             agents: vec![agent],
             tools,
-            limits: Limits::default(),
+            limits: self.limits,
         };
         let engine = Engine::start_with(setup, self.boxes).await.unwrap();
         let ana = person(&engine, "ana").await;
@@ -360,10 +373,21 @@ impl World {
         what: &str,
         is: impl Fn(&Session) -> bool,
     ) -> Arc<Session> {
+        self.until_as(&self.ana, session, what, is).await
+    }
+
+    /// The same, as somebody sees it.
+    pub(crate) async fn until_as(
+        &self,
+        who: &Caller,
+        session: SessionId,
+        what: &str,
+        is: impl Fn(&Session) -> bool,
+    ) -> Arc<Session> {
         let mut follow = self.engine.follow_session(session, None).await.unwrap();
         let waiting = async {
             loop {
-                let now = self.get(session).await;
+                let now = self.engine.session(who, session).await.unwrap();
                 if is(&now) {
                     return now;
                 }
@@ -372,7 +396,7 @@ impl World {
         };
         match tokio::time::timeout(Duration::from_secs(20), waiting).await {
             Ok(session) => session,
-            Err(_) => panic!("never came to: {what}; it is {:?}", self.get(session).await.run),
+            Err(_) => panic!("never came to: {what}"),
         }
     }
 

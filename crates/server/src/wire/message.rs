@@ -23,6 +23,9 @@ pub(crate) struct Message {
     /// `runtime` for a `user` message that was written by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'static str>,
+    /// Who said it, in a session in which several people speak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -67,6 +70,7 @@ impl Message {
             parts: message.parts.iter().map(|part| Part::of(part, session, engine)).collect(),
             at: message.at.to_string(),
             origin: (message.origin == Origin::Runtime).then_some("runtime"),
+            by: message.by.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -116,6 +116,7 @@ pub fn say(number: u128, text: &str, at: Timestamp) -> Arc<Message> {
         id: MessageId::new(1, number),
         role: Role::User,
         origin: Origin::Own,
+        by: None,
         parts: vec![Part::Text(text.into())],
         at,
     })
@@ -128,6 +129,7 @@ pub fn turn(number: u128, call: &Call, at: Timestamp) -> Arc<Message> {
         id: MessageId::new(2, number),
         role: Role::Assistant,
         origin: Origin::Own,
+        by: None,
         parts: vec![
             Part::Text("I will delete them.".into()),
             Part::ToolCall {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::id::{CallId, MessageId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
+use domain::person::PersonId;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub(super) struct StoredMessage<'a> {
     /// A `user` message that we wrote ourselves.
     #[serde(default, skip_serializing_if = "is_false")]
     runtime: bool,
+    /// Who said it, where several people speak.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    by: Option<Cow<'a, str>>,
     #[serde(borrow)]
     parts: Vec<StoredPart<'a>>,
     /// Absent: when the row was written.
@@ -74,6 +78,7 @@ impl<'a> StoredMessage<'a> {
                 Role::Tool => StoredRole::Tool,
             },
             runtime: message.origin == Origin::Runtime,
+            by: message.by.as_ref().map(|by| by.as_str().into()),
             parts: message.parts.iter().map(StoredPart::from).collect(),
             at: (frame.at != Some(message.at)).then(|| message.at.into()),
         }
@@ -91,6 +96,7 @@ impl<'a> StoredMessage<'a> {
                 StoredRole::Tool => Role::Tool,
             },
             origin: if self.runtime { Origin::Runtime } else { Origin::Own },
+            by: self.by.map(|by| PersonId::new(&by)),
             parts: self.parts.into_iter().map(Part::from).collect(),
             at,
         }))

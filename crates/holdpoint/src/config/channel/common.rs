@@ -11,6 +11,7 @@ use toml::Spanned;
 use super::{PLATFORMS, PlatformConfig, zone};
 use crate::config::agent::{AgentConfig, refer};
 use crate::config::error::listed;
+use crate::config::later::DOORS;
 use crate::config::source::{Result, Source};
 
 /// In a chat people are there or they are not.
@@ -58,6 +59,14 @@ impl CommonTable {
     ) -> Result<&'static str> {
         // It stands in addresses: `/channels/NAME/events`.
         source.name("channel", name, "-_")?;
+        // Sessions know where they live by this name, and in a chat others may speak.
+        if DOORS.contains(&name.get_ref().as_str()) {
+            let message = format!(
+                "`{}` is the name of a door; call the channel something else",
+                name.get_ref()
+            );
+            return Err(source.error(name.span(), message));
+        }
         let known = PLATFORMS.map(|platform| (platform, platform));
         match &self.platform {
             Some(platform) => source.word("platform", platform, &known),

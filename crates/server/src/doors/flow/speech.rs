@@ -134,7 +134,14 @@ mod tests {
             Kind::Reasoning => Part::Reasoning { text: (*text).to_owned(), opaque: None },
         });
         let at = Timestamp::from_ms(1);
-        Message { id: id(), role: Role::Assistant, origin: Origin::Own, parts: parts.collect(), at }
+        Message {
+            id: id(),
+            role: Role::Assistant,
+            origin: Origin::Own,
+            parts: parts.collect(),
+            by: None,
+            at,
+        }
     }
 
     /// What a reader sees: `<` and `>` for the bounds of a block, `!` where it is void.

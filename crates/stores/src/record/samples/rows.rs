@@ -12,7 +12,7 @@ use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk};
 use domain::id::{CallId, CommitId, GrantId, MessageId, StreamId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
-use domain::person::{Actor, Proof};
+use domain::person::{Actor, PersonId, Proof};
 use domain::session::Home;
 use ports::store::Commit;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use super::{
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
     let id = MessageId::new(MS, number);
-    Arc::new(Message { id, role, origin: Origin::Own, parts, at: at(1) })
+    Arc::new(Message { id, role, origin: Origin::Own, by: None, parts, at: at(1) })
 }
 
 fn turn_of(call: &Call) -> Arc<Message> {
@@ -80,8 +80,10 @@ type Named = (&'static str, Vec<Event>);
 
 fn opening() -> Vec<Named> {
     let said = message(1, Role::User, vec![Part::Text("delete the old orders\n\u{202e}".into())]);
+    let somebody = Arc::new(Message { by: Some(PersonId::new("bob")), ..(*said).clone() });
     let decided = Arc::new(Message {
         origin: Origin::Runtime,
+        by: None,
         ..(*message(3, Role::User, vec![Part::Text("Ana approved it.".into())])).clone()
     });
     let opened = |title: Option<&str>, metadata| Event::SessionOpened {
@@ -107,6 +109,7 @@ fn opening() -> Vec<Named> {
             vec![Event::MessageQueued { message: said.clone(), run: RUN, join: true }],
         ),
         ("message", vec![Event::RunStarted { run: RUN }, Event::MessageAdded { message: said }]),
+        ("message_by_somebody", vec![Event::MessageAdded { message: somebody }]),
         ("message_by_runtime", vec![Event::MessageAdded { message: decided }]),
     ]
 }
