@@ -1,5 +1,7 @@
 //! The whole circle on embedded defaults: SQLite, a scripted model, a web page. No key, no account.
 
+mod doors;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,9 +32,6 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
             listen.port()
         );
     }
-    if args.doors {
-        bail!("the compatibility doors are not available in this version; leave `--doors` out");
-    }
     let data = match args.data {
         Some(data) => data,
         None => default_data()?,
@@ -48,11 +47,16 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
         .collect();
     let mut serving = Serving::new(house, listen);
     serving.demo = Some(scenarios.clone());
+    let open = if args.doors { doors::all(&[AGENT], PERSON) } else { Vec::new() };
+    if args.doors {
+        serving.warnings.push(doors::WARNING.into());
+        serving.open_doors(open.clone(), doors::words());
+    }
     let serving = serving.bind().await?;
     let url = serving.url();
     let code = serving.engine().new_login(&PersonId::new(PERSON)).await?;
     let login = format!("{url}/login?code={code}");
-    let ready = json!({
+    let mut ready = json!({
         "url": url,
         "login": login,
         "person": PERSON,
@@ -62,11 +66,15 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
         "agent": AGENT,
         "scenarios": scenarios.iter().map(|s| json!({"name": s.name, "say": s.say})).collect::<Vec<_>>(),
     });
+    if args.doors {
+        ready["doors"] = doors::listed(&open, &url);
+    }
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{ready}")?;
     } else {
         write!(out, "{}", welcome(&ready))?;
+        write!(out, "{}", doors::welcome(&ready))?;
     }
     out.flush()?;
     drop(out);

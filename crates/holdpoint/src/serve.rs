@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use domain::person::{ADMIN, PersonId};
 use engine::Engine;
 use serde_json::json;
-use server::{HttpLimits, Scenario, Server, ServerSetup, Tls};
+use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Tls, Words};
 
 use crate::cli::args::ServeArgs;
 use crate::config::{Config, ServerConfig};
@@ -31,6 +31,7 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     let mut serving = Serving::new(house, config.server.listen);
     serving.configure(&config.server)?;
     serving.warnings = config.warnings.clone();
+    serving.doors(&config);
     let serving = serving.bind().await?;
     let url = serving.url();
     if let (Some(path), Some(admin)) = (&args.bootstrap_tokens, &admin) {
@@ -145,6 +146,16 @@ impl Serving {
                 Some(Tls { cert_pem: read(&tls.cert_file)?, key_pem: read(&tls.key_file)? });
         }
         Ok(())
+    }
+
+    fn doors(&mut self, config: &Config) {
+        self.setup.doors = config.doors.iter().map(|door| door.setup.clone()).collect();
+        self.setup.words = crate::wiring::words(&config.tools);
+    }
+
+    pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: Words) {
+        self.setup.doors = doors;
+        self.setup.words = words;
     }
 
     pub(crate) async fn bind(mut self) -> Result<Bound> {

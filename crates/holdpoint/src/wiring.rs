@@ -332,6 +332,17 @@ fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn
     Ok(Arc::new(WebhookCourier::new(settings, clock)))
 }
 
+/// What means yes and no for a tool, on wires that know only words.
+pub fn words(tools: &[ToolConfig]) -> server::Words {
+    let own = |tool: &ToolConfig| {
+        let config::ToolWords { approve_text, deny_text, approve_value, deny_value } =
+            tool.words.clone();
+        let words = server::ToolWords { approve_text, deny_text, approve_value, deny_value };
+        (tool.name.to_string(), words)
+    };
+    tools.iter().map(own).collect()
+}
+
 /// The lines of an audit export, as the offline verifier wants them.
 pub struct ExportLines;
 

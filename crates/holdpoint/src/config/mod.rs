@@ -8,10 +8,10 @@ mod agent;
 mod budgets;
 mod callbacks;
 mod channel;
+mod doors;
 mod duration;
 mod error;
 mod json;
-mod later;
 mod model;
 mod people;
 mod policy;
@@ -35,6 +35,7 @@ pub use channel::{
     ChannelConfig, DingtalkConfig, EmailConfig, FeishuConfig, PlatformConfig, SlackConfig,
     TelegramConfig, WebhookConfig,
 };
+pub use doors::DoorConfig;
 pub use error::ConfigError;
 pub(crate) use error::{listed, nearest};
 pub use model::{HeaderSource, ModelConfig, OpenAiApi, Provider, Vendor, VendorModel};
@@ -61,6 +62,8 @@ pub struct Config {
     pub policy: Policy,
     pub callbacks: CallbacksConfig,
     pub channels: Vec<ChannelConfig>,
+    /// Those that are open.
+    pub doors: Vec<DoorConfig>,
     /// Sound, but not wise: shown at the start and to admins.
     pub warnings: Vec<String>,
 }
@@ -116,12 +119,15 @@ impl Config {
         };
         let policy = policy.check(&people, line, &source)?;
 
-        later::check_doors(&file.doors, &server, &people, &agents, &source)?;
+        let house =
+            doors::House { server: &server, people: &people, agents: &agents, tools: &tools };
+        let doors = doors::check(file.doors, &house, &source)?;
         let channels = channel::check(&file.channels, &agents, &source)?;
 
         let callbacks = file.callbacks.check(&source)?;
         let near = models.values().filter_map(ModelConfig::warning);
-        let warnings = server.warnings().into_iter().chain(near).collect();
+        let open = doors.iter().filter_map(|door| door.warning.clone());
+        let warnings = server.warnings().into_iter().chain(near).chain(open).collect();
         Ok(Config {
             server,
             store,
@@ -132,6 +138,7 @@ impl Config {
             policy,
             callbacks,
             channels,
+            doors,
             warnings,
         })
     }
@@ -156,7 +163,7 @@ struct ConfigFile {
     #[serde(default)]
     callbacks: callbacks::CallbacksTable,
     #[serde(default)]
-    doors: later::Named<later::DoorTable>,
+    doors: BTreeMap<Spanned<String>, doors::DoorTable>,
     #[serde(default)]
     channels: BTreeMap<Spanned<String>, Spanned<channel::CommonTable>>,
 }

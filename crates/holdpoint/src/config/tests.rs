@@ -1,4 +1,5 @@
 mod bad;
+mod doors;
 mod example;
 mod good;
 mod models;

@@ -10,8 +10,8 @@ use toml::Spanned;
 
 use super::{PLATFORMS, PlatformConfig, zone};
 use crate::config::agent::{AgentConfig, refer};
+use crate::config::doors::DOORS;
 use crate::config::error::listed;
-use crate::config::later::DOORS;
 use crate::config::source::{Result, Source};
 
 /// In a chat people are there or they are not.

@@ -63,7 +63,7 @@ fn the_example_shows_every_key() {
         ("policy.rules", domain::policy::Op::NAMES.map(str::to_owned).into()),
         ("people", keys::<people::PersonTable>()),
         ("callbacks", keys::<callbacks::CallbacksTable>()),
-        ("doors.", keys::<later::DoorTable>()),
+        ("doors.", keys::<doors::DoorTable>()),
         ("channels.", keys::<channel::FeishuTable>()),
         ("channels.", keys::<channel::DingtalkTable>()),
         ("channels.", keys::<channel::SlackTable>()),
@@ -91,7 +91,7 @@ fn the_example_shows_every_key() {
     for kind in ["command", "shell_cmd", "sql", "http", "client", "mcp", "human"] {
         assert!(section("tools").contains(&format!("kind = \"{kind}\"")), "{kind}");
     }
-    for name in later::DOORS.iter().chain(&channel::PLATFORMS) {
+    for name in doors::DOORS.iter().chain(&channel::PLATFORMS) {
         assert!(EXAMPLE.contains(name), "{name}");
     }
 }

@@ -1,0 +1,108 @@
+//! The demo's doors for clients of other systems: all of them, open to this machine without
+//! credentials. Fit for trying things out and for nothing else.
+
+use std::fmt::Write as _;
+
+use domain::person::PersonId;
+use serde_json::{Value, json};
+use server::{
+    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, ToolWords, Ui, Wire, Words,
+    World, Worlds,
+};
+
+pub(super) const WARNING: &str = "the demo's doors are insecure: everything on this machine can answer their holds \
+     as Ana; this is for trying things out only";
+
+/// Where the front ends of these wires run while they are being written.
+const ORIGINS: [&str; 6] = [
+    "http://localhost:5173",
+    "http://127.0.0.1:5173",
+    "http://localhost:3000",
+    "http://127.0.0.1:3000",
+    "http://localhost:8080",
+    "http://127.0.0.1:8080",
+];
+
+/// Every door, leading to these agents.
+pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
+    let named = || agents.iter().map(|id| NamedAgent { name: (*id).into(), agent: (*id).into() });
+    let first = agents.first().copied().unwrap_or_default();
+    let kind = |name: &str, format| AgentType {
+        name: name.into(),
+        agent: first.into(),
+        format,
+        history: false,
+    };
+    let wires = [
+        Wire::FrontendTools(FrontendTools {
+            agents: vec![
+                kind("agent_frontend_tools", Format::Xml),
+                kind("agent_all_json", Format::Json),
+                kind("agent_no_tools", Format::Raw),
+            ],
+            bridge_approvals: true,
+        }),
+        Wire::Worlds(Worlds {
+            worlds: vec![World { name: "demo-world".into(), agents: named().collect() }],
+            files: None,
+        }),
+        Wire::AiSdk(AiSdk { prefix: "/api".into(), agents: named().collect(), ui: Ui::default() }),
+    ];
+    let open = |wire| DoorSetup {
+        act_as: Some(PersonId::new(person)),
+        origins: ORIGINS.map(str::to_owned).into(),
+        wire,
+    };
+    wires.map(open).into()
+}
+
+/// The sentences of the front end that the demo's deployment comes from.
+pub(super) fn words() -> Words {
+    let words = ToolWords {
+        approve_text: Some(
+            "Yes, please proceed with deploying \"{projectName}\" to Shipper Cloud.".into(),
+        ),
+        deny_text: Some("No, I don't want to deploy to Shipper Cloud right now.".into()),
+        approve_value: Some("Yes, deploy to Shipper Cloud".into()),
+        deny_value: Some("No, cancel deployment".into()),
+    };
+    Words::from([(tools::demo::DEPLOY.to_owned(), words)])
+}
+
+/// Where each is, and the names to use there.
+pub(super) fn listed(doors: &[DoorSetup], url: &str) -> Value {
+    let one = |door: &DoorSetup| {
+        let path = match &door.wire {
+            Wire::FrontendTools(_) => "".to_owned(),
+            Wire::Worlds(_) => "/api".to_owned(),
+            Wire::AiSdk(wire) => format!("{}/chat", wire.prefix),
+        };
+        let (name, names) = (door.wire.name(), door.wire.names());
+        json!({"name": name, "url": format!("{url}{path}"), "names": names})
+    };
+    doors.iter().map(one).collect()
+}
+
+pub(super) fn welcome(ready: &Value) -> String {
+    let mut text = String::new();
+    let Some(doors) = ready["doors"].as_array() else { return text };
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "  Doors for clients of other systems, open to this machine (as Ana, insecure):"
+    );
+    for door in doors {
+        let names: Vec<&str> =
+            door["names"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let (name, url) = (&door["name"].as_str(), &door["url"].as_str());
+        let _ = writeln!(
+            text,
+            "       {:<15} {:<32} {}",
+            name.unwrap_or_default(),
+            url.unwrap_or_default(),
+            names.join(", ")
+        );
+    }
+    let _ = writeln!(text);
+    text
+}
