@@ -9,6 +9,8 @@ pub mod chance;
 pub mod cleared;
 pub mod crash;
 pub mod disk;
+pub mod fake_chat;
+pub mod fake_feishu;
 pub mod fake_model;
 pub mod fuzz;
 pub mod http;

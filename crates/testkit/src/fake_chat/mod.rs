@@ -1,0 +1,12 @@
+//! What fake chat platforms share: a front that records what is asked and fails as it is told, an inbox
+//! that says what it is told, a clock that can be moved, and a hold to show.
+
+mod clock;
+mod front;
+mod inbox;
+mod sample;
+
+pub use clock::{MovedClock, NoChance};
+pub use front::{Asked, Fault, Front, Platform, Reply};
+pub use inbox::{FakeInbox, redraw};
+pub use sample::{approved, hold, people, prompt};

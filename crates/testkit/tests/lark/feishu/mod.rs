@@ -1,0 +1,37 @@
+//! Feishu.
+
+mod api;
+mod check;
+mod hook;
+mod line;
+
+use std::sync::Arc;
+
+use channels::Hidden;
+use channels::feishu::{Feishu, Settings};
+use ports::channel::{Place, Posted};
+use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
+
+pub(crate) fn settings(fake: &FakeFeishu) -> Settings {
+    let url = fake.url().parse().expect("a URL");
+    Settings::new("feishu", APP_ID, Hidden::new(APP_SECRET), url)
+}
+
+pub(crate) fn connector(settings: Settings) -> (Arc<Feishu>, Arc<MovedClock>) {
+    faster(settings, 1)
+}
+
+/// With waits that are so many times shorter.
+pub(crate) fn faster(settings: Settings, times: u32) -> (Arc<Feishu>, Arc<MovedClock>) {
+    let clock = MovedClock::new(times);
+    (Arc::new(Feishu::new(settings, clock.clone(), Arc::new(NoChance))), clock)
+}
+
+pub(crate) fn group() -> Place {
+    Place::Chat { chat: "oc_1".into(), thread: None, direct: false }
+}
+
+pub(crate) fn posted(message: &str) -> Posted {
+    Posted { chat: "oc_1".into(), thread: None, direct: false, message: message.into(), at: None }
+}
