@@ -94,3 +94,24 @@ pub(crate) const EVENTS_AT_ONCE_MAX: usize = 256;
 pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(3);
 /// More than this, and signatures and deadlines are judged wrongly.
 pub(crate) const CLOCK_SKEW_MS_MAX: u64 = 60_000;
+/// The first wait before a connection is opened again, and the longest: a minute after the platform is
+/// back, so are we.
+pub(crate) const RECONNECT_FIRST: Duration = Duration::from_secs(1);
+pub(crate) const RECONNECT_MOST: Duration = Duration::from_secs(60);
+/// Private replies under way at the same time. More would mean that the platform hangs.
+pub(crate) const ERRANDS_MAX: usize = 256;
+/// What is said in a chat is cut into so many messages at the most; nobody reads more.
+pub(crate) const SAID_PIECES_MAX: usize = 5;
+/// What somebody is told of what they filled in wrongly.
+pub(crate) const REFUSAL_CHARACTERS_MAX: usize = 300;
+/// How long Telegram holds a request for updates open, as its documents advise; our own patience is a
+/// little longer.
+pub(crate) const TELEGRAM_POLL_S: u64 = 50;
+pub(crate) const TELEGRAM_POLL_WITHIN: Duration = Duration::from_secs(65);
+/// Updates at once. One has up to 40 KB, with the message that it replies to, so they fit in an answer.
+pub(crate) const TELEGRAM_UPDATES_MAX: u64 = 20;
+/// What Telegram shows above a chat when a key was pressed.
+pub(crate) const TELEGRAM_TOAST_CHARACTERS_MAX: usize = 200;
+/// Pressed keys that were answered. Telegram repeats an update for a day, but a key's press only until
+/// it is confirmed, which is at once.
+pub(crate) const ANSWERED_MAX: usize = 4_096;

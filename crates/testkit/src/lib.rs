@@ -4,6 +4,7 @@
 //! Test tools are ordinary dependencies here and nowhere else, so that they never change the
 //! features of what we ship.
 
+pub mod asked;
 pub mod binary;
 pub mod chance;
 pub mod cleared;
@@ -12,8 +13,11 @@ pub mod disk;
 pub mod fake_chat;
 pub mod fake_feishu;
 pub mod fake_model;
+pub mod fake_telegram;
+pub mod faults;
 pub mod fuzz;
 pub mod http;
+pub mod inbox;
 pub mod journal;
 pub mod oracle;
 pub mod postgres;

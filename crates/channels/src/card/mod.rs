@@ -20,6 +20,7 @@ pub(crate) mod sample;
 mod settled;
 mod showing;
 mod shown;
+mod told;
 mod words;
 
 pub use asks::{Asks, Button, Does, Style};
@@ -29,6 +30,7 @@ pub use draw::{Card, Fact, Prompt, Replies, Tone};
 pub use form::{Field, Input};
 pub use ports::channel::{BadPointer, Key, Nonce, Pointer, Said};
 pub use rendered::Rendered;
+pub use told::Word;
 pub use words::Language;
 
 pub(crate) use shown::clipped;

@@ -44,6 +44,13 @@ words! {
     in_doubt: "it is not known whether it ran", "无法确定是否已执行";
     mention_me: "mention me", "请@我";
     processing: "Working on it…", "处理中…";
+    taken: "Received.", "已收到。";
+    counted: "Your vote counts. Others must agree.", "已计入你的意见，还需其他人同意。";
+    already_counted: "Your vote counts already. Others must agree.", "你的意见已计入，还需其他人同意。";
+    already: "Already decided:", "已有结果：";
+    changed: "This has changed since it was shown here. Look at it again.", "内容已变更，请重新查看。";
+    not_entitled: "You may not answer this. Nothing was changed.", "你无权回答此请求，未作任何更改。";
+    not_here: "This cannot be answered here.", "无法在此处回答。";
 }
 
 impl Words {

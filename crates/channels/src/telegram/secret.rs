@@ -20,6 +20,11 @@ impl Secret {
         good.then(|| Secret(text.to_owned())).ok_or(BadSecret)
     }
 
+    /// For the platform, which must know it.
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
     pub fn verify(&self, headers: Headers, body: &[u8]) -> Result<(), Refused> {
         within_size(body)?;
         let claimed = headers.one("x-telegram-bot-api-secret-token")?;

@@ -113,3 +113,15 @@ pub(crate) fn hold_for(url: &str) -> Hold {
     hold.callback = Some(Callback { url: url.into(), secret_env: SECRET_ENV.into() });
     hold
 }
+
+/// It is always the moment at which the samples were opened.
+pub(crate) struct Still;
+
+#[async_trait::async_trait]
+impl ports::clock::Clock for Still {
+    fn now(&self) -> Timestamp {
+        at(0)
+    }
+
+    async fn sleep(&self, _: std::time::Duration) {}
+}

@@ -1,13 +1,28 @@
-//! What connectors have in common on the wire: a value that is never shown, requests that end, and a
-//! WebSocket. What is said over them is each platform's business.
+//! What connectors have in common on the wire: a value that is never shown, requests that end, a
+//! WebSocket, waits that grow, and gestures in the order of their chat. What is said over them is each
+//! platform's business.
 
+mod backoff;
+mod errands;
 mod hidden;
+mod lanes;
 mod pace;
+mod pieces;
+mod recent;
+mod remedy;
+mod replies;
 mod rest;
 mod socket;
 
 pub use hidden::Hidden;
 
+pub(crate) use backoff::Backoff;
+pub(crate) use errands::Errands;
+pub(crate) use lanes::Lanes;
 pub(crate) use pace::between;
+pub(crate) use pieces::pieces;
+pub(crate) use recent::Recent;
+pub(crate) use remedy::clock;
+pub(crate) use replies::{accepted, json_reply, refused, status};
 pub(crate) use rest::{Answer, Failed, Request, Rest};
 pub(crate) use socket::{NoSocket, Socket, open};

@@ -129,6 +129,11 @@ impl Rest {
 }
 
 impl Answer {
+    #[cfg(test)]
+    pub(crate) fn new(status: u16, body: &str) -> Answer {
+        Answer { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
+    }
+
     /// `None` if it is no JSON: a proxy's page, or half an answer.
     pub(crate) fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.body).ok()

@@ -1,0 +1,222 @@
+//! The Bot API: one method, one answer, and what it means. The address holds the token, so it is
+//! named in nothing that is said.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ports::channel::ChannelError;
+use ports::clock::Clock;
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+use super::settings::{Settings, Token};
+use crate::limits::{REST_WITHIN, TELEGRAM_POLL_WITHIN};
+use crate::wire::{self, Answer, Request, Rest};
+
+pub(super) struct Api {
+    rest: Rest,
+    /// For requests that the platform leaves open until there is something to say.
+    patient: Rest,
+    base: Url,
+    token: Token,
+}
+
+#[derive(Debug)]
+pub(super) enum Failed {
+    NoAnswer(wire::Failed),
+    /// Too much at once.
+    Wait {
+        after: Option<Duration>,
+        why: String,
+    },
+    /// The platform has trouble of its own, and does not say what became of it.
+    Trouble(String),
+    Refused(Refusal),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: i64,
+    pub(super) description: String,
+    /// The group has become a supergroup, with another name.
+    pub(super) moved_to: Option<String>,
+}
+
+impl Api {
+    pub(super) fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Api {
+        Api {
+            rest: Rest::new(clock.clone(), REST_WITHIN),
+            patient: Rest::new(clock.clone(), TELEGRAM_POLL_WITHIN),
+            base: settings.base_url.clone(),
+            token: settings.token.clone(),
+        }
+    }
+
+    pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, Failed> {
+        read(&self.raw(method, body).await.map_err(Failed::NoAnswer)?)
+    }
+
+    /// One that may take as long as the platform likes to wait.
+    pub(super) async fn wait_for(&self, method: &str, body: &Value) -> Result<Value, Failed> {
+        read(&self.patient.ask(self.request(method, body)).await.map_err(Failed::NoAnswer)?)
+    }
+
+    /// With everything that stands around the answer.
+    pub(super) async fn raw(&self, method: &str, body: &Value) -> Result<Answer, wire::Failed> {
+        self.rest.ask(self.request(method, body)).await
+    }
+
+    fn request<'a>(&self, method: &str, body: &'a Value) -> Request<'a> {
+        let (url, headers) = (self.url(method), Vec::new());
+        Request { method: Method::POST, url, headers, body: Some(body) }
+    }
+
+    fn url(&self, method: &str) -> Url {
+        let mut url = self.base.clone();
+        let path =
+            format!("{}/bot{}/{method}", url.path().trim_end_matches('/'), self.token.whole());
+        url.set_path(&path);
+        url
+    }
+}
+
+pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
+    let garbled = || Failed::Trouble(format!("Telegram answered {} and no sense", answer.status));
+    let mut told = answer.json().ok_or_else(garbled)?;
+    if told["ok"] == true {
+        return Ok(told["result"].take());
+    }
+    let code = told["error_code"].as_i64().unwrap_or_else(|| i64::from(answer.status));
+    let description = told["description"].as_str().unwrap_or("it does not say why").to_owned();
+    let parameters = &told["parameters"];
+    match code {
+        429 => Err(Failed::Wait {
+            after: parameters["retry_after"].as_u64().map(Duration::from_secs),
+            why: description,
+        }),
+        // Without `ok` this is not the Bot API that speaks.
+        _ if told["ok"] != false => Err(garbled()),
+        500.. => Err(Failed::Trouble(format!("Telegram answered {code}: {description}"))),
+        _ => {
+            let moved_to = parameters["migrate_to_chat_id"].as_i64().map(|chat| chat.to_string());
+            Err(Failed::Refused(Refusal { code, description, moved_to }))
+        }
+    }
+}
+
+impl Failed {
+    /// Of a message that must not be sent twice.
+    pub(super) fn sending(self) -> ChannelError {
+        match self {
+            Failed::NoAnswer(failed) => failed.sending(),
+            Failed::Wait { after, why } => ChannelError::Again { after, why },
+            Failed::Trouble(why) => ChannelError::Unknown(why),
+            Failed::Refused(refusal) => refusal.never(),
+        }
+    }
+
+    /// Of an edit, which is the same when it is made twice.
+    pub(super) fn painting(self) -> Result<(), ChannelError> {
+        match self {
+            Failed::NoAnswer(failed) => Err(failed.painting()),
+            Failed::Wait { after, why } => Err(ChannelError::Again { after, why }),
+            Failed::Trouble(why) => Err(ChannelError::Again { after: None, why }),
+            Failed::Refused(refusal) if refusal.says("message is not modified") => Ok(()),
+            Failed::Refused(refusal) if refusal.is_about_the_message() => {
+                Err(ChannelError::Gone(refusal.description))
+            }
+            Failed::Refused(refusal) => Err(refusal.never()),
+        }
+    }
+}
+
+impl Refusal {
+    pub(super) fn says(&self, words: &str) -> bool {
+        self.description.to_ascii_lowercase().contains(words)
+    }
+
+    fn is_about_the_message(&self) -> bool {
+        // There are no codes for these, only words.
+        ["message to edit not found", "message can't be edited", "message_id_invalid"]
+            .iter()
+            .any(|words| self.says(words))
+    }
+
+    fn never(self) -> ChannelError {
+        let remedy = match self.code {
+            401 | 404 => "; is the bot's token right?",
+            403 => "; the bot must be in that chat, and a person must have written to it first",
+            _ => "",
+        };
+        ChannelError::Never(format!(
+            "Telegram answered {}: {}{remedy}",
+            self.code, self.description
+        ))
+    }
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failed::NoAnswer(failed) => failed.fmt(f),
+            Failed::Wait { why, .. } | Failed::Trouble(why) => f.write_str(why),
+            Failed::Refused(refusal) => write!(f, "{} {}", refusal.code, refusal.description),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn failed(status: u16, body: &str) -> Failed {
+        read(&Answer::new(status, body)).unwrap_err()
+    }
+
+    fn refused(code: i64, description: &str) -> Failed {
+        let body = json!({"ok": false, "error_code": code, "description": description});
+        failed(code as u16, &body.to_string())
+    }
+
+    #[test]
+    fn every_answer_has_its_remedy() {
+        let wait = json!({"ok": false, "error_code": 429, "description": "Too Many Requests",
+                          "parameters": {"retry_after": 7}});
+        let again = ChannelError::Again {
+            after: Some(Duration::from_secs(7)),
+            why: "Too Many Requests".into(),
+        };
+        assert_eq!(failed(429, &wait.to_string()).sending(), again);
+        for (status, body) in [
+            (500, r#"{"ok":false,"error_code":500,"description":"Internal"}"#),
+            (502, "<html>"),
+            (200, "garbage"),
+            (200, "{}"),
+            (200, r#"{"ok":"true","result":{}}"#),
+        ] {
+            assert!(matches!(failed(status, body).sending(), ChannelError::Unknown(_)), "{body}");
+            let painting = failed(status, body).painting();
+            assert!(matches!(painting, Err(ChannelError::Again { .. })), "{body}");
+        }
+        for code in [400, 401, 403, 404] {
+            assert!(matches!(refused(code, "no").sending(), ChannelError::Never(_)));
+        }
+        assert_eq!(refused(400, "Bad Request: message is not modified: …").painting(), Ok(()));
+        for gone in ["Bad Request: message to edit not found", "Bad Request: MESSAGE_ID_INVALID"] {
+            assert!(matches!(refused(400, gone).painting(), Err(ChannelError::Gone(_))));
+        }
+    }
+
+    #[test]
+    fn the_address_is_built_and_never_shown() {
+        let token = Token::new("1:SECRET").unwrap();
+        let base_url = Url::parse("http://127.0.0.1:9/deep/").unwrap();
+        let settings = Settings::new("tg", token, base_url);
+        let clock: Arc<dyn Clock> = Arc::new(crate::webhook::sample::Still);
+        let api = Api::new(&settings, &clock);
+        assert_eq!(api.url("getMe").as_str(), "http://127.0.0.1:9/deep/bot1:SECRET/getMe");
+        assert!(!format!("{settings:?}").contains("SECRET"));
+    }
+}

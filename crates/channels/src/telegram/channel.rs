@@ -1,0 +1,258 @@
+//! A bot as a channel.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::time::Timestamp;
+use ports::channel::{
+    Busy, Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
+    Shown, Told,
+};
+use ports::clock::Clock;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::api::{Api, Failed};
+use super::entities::{Me, id};
+use super::message;
+use super::settings::{Mode, Settings};
+use super::update::Update;
+use crate::card::{Card, Rendered, Word, clipped};
+use crate::limits::{ANSWERED_MAX, TELEGRAM_TOAST_CHARACTERS_MAX, TELEGRAM_UNITS_MAX};
+use crate::signed::{Headers, Refused};
+use crate::wire::{Errands, Recent, accepted, json_reply, pieces, refused, status};
+
+pub struct Telegram(pub(super) Arc<Bot>);
+
+pub(super) struct Bot {
+    pub(super) settings: Settings,
+    pub(super) api: Api,
+    pub(super) clock: Arc<dyn Clock>,
+    me: OnceCell<Me>,
+    /// Queries that have their answer: each gets one.
+    answered: Recent,
+    pub(super) errands: Errands,
+}
+
+impl Telegram {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Telegram {
+        let api = Api::new(&settings, &clock);
+        Telegram(Arc::new(Bot {
+            settings,
+            api,
+            clock,
+            me: OnceCell::new(),
+            answered: Recent::new(ANSWERED_MAX),
+            errands: Errands::default(),
+        }))
+    }
+}
+
+impl Bot {
+    pub(super) async fn me(&self) -> Result<&Me, Failed> {
+        self.me
+            .get_or_try_init(|| async {
+                let me = self.api.call("getMe", &json!({})).await?;
+                let username = me["username"].as_str().unwrap_or_default().to_owned();
+                Ok(Me { id: self.settings.token.id().to_owned(), username })
+            })
+            .await
+    }
+
+    /// What is on disk when this returns. For a pressed key, the answer that its query still wants.
+    pub(super) async fn take(
+        &self,
+        update: Update,
+        inbox: &dyn Inbox,
+    ) -> Result<Option<Value>, Busy> {
+        let channel = &self.settings.name;
+        match update {
+            Update::Ignored => Ok(None),
+            Update::Wrote(wrote) => inbox.wrote(channel, *wrote).await.map(|()| None),
+            Update::Pressed { query, press, .. } => {
+                if !self.answered.insert(&query) {
+                    return Ok(None);
+                }
+                let told = match press {
+                    Some(press) => inbox.pressed(channel, *press).await,
+                    None => Ok(Told::NotHere),
+                };
+                match told {
+                    Ok(told) => Ok(Some(self.answer(&query, &told))),
+                    Err(Busy) => {
+                        self.answered.remove(&query);
+                        Err(Busy)
+                    }
+                }
+            }
+        }
+    }
+
+    fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
+        let Settings { language, zone, .. } = &self.settings;
+        message(&Card::showing(showing, *language, zone, mention))
+    }
+
+    fn answer(&self, query: &str, told: &Told) -> Value {
+        let word = Word::of(told, self.settings.language, &self.settings.zone);
+        json!({
+            "callback_query_id": query,
+            "text": clipped(&word.text, TELEGRAM_TOAST_CHARACTERS_MAX),
+            "show_alert": word.refusal,
+        })
+    }
+
+    /// Sends, if need be to where the chat has moved.
+    async fn send(&self, mut body: Value) -> Result<Value, Failed> {
+        match self.api.call("sendMessage", &body).await {
+            Err(Failed::Refused(refusal)) if refusal.moved_to.is_some() => {
+                let there = refusal.moved_to.unwrap_or_default();
+                tracing::info!(channel = self.settings.name, "a group has become {there}");
+                body["chat_id"] = chat_id(&there).unwrap_or_default();
+                self.api.call("sendMessage", &body).await
+            }
+            sent => sent,
+        }
+    }
+}
+
+/// A number, or the public name of a channel.
+fn chat_id(chat: &str) -> Result<Value, ChannelError> {
+    match chat.parse::<i64>() {
+        Ok(number) => Ok(number.into()),
+        Err(_) if chat.len() > 1 && chat.starts_with('@') => Ok(chat.into()),
+        Err(_) => Err(ChannelError::Never(format!(
+            "`{chat}` is no chat of Telegram's: one is a number such as -1001234567890"
+        ))),
+    }
+}
+
+fn addressed(place: &Place) -> Result<(Value, bool), ChannelError> {
+    match place {
+        // One's chat with a bot has one's own number.
+        Place::Person(person) => Ok((json!({"chat_id": chat_id(person)?}), true)),
+        Place::Chat { chat, thread, direct } => {
+            let mut body = json!({"chat_id": chat_id(chat)?});
+            if let Some(thread) = thread {
+                let wrong = |_| ChannelError::Never(format!("`{thread}` is no topic of a forum"));
+                body["message_thread_id"] = thread.parse::<i64>().map_err(wrong)?.into();
+            }
+            Ok((body, *direct))
+        }
+    }
+}
+
+fn with(mut body: Value, more: Value) -> Value {
+    if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
+        body.extend(more);
+    }
+    body
+}
+
+#[async_trait]
+impl Channel for Telegram {
+    fn name(&self) -> &str {
+        &self.0.settings.name
+    }
+
+    fn platform(&self) -> &'static str {
+        "telegram"
+    }
+
+    fn account(&self) -> &str {
+        self.0.settings.token.id()
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let (body, direct) = addressed(place)?;
+        let drawn = self.0.drawn(showing, !direct);
+        let sent = self.0.send(with(body, drawn.value)).await.map_err(Failed::sending)?;
+        let posted = || {
+            Some(Posted {
+                chat: id(&sent["chat"]["id"])?,
+                thread: match place {
+                    Place::Chat { thread, .. } => thread.clone(),
+                    Place::Person(_) => None,
+                },
+                direct,
+                message: id(&sent["message_id"])?,
+                at: sent["date"].as_i64().map(|at| Timestamp::from_ms(at.saturating_mul(1000))),
+            })
+        };
+        let posted = posted()
+            .ok_or_else(|| ChannelError::Unknown("Telegram did not name the message".into()))?;
+        Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
+    }
+
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        let message_id = posted.message.parse::<i64>();
+        let message_id = message_id.map_err(|_| ChannelError::Gone("it has no number".into()))?;
+        let body = json!({"chat_id": chat_id(&posted.chat)?, "message_id": message_id});
+        let drawn = self.0.drawn(showing, !posted.direct);
+        match self.0.api.call("editMessageText", &with(body, drawn.value)).await {
+            Ok(_) => Ok(drawn.takes_a_yes),
+            Err(failed) => failed.painting().map(|()| drawn.takes_a_yes),
+        }
+    }
+
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+        // Nothing in a chat is for one person's eyes, so it goes to them directly.
+        let (body, _) = match saying.whisper_to {
+            Some(person) => addressed(&Place::Person(person.to_owned()))?,
+            None => addressed(place)?,
+        };
+        let reply_to = saying.reply_to.filter(|_| saying.whisper_to.is_none());
+        for (index, piece) in pieces(saying.text, TELEGRAM_UNITS_MAX).into_iter().enumerate() {
+            // Without a `parse_mode` nothing in it is markup.
+            let more = json!({"text": piece, "link_preview_options": {"is_disabled": true}});
+            let mut body = with(body.clone(), more);
+            if index == 0
+                && let Some(message) = reply_to.and_then(|message| message.parse::<i64>().ok())
+            {
+                body["reply_parameters"] =
+                    json!({"message_id": message, "allow_sending_without_reply": true});
+            }
+            self.0.send(body).await.map_err(Failed::sending)?;
+        }
+        Ok(())
+    }
+
+    async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
+        self.0.clone().listen(inbox, stop).await;
+    }
+
+    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+        let bot = &self.0;
+        let name = &bot.settings.name;
+        let Mode::Webhook { secret, .. } = &bot.settings.mode else { return status(404) };
+        if (request.method.as_str(), request.path.as_str()) != ("POST", "events") {
+            return status(404);
+        }
+        let headers: Vec<(&str, &str)> =
+            request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        if let Err(why) = secret.verify(Headers(&headers), &request.body) {
+            return refused(name, why);
+        }
+        let Ok(update) = serde_json::from_slice::<Value>(&request.body) else {
+            return refused(name, Refused::Garbled);
+        };
+        let me = match bot.me().await {
+            Ok(me) => me,
+            Err(failed) => {
+                tracing::warn!(channel = name, "who we are is not known: {failed}");
+                return status(503);
+            }
+        };
+        match bot.take(Update::read(&update, me, request.at), inbox).await {
+            Ok(None) => accepted(),
+            // The answer travels in the reply: one call less, and it cannot be made twice.
+            Ok(Some(answer)) => json_reply(&with(json!({"method": "answerCallbackQuery"}), answer)),
+            Err(Busy) => status(503),
+        }
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        self.0.check().await
+    }
+}

@@ -1,0 +1,33 @@
+//! What a platform that called us gets back.
+
+use ports::channel::HookReply;
+use serde_json::Value;
+
+use crate::signed::Refused;
+
+/// Nothing to say.
+pub(crate) fn accepted() -> HookReply {
+    status(200)
+}
+
+pub(crate) fn status(status: u16) -> HookReply {
+    HookReply { status, content_type: "text/plain", body: Vec::new() }
+}
+
+pub(crate) fn json_reply(value: &Value) -> HookReply {
+    HookReply {
+        status: 200,
+        content_type: "application/json",
+        body: value.to_string().into_bytes(),
+    }
+}
+
+/// Outside, one refusal is like the other. The operator reads why.
+pub(crate) fn refused(channel: &str, why: Refused) -> HookReply {
+    tracing::warn!(channel, "a request was refused: {why}");
+    status(match why {
+        Refused::TooLarge => 413,
+        Refused::Garbled => 400,
+        _ => 401,
+    })
+}

@@ -1,0 +1,150 @@
+//! What people do there.
+
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::server::{FakeTelegram, Recorded, Shared, reply};
+use super::state::{DATE, chat};
+
+/// A person, by their number.
+#[derive(Clone, Copy, Debug)]
+pub struct User(pub i64);
+
+/// Where something is written.
+#[derive(Clone, Copy, Debug)]
+pub struct From {
+    pub user: User,
+    pub chat: i64,
+    pub topic: Option<i64>,
+}
+
+impl User {
+    pub fn directly(self) -> From {
+        From { user: self, chat: self.0, topic: None }
+    }
+
+    pub fn within(self, chat: i64) -> From {
+        From { user: self, chat, topic: None }
+    }
+
+    fn shown(self) -> Value {
+        json!({"id": self.0, "is_bot": false, "first_name": format!("Person {}", self.0)})
+    }
+}
+
+impl FakeTelegram {
+    /// Presses the key whose label begins so, and says the query's name.
+    ///
+    /// # Panics
+    /// If there is no such key: nobody can press what is not there.
+    pub fn press(&self, user: User, chat: i64, message: i64, label: &str) -> String {
+        let shown = self.message(chat, message).expect("the message is there");
+        let rows = shown["reply_markup"]["inline_keyboard"].as_array().expect("it has keys");
+        let mut keys = rows.iter().filter_map(Value::as_array).flatten();
+        let key = keys.find(|key| key["text"].as_str().is_some_and(|text| text.contains(label)));
+        let data = key.expect("such a key")["callback_data"].as_str().expect("with data");
+        self.press_data(user, chat, message, data)
+    }
+
+    /// A press of any key, also one that was never drawn.
+    pub fn press_data(&self, user: User, at: i64, message: i64, data: &str) -> String {
+        let shown = self
+            .message(at, message)
+            .unwrap_or_else(|| json!({"message_id": message, "chat": chat(at, false), "date": 0}));
+        let query = {
+            let mut state = self.state();
+            let query = format!("query{}", state.queries.len() + 1);
+            state.queries.insert(query.clone(), Vec::new());
+            let press = json!({
+                "id": query, "from": user.shown(), "message": shown, "chat_instance": "7",
+                "data": data,
+            });
+            state.update("callback_query", press);
+            query
+        };
+        self.wake();
+        query
+    }
+
+    /// The answers that a query has got.
+    pub fn answers(&self, query: &str) -> Vec<Value> {
+        self.state().queries.get(query).cloned().unwrap_or_default()
+    }
+
+    /// Writes a message, with whatever else it has; says its number.
+    pub fn write(&self, from: From, text: &str, more: Value) -> i64 {
+        let id = {
+            let mut state = self.state();
+            let id = state.message_id();
+            let mut message = json!({
+                "message_id": id, "date": DATE, "chat": chat(from.chat, from.topic.is_some()),
+                "from": from.user.shown(), "text": text,
+            });
+            if let Some(topic) = from.topic {
+                message["message_thread_id"] = topic.into();
+                message["is_topic_message"] = true.into();
+            }
+            if let (Some(message), Value::Object(more)) = (message.as_object_mut(), more) {
+                message.extend(more);
+            }
+            state.messages.insert((from.chat, id), message.clone());
+            state.update("message", message);
+            id
+        };
+        self.wake();
+        id
+    }
+
+    /// Any update at all.
+    pub fn send_update(&self, kind: &str, value: Value) {
+        self.state().update(kind, value);
+        self.wake();
+    }
+}
+
+/// The same for tests in other languages: `POST /fake/press`, `/fake/write`, `/fake/fault`, and
+/// `/fake/requests` and `/fake/answers` to look.
+pub(super) fn control(shared: &Shared, wish: &str, body: &Value) -> Response {
+    let number = |name: &str| body[name].as_i64().unwrap_or_default();
+    let user = User(number("user"));
+    let mut state = shared.state();
+    let told = match wish {
+        "press" => {
+            let (at, id) = (number("chat"), number("message"));
+            let query = format!("query{}", state.queries.len() + 1);
+            state.queries.insert(query.clone(), Vec::new());
+            let shown = state.messages.get(&(at, id)).cloned();
+            let press = json!({
+                "id": query, "from": user.shown(), "chat_instance": "7", "data": body["data"],
+                "message": shown.unwrap_or_else(|| json!({"message_id": id, "chat": chat(at, false), "date": 0})),
+            });
+            state.update("callback_query", press);
+            json!({"query": query})
+        }
+        "write" => {
+            let id = state.message_id();
+            let message = json!({
+                "message_id": id, "date": DATE, "chat": chat(number("chat"), false),
+                "from": user.shown(), "text": body["text"],
+            });
+            state.messages.insert((number("chat"), id), message.clone());
+            state.update("message", message);
+            json!({"message": id})
+        }
+        "fault" => json!({"planned": shared.faults.read(body).is_some()}),
+        "answers" => {
+            let query = body["query"].as_str().unwrap_or_default();
+            json!(state.queries.get(query))
+        }
+        "requests" => {
+            let shown =
+                |request: &Recorded| json!({"method": request.method, "body": request.body});
+            state.requests.iter().map(shown).collect()
+        }
+        _ => return reply(404, &Value::Null),
+    };
+    drop(state);
+    shared.changed.notify_waiters();
+    shared.changed.notify_one();
+    reply(200, &told)
+}

@@ -1,0 +1,52 @@
+//! What a fake platform does wrong when it is told to.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// One fault, for one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Too much at once: come back after so many seconds.
+    Wait(u64),
+    /// An error of the platform's own; nothing was done.
+    Status(u16),
+    /// An answer that makes no sense; nothing was done.
+    Garbage,
+    /// Nothing is done and nothing said, for so long.
+    Hang(Duration),
+    /// It is done, and the answer is lost.
+    Lost,
+}
+
+#[derive(Debug, Default)]
+pub struct Faults(Mutex<VecDeque<(String, Fault)>>);
+
+impl Faults {
+    /// For the next request for this method that has no fault planned yet.
+    pub fn plan(&self, method: &str, fault: Fault) {
+        let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        planned.push_back((method.to_owned(), fault));
+    }
+
+    pub fn take(&self, method: &str) -> Option<Fault> {
+        let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = planned.iter().position(|(for_method, _)| for_method == method)?;
+        planned.remove(at).map(|(_, fault)| fault)
+    }
+
+    /// From the words of a test in another language: `{"method", "fault": "wait", "seconds": 1}`.
+    pub fn read(&self, wish: &serde_json::Value) -> Option<()> {
+        let number = |name: &str| wish[name].as_u64();
+        let fault = match wish["fault"].as_str()? {
+            "wait" => Fault::Wait(number("seconds")?),
+            "status" => Fault::Status(u16::try_from(number("status")?).ok()?),
+            "garbage" => Fault::Garbage,
+            "hang" => Fault::Hang(Duration::from_secs(number("seconds")?)),
+            "lost" => Fault::Lost,
+            _ => return None,
+        };
+        self.plan(wish["method"].as_str()?, fault);
+        Some(())
+    }
+}

@@ -1,0 +1,113 @@
+//! An inbox that writes everything down and says what it is told to say, for tests of one channel.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::channel::{Busy, Inbox, Press, Told, Wrote};
+use tokio::sync::Notify;
+
+/// On loopback everything comes within milliseconds, even while the machine is busy.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+#[derive(Default)]
+pub struct Notebook {
+    inside: Mutex<Inside>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Inside {
+    presses: Vec<Press>,
+    wrote: Vec<Wrote>,
+    replies: VecDeque<Told>,
+    busy: u32,
+}
+
+impl Notebook {
+    /// What the next press is told; without any, that it is none of ours.
+    pub fn reply(&self, told: Told) {
+        self.inside().replies.push_back(told);
+    }
+
+    /// So many of the next gestures cannot be written down.
+    pub fn busy(&self, times: u32) {
+        self.inside().busy = times;
+    }
+
+    pub fn presses(&self) -> Vec<Press> {
+        self.inside().presses.clone()
+    }
+
+    pub fn wrote(&self) -> Vec<Wrote> {
+        self.inside().wrote.clone()
+    }
+
+    /// When there are so many presses.
+    ///
+    /// # Panics
+    /// If they do not come.
+    pub async fn pressed(&self, count: usize) -> Vec<Press> {
+        self.until(|inside| inside.presses.len() >= count).await;
+        self.presses()
+    }
+
+    /// When so much was written.
+    ///
+    /// # Panics
+    /// If it does not come.
+    pub async fn written(&self, count: usize) -> Vec<Wrote> {
+        self.until(|inside| inside.wrote.len() >= count).await;
+        self.wrote()
+    }
+
+    async fn until(&self, done: impl Fn(&Inside) -> bool) {
+        let came = tokio::time::timeout(PATIENCE, async {
+            loop {
+                let changed = self.changed.notified();
+                if done(&self.inside()) {
+                    return;
+                }
+                changed.await;
+            }
+        });
+        came.await.expect("the gesture comes");
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_busy(&self) -> bool {
+        let mut inside = self.inside();
+        let busy = inside.busy > 0;
+        inside.busy = inside.busy.saturating_sub(1);
+        busy
+    }
+}
+
+#[async_trait]
+impl Inbox for Notebook {
+    async fn pressed(&self, _: &str, press: Press) -> Result<Told, Busy> {
+        if self.is_busy() {
+            return Err(Busy);
+        }
+        let told = {
+            let mut inside = self.inside();
+            inside.presses.push(press);
+            inside.replies.pop_front().unwrap_or(Told::NotHere)
+        };
+        self.changed.notify_waiters();
+        Ok(told)
+    }
+
+    async fn wrote(&self, _: &str, wrote: Wrote) -> Result<(), Busy> {
+        if self.is_busy() {
+            return Err(Busy);
+        }
+        self.inside().wrote.push(wrote);
+        self.changed.notify_waiters();
+        Ok(())
+    }
+}
