@@ -91,7 +91,12 @@ impl<T> Asked<T> {
 
 /// A whole body, within its bounds.
 pub(crate) async fn read_body(app: &App, body: Body) -> Reply<Bytes> {
-    let limit = app.limits.body_bytes;
+    read_at_most(app, body, app.limits.body_bytes).await
+}
+
+/// The same, where less is enough.
+pub(crate) async fn read_at_most(app: &App, body: Body, limit: usize) -> Reply<Bytes> {
+    let limit = limit.min(app.limits.body_bytes);
     let mut stream = body.into_data_stream();
     let reading = async {
         let mut bytes = Vec::new();
@@ -144,7 +149,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
 
 /// A message about a wrong type repeats the value (`invalid type: string "…"`), which may be a
 /// secret: the value is left out.
-fn shape(error: &serde_json::Error) -> String {
+pub(crate) fn shape(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match (text.find('"'), text.rfind('"')) {
         (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to + 1..]),

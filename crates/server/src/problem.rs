@@ -41,6 +41,15 @@ pub(crate) struct Document {
     /// The open ones, with `holds_open`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     holds: Vec<String>,
+    /// Results for prompts that were never sent, with `answer_invalid`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<String>,
+    /// Results that came twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    duplicate: Vec<String>,
+    /// Prompts that got no result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
     #[serde(skip)]
     retry_after_s: Option<u64>,
 }
@@ -62,6 +71,9 @@ impl Problem {
             decision: None,
             hold: None,
             holds: Vec::new(),
+            unknown: Vec::new(),
+            duplicate: Vec::new(),
+            missing: Vec::new(),
             retry_after_s: None,
         }))
     }
@@ -95,6 +107,26 @@ impl Problem {
         let mut problem = Problem::new(422, "answer_invalid", "This does not fit", why);
         problem.0.field = Some(field.into());
         problem
+    }
+
+    /// Results that do not go with the prompts that are open.
+    pub(crate) fn other_ids(
+        unknown: Vec<String>,
+        duplicate: Vec<String>,
+        missing: Vec<String>,
+    ) -> Problem {
+        let why = "send exactly one result for each prompt that is open";
+        let mut problem = Problem::invalid("tool_results", why);
+        problem.0.unknown = unknown;
+        problem.0.duplicate = duplicate;
+        problem.0.missing = missing;
+        problem
+    }
+
+    pub(crate) fn not_awaiting() -> Problem {
+        let detail =
+            "nothing is asked in this conversation, and nothing of this was answered before";
+        Problem::new(409, "not_awaiting", "Nothing is asked", detail)
     }
 
     pub(crate) fn key_reused(detail: impl Into<String>) -> Problem {

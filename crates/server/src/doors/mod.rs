@@ -8,6 +8,7 @@
 mod conversation;
 mod cors;
 mod flow;
+mod frontend_tools;
 mod identity;
 mod limits;
 mod setup;
@@ -67,6 +68,11 @@ impl<S: Send + Sync + 'static> Room<S> {
             .layer(from_fn_with_state(self.door.clone(), cors::shared))
             .with_state(self)
     }
+
+    /// For what is about nobody.
+    fn open_to_all(self, routes: Router<Room<S>>) -> Router {
+        routes.layer(from_fn_with_state(self.door.clone(), cors::shared)).with_state(self)
+    }
 }
 
 /// The routes of every door that is open.
@@ -74,8 +80,9 @@ pub(crate) fn router(app: &App) -> Router {
     app.doors.iter().fold(Router::new(), |router, setup| router.merge(open(app, setup)))
 }
 
-fn open(_app: &App, setup: &DoorSetup) -> Router {
+fn open(app: &App, setup: &DoorSetup) -> Router {
     match &setup.wire {
-        Wire::FrontendTools(_) | Wire::Worlds(_) | Wire::AiSdk(_) => Router::new(),
+        Wire::FrontendTools(own) => frontend_tools::router(app, setup, own),
+        Wire::Worlds(_) | Wire::AiSdk(_) => Router::new(),
     }
 }

@@ -1,0 +1,119 @@
+//! What posted results mean for the holds that are open: which answers to give, or why none.
+//!
+//! Pure: it is told how things stand. Whether an answer counts is judged where all answers are.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::answer::{Answer, Scope};
+use domain::hold::{Hold, HoldState, Question};
+use domain::id::{CallId, HoldId};
+use domain::person::PersonId;
+use domain::refusal::Refusal;
+use domain::session::Session;
+
+use super::awaiting::{self, Prompt};
+use super::body::Posted;
+
+/// Posted for every prompt that was not clicked. It is no answer.
+const SKIPPED: &str = "skipped";
+
+/// What to do about posted results.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    pub(super) answers: Vec<(Arc<Hold>, Answer)>,
+    /// Holds that the same person answered in the same way before: this is a repeat, or goes on with
+    /// what an interrupted request began.
+    pub(super) repeated: Vec<HoldId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Unfit {
+    /// The ids are not those that are open.
+    Ids {
+        unknown: Vec<String>,
+        duplicate: Vec<String>,
+        missing: Vec<String>,
+    },
+    /// Nothing is open, and nothing of this was answered before.
+    NotAwaiting,
+    Refused(Refusal),
+}
+
+pub(super) fn plan(
+    session: &Session,
+    bridged: bool,
+    by: &PersonId,
+    posted: &[Posted],
+) -> Result<Plan, Unfit> {
+    let prompts = awaiting::all(session, bridged);
+    let open: Vec<&Prompt> = prompts.iter().filter(|prompt| prompt.hold.is_pending()).collect();
+    let mut seen = BTreeSet::new();
+    let duplicate: BTreeSet<&str> = posted
+        .iter()
+        .map(|posted| posted.tool_use_id.as_str())
+        .filter(|id| !seen.insert(*id))
+        .collect();
+    let named =
+        |posted: &Posted| prompts.iter().find(|prompt| prompt.tool_use_id == posted.tool_use_id);
+    let reaches_open = posted.iter().filter_map(named).any(|prompt| prompt.hold.is_pending());
+    // Beside answers to what is open now, only their own turn counts.
+    let turn: Vec<CallId> = session.turn_calls().map(|(id, _)| id).collect();
+    let counts = |prompt: &&Prompt| {
+        !reaches_open
+            || prompt.hold.is_pending()
+            || prompt.hold.call_id().is_some_and(|call| turn.contains(&call))
+    };
+    let found = |posted: &Posted| named(posted).filter(counts);
+    let unknown: Vec<&Posted> = posted.iter().filter(|posted| found(posted).is_none()).collect();
+    if open.is_empty() && unknown.len() == posted.len() && duplicate.is_empty() {
+        return Err(Unfit::NotAwaiting);
+    }
+    let mut missing: Vec<&str> =
+        open.iter().map(|it| it.tool_use_id.as_str()).filter(|id| !seen.contains(id)).collect();
+    // A repeat of what was answered before comes with the ids of then, whatever is open now.
+    if !reaches_open && unknown.is_empty() {
+        missing.clear();
+    }
+    if !(unknown.is_empty() && duplicate.is_empty() && missing.is_empty()) {
+        let owned = |ids: Vec<&str>| ids.into_iter().map(str::to_owned).collect();
+        return Err(Unfit::Ids {
+            unknown: unknown.into_iter().map(|posted| posted.tool_use_id.clone()).collect(),
+            duplicate: owned(duplicate.into_iter().collect()),
+            missing: owned(missing),
+        });
+    }
+    let mut plan = Plan { answers: Vec::new(), repeated: Vec::new() };
+    for (prompt, posted) in posted.iter().filter_map(|posted| Some((found(posted)?, posted))) {
+        let Some(answer) = meant(&prompt.hold, posted) else { continue };
+        let hold = &prompt.hold;
+        if hold.is_pending() {
+            plan.answers.push((hold.clone(), answer));
+        } else if hold.votes.iter().any(|vote| vote.by == *by && vote.answer == answer) {
+            plan.repeated.push(hold.id);
+        } else {
+            let hold = Box::new(Hold::clone(hold));
+            return Err(Unfit::Refused(match hold.state {
+                HoldState::Expired { .. } => Refusal::Expired { hold },
+                _ => Refusal::AlreadyDecided { hold },
+            }));
+        }
+    }
+    Ok(plan)
+}
+
+/// The answer that was given to one prompt; `None` leaves it open.
+fn meant(hold: &Hold, posted: &Posted) -> Option<Answer> {
+    let Posted { content, is_error, .. } = posted;
+    match (&hold.question, content.as_str(), *is_error) {
+        (Question::Perform { .. }, SKIPPED, false) => None,
+        (Question::Perform { .. }, _, is_error) => {
+            Some(Answer::Perform { content: content.clone(), is_error })
+        }
+        (Question::Approve, "yes", false) => {
+            Some(Answer::Approve { scope: Scope::Once, arguments: None, note: None })
+        }
+        (Question::Approve, "no", false) => Some(Answer::Deny { reason: None, stop: false }),
+        _ => None,
+    }
+}

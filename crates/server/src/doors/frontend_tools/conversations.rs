@@ -1,0 +1,158 @@
+//! `GET /agent/{uuid}/conversations`: the runs of a session, the newest first. After a reload, a client
+//! finds here what it is still asked.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::budget::Usage;
+use domain::event::Event;
+use domain::id::{RunId, StreamId};
+use domain::message::{Message, Role};
+use domain::session::RunStatus;
+use domain::time::Timestamp;
+use ports::store::Entry;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::limits::{CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX};
+use super::sessions::within;
+use super::wire::Awaited;
+use super::{Frontend, awaiting, find, transcript};
+use crate::asked::json as reply;
+use crate::auth::Who;
+use crate::doors::Room;
+use crate::problem::{Problem, Reply};
+
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    before: Option<usize>,
+    limit: Option<usize>,
+    agent_type: Option<String>,
+}
+
+pub(super) async fn list(
+    State(room): State<Room<Frontend>>,
+    who: Who,
+    Path(uuid): Path<String>,
+    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+) -> Reply<Response> {
+    let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
+    let limit = within("limit", wanted.limit, CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX)?;
+    if let Some(name) = &wanted.agent_type {
+        room.wire.kind(Some(name))?;
+    }
+    let session = find(&room, &who.caller, &uuid).await?;
+    let engine = &room.app.engine;
+    let all = told(&engine.store().load(StreamId::Session(session.id)).await?);
+    let numbered = all.iter().enumerate().map(|(index, run)| (index + 1, run));
+    let mut chosen: Vec<(usize, &Told)> = numbered
+        .filter(|(number, _)| wanted.before.is_none_or(|before| *number < before))
+        .collect();
+    let has_more = chosen.len() > limit;
+    chosen.drain(..chosen.len().saturating_sub(limit));
+    chosen.reverse();
+    let prompts: Vec<Awaited> = awaiting::open(&session, room.wire.setup.bridge_approvals)
+        .iter()
+        .map(awaiting::Prompt::shown)
+        .collect();
+    let conversations: Vec<Value> = chosen
+        .into_iter()
+        .map(|(number, run)| {
+            let messages = run.messages.iter().map(|message| &**message);
+            let messages = transcript::messages(messages, &session, engine);
+            let prompts: &[Awaited] = if number == all.len() { &prompts } else { &[] };
+            run.shown(number, messages, prompts)
+        })
+        .collect();
+    let page = json!({
+        "conversations": conversations, "has_more": has_more, "title": session.title,
+    });
+    Ok(reply(StatusCode::OK, &page))
+}
+
+/// One run, as the log tells of it.
+#[derive(Clone, Debug)]
+struct Told {
+    run: RunId,
+    status: RunStatus,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    messages: Vec<Arc<Message>>,
+    usage: Usage,
+}
+
+fn told(entries: &[Entry]) -> Vec<Told> {
+    let mut runs: Vec<Told> = Vec::new();
+    for (entry, event) in
+        entries.iter().flat_map(|entry| entry.events.iter().map(move |it| (entry, it)))
+    {
+        if let Event::RunStarted { run } = event {
+            runs.push(Told {
+                run: *run,
+                status: RunStatus::Running,
+                started_at: entry.at,
+                ended_at: None,
+                messages: Vec::new(),
+                usage: Usage::default(),
+            });
+        }
+        let Some(latest) = runs.last_mut() else { continue };
+        match event {
+            Event::MessageAdded { message } => latest.messages.push(message.clone()),
+            Event::TurnCounted { usage, .. } => {
+                latest.usage.input_tokens += usage.input_tokens;
+                latest.usage.output_tokens += usage.output_tokens;
+            }
+            Event::RunPaused { .. } => latest.status = RunStatus::Paused,
+            Event::RunResumed { .. } => latest.status = RunStatus::Running,
+            Event::RunCompleted { .. } => latest.end(RunStatus::Completed, entry.at),
+            Event::RunFailed { .. } => latest.end(RunStatus::Failed, entry.at),
+            Event::RunCancelled { .. } => latest.end(RunStatus::Cancelled, entry.at),
+            _ => {}
+        }
+    }
+    runs
+}
+
+impl Told {
+    fn end(&mut self, status: RunStatus, at: Timestamp) {
+        self.status = status;
+        self.ended_at = Some(at);
+    }
+
+    fn shown(&self, number: usize, messages: Vec<Value>, prompts: &[Awaited]) -> Value {
+        let said = self.messages.iter().find(|message| message.role == Role::User);
+        let last = self.messages.iter().rfind(|message| message.role == Role::Assistant);
+        let steps = self.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let stop_reason = match self.status {
+            RunStatus::Running => None,
+            RunStatus::Paused => Some("awaiting_frontend_tools"),
+            RunStatus::Completed => Some("end_turn"),
+            RunStatus::Failed => Some("error"),
+            RunStatus::Cancelled => Some("cancelled"),
+        };
+        let is_over = self.status.is_over();
+        let mut shown = json!({
+            "conversation_id": said.map_or_else(|| self.run.to_string(), |message| message.id.to_string()),
+            "run_id": self.run.to_string(),
+            "sequence_number": number,
+            "user_message": said.map(|message| message.text()).unwrap_or_default(),
+            "final_response": last.filter(|_| is_over).map(|message| message.text()),
+            "started_at": self.started_at.to_string(),
+            "completed_at": self.ended_at.map(|at| at.to_string()),
+            "stop_reason": stop_reason,
+            "total_steps": steps,
+            "usage": {
+                "input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens,
+            },
+            "generated_files": null,
+            "messages": messages,
+        });
+        if !prompts.is_empty() {
+            shown["pending_frontend_tools"] = Awaited::array(prompts);
+        }
+        shown
+    }
+}

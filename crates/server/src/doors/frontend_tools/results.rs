@@ -1,0 +1,146 @@
+//! `POST /agent/tool_results`: the client answers the prompts of a pause, and what follows is streamed.
+//! Everything is checked before anything is stored, and everything is stored before the stream opens.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use domain::answer::Answer;
+use domain::event::Scope;
+use domain::hold::Hold;
+use domain::refusal::Refusal;
+use engine::{Answering, Caller, Error, Keep};
+
+use super::answering::{self, Plan, Unfit};
+use super::body::ResultsAsked;
+use super::limits::BODY_BYTES_MAX;
+use super::telling::Telling;
+use super::{Frontend, find, format, repeats, run};
+use crate::asked::read_at_most;
+use crate::auth::Who;
+use crate::doors::flow::{Flow, Since};
+use crate::doors::{AgentType, Room, shown};
+use crate::idempotency::Key;
+use crate::problem::{Problem, Refused, Reply};
+
+pub(super) async fn answer(
+    State(room): State<Room<Frontend>>,
+    who: Who,
+    headers: HeaderMap,
+    body: Body,
+) -> Reply {
+    let bytes = read_at_most(&room.app, body, BODY_BYTES_MAX).await?;
+    let asked = ResultsAsked::parse(&bytes)?;
+    let key = run::key(&room, &who, &headers, "/agent/tool_results", &bytes)?;
+    let (app, caller) = (room.app.clone(), who.caller.clone());
+    let session = find(&room, &caller, &asked.agent_uuid).await?;
+    let kind = room.wire.kind_for(&session, asked.agent_type.as_deref())?;
+    let by = caller.must_be_person()?.id().clone();
+    caller.must_have(Scope::Answer)?;
+    if let Some(key) = &key {
+        // Another body under the same key is refused; the same one is a repeat by its own words.
+        app.engine.kept(&key.caller, &key.key, key.request).await?;
+    }
+    let bridged = room.wire.setup.bridge_approvals;
+    let plan = answering::plan(&session, bridged, &by, &asked.results).map_err(refused)?;
+    let answers = checked(&room, &caller, &plan).await?;
+    let place = app.streams.take(caller.key_space())?;
+    let connection = room.wire.attached.enter(session.id);
+    let since = match answers.is_empty() {
+        true => replayed(&room, &session, &plan).await?,
+        false => Since::now(&session),
+    };
+    store(&room, &caller, key, answers).await?;
+    let format = format::noted(&app, session.id).await?;
+    let flow = Flow::open(&app, &caller, &session, None, since).await?;
+    let kind = AgentType { format: format.unwrap_or(opened_in(&room, &session, &kind)?), ..kind };
+    let session = session.id;
+    let telling = Telling { room, caller, session, run: None, kind, opener: None, connection };
+    Ok(telling.stream(&who, place, flow))
+}
+
+/// The format of the session's streams, whatever type the client names now.
+fn opened_in(
+    room: &Room<Frontend>,
+    session: &domain::session::Session,
+    kind: &AgentType,
+) -> Result<crate::doors::Format, Problem> {
+    match session.home.as_ref().is_some_and(|home| &*home.door == super::NAME) {
+        true => Ok(room.wire.kind_for(session, None)?.format),
+        false => Ok(kind.format),
+    }
+}
+
+/// After what this repeats.
+async fn replayed(
+    room: &Room<Frontend>,
+    session: &domain::session::Session,
+    plan: &Plan,
+) -> Reply<Since> {
+    let run = plan.repeated.first().and_then(|id| session.holds.get(id)?.run);
+    match repeats::before(&room.app, session.id, &plan.repeated).await? {
+        Some(position) => Ok(Since { position, current: run }),
+        None => Ok(Since::now(session)),
+    }
+}
+
+/// What could be wrong with an answer is found before the first one is given.
+async fn checked(
+    room: &Room<Frontend>,
+    caller: &Caller,
+    plan: &Plan,
+) -> Reply<Vec<(Hold, Answering)>> {
+    let engine = &room.app.engine;
+    let person = caller.must_be_person()?;
+    let mut answers = Vec::new();
+    for (hold, answer) in &plan.answers {
+        if hold.is_overdue(engine.now()) {
+            return Err(Refusal::Expired { hold: Box::new(Hold::clone(hold)) }.into());
+        }
+        if !hold.admits(person.id(), engine.people()) {
+            let why = "this prompt is for somebody else to answer".to_owned();
+            return Err(Refusal::NotEntitled { why }.into());
+        }
+        if let Err(unfit) = hold.question.fits(answer) {
+            return Err(Problem::invalid(unfit.field, unfit.why).into());
+        }
+        let digest = match answer {
+            // What a client tool was asked to do cannot be edited; an approval is of what was shown.
+            Answer::Perform { .. } => None,
+            _ => Some(shown::digest(&room.app, room.door.name, hold).await?),
+        };
+        answers.push((Hold::clone(hold), Answering { digest, answer: answer.clone() }));
+    }
+    Ok(answers)
+}
+
+async fn store(
+    room: &Room<Frontend>,
+    caller: &Caller,
+    key: Option<Key>,
+    answers: Vec<(Hold, Answering)>,
+) -> Reply<()> {
+    let last = answers.len().saturating_sub(1);
+    let render = |_: &Hold| (200, b"{}".to_vec());
+    for (number, (hold, answering)) in answers.into_iter().enumerate() {
+        let keep = key.clone().filter(|_| number == last).map(|key| {
+            let Key { caller, key, request, .. } = key;
+            Keep { caller, key, request, render: &render }
+        });
+        match room.app.engine.answer(caller, hold.id, answering, keep).await {
+            // The same request came twice at once: it is stored.
+            Ok(_) | Err(Error::Replayed(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn refused(unfit: Unfit) -> Refused {
+    match unfit {
+        Unfit::Refused(refusal) => refusal.into(),
+        Unfit::NotAwaiting => Problem::not_awaiting().into(),
+        Unfit::Ids { unknown, duplicate, missing } => {
+            Problem::other_ids(unknown, duplicate, missing).into()
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `POST /agent/run`: something is said, and what follows from it is streamed.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use domain::answer::{Answer, Scope};
+use domain::hold::Hold;
+use domain::id::{RunId, SessionId};
+use domain::session::{Home, Session};
+use engine::{Answering, Error, Keep, NewSession, Said, Saying};
+use serde_json::json;
+
+use super::attached::Connection;
+use super::body::{self, RunAsked};
+use super::limits::{BODY_BYTES_MAX, TITLE_CHARS};
+use super::repeats::{self, Belongs};
+use super::telling::Telling;
+use super::wire::Meta;
+use super::{Frontend, NAME, find, format, transcript};
+use crate::asked::read_at_most;
+use crate::auth::Who;
+use crate::doors::flow::{Flow, Since};
+use crate::doors::words::{self, Verdict};
+use crate::doors::{AgentType, Room, shown};
+use crate::idempotency::{Key, key_of, request_digest};
+use crate::problem::{Problem, Refused, Reply};
+
+pub(super) async fn run(
+    State(room): State<Room<Frontend>>,
+    who: Who,
+    headers: HeaderMap,
+    body: Body,
+) -> Reply {
+    let bytes = read_at_most(&room.app, body, BODY_BYTES_MAX).await?;
+    let asked = RunAsked::parse(&bytes)?;
+    let key = key(&room, &who, &headers, "/agent/run", &bytes)?;
+    start(room, who, key, asked).await
+}
+
+/// The key under which a request may come again.
+pub(super) fn key(
+    room: &Room<Frontend>,
+    who: &Who,
+    headers: &HeaderMap,
+    path: &str,
+    bytes: &[u8],
+) -> Result<Option<Key>, Problem> {
+    let Some(key) = key_of(headers)? else { return Ok(None) };
+    let request = request_digest("POST", path, bytes);
+    let caller = who.caller.key_space();
+    let key = Key { caller, key, request, at: room.app.engine.now() };
+    room.app.recent.check(&key)?;
+    Ok(Some(key))
+}
+
+pub(super) async fn start(
+    room: Room<Frontend>,
+    who: Who,
+    key: Option<Key>,
+    asked: RunAsked,
+) -> Reply {
+    let (app, caller) = (room.app.clone(), who.caller.clone());
+    let named = asked.agent_type.as_deref();
+    let known = match &asked.agent_uuid {
+        Some(uuid) => Some(find(&room, &caller, uuid).await?),
+        None => None,
+    };
+    let kind = match &known {
+        Some(session) => room.wire.kind_for(session, named)?,
+        None => room.wire.kind(named)?.clone(),
+    };
+    let request = Request { room, who, kind, asked, key };
+    if let Some(key) = &request.key
+        && let Some(reply) = app.engine.kept(&key.caller, &key.key, key.request).await?
+    {
+        return request.kept(&reply.body).await;
+    }
+    let (session, connection) = match known {
+        Some(session) => {
+            let connection = request.room.wire.attached.enter(session.id);
+            if let Some(run) = repeats::under_way(&session, &request.asked.texts) {
+                return request.again(&session, run, connection).await;
+            }
+            if let Some((hold, verdict)) =
+                words::spoken(&app.words, &session, &request.asked.query())
+                && let Some(answered) = request.agreed(&session, &hold, verdict).await?
+            {
+                return request.follow(&answered, None, Since::now(&session), connection).await;
+            }
+            (session, connection)
+        }
+        None => {
+            let kind = request.kind.name.clone();
+            match repeats::find(&request.room, &caller, &request.asked, &kind).await? {
+                (Belongs::Again(session, run), connection) => {
+                    return request.again(&session, run, connection).await;
+                }
+                (Belongs::New(id), connection) => (request.open(id).await?, connection),
+            }
+        }
+    };
+    request.say(session, connection).await
+}
+
+/// A request that was understood.
+struct Request {
+    room: Room<Frontend>,
+    who: Who,
+    kind: AgentType,
+    asked: RunAsked,
+    key: Option<Key>,
+}
+
+impl Request {
+    async fn open(&self, id: SessionId) -> Reply<Arc<Session>> {
+        let first = self.asked.query();
+        let line = first.trim().lines().next().unwrap_or_default();
+        let mut title: String = line.chars().take(TITLE_CHARS).collect();
+        if title.len() < line.len() {
+            title.push('…');
+        }
+        let new = NewSession {
+            agent: self.kind.agent.to_string(),
+            title: Some(title),
+            metadata: format::metadata(&self.kind),
+            home: Some(Home { door: NAME.into(), place: self.kind.name.clone() }),
+        };
+        Ok(self.room.app.engine.open_once(&self.who.caller, id, new).await?)
+    }
+
+    async fn say(self, session: Arc<Session>, connection: Connection) -> Reply {
+        let engine = &self.room.app.engine;
+        let render = |said: &Said| {
+            let began = json!({"session": session.id.to_string(), "run": said.run.to_string()});
+            (200, began.to_string().into_bytes())
+        };
+        let keep = self.key.clone().map(|key| {
+            let Key { caller, key, request, .. } = key;
+            Keep { caller, key, request, render: &render }
+        });
+        let saying = Saying { texts: self.asked.texts.clone(), while_pending: None };
+        let run = match engine.say(&self.who.caller, session.id, saying, keep).await {
+            Ok(said) => said.run,
+            Err(Error::Replayed(reply)) => return self.kept(&reply.body).await,
+            Err(error) => return Err(error.into()),
+        };
+        let since = Since::now(&session);
+        self.follow(&session, Some(run), since, connection).await
+    }
+
+    /// One of the sentences that were agreed on as an answer. From whoever may not give it, it is a
+    /// message like any other.
+    async fn agreed(
+        &self,
+        session: &Arc<Session>,
+        hold: &Hold,
+        verdict: Verdict,
+    ) -> Reply<Option<Arc<Session>>> {
+        let (engine, caller) = (&self.room.app.engine, &self.who.caller);
+        let Some(person) = &caller.person else { return Ok(None) };
+        if !hold.admits(person.id(), engine.people()) {
+            return Ok(None);
+        }
+        let digest = Some(shown::digest(&self.room.app, NAME, hold).await?);
+        let answer = match verdict {
+            Verdict::Approve => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+            Verdict::Deny => Answer::Deny { reason: None, stop: false },
+        };
+        engine.answer(caller, hold.id, Answering { digest, answer }, None).await?;
+        Ok(Some(session.clone()))
+    }
+
+    /// What the same key began.
+    async fn kept(self, began: &[u8]) -> Reply {
+        let began: serde_json::Value = serde_json::from_slice(began).unwrap_or_default();
+        let id = |name: &str| began[name].as_str().unwrap_or_default();
+        let (Ok(session), Ok(run)) = (id("session").parse::<SessionId>(), id("run").parse()) else {
+            // The key was used on another address before.
+            return Err(Refused::from(Error::KeyReused));
+        };
+        let session = self.room.app.engine.session(&self.who.caller, session).await?;
+        let connection = self.room.wire.attached.enter(session.id);
+        self.again(&session, run, connection).await
+    }
+
+    /// The whole stream of a run once more.
+    async fn again(self, session: &Arc<Session>, run: RunId, connection: Connection) -> Reply {
+        let latest = session.run.as_ref().is_some_and(|latest| latest.id == run);
+        let since = match latest {
+            true => Since::latest_run(&self.room.app, session).await?,
+            false => Since { position: 0, current: None },
+        };
+        self.follow(session, Some(run), since, connection).await
+    }
+
+    async fn follow(
+        self,
+        session: &Arc<Session>,
+        run: Option<RunId>,
+        since: Since,
+        connection: Connection,
+    ) -> Reply {
+        let Request { room, who, kind, asked, .. } = self;
+        let place = room.app.streams.take(who.caller.key_space())?;
+        format::remember(&room.app, session, kind.format).await?;
+        let flow = Flow::open(&room.app, &who.caller, session, run, since).await?;
+        let history = kind.history.then(|| {
+            let before = session.transcript.iter().map(|message| &**message);
+            transcript::messages(before, session, &room.app.engine)
+        });
+        let meta = Meta {
+            format: kind.format,
+            user_query: asked.query(),
+            agent_uuid: body::uuid(session.id),
+            model: kind.agent.to_string(),
+            history,
+        };
+        let (caller, session) = (who.caller.clone(), session.id);
+        let opener = Some(meta);
+        let telling = Telling { room, caller, session, run, kind, opener, connection };
+        Ok(telling.stream(&who, place, flow))
+    }
+}

@@ -1,0 +1,80 @@
+//! `GET /agent/sessions`: what was talked about on this door, the newest first.
+
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::session::Session;
+use ports::store::SessionRow;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::limits::{PAGE, SESSIONS_COUNTED, SESSIONS_DEFAULT, SESSIONS_MAX};
+use super::transcript::is_prompt;
+use super::{Frontend, NAME, body};
+use crate::asked::json as reply;
+use crate::auth::Who;
+use crate::doors::Room;
+use crate::problem::{Problem, Reply};
+
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    limit: Option<usize>,
+    offset: Option<usize>,
+    agent_type: Option<String>,
+}
+
+pub(super) async fn list(
+    State(room): State<Room<Frontend>>,
+    who: Who,
+    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+) -> Reply<Response> {
+    let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
+    let limit = within("limit", wanted.limit, SESSIONS_DEFAULT, SESSIONS_MAX)?;
+    let offset = wanted.offset.unwrap_or(0);
+    let place = match &wanted.agent_type {
+        Some(name) => Some(room.wire.kind(Some(name))?.name.clone()),
+        None => None,
+    };
+    let engine = &room.app.engine;
+    let mut rows: Vec<SessionRow> = Vec::new();
+    loop {
+        let after = rows.last().map(|row| row.id);
+        let page = engine.sessions_at(&who.caller, NAME, place.clone(), after, PAGE).await?;
+        let more = page.len() == PAGE;
+        rows.extend(page);
+        if !more || rows.len() >= SESSIONS_COUNTED {
+            break;
+        }
+    }
+    let mut sessions = Vec::new();
+    for row in rows.iter().skip(offset).take(limit) {
+        let session = engine.session(&who.caller, row.id).await?;
+        sessions.push(shown(row, &session));
+    }
+    let total = rows.len();
+    Ok(reply(StatusCode::OK, &json!({"sessions": sessions, "total": total})))
+}
+
+fn shown(row: &SessionRow, session: &Session) -> Value {
+    let runs = session.transcript.iter().filter(|message| is_prompt(message)).count();
+    json!({
+        "agent_uuid": body::uuid(row.id),
+        "title": row.title,
+        "created_at": row.opened_at.to_string(),
+        "updated_at": row.changed_at.to_string(),
+        "total_runs": runs + session.queue.len(),
+    })
+}
+
+/// How many are wanted, if that many can be had.
+pub(super) fn within(
+    field: &str,
+    wanted: Option<usize>,
+    default: usize,
+    most: usize,
+) -> Result<usize, Problem> {
+    match wanted.unwrap_or(default) {
+        number if (1..=most).contains(&number) => Ok(number),
+        _ => Err(Problem::invalid(field, format!("`{field}` is between 1 and {most}"))),
+    }
+}

@@ -1,0 +1,167 @@
+//! The json format: one envelope for each item.
+
+use serde::Serialize;
+
+use super::DONE;
+use super::say::{Awaited, Meta, Say, error};
+use super::xml::named;
+
+/// What the client's side is written for. Only a pause is longer: the client reads its last piece only.
+const ENVELOPE_BYTES_MAX: usize = 2_048;
+
+pub(crate) struct Writer {
+    agent: String,
+    open: Option<&'static str>,
+}
+
+#[derive(Clone, Serialize)]
+struct Envelope<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    agent: &'a str,
+    #[serde(rename = "final")]
+    is_final: bool,
+    delta: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+}
+
+impl Envelope<'_> {
+    fn written(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn with<'b>(&'b self, delta: &'b str, is_final: bool) -> Envelope<'b> {
+        Envelope { delta, is_final, ..self.clone() }
+    }
+}
+
+impl Writer {
+    pub(super) fn new(agent: &str) -> Writer {
+        Writer { agent: agent.to_owned(), open: None }
+    }
+
+    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+        match say {
+            Say::Text(delta) => self.flow("text", delta, items),
+            Say::Thinking(delta) => self.flow("thinking", delta, items),
+            other => {
+                self.close(items);
+                self.whole(other, items);
+            }
+        }
+    }
+
+    fn envelope<'a>(&'a self, kind: &'a str) -> Envelope<'a> {
+        Envelope { kind, agent: &self.agent, is_final: false, delta: "", id: None, name: None }
+    }
+
+    fn flow(&mut self, kind: &'static str, delta: &str, items: &mut Vec<String>) {
+        if delta.is_empty() {
+            return;
+        }
+        if self.open != Some(kind) {
+            self.close(items);
+            self.open = Some(kind);
+        }
+        let envelope = self.envelope(kind);
+        items.extend(pieces(&envelope, delta).map(|piece| envelope.with(piece, false).written()));
+    }
+
+    fn close(&mut self, items: &mut Vec<String>) {
+        if let Some(kind) = self.open.take() {
+            items.push(self.envelope(kind).with("", true).written());
+        }
+    }
+
+    fn whole(&self, say: &Say, items: &mut Vec<String>) {
+        match say {
+            Say::Opened(meta) => items.push(self.opener(meta)),
+            Say::Called { id, name, input } => {
+                self.cut("tool_call", input, Some((id, &named(name))), items);
+            }
+            Say::Result { id, name, text } => {
+                self.cut("tool_result", text, Some((id, &named(name))), items);
+            }
+            Say::Awaiting(awaited) => {
+                let array = Awaited::array(awaited).to_string();
+                items.push(self.envelope("awaiting_frontend_tools").with(&array, true).written());
+            }
+            Say::Failed { code, message } => {
+                self.cut("error", &error(code, message).to_string(), None, items);
+            }
+            Say::Final(value) => self.cut("meta_final", &value.to_string(), None, items),
+            Say::Withdrawn => {
+                let why = serde_json::json!({
+                    "message": "what was said last is withdrawn, and said anew",
+                    "code": "withdrawn", "details": {}, "collapse_previous_assistant": true,
+                });
+                self.cut("rollback", &why.to_string(), None, items);
+            }
+            Say::Done => items.push(DONE.to_owned()),
+            Say::Text(_) | Say::Thinking(_) | Say::Closed | Say::TurnEnded { .. } => {}
+        }
+    }
+
+    /// Always one envelope: of more than one, the client would not learn which session this is. The
+    /// question is only repeated there for show, so a long one is shortened.
+    fn opener(&self, meta: &Meta) -> String {
+        let written = |query: &str| {
+            let meta = Meta { user_query: query.to_owned(), ..meta.clone() };
+            self.envelope("meta_init").with(&meta.object().to_string(), true).written()
+        };
+        let whole = written(&meta.user_query);
+        let too_long = whole.len().saturating_sub(ENVELOPE_BYTES_MAX);
+        if too_long == 0 {
+            return whole;
+        }
+        // A character is written with at least its own length, so cutting that much is enough.
+        let mut keep = meta.user_query.len().saturating_sub(too_long + '…'.len_utf8());
+        while !meta.user_query.is_char_boundary(keep) {
+            keep -= 1;
+        }
+        written(&format!("{}…", &meta.user_query[..keep]))
+    }
+
+    fn cut(&self, kind: &str, payload: &str, of: Option<(&str, &str)>, items: &mut Vec<String>) {
+        let (id, name) = of.unzip();
+        let envelope = Envelope { id, name, ..self.envelope(kind) };
+        let mut pieces = pieces(&envelope, payload).peekable();
+        if pieces.peek().is_none() {
+            items.push(envelope.with("", true).written());
+        }
+        while let Some(piece) = pieces.next() {
+            items.push(envelope.with(piece, pieces.peek().is_none()).written());
+        }
+    }
+}
+
+/// Cuts a payload so that no envelope is too long. A piece has at least one character, also in an
+/// envelope that is too long by itself.
+fn pieces<'a>(envelope: &Envelope<'_>, mut rest: &'a str) -> impl Iterator<Item = &'a str> {
+    let room = ENVELOPE_BYTES_MAX.saturating_sub(envelope.with("", false).written().len());
+    std::iter::from_fn(move || {
+        let mut used = 0;
+        let end = rest
+            .char_indices()
+            .find_map(|(at, c)| {
+                used += written_len(c);
+                (used > room && at > 0).then_some(at)
+            })
+            .unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// How many bytes a character takes in JSON.
+fn written_len(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        c if (c as u32) < 0x20 => 6,
+        c => c.len_utf8(),
+    }
+}

@@ -1,0 +1,143 @@
+//! The xml format: tags around blocks, each tag and each piece of text an item of its own.
+
+use serde_json::Value;
+
+use super::DONE;
+use super::say::{Awaited, Say, error};
+use super::text::{Flowing, section};
+
+#[derive(Default)]
+pub(crate) struct Writer {
+    open: Option<(Block, Flowing)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Text,
+    Thinking,
+}
+
+impl Block {
+    fn name(self) -> &'static str {
+        match self {
+            Block::Text => "content-block-text",
+            Block::Thinking => "content-block-thinking",
+        }
+    }
+}
+
+impl Writer {
+    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+        match say {
+            Say::Text(delta) => self.flow(Block::Text, delta, items),
+            Say::Thinking(delta) => self.flow(Block::Thinking, delta, items),
+            other => {
+                self.close(items);
+                items.extend(whole(other));
+            }
+        }
+    }
+
+    fn flow(&mut self, block: Block, delta: &str, items: &mut Vec<String>) {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != block) {
+            if delta.is_empty() {
+                return;
+            }
+            self.close(items);
+            items.push(format!("<{}>", block.name()));
+            self.open = Some((block, Flowing::default()));
+        }
+        if let Some((_, flowing)) = &mut self.open {
+            items.extend(flowing.piece(delta));
+        }
+    }
+
+    fn close(&mut self, items: &mut Vec<String>) {
+        if let Some((block, _)) = self.open.take() {
+            items.push(format!("</{}>", block.name()));
+        }
+    }
+}
+
+/// What is an item by itself. The raw format says these in the same way.
+pub(super) fn whole(say: &Say) -> Option<String> {
+    match say {
+        Say::Opened(meta) => Some(with_data("meta_init", &meta.object())),
+        Say::Called { id, name, input } => {
+            // Not JSON only if the model wrote something else; then it is shown as the text that it is.
+            let input = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()));
+            Some(format!(
+                "<content-block-tool_call id=\"{}\" name=\"{}\" arguments=\"{}\"></content-block-tool_call>",
+                attribute(id),
+                attribute(&named(name)),
+                attribute_json(&input)
+            ))
+        }
+        Say::Result { id, name, text } => Some(format!(
+            "<content-block-tool_result id=\"{}\" name=\"{}\">{}</content-block-tool_result>",
+            attribute(id),
+            attribute(&named(name)),
+            section(text)
+        )),
+        Say::Awaiting(awaited) => {
+            Some(with_data("awaiting_frontend_tools", &Awaited::array(awaited)))
+        }
+        Say::Failed { code, message } => Some(format!(
+            "<content-block-error>{}</content-block-error>",
+            section(&error(code, message).to_string())
+        )),
+        Say::Final(value) => Some(with_data("meta_final", value)),
+        Say::Done => Some(DONE.to_owned()),
+        Say::Text(_) | Say::Thinking(_) | Say::Closed | Say::TurnEnded { .. } | Say::Withdrawn => {
+            None
+        }
+    }
+}
+
+fn with_data(tag: &str, value: &Value) -> String {
+    format!("<{tag} data=\"{}\"></{tag}>", attribute_json(value))
+}
+
+/// JSON such that decoding its entities once or twice gives the same.
+fn attribute_json(value: &Value) -> String {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        match c {
+            '"' => text.push_str("&quot;"),
+            '&' | '<' | '>' | '\'' => escape(&mut text, c),
+            c if c.is_ascii() => text.push(c),
+            c => escape(&mut text, c),
+        }
+    }
+    text
+}
+
+fn escape(text: &mut String, c: char) {
+    let mut units = [0; 2];
+    for unit in c.encode_utf16(&mut units) {
+        text.push_str(&format!("\\u{unit:04x}"));
+    }
+}
+
+fn attribute(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#x27;"),
+            // A line break would end the item; no id of ours or of a provider has one.
+            c if c.is_control() => escaped.push('_'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A model may call a tool by any name; what no tool can be called is not repeated.
+pub(super) fn named(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "_.:-".contains(c) { c } else { '_' };
+    name.chars().map(plain).collect()
+}
