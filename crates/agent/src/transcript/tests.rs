@@ -3,6 +3,7 @@ use std::sync::Arc;
 use domain::budget::Spent;
 use domain::id::{MessageId, RunId, SessionId};
 use domain::message::Origin;
+use domain::person::PersonId;
 use domain::session::{Queued, Run, RunStatus};
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place};
@@ -191,6 +192,7 @@ fn i24_nothing_of_ours_reaches_the_model() {
     session.queue.push_back(Queued { message: user("CANARY"), run: RunId::new(1, 6), join: true });
     session.run = Some(Run {
         id: RunId::new(1, 5),
+        by: Some(PersonId::new("CANARY")),
         status: RunStatus::Paused,
         turn: vec![call_id(1)],
         spent: Spent::begin(Timestamp::from_ms(1)),

@@ -288,7 +288,7 @@ fn tools() {
     );
     check(
         &tool("kind = \"human\"\nasks = \"any\"\n"),
-        "h.toml:4: `asks` cannot be `any`; it is one of `options` and `anything`",
+        "h.toml:4: `asks` cannot be `any`; it is one of `options`, `anything` and `questions`",
     );
     let command = |rest: &str| {
         tool(&format!("kind = \"command\"\ndescription = \"d\"\nargv = [\"x\"]\n{rest}"))
