@@ -94,6 +94,15 @@ impl Problem {
         Problem::new(404, "not_found", "Not found", format!("there is no such {what}"))
     }
 
+    /// The same, in the words that clients of another system know.
+    pub(crate) fn not_found_as(detail: &str) -> Problem {
+        Problem::new(404, "not_found", "Not found", detail)
+    }
+
+    pub(crate) fn version_conflict(detail: impl Into<String>) -> Problem {
+        Problem::new(409, "version_conflict", "It has changed", detail)
+    }
+
     pub(crate) fn wrong_method() -> Problem {
         let detail = "this address does not take this method; /openapi.json says which it takes";
         Problem::new(405, "bad_request", "Wrong method", detail)

@@ -5,6 +5,7 @@
 //! shown (`shown`) and what happens in a run (`flow`) are told here once for all of them. Doors are
 //! off unless the configuration opens them, and are no part of the API that `/openapi.json` describes.
 
+mod ai_sdk;
 mod conversation;
 mod cors;
 mod flow;
@@ -83,6 +84,7 @@ pub(crate) fn router(app: &App) -> Router {
 fn open(app: &App, setup: &DoorSetup) -> Router {
     match &setup.wire {
         Wire::FrontendTools(own) => frontend_tools::router(app, setup, own),
-        Wire::Worlds(_) | Wire::AiSdk(_) => Router::new(),
+        Wire::Worlds(_) => Router::new(),
+        Wire::AiSdk(wire) => ai_sdk::router(app, setup, wire),
     }
 }

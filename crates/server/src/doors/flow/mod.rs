@@ -104,6 +104,13 @@ impl Flow {
         })
     }
 
+    /// A rest that is known already is no end: the next one is.
+    pub(crate) fn wait_for_change(&mut self) {
+        if self.rest == Some(End::Paused) {
+            self.rest = None;
+        }
+    }
+
     /// The next thing to tell; `None` after the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Step>, Error> {
         loop {

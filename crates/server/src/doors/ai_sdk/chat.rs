@@ -1,0 +1,236 @@
+//! `POST …/chat`: a message of the person's, or an assistant message that comes back with answers. Both
+//! get the stream of what follows.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use domain::digest::{Digest, Framed};
+use domain::id::{RunId, SessionId};
+use domain::session::{RunStatus, Session};
+use engine::{Error, Keep, Said, Saying};
+use serde_json::{Value, json};
+
+use super::super::flow::{Flow, Since};
+use super::super::stream::{self, Heartbeat};
+use super::super::{conversation, words};
+use super::read::{self, Message, Posted};
+use super::teller::Teller;
+use super::{Here, NAME, Ui, answers, refusal, version};
+use crate::asked::{parse, read_body};
+use crate::auth::Who;
+use crate::problem::{Problem, Reply};
+use crate::wire::Anything;
+
+/// A comment: the client's parser passes it over.
+const HEARTBEAT: Heartbeat = Heartbeat(b": still here\n\n");
+const HEADERS: [(&str, &str); 1] = [("x-vercel-ai-ui-message-stream", "v1")];
+
+pub(crate) async fn say(
+    State(here): State<Here>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    who: Who,
+    body: Body,
+) -> Response {
+    let serving = async {
+        let body = value(&here, body).await?;
+        let (place, posted) = read::chat(&body)?;
+        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        converse(&here, &who, &place, posted, &asked).await
+    };
+    Box::pin(serving).await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
+}
+
+pub(crate) async fn value(here: &Here, body: Body) -> Reply<Value> {
+    let bytes = read_body(&here.app, body).await?;
+    parse::<Anything>(&bytes).map(|Anything(value)| value)
+}
+
+/// What an address and headers say.
+pub(crate) struct Asked {
+    pub(crate) ui: Ui,
+    agent: Arc<str>,
+}
+
+impl Asked {
+    pub(crate) fn new(
+        here: &Here,
+        query: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Asked, Problem> {
+        let param = |name: &str| {
+            let pairs =
+                query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+            pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        };
+        let ui = version(here, param("ui").as_deref(), headers);
+        let mut agents = here.wire.agents.iter();
+        let agent = match param("agent") {
+            None => agents.next(),
+            Some(name) => agents.find(|agent| agent.name == name),
+        };
+        let agent = agent.ok_or_else(|| {
+            let names: Vec<&str> = here.wire.agents.iter().map(|it| it.name.as_str()).collect();
+            Problem::invalid("agent", format!("the agents here are: {}", names.join(", ")))
+        })?;
+        Ok(Asked { ui, agent: agent.agent.clone() })
+    }
+}
+
+pub(crate) async fn converse(
+    here: &Here,
+    who: &Who,
+    place: &str,
+    posted: Posted,
+    asked: &Asked,
+) -> Reply {
+    let (app, caller) = (&here.app, &who.caller);
+    match &posted.message {
+        Message::User { id, texts } => {
+            if texts.iter().all(|text| text.trim().is_empty()) {
+                return Err(Problem::invalid("messages", "say something").into());
+            }
+            let session =
+                conversation::find_or_open(app, caller, NAME, place, &asked.agent).await?;
+            if let Some(answered) = by_words(here, who, &session, texts, asked.ui).await? {
+                return Ok(answered);
+            }
+            let id = id.clone();
+            spoken(here, who, session, id, texts.clone(), posted, asked.ui).await
+        }
+        Message::Assistant { id, parts } => {
+            let found = conversation::find(app, caller, NAME, place).await?;
+            let session = found.ok_or_else(|| Problem::not_found("chat"))?;
+            let given = answers::read(here, caller, &session, parts, asked.ui).await?;
+            let waits = given.is_empty() && given.presses_on;
+            answers::store(here, caller, &given).await?;
+            let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
+            go_on(here, who, &session, Teller::new(here, asked.ui, message, given.upto), waits)
+                .await
+        }
+    }
+}
+
+fn latest(session: &Session) -> Option<String> {
+    session.run.as_ref().map(|run| run.id.to_string())
+}
+
+/// A message that is one of the sentences agreed on for an open hold is the answer to it, if its sender
+/// may give that answer. Otherwise it is a message like any other.
+async fn by_words(
+    here: &Here,
+    who: &Who,
+    session: &Arc<Session>,
+    texts: &[String],
+    ui: Ui,
+) -> Reply<Option<Response>> {
+    let Some((hold, verdict)) = words::spoken(&here.app.words, session, &texts.join("\n")) else {
+        return Ok(None);
+    };
+    let Ok(digest) = super::super::shown::digest(&here.app, NAME, &hold).await else {
+        return Ok(None);
+    };
+    let answer = answers::verdict(verdict == words::Verdict::Approve, None);
+    let answering = engine::Answering { digest: Some(digest), answer };
+    match Box::pin(here.app.engine.answer(&who.caller, hold.id, answering, None)).await {
+        Ok(_) => {}
+        Err(Error::Refused(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    // The client has begun a new message: what follows the answer goes into it.
+    let since = Since::now(session);
+    let fresh = here.app.engine.session(&who.caller, session.id).await?;
+    let message = format!("{}-{}", latest(session).unwrap_or_default(), session.version);
+    let run = fresh.run.as_ref().map(|run| run.id);
+    let flow = Flow::open(&here.app, &who.caller, &fresh, run, since).await?;
+    Ok(Some(streamed(here, who, flow, Teller::new(here, ui, message, None))?))
+}
+
+async fn spoken(
+    here: &Here,
+    who: &Who,
+    session: Arc<Session>,
+    id: Option<String>,
+    texts: Vec<String>,
+    posted: Posted,
+    ui: Ui,
+) -> Reply {
+    let (engine, caller) = (&here.app.engine, &who.caller);
+    let run = session.run.as_ref();
+    if let (true, Some(run)) = (posted.regenerate, run)
+        && run.status == RunStatus::Failed
+    {
+        engine.retry_run(caller, run.id).await?;
+        let session = engine.session(caller, session.id).await?;
+        let message = run.id.to_string();
+        return go_on(here, who, &session, Teller::new(here, ui, message, None), false).await;
+    }
+    let since = Since::now(&session);
+    let key = match (posted.regenerate, run) {
+        (true, Some(run)) => Some(format!("again:{}", run.id)),
+        _ => id.map(|id| format!("message:{id}")),
+    };
+    let kept = |said: &Said| {
+        let body = json!({
+            "run": said.run.to_string(), "after": since.position,
+            "current": since.current.map(|run| run.to_string()),
+        });
+        (200, body.to_string().into_bytes())
+    };
+    let keep = key.map(|key| Keep {
+        caller: caller.key_space(),
+        key: format!("{NAME}:{}:{key}", session.id),
+        request: named(session.id, &key),
+        render: &kept,
+    });
+    let saying = Saying { texts, while_pending: posted.while_pending };
+    let (run, since) = match engine.say(caller, session.id, saying, keep).await {
+        Ok(said) => (said.run, since),
+        // It was said before: whoever says it again hears what came of it.
+        Err(Error::Replayed(reply)) => before(&reply.body)?,
+        Err(error) => return Err(error.into()),
+    };
+    let flow = Flow::open(&here.app, caller, &session, Some(run), since).await?;
+    streamed(here, who, flow, Teller::new(here, ui, run.to_string(), None))
+}
+
+/// Of which message, and not of what it says: one id is one message.
+fn named(session: SessionId, key: &str) -> Digest {
+    Framed::new("holdpoint.ai_sdk.message.v1")
+        .field("session", session.to_string().as_bytes())
+        .field("key", key.as_bytes())
+        .finish()
+}
+
+fn before(kept: &[u8]) -> Result<(RunId, Since), Problem> {
+    let kept: Value = serde_json::from_slice(kept).unwrap_or_default();
+    let run = |key: &str| kept[key].as_str().and_then(|id| id.parse().ok());
+    let gone = || Problem::unavailable("what was said before cannot be found; try again", 1);
+    let position = kept["after"].as_u64().ok_or_else(gone)?;
+    Ok((run("run").ok_or_else(gone)?, Since { position, current: run("current") }))
+}
+
+/// The latest run, from its beginning: the teller passes over what the client has.
+pub(crate) async fn go_on(
+    here: &Here,
+    who: &Who,
+    session: &Session,
+    teller: Teller,
+    waits: bool,
+) -> Reply {
+    let since = Since::latest_run(&here.app, session).await?;
+    let run = session.run.as_ref().map(|run| run.id);
+    let mut flow = Flow::open(&here.app, &who.caller, session, run, since).await?;
+    if waits {
+        flow.wait_for_change();
+    }
+    streamed(here, who, flow, teller)
+}
+
+pub(crate) fn streamed(here: &Here, who: &Who, flow: Flow, teller: Teller) -> Reply {
+    let place = here.app.streams.take(who.caller.key_space())?;
+    Ok(stream::reply(&here.app, who, place, HEARTBEAT, &HEADERS, |out| teller.tell(flow, out)))
+}

@@ -1,0 +1,124 @@
+//! `…/hitl-confirm`: the button of a front end, for one call. What it says about the call besides its
+//! id is compared or passed over, and never used.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::hold::{Hold, HoldOutcome, HoldState, Question};
+use domain::outcome::{ResultKind, ToolResult};
+use domain::refusal::Refusal;
+use domain::session::{CallState, Session};
+use engine::{Answering, Until};
+use serde_json::{Value, json};
+
+use super::super::{conversation, shown};
+use super::answers::{Standing, stands, verdict};
+use super::chat::value;
+use super::values::call_of;
+use super::{Here, NAME, chunks, project, refusal};
+use crate::asked::json;
+use crate::auth::Who;
+use crate::problem::{Problem, Reply};
+
+/// Longer than this the button shows that it is running.
+const WAITS: Duration = Duration::from_secs(30);
+
+pub(crate) async fn confirm(
+    State(here): State<Here>,
+    Path(project): Path<String>,
+    who: Who,
+    body: Body,
+) -> Response {
+    let confirming = async {
+        let body = value(&here, body).await?;
+        let result = confirmed(&here, &who, &project, &body).await?;
+        Ok(json(StatusCode::OK, &json!({"success": true, "result": result})))
+    };
+    Box::pin(confirming)
+        .await
+        .unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
+}
+
+async fn confirmed(here: &Here, who: &Who, project: &str, body: &Value) -> Reply<Value> {
+    let text = |key: &str| body.get(key).and_then(Value::as_str);
+    let missing = |key: &str| Problem::bad_request(format!("`{key}` is missing"));
+    let id = text("toolCallId").ok_or_else(|| missing("toolCallId"))?;
+    let tool = text("toolName").ok_or_else(|| missing("toolName"))?;
+    let approved =
+        body.get("confirmed").and_then(Value::as_bool).ok_or_else(|| missing("confirmed"))?;
+    let unknown = || Problem::not_found_as("Tool invocation not found");
+    let caller = &who.caller;
+    let place = project::place(project);
+    let session = conversation::find(&here.app, caller, NAME, &place).await?.ok_or_else(unknown)?;
+    let call = call_of(&session, id).ok_or_else(unknown)?;
+    let record = session.calls.get(&call).ok_or_else(unknown)?;
+    if *record.tool != *tool {
+        return Err(Problem::bad_request("`toolName` is not the tool of this call").into());
+    }
+    let hold = held(&session, call).ok_or_else(unknown)?;
+    match stands(&hold, approved) {
+        Standing::Open => {
+            let digest = shown::digest(&here.app, NAME, &hold).await?;
+            let answering = Answering { digest: Some(digest), answer: verdict(approved, None) };
+            Box::pin(here.app.engine.answer(caller, hold.id, answering, None)).await?;
+        }
+        // Whoever answered so: nothing runs again, and the result is the same.
+        Standing::Same => {}
+        Standing::Late(refusal) | Standing::Other(refusal) => return Err(refusal.into()),
+    }
+    let settled = here.app.engine.wait(caller, hold.id, Until::Settled, WAITS).await?;
+    match settled {
+        None => Ok(json!({"status": "running"})),
+        Some(hold) => result(here, who, &session, &hold).await,
+    }
+}
+
+/// The approve hold that a call stands under; a confirmed second call stands under the first one's.
+fn held(session: &Session, call: domain::id::CallId) -> Option<Arc<Hold>> {
+    let stored = session.calls.get(&call)?.call.as_ref().map_or(call, |stored| stored.id);
+    session.hold_of(stored).filter(|hold| hold.question == Question::Approve).cloned()
+}
+
+async fn result(here: &Here, who: &Who, session: &Session, hold: &Hold) -> Reply<Value> {
+    if let Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) = &hold.outcome {
+        return Ok(shaped(result));
+    }
+    match &hold.state {
+        HoldState::Denied(_) => {
+            let fresh = here.app.engine.session(&who.caller, session.id).await?;
+            let settled =
+                hold.call_id().and_then(|call| fresh.calls.get(&call)).and_then(|record| {
+                    match &record.state {
+                        CallState::Settled { result } if result.kind == ResultKind::Denied => {
+                            Some(shaped(result))
+                        }
+                        _ => None,
+                    }
+                });
+            Ok(settled.unwrap_or_else(|| chunks::denied("")))
+        }
+        HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new(hold.clone()) }.into()),
+        _ => Ok(json!({"status": "running"})),
+    }
+}
+
+fn shaped(result: &ToolResult) -> Value {
+    // Results of two-phase tools have their shape already.
+    if let value @ Value::Object(_) = chunks::value(&result.content)
+        && value["status"].is_string()
+        && value["success"].is_boolean()
+    {
+        return value;
+    }
+    match result.kind {
+        ResultKind::Output | ResultKind::Pending => chunks::succeeded(&result.content),
+        ResultKind::Denied => chunks::denied(&result.content),
+        ResultKind::Error | ResultKind::Expired | ResultKind::Cancelled => {
+            chunks::failed(&result.content)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The door for front ends of the AI SDK, versions 5, 6 and 7: `useChat` and `Chat` post their messages
+//! here and read a stream of chunks. One assistant message of theirs is one run of ours.
+//!
+//! The client posts its whole history, and nothing of it is believed: only what is new counts, a call
+//! is looked up in our own record, and its stored arguments are what runs.
+
+mod answers;
+mod chat;
+mod chunks;
+mod confirm;
+mod project;
+mod read;
+mod refusal;
+mod resume;
+mod teller;
+mod values;
+
+use axum::Router;
+use axum::http::HeaderName;
+use axum::routing::{get, post};
+use std::sync::Arc;
+
+use super::setup::{AiSdk, DoorSetup, Ui};
+use super::{Door, Room};
+use crate::app::App;
+
+pub(crate) const NAME: &str = "ai_sdk";
+
+type Here = Room<AiSdk>;
+
+pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
+    let door = |refuse| {
+        Arc::new(Door {
+            name: NAME,
+            via: NAME,
+            act_as: setup.act_as.clone(),
+            origins: setup.origins.clone(),
+            token_header: Some(HeaderName::from_static("x-chat-token")),
+            refuse,
+        })
+    };
+    let room = |refuse| Room { app: app.clone(), door: door(refuse), wire: Arc::new(wire.clone()) };
+    let at = |path: &str| format!("{}{path}", wire.prefix);
+    let chats = Router::new()
+        .route(&at("/chat"), post(chat::say).get(resume::by_query))
+        .route(&at("/chat/{chat}/stream"), get(resume::chat));
+    let projects = Router::new()
+        .route(&at("/v1/chat"), post(project::say))
+        .route(&at("/v1/chat/{project}/stream"), get(resume::project).delete(project::stop))
+        .route(&at("/v1/chat/{project}/hitl-confirm"), post(confirm::confirm));
+    // The two generations word their refusals differently.
+    room(refusal::problem).guarded(chats).merge(room(refusal::success_false).guarded(projects))
+}
+
+/// Which generation of the client this is: it does not say by itself, so the address or a header may.
+fn version(here: &Here, asked: Option<&str>, headers: &axum::http::HeaderMap) -> Ui {
+    let header = headers.get("x-ai-sdk-version").and_then(|value| value.to_str().ok());
+    let told = asked.and_then(Ui::parse).or_else(|| header.and_then(Ui::parse));
+    told.unwrap_or(here.wire.ui)
+}

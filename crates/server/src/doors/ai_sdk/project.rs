@@ -1,0 +1,55 @@
+//! `…/v1/chat`: an older generation of front ends, which posts one message and names a project.
+
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde_json::json;
+
+use super::super::conversation;
+use super::chat::{Asked, converse, value};
+use super::{Here, NAME, read, refusal};
+use crate::asked::json;
+use crate::auth::Who;
+use crate::problem::Problem;
+
+/// What the project's conversation is called, apart from chats of the same name.
+pub(crate) fn place(project: &str) -> String {
+    format!("project:{project}")
+}
+
+pub(crate) async fn say(
+    State(here): State<Here>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    who: Who,
+    body: Body,
+) -> Response {
+    let serving = async {
+        let body = value(&here, body).await?;
+        let (project, posted) = read::project(&body)?;
+        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        converse(&here, &who, &place(&project), posted, &asked).await
+    };
+    Box::pin(serving)
+        .await
+        .unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
+}
+
+/// Stops the run: open holds are cancelled, and every call still gets its result.
+pub(crate) async fn stop(
+    State(here): State<Here>,
+    Path(project): Path<String>,
+    who: Who,
+) -> Response {
+    let stopping = async {
+        let found = conversation::find(&here.app, &who.caller, NAME, &place(&project)).await?;
+        let session = found.ok_or_else(|| Problem::not_found("chat"))?;
+        let under_way = session.run.as_ref().filter(|run| !run.status.is_over());
+        if let Some(run) = under_way {
+            here.app.engine.cancel_run(&who.caller, run.id, None).await?;
+        }
+        Ok(json(StatusCode::OK, &json!({"success": true, "stopped": under_way.is_some()})))
+    };
+    stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
+}

@@ -1,0 +1,102 @@
+//! `GET …/stream`: the current assistant message from its beginning, then as it goes on. Nothing when
+//! nothing is under way and nothing waits.
+
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use domain::session::RunStatus;
+
+use super::super::conversation;
+use super::chat::{Asked, go_on};
+use super::teller::Teller;
+use super::{Here, NAME, project, refusal};
+use crate::auth::Who;
+use crate::problem::{Problem, Reply};
+
+pub(crate) async fn chat(
+    State(here): State<Here>,
+    Path(chat): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    who: Who,
+) -> Response {
+    let resumed = resumed(&here, &who, &chat, query.as_deref(), &headers).await;
+    resumed.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
+}
+
+pub(crate) async fn project(
+    State(here): State<Here>,
+    Path(project): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    who: Who,
+) -> Response {
+    let place = project::place(&project);
+    let resumed = resumed(&here, &who, &place, query.as_deref(), &headers).await;
+    resumed.unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
+}
+
+/// Versions 5 and 6 put the chat behind the whole address, also behind its query:
+/// `/api/chat?ui=6/chat_1/stream`.
+pub(crate) async fn by_query(
+    State(here): State<Here>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    who: Who,
+) -> Response {
+    let named = query.as_deref().and_then(|query| query.strip_suffix("/stream")?.rsplit_once('/'));
+    let Some((query, chat)) = named else {
+        return refusal::problem(Problem::wrong_method());
+    };
+    let resumed = resumed(&here, &who, &decoded(chat), Some(query), &headers).await;
+    resumed.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
+}
+
+async fn resumed(
+    here: &Here,
+    who: &Who,
+    place: &str,
+    query: Option<&str>,
+    headers: &HeaderMap,
+) -> Reply {
+    let asked = Asked::new(here, query, headers)?;
+    let found = conversation::find(&here.app, &who.caller, NAME, place).await?;
+    let active = found.filter(|session| {
+        let status = session.run.as_ref().map(|run| run.status);
+        matches!(status, Some(RunStatus::Running | RunStatus::Paused))
+    });
+    let Some(session) = active else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let message = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
+    go_on(here, who, &session, Teller::new(here, asked.ui, message, None), false).await
+}
+
+/// Percent signs undone; what is not UTF-8 then names nothing.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let byte = hex.filter(|_| *first == b'%').and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_were_meant() {
+        for (sent, meant) in [
+            ("chat_1", "chat_1"),
+            ("a%20b%2Fc", "a b/c"),
+            ("100%", "100%"),
+            ("%zz", "%zz"),
+            ("%ff", ""),
+        ] {
+            assert_eq!(decoded(sent), meant);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! A run as the stream of one assistant message. What the client has already is passed over; results
+//! are told in any case, since saying one twice is harmless and leaving one out is not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::hold::{Hold, HoldState, Question};
+use domain::id::{HoldId, MessageId};
+use domain::outcome::ResultKind;
+use domain::session::Session;
+use domain::tool::Confirm;
+use serde_json::Value;
+
+use super::super::flow::{Called, End, Flow, Settled, Step};
+use super::super::shown;
+use super::super::stream::{Gone, Out};
+use super::values::{id_of, input_of, is_own};
+use super::{Here, NAME, Ui, chunks};
+
+pub(crate) struct Teller {
+    here: Here,
+    ui: Ui,
+    /// What the client calls the message.
+    message: String,
+    /// The latest of our messages that the client has.
+    upto: Option<MessageId>,
+    /// Whether what is told now is still something that the client has.
+    passing: bool,
+    /// Whether the next words begin another turn.
+    turn_over: bool,
+    /// Whether a step is open on the wire.
+    in_step: bool,
+    /// Which revision of each question was told.
+    revisions: BTreeMap<HoldId, u32>,
+}
+
+/// Why the telling stopped before its end.
+enum Stopped {
+    Gone,
+    Failed(engine::Error),
+    Refused,
+}
+
+impl From<Gone> for Stopped {
+    fn from(_: Gone) -> Stopped {
+        Stopped::Gone
+    }
+}
+
+impl From<engine::Error> for Stopped {
+    fn from(error: engine::Error) -> Stopped {
+        Stopped::Failed(error)
+    }
+}
+
+impl Teller {
+    pub(crate) fn new(here: &Here, ui: Ui, message: String, upto: Option<MessageId>) -> Teller {
+        Teller {
+            here: here.clone(),
+            ui,
+            message,
+            upto,
+            passing: upto.is_some(),
+            turn_over: true,
+            in_step: false,
+            revisions: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) async fn tell(mut self, mut flow: Flow, out: Out) {
+        match self.all(&mut flow, &out).await {
+            Ok(()) | Err(Stopped::Gone) => {}
+            Err(stopped) => {
+                if let Stopped::Failed(error) = stopped {
+                    tracing::warn!(%error, "a stream of the door ai_sdk ends early");
+                }
+                let chunk =
+                    chunks::error("this cannot be told at present; reload to see how things stand");
+                let _ = out.data(&chunk).await;
+                let _ = out.send("data: [DONE]\n\n").await;
+            }
+        }
+    }
+
+    async fn all(&mut self, flow: &mut Flow, out: &Out) -> Result<(), Stopped> {
+        let session = flow.fresh().await?;
+        let run = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
+        out.data(&chunks::start(&self.message, &session.id.to_string(), &run)).await?;
+        while let Some(step) = flow.next().await? {
+            match step {
+                Step::Open { id, kind } => {
+                    self.turn(out).await?;
+                    self.say(out, chunks::open(kind, &id)).await?;
+                }
+                Step::Delta { id, kind, text } => {
+                    self.say(out, chunks::delta(kind, &id, &text)).await?
+                }
+                Step::Close { id, kind } => self.say(out, chunks::close(kind, &id)).await?,
+                Step::Thought { message } => {
+                    self.turn(out).await?;
+                    self.turn_over = true;
+                    if self.upto == Some(message.id) {
+                        self.upto = None;
+                    }
+                }
+                Step::Called(called) => self.called(&*flow.fresh().await?, &called, out).await?,
+                Step::HoldOpened(hold) => self.asked(&*flow.fresh().await?, hold.id, out).await?,
+                Step::HoldDecided(hold) => self.decided(&hold, out).await?,
+                Step::Settled(settled) => {
+                    self.settled(&*flow.fresh().await?, &settled, out).await?
+                }
+                Step::End(end) => return self.end(&*flow.fresh().await?, end, out).await,
+                Step::RunStarted { .. }
+                | Step::Said { .. }
+                | Step::Withdrawn { .. }
+                | Step::HoldChanged(_)
+                | Step::Paused
+                | Step::Resumed => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What only those need who do not have it yet.
+    async fn say(&self, out: &Out, chunk: Value) -> Result<(), Stopped> {
+        if !self.passing {
+            out.data(&chunk).await?;
+        }
+        Ok(())
+    }
+
+    /// A turn of the model is a step of the message.
+    async fn turn(&mut self, out: &Out) -> Result<(), Stopped> {
+        if !self.turn_over {
+            return Ok(());
+        }
+        self.turn_over = false;
+        // Everything up to the client's latest message has been passed over.
+        self.passing &= self.upto.is_some();
+        if !self.passing {
+            self.finish_step(out).await?;
+            out.data(&chunks::start_step()).await?;
+            self.in_step = true;
+        }
+        Ok(())
+    }
+
+    async fn finish_step(&mut self, out: &Out) -> Result<(), Stopped> {
+        if std::mem::take(&mut self.in_step) {
+            out.data(&chunks::finish_step()).await?;
+        }
+        Ok(())
+    }
+
+    async fn called(
+        &mut self,
+        session: &Session,
+        called: &Called,
+        out: &Out,
+    ) -> Result<(), Stopped> {
+        if self.passing {
+            return Ok(());
+        }
+        let (id, input) =
+            (id_of(session, called.call), input_of(&self.here.app, session, called.call));
+        let dynamic = !is_own(&self.here.app, session, &called.tool);
+        for chunk in chunks::input(&id, &called.tool, &input, dynamic) {
+            out.data(&chunk).await?;
+        }
+        Ok(())
+    }
+
+    async fn asked(&mut self, session: &Session, hold: HoldId, out: &Out) -> Result<(), Stopped> {
+        let Some(hold) = session.holds.get(&hold) else { return Ok(()) };
+        let app = &self.here.app;
+        match (&hold.question, &hold.call) {
+            (Question::Approve, Some(call)) if !hold.two_phase => {
+                if !self.passing {
+                    // Before anybody can see it.
+                    shown::record(app, NAME, hold).await.map_err(|_| Stopped::Refused)?;
+                    self.revisions.insert(hold.id, call.revision);
+                    if self.ui >= Ui::Six {
+                        let id = id_of(session, call.id);
+                        out.data(&chunks::approval_request(&id, hold, &app.origin)).await?;
+                    }
+                }
+                Ok(())
+            }
+            (_, Some(_)) if hold.question != Question::Settle => Ok(()),
+            _ => self.say(out, chunks::asks(hold, &app.origin)).await,
+        }
+    }
+
+    async fn decided(&mut self, hold: &Arc<Hold>, out: &Out) -> Result<(), Stopped> {
+        if hold.call.is_none() || hold.question == Question::Settle {
+            return self.say(out, chunks::asks(hold, &self.here.app.origin)).await;
+        }
+        if self.ui < Ui::Seven || hold.question != Question::Approve || hold.two_phase {
+            return Ok(());
+        }
+        match &hold.state {
+            HoldState::Approved(_) => {
+                self.say(out, chunks::approval_response(hold, true, None)).await
+            }
+            HoldState::Denied(_) => {
+                self.say(out, chunks::approval_response(hold, false, reason(hold))).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn settled(
+        &self,
+        session: &Session,
+        settled: &Settled,
+        out: &Out,
+    ) -> Result<(), Stopped> {
+        let id = id_of(session, settled.call);
+        let content = settled.result.content.as_str();
+        let hold = session.hold_of(settled.call);
+        let call = session.calls.get(&settled.call).and_then(|record| record.call.as_ref());
+        let two_phase = call.is_some_and(|call| call.confirm == Confirm::TwoPhase);
+        // Shown to version 5 as a tool of its own, whose status its front ends read in the output.
+        let as_theirs =
+            self.ui == Ui::Five && hold.is_some_and(|hold| hold.question == Question::Approve);
+        let superseded = hold.is_some_and(|hold| {
+            matches!(&hold.state, HoldState::Cancelled { reason: Some(reason), .. } if reason == "superseded")
+        });
+        let chunk = match settled.result.kind {
+            _ if two_phase => chunks::output(&id, &chunks::value(content)),
+            ResultKind::Output | ResultKind::Pending if as_theirs => {
+                chunks::output(&id, &chunks::succeeded(content))
+            }
+            ResultKind::Output | ResultKind::Pending => {
+                chunks::output(&id, &chunks::value(content))
+            }
+            ResultKind::Denied if self.ui == Ui::Five => {
+                chunks::output(&id, &chunks::denied(content))
+            }
+            ResultKind::Denied => chunks::output_denied(&id),
+            ResultKind::Error if as_theirs => chunks::output(&id, &chunks::failed(content)),
+            ResultKind::Cancelled if superseded => {
+                chunks::output_error(&id, "superseded by a new message")
+            }
+            ResultKind::Error | ResultKind::Expired | ResultKind::Cancelled => {
+                chunks::output_error(&id, content)
+            }
+        };
+        Ok(out.data(&chunk).await?)
+    }
+
+    async fn end(&mut self, session: &Session, end: End, out: &Out) -> Result<(), Stopped> {
+        if end == End::Paused {
+            self.revised(session, out).await?;
+        }
+        self.finish_step(out).await?;
+        match end {
+            End::Paused => out.data(&chunks::finish(self.ui, "tool-calls")).await?,
+            End::Completed => out.data(&chunks::finish(self.ui, "stop")).await?,
+            End::Failed(error) => out.data(&chunks::error(&error)).await?,
+            End::Cancelled => out.data(&chunks::abort()).await?,
+            End::Waiting => {
+                let open: Vec<String> =
+                    session.open_holds().map(|hold| hold.id.to_string()).collect();
+                out.data(&chunks::waits(&open)).await?;
+                out.data(&chunks::finish(self.ui, "other")).await?;
+            }
+            End::Closed => {
+                out.data(&chunks::error("the server stops; reload once it is back")).await?;
+            }
+        }
+        out.send("data: [DONE]\n\n").await?;
+        Ok(())
+    }
+
+    /// What was edited since it was told is told again: nobody answers what they were not shown.
+    async fn revised(&mut self, session: &Session, out: &Out) -> Result<(), Stopped> {
+        for hold in session.open_holds().filter(|hold| hold.question == Question::Approve) {
+            let Some(call) = hold.call.as_ref().filter(|_| !hold.two_phase) else { continue };
+            if self.revisions.get(&hold.id).copied().unwrap_or(1) == call.revision {
+                continue;
+            }
+            let app = &self.here.app;
+            shown::record(app, NAME, hold).await.map_err(|_| Stopped::Refused)?;
+            let (id, input) = (id_of(session, call.id), input_of(app, session, call.id));
+            let [_, available] =
+                chunks::input(&id, &call.tool, &input, !is_own(app, session, &call.tool));
+            out.data(&available).await?;
+            if self.ui >= Ui::Six {
+                out.data(&chunks::approval_request(&id, hold, &app.origin)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn reason(hold: &Hold) -> Option<&str> {
+    match &hold.state.decision()?.vote()?.answer {
+        domain::answer::Answer::Deny { reason, .. } => reason.as_deref(),
+        _ => None,
+    }
+}
