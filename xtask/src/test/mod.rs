@@ -2,6 +2,7 @@
 
 mod api;
 mod browser;
+mod channels;
 mod mcp;
 mod rust;
 mod sdk;
@@ -13,7 +14,7 @@ use anyhow::{Result, bail, ensure};
 use crate::ledger::Part;
 use crate::web;
 
-pub(crate) const PARTS: [Part; 8] = [
+pub(crate) const PARTS: [Part; 9] = [
     Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
     Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
@@ -21,6 +22,11 @@ pub(crate) const PARTS: [Part; 8] = [
     Part { name: "api", about: "schemathesis on the OpenAPI document, real binary", run: api::run },
     Part { name: "sdk", about: "the vendors' own clients on the fake model server", run: sdk::run },
     Part { name: "mcp", about: "public MCP servers behind the real binary", run: mcp::run },
+    Part {
+        name: "channels",
+        about: "the chat platforms' own SDKs on our channels and fakes",
+        run: channels::run,
+    },
     Part {
         name: "crash",
         about: "kills of the real binary: at random, and at every fail point",
@@ -84,7 +90,7 @@ mod tests {
 
     #[test]
     fn parts_are_chosen_by_name_and_keep_their_order() {
-        check("", "rust doc web browser api sdk mcp crash");
+        check("", "rust doc web browser api sdk mcp channels crash");
         check("--only web", "web");
         check("--only crash rust", "rust crash");
         check("--only doc --list --only web", "doc web");

@@ -16,6 +16,7 @@ use crate::tally::{Runner, Tally};
 const CRASH: &str = "package(testkit) and binary(crash)";
 /// Needs packages of others, which its part installs first.
 pub(super) const MCP: &str = "package(testkit) and binary(mcp)";
+pub(super) const CHANNELS: &str = "package(testkit) and binary(channels)";
 
 /// The crash supervisor is a part of its own, so that its minutes show.
 pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
@@ -25,7 +26,7 @@ pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     if setup::has_nextest() {
         // Nextest refuses a filter that names a binary which does not exist.
         let filter = if has_crash(here) {
-            format!("not ({CRASH}) and not ({MCP})")
+            format!("not ({CRASH}) and not ({MCP}) and not ({CHANNELS})")
         } else {
             "all()".to_owned()
         };
@@ -33,7 +34,8 @@ pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     }
     // `cargo test` cannot leave one target out, so all the others are named.
     let mut words = ["--lib", "--bins", "--examples"].map(str::to_owned).to_vec();
-    for target in test_targets(here)?.into_iter().filter(|it| it != "crash" && it != "mcp") {
+    let elsewhere = ["crash", "mcp", "channels"];
+    for target in test_targets(here)?.into_iter().filter(|it| !elsewhere.contains(&it.as_str())) {
         words.extend(["--test".to_owned(), target]);
     }
     libtest(here, &words, Some(binary), &[])

@@ -193,7 +193,8 @@ impl Api {
 
 /// It is JSON in a string, and of its kind.
 fn content(kind: &str, body: &Value) -> Result<Value, (i64, String)> {
-    let text = body["content"].as_str().ok_or((230001, "content is no string".to_owned()))?;
+    let text =
+        body["content"].as_str().ok_or_else(|| (230001, "content is no string".to_owned()))?;
     let content: Value =
         serde_json::from_str(text).map_err(|_| (230001, "content is no JSON".to_owned()))?;
     match kind {

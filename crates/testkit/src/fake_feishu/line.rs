@@ -68,7 +68,7 @@ impl Line {
     pub(super) async fn start() -> Arc<Line> {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on loopback");
         let address = listener.local_addr().expect("it is bound");
-        let line = Arc::new_cyclic(|line: &Weak<Line>| {
+        Arc::new_cyclic(|line: &Weak<Line>| {
             let mut serving = JoinSet::new();
             serving.spawn(accept(listener, line.clone()));
             let inside = Inside {
@@ -85,8 +85,7 @@ impl Line {
                 _serving: serving,
             };
             Line { address, inside: Mutex::new(inside), changed: Notify::new() }
-        });
-        line
+        })
     }
 
     pub fn set_pace(&self, pace: Pace) {

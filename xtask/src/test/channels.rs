@@ -1,0 +1,23 @@
+//! The vendors' own SDKs as judges of our chat channels: `crates/testkit/tests/channels`.
+
+use anyhow::Result;
+
+use super::rust;
+use crate::checkout::Checkout;
+use crate::setup;
+use crate::tally::Tally;
+
+const JUDGES: &str = "crates/testkit/tests/channels/judges";
+
+/// Each platform's folder with its lock file, and the variable in which its tests find its Python.
+const PLATFORMS: [(&str, &str); 1] = [("feishu", "CHANNELS_FEISHU_PYTHON")];
+
+pub(crate) fn run(here: &Checkout) -> Result<Tally> {
+    let mut variables = Vec::new();
+    for (platform, variable) in PLATFORMS {
+        let lock = here.join(JUDGES).join(platform).join("requirements.txt");
+        let python = setup::python(here, &format!("channels-{platform}"), &lock)?;
+        variables.push((variable, python));
+    }
+    rust::one_target(here, rust::CHANNELS, "channels", &variables)
+}
