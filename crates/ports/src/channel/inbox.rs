@@ -119,6 +119,14 @@ pub enum Told {
     Invalid(String),
 }
 
+/// The form behind a button.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    Form(Box<Redraw>),
+    /// There is none for them.
+    Refused(Told),
+}
+
 /// It could not be written down. The platform should deliver it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not now")]
@@ -131,4 +139,10 @@ pub trait Inbox: Send + Sync {
     async fn pressed(&self, channel: &str, press: Press) -> Result<Told, Busy>;
 
     async fn wrote(&self, channel: &str, wrote: Wrote) -> Result<(), Busy>;
+
+    /// The form that a button opens, on platforms where a form has a place of its own. It is judged as
+    /// a press would be; nothing is decided and nothing written. An inbox without forms has none here.
+    async fn opens(&self, _channel: &str, _press: &Press) -> Result<Opened, Busy> {
+        Ok(Opened::Refused(Told::NotHere))
+    }
 }
