@@ -16,6 +16,7 @@ mod setup;
 mod shown;
 mod stream;
 mod words;
+mod worlds;
 
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ pub(crate) fn router(app: &App) -> Router {
 fn open(app: &App, setup: &DoorSetup) -> Router {
     match &setup.wire {
         Wire::FrontendTools(own) => frontend_tools::router(app, setup, own),
-        Wire::Worlds(_) => Router::new(),
+        Wire::Worlds(wire) => worlds::open(app, setup, wire),
         Wire::AiSdk(wire) => ai_sdk::router(app, setup, wire),
     }
 }

@@ -1,0 +1,194 @@
+//! Chats: each is a session with the world's main agent, and one more with every other agent that was
+//! addressed in it. Which one is current is remembered for each caller.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use domain::session::Session;
+use ports::store::PutNote;
+use serde_json::{Value, json};
+
+use super::DOOR;
+use super::event::Source;
+use super::fault::{Answered, Fault};
+use super::here::{Here, ok};
+use super::limits::CHATS_MAX;
+use super::name::{Place, is_chat_id, kebab};
+use super::prompt::Prompt;
+use super::{edit, rest};
+use crate::doors::{NamedAgent, conversation, shown};
+
+/// One chat of the caller's.
+pub(super) struct Chat {
+    pub(super) id: String,
+    /// With the main agent first.
+    pub(super) sessions: Vec<Arc<Session>>,
+}
+
+fn place(here: &Here, chat: &str, agent: &NamedAgent) -> String {
+    let agent = (!here.is_main(agent)).then(|| kebab(&agent.name));
+    Place { world: here.id.clone(), chat: chat.to_owned(), agent }.text()
+}
+
+impl Here {
+    /// A chat that the caller opened.
+    pub(super) async fn chat(&self, id: &str) -> Answered<Chat> {
+        if !is_chat_id(id) || self.is_removed(id).await? {
+            return Err(Fault::no_chat());
+        }
+        let mut sessions = Vec::new();
+        for agent in &self.world.agents {
+            let place = place(self, id, agent);
+            let found = conversation::find(self.app(), self.caller(), DOOR, &place).await;
+            match found.map_err(Fault::from) {
+                Ok(Some(session)) => sessions.push(session),
+                // Without the main agent's there is no chat.
+                Ok(None) if sessions.is_empty() => return Err(Fault::no_chat()),
+                Ok(None) => {}
+                Err(fault) if fault.is_not_found() => return Err(Fault::no_chat()),
+                Err(fault) => return Err(fault),
+            }
+        }
+        match sessions.is_empty() {
+            true => Err(Fault::no_chat()),
+            false => Ok(Chat { id: id.to_owned(), sessions }),
+        }
+    }
+
+    /// The caller's session with one agent in a chat that there is.
+    pub(super) async fn session_with(
+        &self,
+        chat: &str,
+        agent: &NamedAgent,
+    ) -> Answered<Arc<Session>> {
+        let place = place(self, chat, agent);
+        let app = self.app();
+        let opened =
+            conversation::find_or_open(app, self.caller(), DOOR, &place, &agent.agent).await;
+        Ok(opened?)
+    }
+
+    /// A new chat, which becomes the current one.
+    pub(super) async fn open_chat(&self) -> Answered<Chat> {
+        let fresh = self.app().engine.new_session_id().to_string();
+        let id = format!("chat-{}", fresh.trim_start_matches("ses_"));
+        let session = self.session_with(&id, self.main_agent()?).await?;
+        self.make_current(&id).await?;
+        Ok(Chat { id, sessions: vec![session] })
+    }
+
+    /// The chat that a client without a name for one means; `None` before there was any.
+    pub(super) async fn current_chat(&self) -> Answered<Option<String>> {
+        let note = self.app().engine.store().note(CURRENT, &self.note_key()).await?;
+        let noted = note.and_then(|note| String::from_utf8(note.value).ok());
+        if let Some(id) = noted
+            && !self.is_removed(&id).await?
+        {
+            return Ok(Some(id));
+        }
+        Ok(self.chats().await?.into_iter().next().map(|(id, _)| id))
+    }
+
+    pub(super) async fn make_current(&self, chat: &str) -> Answered<()> {
+        self.put_note(CURRENT, self.note_key(), Some(chat.as_bytes().to_vec())).await
+    }
+
+    /// The caller's chats, newest first.
+    pub(super) async fn chats(&self) -> Answered<Vec<(String, Arc<Session>)>> {
+        let engine = &self.app().engine;
+        let rows = engine.sessions_at(self.caller(), DOOR, None, None, CHATS_MAX).await?;
+        let mut chats = Vec::new();
+        for row in rows.iter().filter(|row| row.creator.is_same(&self.caller().actor)) {
+            let place = row.home.as_ref().and_then(|home| Place::read(&home.place));
+            let Some(Place { world, chat, agent: None }) = place else { continue };
+            if world == self.id && !self.is_removed(&chat).await? {
+                chats.push((chat, engine.session(self.caller(), row.id).await?));
+            }
+        }
+        Ok(chats)
+    }
+
+    async fn is_removed(&self, chat: &str) -> Answered<bool> {
+        Ok(self.app().engine.store().note(REMOVED, &format!("{}/{chat}", self.id)).await?.is_some())
+    }
+
+    fn note_key(&self) -> String {
+        format!("{} {}", self.id, self.caller().key_space())
+    }
+
+    async fn put_note(&self, shelf: &str, key: String, value: Option<Vec<u8>>) -> Answered<()> {
+        let put = PutNote {
+            shelf: shelf.to_owned(),
+            key,
+            value,
+            expected: None,
+            due_at: None,
+            forget_at: None,
+        };
+        self.app().engine.store().put_notes(vec![put]).await?;
+        Ok(())
+    }
+
+    /// Who speaks in a session of this world, by the name that it has here.
+    pub(super) fn source(&self, chat: &str, session: &Session) -> Source {
+        let place = session.home.as_ref().and_then(|home| Place::read(&home.place));
+        let main = || self.world.agents.first().map(|agent| kebab(&agent.name));
+        let agent = place.and_then(|place| place.agent).or_else(main);
+        Source { agent: agent.unwrap_or_else(|| session.agent.to_string()), chat: chat.to_owned() }
+    }
+}
+
+const CURRENT: &str = "worlds.current";
+const REMOVED: &str = "worlds.removed";
+
+pub(super) fn summary(id: &str, session: &Session) -> Value {
+    json!({
+        "id": id, "name": session.title.clone().unwrap_or_else(|| "New Chat".into()),
+        "messageCount": session.transcript.len(),
+    })
+}
+
+pub(super) async fn list(here: Here) -> Answered {
+    let chats = here.chats().await?;
+    Ok(ok(&chats.iter().map(|(id, session)| summary(id, session)).collect()))
+}
+
+pub(super) async fn open(here: Here) -> Answered {
+    let chat = here.open_chat().await?;
+    let world = rest::serialized(&here, Some(&chat)).await?;
+    Ok(ok(&json!({"world": world, "chatId": chat.id, "success": true})))
+}
+
+/// What was said stays in the record; the chat is gone from the list, and its runs end.
+pub(super) async fn remove(here: Here) -> Answered {
+    let chat = here.chat(here.path("chat")).await?;
+    for session in &chat.sessions {
+        edit::end_run(&here, session, "the chat was deleted").await?;
+    }
+    let key = format!("{}/{}", here.id, chat.id);
+    here.put_note(REMOVED, key, Some(Vec::new())).await?;
+    Ok(ok(&json!({"message": "Chat deleted successfully"})))
+}
+
+/// Makes a chat the current one, and lists everything in it that waits for a person.
+pub(super) async fn set(here: Here) -> Answered<Response> {
+    let chat = here.chat(here.path("chat")).await?;
+    here.make_current(&chat.id).await?;
+    let mut open: Vec<_> = chat
+        .sessions
+        .iter()
+        .flat_map(|session| session.open_holds().map(move |hold| (hold.clone(), session)))
+        .collect();
+    open.sort_by_key(|(hold, _)| hold.id);
+    let mut prompts = Vec::new();
+    for (hold, session) in open {
+        let Some(prompt) = Prompt::of(&hold) else { continue };
+        shown::record(here.app(), DOOR, &hold).await?;
+        let prompt = prompt.value(&hold, &here.source(&chat.id, session));
+        prompts.push(json!({"chatId": chat.id, "prompt": prompt}));
+    }
+    let world = rest::serialized(&here, Some(&chat)).await?;
+    Ok(ok(&json!({
+        "world": world, "chatId": chat.id, "hitlPrompts": prompts, "success": true,
+    })))
+}

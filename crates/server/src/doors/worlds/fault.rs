@@ -1,0 +1,197 @@
+//! What went wrong, in the shape of this wire: `{"error","code","details"?}`.
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use domain::refusal::Refusal;
+use serde_json::{Value, json};
+
+use super::body::Detail;
+use crate::problem::{Problem, Refused};
+
+#[derive(Debug)]
+pub(super) struct Fault(Box<Told>);
+
+#[derive(Debug)]
+struct Told {
+    status: u16,
+    code: &'static str,
+    error: String,
+    details: Vec<Detail>,
+    decision: Option<Value>,
+    retry_after_s: Option<u64>,
+}
+
+pub(super) type Answered<T = Response> = Result<T, Fault>;
+
+impl Fault {
+    pub(super) fn new(status: u16, code: &'static str, error: impl Into<String>) -> Fault {
+        Fault(Box::new(Told {
+            status,
+            code,
+            error: error.into(),
+            details: Vec::new(),
+            decision: None,
+            retry_after_s: None,
+        }))
+    }
+
+    pub(super) fn invalid(details: Vec<Detail>) -> Fault {
+        let error = match details.as_slice() {
+            [one] if one.path.is_empty() => one.message.clone(),
+            [one] => format!("{} {}", one.path.join("."), one.message),
+            _ => "Invalid request body".to_owned(),
+        };
+        let mut fault = Fault::new(400, "VALIDATION_ERROR", error);
+        fault.0.details = details;
+        fault
+    }
+
+    pub(super) fn args_mismatch() -> Fault {
+        let error =
+            "toolArgs or workingDirectory is not what was asked about; nothing was recorded";
+        Fault::new(409, "TOOL_ARGS_MISMATCH", error)
+    }
+
+    pub(super) fn read_only(what: &str) -> Fault {
+        let error = format!(
+            "{what} cannot be changed here: edit [doors.worlds] and [[agents]] in holdpoint.toml, and restart the server"
+        );
+        Fault::new(403, "READ_ONLY", error)
+    }
+
+    pub(super) fn no_world() -> Fault {
+        Fault::new(404, "WORLD_NOT_FOUND", "World not found")
+    }
+
+    pub(super) fn no_agent() -> Fault {
+        Fault::new(404, "AGENT_NOT_FOUND", "Agent not found")
+    }
+
+    pub(super) fn no_chat() -> Fault {
+        Fault::new(404, "CHAT_NOT_FOUND", "Chat not found")
+    }
+
+    pub(super) fn no_message() -> Fault {
+        Fault::new(404, "MESSAGE_NOT_FOUND", "Message not found")
+    }
+
+    pub(super) fn no_call() -> Fault {
+        let error = "No prompt with this tool_call_id waits for this agent";
+        Fault::new(404, "TOOL_CALL_NOT_FOUND", error)
+    }
+
+    pub(super) fn locked(error: impl Into<String>) -> Fault {
+        Fault::new(423, "WORLD_LOCKED", error)
+    }
+
+    pub(super) fn is_not_found(&self) -> bool {
+        self.0.status == 404
+    }
+
+    /// What a wire without words for it says instead of nothing.
+    fn of(problem: &Problem) -> Fault {
+        let value = serde_json::to_value(problem).unwrap_or_default();
+        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let status = value["status"].as_u64().and_then(|status| status.try_into().ok());
+        let status = status.unwrap_or(500);
+        let code = match text("code").as_str() {
+            "unauthenticated" => "UNAUTHENTICATED",
+            "not_entitled" => "NOT_ENTITLED",
+            "not_found" => "TOOL_CALL_NOT_FOUND",
+            "hold_already_decided" | "already_voted" => "HOLD_ALREADY_DECIDED",
+            "version_conflict" => "VERSION_CONFLICT",
+            "hold_expired" => "HOLD_EXPIRED",
+            "holds_open" | "frozen" => "WORLD_LOCKED",
+            "too_large" => "TOO_LARGE",
+            "too_many" => "TOO_MANY",
+            "unavailable" => "UNAVAILABLE",
+            "bad_request" | "answer_invalid" => "VALIDATION_ERROR",
+            _ => "INTERNAL_ERROR",
+        };
+        // A body that does not fit is 400 on this wire, a locked world 423.
+        let status = match (status, code) {
+            (422, _) => 400,
+            (409, "WORLD_LOCKED") => 423,
+            (status, _) => status,
+        };
+        let mut fault = Fault::new(status, code, text("detail"));
+        fault.0.details = value["field"]
+            .as_str()
+            .map(|field| Detail::new(field, text("detail")))
+            .into_iter()
+            .collect();
+        fault.0.decision = value.get("decision").cloned();
+        fault.0.retry_after_s = matches!(status, 429 | 503).then_some(1);
+        fault
+    }
+}
+
+/// How the door words what its guard refuses.
+pub(super) fn refuse(problem: Problem) -> Response {
+    Fault::of(&problem).into_response()
+}
+
+impl From<Refused> for Fault {
+    fn from(refused: Refused) -> Fault {
+        match refused {
+            Refused::Problem(problem) => Fault::of(&problem),
+            Refused::Replayed(_) => Fault::of(&Problem::internal()),
+        }
+    }
+}
+
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Fault {
+        Fault::of(&problem)
+    }
+}
+
+impl From<engine::Error> for Fault {
+    fn from(error: engine::Error) -> Fault {
+        Fault::from(Refused::from(error))
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Fault {
+        Fault::from(Refused::from(refusal))
+    }
+}
+
+impl From<ports::store::StoreError> for Fault {
+    fn from(error: ports::store::StoreError) -> Fault {
+        Fault::from(Refused::from(error))
+    }
+}
+
+impl From<Vec<Detail>> for Fault {
+    fn from(details: Vec<Detail>) -> Fault {
+        Fault::invalid(details)
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let Told { status, code, error, details, decision, retry_after_s } = *self.0;
+        let mut body = json!({"error": error, "code": code});
+        if !details.is_empty() {
+            body["details"] = details.iter().map(Detail::value).collect();
+        }
+        if let Some(decision) = decision {
+            body["decision"] = decision;
+        }
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut reply = (status, body.to_string()).into_response();
+        let headers = reply.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = retry_after_s {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer realm=\"holdpoint\"");
+            headers.insert(axum::http::header::WWW_AUTHENTICATE, challenge);
+        }
+        reply
+    }
+}

@@ -1,0 +1,115 @@
+//! Where a request is: which world its path names, who calls, and what it brings.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Response};
+use engine::Caller;
+use serde_json::{Map, Value};
+
+use super::body::{Detail, object};
+use super::fault::{Answered, Fault};
+use super::name::kebab;
+use crate::app::App;
+use crate::asked::read_body;
+use crate::auth::Who;
+use crate::doors::{NamedAgent, Room, World, Worlds};
+
+/// A request that was let in, in a world that there is.
+pub(super) struct Here {
+    pub(super) room: Room<Worlds>,
+    pub(super) who: Who,
+    pub(super) world: World,
+    /// As clients name it.
+    pub(super) id: String,
+    /// What else the path names.
+    path: Vec<(String, String)>,
+}
+
+impl Here {
+    pub(super) fn app(&self) -> &App {
+        &self.room.app
+    }
+
+    pub(super) fn caller(&self) -> &Caller {
+        &self.who.caller
+    }
+
+    pub(super) fn path(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+
+    /// The agent who answers where nobody else is addressed.
+    pub(super) fn main_agent(&self) -> Answered<&NamedAgent> {
+        self.world.agents.first().ok_or_else(Fault::no_agent)
+    }
+
+    pub(super) fn agent(&self, name: &str) -> Option<&NamedAgent> {
+        let name = kebab(name);
+        self.world.agents.iter().find(|agent| kebab(&agent.name) == name)
+    }
+
+    pub(super) fn is_main(&self, agent: &NamedAgent) -> bool {
+        self.world.agents.first() == Some(agent)
+    }
+}
+
+impl FromRequestParts<Room<Worlds>> for Here {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, room: &Room<Worlds>) -> Answered<Here> {
+        let who = Who::from_request_parts(parts, room).await?;
+        let path = RawPathParams::from_request_parts(parts, room).await;
+        let path = path.map_err(|_| Fault::no_world())?;
+        let path: Vec<(String, String)> =
+            path.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let named = path.iter().find(|(key, _)| key == "world").map(|(_, value)| kebab(value));
+        let id = named.ok_or_else(Fault::no_world)?;
+        let world = room.wire.worlds.iter().find(|world| kebab(&world.name) == id);
+        let world = world.ok_or_else(Fault::no_world)?.clone();
+        Ok(Here { room: room.clone(), who, world, id, path })
+    }
+}
+
+/// The same, with a body.
+pub(super) struct Posted {
+    pub(super) here: Here,
+    bytes: Bytes,
+}
+
+impl Posted {
+    /// A body that decides something: read as strictly as the arguments of a call.
+    pub(super) fn strict(&self) -> Answered<Map<String, Value>> {
+        Ok(object(&self.bytes)?)
+    }
+
+    /// A body of which most is passed over, however large or odd it is.
+    pub(super) fn loose(&self) -> Answered<Map<String, Value>> {
+        serde_json::from_slice(&self.bytes).map_err(|_| {
+            let path = Vec::new();
+            let message = "the body must be a JSON object".into();
+            Fault::invalid(vec![Detail { path, message }])
+        })
+    }
+}
+
+impl FromRequest<Room<Worlds>> for Posted {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, room: &Room<Worlds>) -> Answered<Posted> {
+        let (mut parts, body) = request.into_parts();
+        let here = Here::from_request_parts(&mut parts, room).await?;
+        let bytes = read_body(&room.app, body).await?;
+        Ok(Posted { here, bytes })
+    }
+}
+
+pub(super) fn ok(value: &Value) -> Response {
+    let mut reply = (StatusCode::OK, value.to_string()).into_response();
+    let json = axum::http::HeaderValue::from_static("application/json");
+    reply.headers_mut().insert(CONTENT_TYPE, json);
+    reply
+}

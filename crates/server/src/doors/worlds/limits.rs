@@ -1,0 +1,15 @@
+//! Every bound of this door, with its reason.
+
+use std::time::Duration;
+
+/// Clients of this wire take the end of the body for the end of the turn, and look whether anything
+/// comes in the moment after `idle`.
+pub(super) const IDLE_GRACE: Duration = Duration::from_millis(500);
+/// A request without a stream waits so long at most: proxies lose patience after that.
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Chats that are listed, and sessions that are searched for a model's id of a call; the newest.
+pub(super) const CHATS_MAX: usize = 200;
+/// Messages that an agent's memory shows, the latest: a page draws no more.
+pub(super) const MEMORY_MAX: usize = 500;
+/// Entries read at once while looking for the moment in which a hold was decided.
+pub(super) const ENTRIES_PAGE: usize = 200;

@@ -1,0 +1,99 @@
+//! Saying something in a chat. What is said is text, whatever it looks like: nothing that stands in a
+//! message answers a prompt.
+
+use std::sync::Arc;
+
+use domain::session::Session;
+use engine::Saying;
+use serde_json::{Map, Value, json};
+
+use super::body::{Detail, Fields};
+use super::chat::Chat;
+use super::fault::Answered;
+use super::here::{Here, Posted, ok};
+use super::telling::{awaited, streamed};
+use crate::doors::NamedAgent;
+use crate::doors::flow::{Flow, Since};
+
+struct Posting {
+    text: String,
+    stream: bool,
+    chat: Option<String>,
+}
+
+impl Posting {
+    /// `sender` gives nobody a name, and `messages` (what the client thinks was said) is not looked at:
+    /// our own transcript counts.
+    fn read(body: &Map<String, Value>) -> Result<Posting, Vec<Detail>> {
+        let mut fields = Fields::of(body);
+        let text = fields.text("message");
+        let stream = fields.flag("stream").unwrap_or(true);
+        let chat = fields.maybe_text("chatId");
+        fields.maybe_text("sender");
+        fields.done()?;
+        Ok(Posting { text, stream, chat })
+    }
+}
+
+pub(super) async fn post(posted: Posted) -> Answered {
+    let posting = Posting::read(&posted.loose()?)?;
+    let here = posted.here;
+    let chat = chat(&here, posting.chat.as_deref()).await?;
+    let agent = addressed(&here, &posting.text)?;
+    let session = here.session_with(&chat.id, agent).await?;
+    say(&here, &chat.id, session, posting.text, posting.stream).await
+}
+
+async fn chat(here: &Here, named: Option<&str>) -> Answered<Chat> {
+    if let Some(id) = named {
+        return here.chat(id).await;
+    }
+    match here.current_chat().await? {
+        None => here.open_chat().await,
+        Some(id) => match here.chat(&id).await {
+            Err(fault) if fault.is_not_found() => here.open_chat().await,
+            found => found,
+        },
+    }
+}
+
+/// Whoever the message begins with, such as `@a2`; else the main agent.
+fn addressed<'a>(here: &'a Here, text: &str) -> Answered<&'a NamedAgent> {
+    let name = text.trim_start().strip_prefix('@').map(|rest| {
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
+        &rest[..end.unwrap_or(rest.len())]
+    });
+    match name.and_then(|name| here.agent(name)) {
+        Some(agent) => Ok(agent),
+        None => here.main_agent(),
+    }
+}
+
+/// Says it, and tells what comes of it.
+pub(super) async fn say(
+    here: &Here,
+    chat: &str,
+    session: Arc<Session>,
+    text: String,
+    stream: bool,
+) -> Answered {
+    let (app, caller) = (here.app(), here.caller());
+    let since = Since::now(&session);
+    let saying = Saying { texts: vec![text], while_pending: None };
+    let said = app.engine.say(caller, session.id, saying, None).await?;
+    let flow = Flow::open(app, caller, &session, Some(said.run), since).await?;
+    let source = here.source(chat, &session);
+    if stream {
+        return streamed(here, flow, source, Vec::new());
+    }
+    let (content, rests) = awaited(here, flow, source).await?;
+    // Nothing is called processed that is not.
+    let message = match rests {
+        true => "Message processed successfully",
+        false => "Message accepted, and still being processed",
+    };
+    Ok(ok(&json!({
+        "success": true, "message": message,
+        "data": {"content": content.to_string(), "timestamp": app.engine.now().to_string()},
+    })))
+}

@@ -1,0 +1,82 @@
+//! The door `worlds`: `/api/worlds/*`, for clients of a server in which agents live in worlds and talk
+//! in chats. A world is a named group of agents from the configuration, a chat is a session.
+//!
+//! Two generations of clients are served side by side: those that post `tool-results` for a `client.*`
+//! call in a message, and those that post `hitl/respond` for a list of questions. Both answer the same
+//! holds. Kind, options and arguments come from the store; a client says only which hold it means, and
+//! what the person chose.
+
+mod body;
+mod chat;
+mod edit;
+mod event;
+mod fault;
+mod find;
+mod here;
+mod hitl;
+mod limits;
+mod memory;
+mod message;
+mod name;
+mod prompt;
+mod respond;
+mod rest;
+mod telling;
+mod tool_result;
+mod tool_results;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{delete, get, post};
+
+use super::{Door, DoorSetup, Room, Worlds};
+use crate::app::App;
+
+/// What answers record, and what sessions are at home at.
+const DOOR: &str = "worlds";
+
+pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
+    let room = Room {
+        app: app.clone(),
+        door: Arc::new(Door {
+            name: DOOR,
+            via: DOOR,
+            act_as: setup.act_as.clone(),
+            origins: setup.origins.clone(),
+            token_header: None,
+            refuse: fault::refuse,
+        }),
+        wire: Arc::new(worlds.clone()),
+    };
+    room.guarded(routes())
+}
+
+fn routes() -> Router<Room<Worlds>> {
+    Router::new()
+        .route("/api/health", get(rest::health))
+        .route("/api/mcp/servers", get(rest::mcp_servers))
+        .route("/api/mcp/servers/{id}/restart", post(rest::read_only))
+        .route("/api/mcp/health", get(rest::mcp_health))
+        .route("/api/worlds", get(rest::worlds).post(rest::read_only))
+        .route(
+            "/api/worlds/{world}",
+            get(rest::world).patch(rest::read_only).delete(rest::read_only),
+        )
+        .route("/api/worlds/{world}/agents", get(rest::agents).post(rest::read_only))
+        .route(
+            "/api/worlds/{world}/agents/{agent}",
+            get(rest::agent).patch(rest::read_only).delete(rest::read_only),
+        )
+        .route("/api/worlds/{world}/agents/{agent}/memory", delete(rest::read_only))
+        .route("/api/worlds/{world}/export", get(rest::read_only))
+        .route("/api/worlds/{world}/status", get(rest::status))
+        .route("/api/worlds/{world}/chats", get(chat::list).post(chat::open))
+        .route("/api/worlds/{world}/chats/{chat}", delete(chat::remove))
+        .route("/api/worlds/{world}/setChat/{chat}", post(chat::set))
+        .route("/api/worlds/{world}/messages", post(message::post))
+        .route("/api/worlds/{world}/messages/stop", post(edit::stop))
+        .route("/api/worlds/{world}/messages/{message}", delete(edit::remove).put(edit::change))
+        .route("/api/worlds/{world}/tool-results", post(tool_results::post))
+        .route("/api/worlds/{world}/hitl/respond", post(hitl::respond))
+}

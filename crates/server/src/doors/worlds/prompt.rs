@@ -1,0 +1,305 @@
+//! How a hold is put to people on this wire, in both of its generations: as a `client.*` call in a
+//! message, and as a list of questions with options. Everything is made from what is stored, and
+//! nothing that a model wrote can make it say anything else.
+
+use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::hold::{Choice, Hold, HoldState, Question};
+use domain::inquiry::{Asked, Chosen, Inquiry};
+use domain::schema::redact;
+use domain::visible::{visible, visible_multiline};
+use serde_json::{Value, json};
+
+use super::event::{Message, Source};
+use super::name::{call_id, prompt_id};
+
+/// Names of the calls that clients of the first generation look for.
+pub(super) const REQUEST_APPROVAL: &str = "client.requestApproval";
+pub(super) const HUMAN_INTERVENTION: &str = "client.humanIntervention";
+
+const YES_ONCE: &str = "yes_once";
+const YES_IN_SESSION: &str = "yes_in_session";
+const NO: &str = "no";
+
+/// A hold in the form that clients of the second generation ask it in. The first generation knows only
+/// one question with texts to choose from, which is the same with less around it.
+#[derive(Clone, Debug)]
+pub(super) struct Prompt {
+    pub(super) multiple: bool,
+    pub(super) allow_skip: bool,
+    pub(super) questions: Vec<Asked>,
+    pub(super) allow_other: bool,
+    metadata: Value,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Approve,
+    Choose,
+    Settle,
+    Inquiry(Inquiry),
+}
+
+impl Prompt {
+    /// `None`: what is asked has no options, so this wire cannot say it. It is answered elsewhere.
+    pub(super) fn of(hold: &Hold) -> Option<Prompt> {
+        if let Some(inquiry) = Inquiry::of(hold) {
+            return Some(Prompt {
+                multiple: inquiry.multiple,
+                allow_skip: inquiry.allow_skip,
+                questions: inquiry.questions.iter().map(shown).collect(),
+                allow_other: false,
+                metadata: inquiry.metadata.clone(),
+                kind: Kind::Inquiry(inquiry),
+            });
+        }
+        let (options, multiple, allow_other, kind) = match &hold.question {
+            Question::Approve => (approval(hold), false, false, Kind::Approve),
+            Question::Choose { options, multiple, allow_other } => {
+                (options.clone(), *multiple, *allow_other, Kind::Choose)
+            }
+            Question::Settle => (settlements(), false, false, Kind::Settle),
+            Question::Fill { .. } | Question::Perform { .. } => return None,
+        };
+        let header = match kind {
+            Kind::Approve => "Approval",
+            Kind::Settle => "What happened?",
+            _ => "Question",
+        };
+        // The text is made safe to show where it is put together.
+        let options = options.iter().map(labelled).collect();
+        let asked =
+            Asked { id: "question-1".into(), header: header.into(), question: text(hold), options };
+        Some(Prompt {
+            multiple,
+            allow_skip: false,
+            questions: vec![asked],
+            allow_other,
+            metadata: context(hold),
+            kind,
+        })
+    }
+
+    /// The prompt as the second generation reads it.
+    pub(super) fn value(&self, hold: &Hold, source: &Source) -> Value {
+        let questions: Vec<Value> = self.questions.iter().map(question).collect();
+        let kind = if self.multiple { "multiple-select" } else { "single-select" };
+        json!({
+            "requestId": prompt_id(hold), "type": kind, "allowSkip": self.allow_skip,
+            "questions": questions, "metadata": self.metadata, "agentName": source.agent,
+            "chatId": source.chat, "toolName": tool_name(hold), "toolCallId": call_id(hold),
+        })
+    }
+
+    /// What choices by id mean for the hold; they were found to be among the options before.
+    pub(super) fn answer(&self, chosen: &[Chosen]) -> Answer {
+        let first = chosen.first().and_then(|chosen| chosen.options.first());
+        let first = first.map_or("", String::as_str);
+        match &self.kind {
+            Kind::Inquiry(inquiry) => inquiry.answer(chosen),
+            Kind::Choose => {
+                Answer::Choose(chosen.iter().flat_map(|chosen| chosen.options.clone()).collect())
+            }
+            Kind::Approve if first == YES_ONCE => approved(false),
+            Kind::Approve if first == YES_IN_SESSION => approved(true),
+            Kind::Approve => Answer::Deny { reason: None, stop: false },
+            Kind::Settle => match Settlement::parse(first) {
+                Some(how) => Answer::Settle { how, content: None },
+                None => Answer::Deny { reason: None, stop: false },
+            },
+        }
+    }
+}
+
+pub(super) fn approved(for_session: bool) -> Answer {
+    let scope = if for_session { Scope::Session(GrantTerms::default()) } else { Scope::Once };
+    Answer::Approve { scope, arguments: None, note: None }
+}
+
+/// The option that a text names: by id, by label, or by the label as it was shown.
+pub(super) fn find<'a>(options: &'a [Choice], text: &str) -> Option<&'a Choice> {
+    options
+        .iter()
+        .find(|option| option.id == text || option.label == text || visible(&option.label) == text)
+}
+
+/// The message that carries a hold's prompt to clients of the first generation; `None` where those
+/// cannot ask it: several questions, a form, a task.
+pub(super) fn message(hold: &Hold, link: &str) -> Option<Message> {
+    let prompt = Prompt::of(hold).filter(|prompt| prompt.questions.len() == 1)?;
+    let (name, arguments) = match prompt.kind {
+        Kind::Approve => (REQUEST_APPROVAL, approval_arguments(hold, link)),
+        _ => (HUMAN_INTERVENTION, choice_arguments(hold, &prompt)),
+    };
+    let id = prompt_id(hold);
+    Some(Message {
+        id: format!("prompt-{id}"),
+        sender: String::new(),
+        role: "assistant",
+        content: String::new(),
+        at: hold.opened_at,
+        reply_to: None,
+        tool_calls: vec![json!({
+            "id": id, "type": "function",
+            "function": {"name": name, "arguments": arguments.to_string()},
+        })],
+        tool_call_status: Some(json!({ id: status(hold) })),
+        tool_call_id: None,
+    })
+}
+
+fn approval_arguments(hold: &Hold, link: &str) -> Value {
+    let mut options = vec!["deny", "approve_once"];
+    if may_stand(hold) {
+        options.push("approve_session");
+    }
+    let full = format!("{}\nIn full: {link}", text(hold));
+    json!({"originalToolCall": original(hold), "message": full, "options": options})
+}
+
+fn choice_arguments(hold: &Hold, prompt: &Prompt) -> Value {
+    let options = prompt.questions.iter().flat_map(|asked| &asked.options);
+    let labels: Vec<&str> = options.map(|option| option.label.as_str()).collect();
+    let question = prompt.questions.first().map_or("", |asked| asked.question.as_str());
+    json!({
+        "originalToolCall": original(hold), "prompt": question, "options": labels,
+        "context": prompt.metadata, "multiple": prompt.multiple, "allow_other": prompt.allow_other,
+    })
+}
+
+fn original(hold: &Hold) -> Value {
+    let mut original = json!({
+        "id": call_id(hold), "name": tool_name(hold), "args": arguments(hold),
+    });
+    let directory = hold.call.as_ref().and_then(|call| call.context.working_directory.as_deref());
+    if let Some(directory) = directory {
+        original["workingDirectory"] = json!(directory);
+    }
+    original
+}
+
+/// The arguments as they may be shown.
+pub(super) fn arguments(hold: &Hold) -> Value {
+    match &hold.call {
+        Some(call) => redact(call.arguments.value(), &call.secrets),
+        None => json!({}),
+    }
+}
+
+/// Whether the prompt is still to be answered, and how it was.
+fn status(hold: &Hold) -> Value {
+    let at = match &hold.state {
+        HoldState::Pending => return json!({"complete": false}),
+        HoldState::Expired { at } | HoldState::Cancelled { at, .. } => Some(*at),
+        state => state.decision().map(domain::hold::Decision::at),
+    };
+    let answer = hold.state.decision().and_then(|decision| Some(&decision.vote()?.answer));
+    let choice = match answer {
+        Some(Answer::Choose(chosen)) => chosen.join(", "),
+        Some(Answer::Approve { scope: Scope::Session(_), .. }) => "approve_session".into(),
+        Some(Answer::Approve { .. }) => "approve_once".into(),
+        Some(Answer::Deny { .. }) => "deny".into(),
+        Some(Answer::Settle { how, .. }) => how.name().into(),
+        _ => hold.state.name().to_owned(),
+    };
+    let at = at.map(|at| at.to_string());
+    json!({"complete": true, "result": {"choice": choice, "timestamp": at}})
+}
+
+fn tool_name(hold: &Hold) -> &str {
+    hold.call.as_ref().map_or("continue", |call| &call.tool)
+}
+
+/// What people read. The title was made safe to show when the hold was made; a question is told in full.
+fn text(hold: &Hold) -> String {
+    let asked = hold.call.as_ref().and_then(|call| call.arguments.value().get("prompt"));
+    if let (Some(prompt), Question::Choose { .. }) = (asked.and_then(Value::as_str), &hold.question)
+    {
+        return visible_multiline(prompt);
+    }
+    let mut text = hold.title.clone();
+    let mut line = |line: String| {
+        text.push('\n');
+        text.push_str(&line);
+    };
+    if let Some(directory) =
+        hold.call.as_ref().and_then(|call| call.context.working_directory.as_deref())
+    {
+        line(format!("In {}", visible(directory)));
+    }
+    if let Some(summary) = &hold.preview.summary {
+        line(visible_multiline(summary));
+    }
+    for warning in &hold.preview.warnings {
+        line(format!("Warning: {}", visible_multiline(warning)));
+    }
+    if let Some(evidence) = hold.context.get("evidence").and_then(Value::as_str) {
+        line(visible_multiline(evidence));
+    }
+    text
+}
+
+fn context(hold: &Hold) -> Value {
+    match arguments(hold).get("context") {
+        Some(context) if context.is_object() => context.clone(),
+        _ => json!({}),
+    }
+}
+
+/// A standing grant needs a call of a session, and a rule that one person satisfies.
+fn may_stand(hold: &Hold) -> bool {
+    hold.call.is_some() && hold.session.is_some() && hold.audience.quorum <= 1
+}
+
+fn approval(hold: &Hold) -> Vec<Choice> {
+    let mut options = vec![option(YES_ONCE, "Yes, once"), option(NO, "No")];
+    if may_stand(hold) {
+        options.insert(1, option(YES_IN_SESSION, "Yes, for the same call in this chat"));
+    }
+    options
+}
+
+fn settlements() -> Vec<Choice> {
+    [Settlement::Succeeded, Settlement::Failed, Settlement::Retry]
+        .map(|how| option(how.name(), how.name()))
+        .into()
+}
+
+fn option(id: &str, label: &str) -> Choice {
+    Choice { id: id.into(), label: label.into(), description: None }
+}
+
+/// A question as it is shown: marks in place of what would hide something.
+fn shown(asked: &Asked) -> Asked {
+    Asked {
+        id: asked.id.clone(),
+        header: visible(&asked.header),
+        question: visible_multiline(&asked.question),
+        options: asked.options.iter().map(labelled).collect(),
+    }
+}
+
+fn labelled(option: &Choice) -> Choice {
+    Choice {
+        id: option.id.clone(),
+        label: visible(&option.label),
+        description: option.description.as_deref().map(visible_multiline),
+    }
+}
+
+fn question(asked: &Asked) -> Value {
+    let options: Vec<Value> = asked
+        .options
+        .iter()
+        .map(|option| {
+            let mut value = json!({"id": option.id, "label": option.label});
+            if let Some(description) = &option.description {
+                value["description"] = json!(description);
+            }
+            value
+        })
+        .collect();
+    json!({
+        "id": asked.id, "header": asked.header, "question": asked.question, "options": options,
+    })
+}

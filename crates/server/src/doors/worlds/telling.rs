@@ -1,0 +1,282 @@
+//! What happens in a run, told on this wire. Prompts of the first generation come one at a time, since
+//! its clients show one dialog; the next comes when the former is settled. Those of the second come as
+//! they are opened.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::digest::Digest;
+use domain::hold::{Hold, HoldState};
+use domain::id::HoldId;
+use domain::message::Origin;
+use domain::session::Session;
+use domain::tool::Place as Where;
+use engine::{Caller, Error};
+use serde_json::{Value, json};
+
+use super::DOOR;
+use super::event::{self, Activity, Message, Source, Speaking, Tool};
+use super::fault::Answered;
+use super::here::Here;
+use super::limits::{IDLE_GRACE, WAIT_MAX};
+use super::memory;
+use super::name::call_id;
+use super::prompt::{self, Prompt};
+use crate::app::App;
+use crate::doors::flow::{End, Flow, Kind, Settled, Step};
+use crate::doors::{shown, stream};
+
+pub(super) struct Teller {
+    app: App,
+    caller: Caller,
+    source: Source,
+    /// The message that is being written, and its text so far.
+    speech: Option<(String, String)>,
+    /// What the person said last: answers reply to it.
+    said: Option<String>,
+    /// The one prompt of the first generation that is out.
+    dialog: Option<(HoldId, Digest)>,
+    /// Prompts of the second generation that are out.
+    asked: BTreeMap<HoldId, Digest>,
+    /// The last message, or the prompt at which everything waits.
+    last: Option<Value>,
+    activity: u64,
+}
+
+impl Teller {
+    pub(super) fn new(here: &Here, source: Source) -> Teller {
+        Teller {
+            app: here.app().clone(),
+            caller: here.caller().clone(),
+            source,
+            speech: None,
+            said: None,
+            dialog: None,
+            asked: BTreeMap::new(),
+            last: None,
+            activity: 1,
+        }
+    }
+
+    fn world(&self, activity: Activity) -> Value {
+        event::world(activity, &self.source, self.activity, self.app.engine.now())
+    }
+
+    async fn tell(&mut self, step: Step, flow: &Flow) -> Result<Vec<Value>, Error> {
+        let mut events = Vec::new();
+        match step {
+            Step::Said { message } if message.origin == Origin::Own => {
+                let said = memory::spoken(&message);
+                self.said = Some(said.id.clone());
+                events.push(event::message(&said, &self.source));
+            }
+            Step::Open { id, kind: Kind::Text } => events.extend(self.begin(&id)),
+            Step::Delta { id, kind: Kind::Text, text } => {
+                events.extend(self.begin(&id));
+                if let Some((message, so_far)) = &mut self.speech {
+                    so_far.push_str(&text);
+                    let chunk = Speaking::Chunk { piece: &text, so_far };
+                    events.push(event::speaking(&chunk, message, &self.source));
+                }
+            }
+            Step::Withdrawn { message } => {
+                self.speech = None;
+                let mut end = event::speaking(
+                    &Speaking::End { whole: "" },
+                    &message.to_string(),
+                    &self.source,
+                );
+                end["data"]["discard"] = json!(true);
+                events.push(end);
+            }
+            Step::Thought { message } => {
+                if self.speech.take().is_some() {
+                    let (id, whole) = (message.id.to_string(), message.text());
+                    let end = Speaking::End { whole: &whole };
+                    events.push(event::speaking(&end, &id, &self.source));
+                }
+                let session = flow.fresh().await?;
+                let thought = memory::thought(&message, &session, &self.source, &self.app);
+                let thought = Message { reply_to: self.said.clone(), ..thought };
+                self.last = Some(thought.data(&self.source));
+                events.push(event::message(&thought, &self.source));
+            }
+            Step::Called(called) if called.held.is_none() => {
+                let start = Tool::Start { input: &called.input };
+                events.push(event::tool(&start, &called.tool, &called.tool_use_id, &self.source));
+            }
+            Step::Settled(settled) => events.push(self.settled(&settled)),
+            Step::HoldOpened(_) | Step::HoldChanged(_) => {
+                events.extend(self.prompts(&*flow.fresh().await?).await?);
+            }
+            Step::HoldDecided(hold) => {
+                events.extend(started(&hold, &self.source));
+                events.extend(self.prompts(&*flow.fresh().await?).await?);
+            }
+            Step::End(End::Closed) => {}
+            Step::End(end) => {
+                if let End::Failed(why) = &end {
+                    if let Some((message, _)) = self.speech.take() {
+                        let failed = Speaking::Error { why };
+                        events.push(event::speaking(&failed, &message, &self.source));
+                    }
+                    events.push(event::error(why));
+                }
+                // Also what was open before this stream began.
+                events.extend(self.prompts(&*flow.fresh().await?).await?);
+                events.push(self.world(Activity::Ended));
+                events.push(self.world(Activity::Idle));
+            }
+            _ => {}
+        }
+        Ok(events)
+    }
+
+    /// One start for each message, however many blocks it has.
+    fn begin(&mut self, block: &str) -> Option<Value> {
+        let message = block.rsplit_once('-').map_or(block, |(message, _)| message);
+        if self.speech.as_ref().is_some_and(|(open, _)| open == message) {
+            return None;
+        }
+        self.speech = Some((message.to_owned(), String::new()));
+        Some(event::speaking(&Speaking::Start, message, &self.source))
+    }
+
+    fn settled(&self, settled: &Settled) -> Value {
+        let text = &settled.result.content;
+        let tool =
+            if settled.result.is_error { Tool::Error { text } } else { Tool::Result { text } };
+        event::tool(&tool, &settled.tool, &settled.tool_use_id, &self.source)
+    }
+
+    /// Whatever waits for this person and is not out yet, as it is now.
+    async fn prompts(&mut self, session: &Session) -> Result<Vec<Value>, Error> {
+        let open = |id: &HoldId| session.holds.get(id).filter(|hold| hold.is_pending());
+        self.asked.retain(|id, _| open(id).is_some());
+        let is_out =
+            |(id, digest): (HoldId, Digest)| open(&id).is_some_and(|hold| hold.digest() == digest);
+        let mut dialog = self.dialog.is_some_and(is_out);
+        let mut events = Vec::new();
+        for hold in session.open_holds() {
+            let asked = self.asked.insert(hold.id, hold.digest());
+            let new = asked != Some(hold.digest());
+            let link = format!("{}/holds/{}", self.app.origin, hold.id);
+            if !self.may_answer(hold) {
+                let text = format!("{} waits for somebody else: {link}", hold.title);
+                events.extend(new.then(|| self.log(&text)));
+                continue;
+            }
+            let Some(prompt) = Prompt::of(hold) else {
+                let text = format!("{} is answered on its page: {link}", hold.title);
+                events.extend(new.then(|| self.log(&text)));
+                continue;
+            };
+            let message = prompt::message(hold, &link);
+            if new || (message.is_some() && !dialog) {
+                record(&self.app, hold).await?;
+            }
+            if let (Some(message), false) = (&message, dialog) {
+                let message = Message { sender: self.source.agent.clone(), ..message.clone() };
+                self.last = Some(message.data(&self.source));
+                events.push(event::message(&message, &self.source));
+                self.dialog = Some((hold.id, hold.digest()));
+                dialog = true;
+            }
+            if new {
+                let prompt = prompt.value(hold, &self.source);
+                if message.is_none() {
+                    self.last = Some(json!({"hitlPrompt": prompt}));
+                }
+                let tool = hold.call.as_ref().map_or("continue", |call| &*call.tool);
+                let progress = Tool::Prompt { prompt: &prompt };
+                events.push(event::tool(&progress, tool, &call_id(hold), &self.source));
+            }
+        }
+        Ok(events)
+    }
+
+    fn may_answer(&self, hold: &Hold) -> bool {
+        self.caller.person.as_ref().is_some_and(|person| {
+            hold.admits(person.id(), self.app.engine.people())
+                && hold.votes.iter().all(|vote| vote.by != *person.id())
+        })
+    }
+
+    fn log(&self, text: &str) -> Value {
+        event::log(text, &self.source, self.app.engine.now())
+    }
+}
+
+async fn record(app: &App, hold: &Hold) -> Result<(), Error> {
+    // A prompt that could not be recorded must not go out: its answer would not count.
+    shown::record(app, DOOR, hold)
+        .await
+        .map_err(|_| Error::Unavailable("what was shown could not be recorded".into()))
+}
+
+/// An approved call starts now.
+fn started(hold: &Arc<Hold>, source: &Source) -> Option<Value> {
+    let call = hold.call.as_ref().filter(|call| call.place == Where::Server)?;
+    matches!(hold.state, HoldState::Approved(_)).then(|| {
+        let input = prompt::arguments(hold);
+        event::tool(&Tool::Start { input: &input }, &call.tool, &call.tool_use_id, source)
+    })
+}
+
+/// The reply that tells all of it, after `first`, and ends a moment after everything rests.
+pub(super) fn streamed(here: &Here, flow: Flow, source: Source, first: Vec<Value>) -> Answered {
+    let place = here.app().streams.take(here.caller().key_space())?;
+    let mut teller = Teller::new(here, source);
+    let heartbeat = stream::Heartbeat(b": still here\n\n");
+    let write = |out: stream::Out| async move {
+        let mut flow = flow;
+        let begun = teller.world(Activity::Begun);
+        for event in first.into_iter().chain([begun]) {
+            if out.send(event::frame(&event)).await.is_err() {
+                return;
+            }
+        }
+        loop {
+            let told = match flow.next().await {
+                Ok(Some(step)) => teller.tell(step, &flow).await,
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            let events = told.unwrap_or_else(|error| {
+                tracing::debug!(%error, "a stream ends");
+                vec![event::error("this cannot be told at present; read again")]
+            });
+            for event in events {
+                if out.send(event::frame(&event)).await.is_err() {
+                    return;
+                }
+            }
+        }
+        tokio::time::sleep(IDLE_GRACE).await;
+    };
+    Ok(stream::reply(here.app(), &here.who, place, heartbeat, &[], write))
+}
+
+/// The last message, or the prompt at which everything waits, as soon as the run rests; and whether it
+/// does.
+pub(super) async fn awaited(
+    here: &Here,
+    mut flow: Flow,
+    source: Source,
+) -> Answered<(Value, bool)> {
+    let mut teller = Teller::new(here, source);
+    let resting = async {
+        while let Some(step) = flow.next().await? {
+            teller.tell(step, &flow).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    let rests = match tokio::time::timeout(WAIT_MAX, resting).await {
+        Ok(told) => {
+            told?;
+            true
+        }
+        Err(_) => false,
+    };
+    Ok((teller.last.unwrap_or(Value::Null), rests))
+}

@@ -1,0 +1,103 @@
+//! `POST tool-results`: an answer of the first generation. It is stored before anything is said, runs
+//! what is stored, and said again it says and does the same.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use domain::event::Event;
+use domain::hold::Hold;
+use domain::id::StreamId;
+use engine::{Answering, Error};
+use serde_json::{Value, json};
+
+use super::DOOR;
+use super::fault::{Answered, Fault};
+use super::find::Found;
+use super::here::{Here, Posted, ok};
+use super::limits::ENTRIES_PAGE;
+use super::name::kebab;
+use super::telling::streamed;
+use super::tool_result::{ToolResult, Verdict};
+use crate::doors::flow::{Flow, Since};
+use crate::doors::shown;
+
+pub(super) async fn post(posted: Posted) -> Answered<Response> {
+    let given = ToolResult::read(&posted.strict()?)?;
+    let here = posted.here;
+    let agent = here.agent(&given.agent).ok_or_else(Fault::no_agent)?;
+    let found = here.find(&given.call, given.chat.as_deref()).await?;
+    // An address, and no authority: a prompt of another agent is not found at this one.
+    let addressed =
+        |found: &Found| here.source(&found.chat, &found.session).agent == kebab(&agent.name);
+    let found = found.filter(addressed);
+    let found = found.ok_or_else(Fault::no_call)?;
+    if given.chat.as_ref().is_some_and(|chat| *chat != found.chat) {
+        return Err(Fault::no_call());
+    }
+    here.caller().must_be_person()?;
+    let since = match found.hold.is_pending() {
+        true => Since::now(&found.session),
+        false => after_decision(&here, &found).await?,
+    };
+    answered(&here, &found, |hold| given.answer(hold)).await?;
+    let decision = given.decision.unwrap_or(Verdict::Approve).name();
+    let data = json!({
+        "tool_call_id": given.call, "agentId": given.agent, "decision": decision,
+        "scope": given.scope.unwrap_or("once"),
+    });
+    if !given.stream {
+        return Ok(ok(&json!({
+            "success": true, "message": "Tool result submitted successfully", "data": data,
+        })));
+    }
+    let submitted = json!({"type": "tool-result-submitted", "data": data});
+    told(&here, &found, since, submitted).await
+}
+
+/// Answers a hold with what was shown of it on this wire.
+pub(super) async fn answered(
+    here: &Here,
+    found: &Found,
+    answer: impl FnOnce(&Hold) -> Answered<domain::answer::Answer>,
+) -> Answered<Arc<Hold>> {
+    // Of a hold that is decided already, only who says the same again hears yes.
+    let digest = match found.hold.is_pending() {
+        true => Some(shown::digest(here.app(), DOOR, &found.hold).await?),
+        false => None,
+    };
+    let answering = Answering { digest, answer: answer(&found.hold)? };
+    let engine = &here.app().engine;
+    Ok(Box::pin(engine.answer(here.caller(), found.hold.id, answering, None)).await?)
+}
+
+async fn told(here: &Here, found: &Found, since: Since, first: Value) -> Answered<Response> {
+    let app = here.app();
+    let flow = Flow::open(app, here.caller(), &found.session, found.hold.run, since).await?;
+    streamed(here, flow, here.source(&found.chat, &found.session), vec![first])
+}
+
+/// Just after a hold of the latest run was decided: whoever answers again hears what came of it.
+async fn after_decision(here: &Here, found: &Found) -> Answered<Since> {
+    let (app, session) = (here.app(), &found.session);
+    let now = Since::now(session);
+    if session.run.as_ref().map(|run| run.id) != found.hold.run {
+        return Ok(now);
+    }
+    let stream = Some(StreamId::Session(session.id));
+    let mut position = Since::latest_run(app, session).await?.position;
+    loop {
+        let entries = app.engine.store().entries(stream, position, ENTRIES_PAGE).await;
+        let entries = entries.map_err(Error::from)?;
+        for entry in &entries {
+            let decides = |event: &Event| matches!(event, Event::HoldDecided { hold, .. } if *hold == found.hold.id);
+            if let Some(offset) = entry.events.iter().position(decides) {
+                let position = entry.first + offset as u64;
+                return Ok(Since { position, current: found.hold.run });
+            }
+            position = entry.first + entry.events.len() as u64 - 1;
+        }
+        if entries.len() < ENTRIES_PAGE {
+            return Ok(now);
+        }
+    }
+}
