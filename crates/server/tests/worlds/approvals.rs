@@ -1,11 +1,11 @@
 //! Approvals: exactly what is stored runs, once, and a standing grant covers no more than it says.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
 
-use crate::stage::{Dialog, Stage, approval, stage, text};
+use crate::stage::{Dialog, Stage, approval, stage};
 
 const LS: &str = r#"call shell_cmd {"command":"ls","deep":{"b":1,"a":2}}"#;
 const RAN: &str = r#"shell_cmd {"command":"ls","deep":{"b":1,"a":2}}"#;
@@ -157,10 +157,11 @@ async fn what_is_unknown_or_addressed_wrongly_is_not_found_quickly_and_never_cal
             (with("agentId", "nobody"), "AGENT_NOT_FOUND"),
         ] {
             wrong["stream"] = json!(stream);
-            let begun = Instant::now();
-            let reply = stage.submit(wrong.clone()).await;
+            // Quickly: nobody waits for what will never come.
+            let reply = tokio::time::timeout(Duration::from_secs(5), stage.submit(wrong.clone()));
+            let reply = reply.await.expect("a reply at once");
             assert_eq!(reply.code(), (404, code.into()), "{wrong}: {reply:?}");
-            assert!(begun.elapsed() < Duration::from_secs(5) && reply.events.is_empty());
+            assert!(reply.events.is_empty());
         }
     }
     let elsewhere = stage.post("/worlds/other/tool-results", good.clone()).await;
@@ -240,5 +241,5 @@ async fn a_program_never_answers_and_a_stranger_finds_nothing() {
     assert_eq!((stage.state().await, stage.witness.ran().len()), (before, 0));
     // An admin with a token of their own may: a hold can be answered by whoever is entitled.
     let reply = stage.ask("ana", Method::POST, path, body).await;
-    assert_eq!((reply.status, stage.witness.ran().len()), (200, 1), "{}", text(&json!("ran")));
+    assert_eq!((reply.status, stage.witness.ran().len()), (200, 1), "{reply:?}");
 }

@@ -245,7 +245,7 @@ impl Reply {
                     continue;
                 }
                 let arguments = text(&call["function"]["arguments"]);
-                let agent = data["agentId"].as_str().or(data["sender"].as_str());
+                let agent = data["agentId"].as_str().or_else(|| data["sender"].as_str());
                 assert_eq!(
                     (data["role"].as_str(), data["content"].as_str()),
                     (Some("assistant"), Some(""))
