@@ -24,6 +24,16 @@ pub enum Spoken {
     },
 }
 
+impl Spoken {
+    pub fn message(&self) -> MessageId {
+        match self {
+            Spoken::Text { message, .. }
+            | Spoken::Reasoning { message, .. }
+            | Spoken::Discarded { message } => *message,
+        }
+    }
+}
+
 /// Deltas that a slow watcher may fall behind; then it gets what it missed of the text as one delta.
 const BACKLOG: usize = 256;
 

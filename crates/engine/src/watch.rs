@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use domain::event::Event;
-use domain::id::{SessionId, StreamId};
+use domain::id::{MessageId, SessionId, StreamId};
 use domain::person::Actor;
 use domain::time::Timestamp;
 use ports::store::Entry;
@@ -98,6 +98,8 @@ pub struct Follow {
     spoken: Option<(SessionId, broadcast::Receiver<Said>)>,
     /// How much of the current message has been handed on.
     heard: Option<Upto>,
+    /// Said of messages that come after events which are yet to be handed on.
+    early: VecDeque<Said>,
     ready: VecDeque<Followed>,
     behind: bool,
 }
@@ -156,6 +158,7 @@ impl Engine {
             bus,
             spoken: None,
             heard: None,
+            early: VecDeque::new(),
             ready: VecDeque::new(),
             behind: true,
         }
@@ -171,6 +174,18 @@ impl Follow {
             }
             if self.behind {
                 self.catch_up().await?;
+                continue;
+            }
+            if !self.early.is_empty() {
+                // What happened before it was said is on the bus by now.
+                match self.bus.try_recv() {
+                    Ok(entry) => self.take(&entry).await?,
+                    Err(TryRecvError::Lagged(_)) => self.behind = true,
+                    Err(TryRecvError::Closed) => return Ok(None),
+                    Err(TryRecvError::Empty) => {
+                        self.early.pop_front().into_iter().for_each(|said| self.hear(said));
+                    }
+                }
                 continue;
             }
             let spoken = async {
@@ -231,11 +246,19 @@ impl Follow {
         self.ready.push_back(Followed::Spoken(said.spoken));
     }
 
-    fn hear_out(&mut self) {
+    /// All that was said of a message. Whoever is slow may find that the next one is being said already:
+    /// that belongs after this one.
+    fn hear_out(&mut self, message: MessageId) {
+        while self.early.front().is_some_and(|said| said.spoken.message() == message) {
+            self.early.pop_front().into_iter().for_each(|said| self.hear(said));
+        }
         loop {
             let Some((_, spoken)) = &mut self.spoken else { return };
             match spoken.try_recv() {
-                Ok(said) => self.hear(said),
+                Ok(said) if said.spoken.message() == message && self.early.is_empty() => {
+                    self.hear(said);
+                }
+                Ok(said) => self.early.push_back(said),
                 // The whole message follows.
                 Err(TryRecvError::Lagged(_)) => {}
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
@@ -264,7 +287,7 @@ impl Follow {
                 if position > self.position {
                     // What was said of a message comes before the message, never after it.
                     if let Event::MessageAdded { message } = event {
-                        self.hear_out();
+                        self.hear_out(message.id);
                         // It is whole now: nothing of it can be void or missing.
                         self.heard = self.heard.filter(|upto| !upto.is_of(message.id));
                     }

@@ -41,6 +41,38 @@ async fn i36_whoever_joins_anywhere_gets_every_event_once_in_order() {
     );
 }
 
+/// Two turns are over before the follower looks: each one's words stand before its message.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_of_a_message_comes_before_it_and_after_the_one_before() {
+    let world = World::memory().await;
+    let session = world.session().await;
+    world.model.will("One.", &[("look", json!({}))]);
+    world.model.will("Two.", &[]);
+    let mut follow = world.engine.follow_session(session, None).await.unwrap();
+    world.say(session, "x").await;
+    let last = world.over(session).await.version;
+    let mut order = Vec::new();
+    loop {
+        match follow.next().await.unwrap() {
+            Some(Followed::Spoken(spoken)) => order.push(("said", spoken.message())),
+            Some(Followed::Event(happening)) => {
+                if let domain::event::Event::MessageAdded { message } = &happening.event
+                    && message.role == domain::message::Role::Assistant
+                {
+                    order.push(("whole", message.id));
+                }
+                if happening.position == last {
+                    break;
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    order.dedup();
+    let (one, two) = (order[0].1, order[order.len() - 1].1);
+    assert_eq!(order, [("said", one), ("whole", one), ("said", two), ("whole", two)]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn i36_a_slow_follower_of_everything_misses_nothing() {
     let world = World::memory().await;

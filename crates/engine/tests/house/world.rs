@@ -24,7 +24,7 @@ use engine::{
 };
 use ports::clock::{Chance, Clock};
 use ports::courier::{Courier, CourierError};
-use ports::model::{DeltaSink, Model, ModelError, ModelRequest, ModelTurn, WrittenCall};
+use ports::model::{Delta, DeltaSink, Model, ModelError, ModelRequest, ModelTurn, WrittenCall};
 use ports::store::Store;
 use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
@@ -77,14 +77,20 @@ impl Model for Puppet {
     async fn think(
         &self,
         request: &ModelRequest,
-        _: DeltaSink,
+        deltas: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
         self.heard.lock().unwrap().push(request.clone());
         let next = self.lines.lock().unwrap().pop_front();
-        next.unwrap_or_else(|| {
+        let turn = next.unwrap_or_else(|| {
             Ok(ModelTurn { parts: vec![Part::Text("done".into())], ..ModelTurn::default() })
-        })
+        })?;
+        for part in &turn.parts {
+            if let Part::Text(text) = part {
+                deltas(Delta::Text(text.clone()));
+            }
+        }
+        Ok(turn)
     }
 }
 
