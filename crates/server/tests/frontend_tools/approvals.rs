@@ -1,0 +1,154 @@
+//! Approvals of server tools, put to a client that knows only tools of its own.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{Plan, planned, told, world};
+
+#[tokio::test]
+async fn an_approval_is_one_more_prompt_and_only_yes_and_no_count() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["wipe", {"disk": "sda"}]]}])).await;
+    let (uuid, asked) = (first.uuid(), first.awaited());
+    assert_eq!(asked[0]["name"], "user_confirm");
+    let message = asked[0]["input"]["message"].as_str().expect("a message");
+    assert!(message.contains("tool: wipe") && message.contains("disk: \"sda\""), "{message}");
+    let id = &first.awaited_ids()[0];
+    for other in ["Yes", "yes ", "y", "ok", "true", "", "skipped", "{\"approved\":true}"] {
+        let again = world.results("ana", &uuid, &[(id, other)]).await;
+        assert_eq!(again.awaited_ids(), [id.clone()], "{other:?} decides nothing");
+    }
+    let mut body = crate::world::posted(&uuid, &[(id, "yes")]);
+    body["tool_results"][0]["is_error"] = json!(true);
+    let again = world.post("ana", "/agent/tool_results", &body).await;
+    assert_eq!(again.awaited_ids(), [id.clone()], "a yes in error is no yes");
+    assert_eq!(world.ran.times("wipe"), 0);
+    let last = world.results("ana", &uuid, &[(id, "yes")]).await;
+    last.finished();
+    assert_eq!((world.ran.times("wipe"), last.all("tool_result")), (1, "done".into()));
+}
+
+#[tokio::test]
+async fn a_no_denies() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["wipe", {}]]}])).await;
+    let last = world.results("ana", &first.uuid(), &[(&first.awaited_ids()[0], "no")]).await;
+    last.finished();
+    assert!(last.all("tool_result").contains("Denied by ANA"), "{:?}", last.items);
+    assert_eq!(world.ran.times("wipe"), 0);
+}
+
+/// The model's own question beside the approval: its yes grants nothing.
+#[tokio::test]
+async fn a_yes_to_the_models_question_approves_nothing() {
+    let world = world().await;
+    let turns = json!([{"calls": [["user_confirm", {"message": "wipe?"}], ["wipe", {}]]}]);
+    let first = world.run("ana", turns).await;
+    let (uuid, ids) = (first.uuid(), first.awaited_ids());
+    let second = world.results("ana", &uuid, &[(&ids[0], "yes"), (&ids[1], "skipped")]).await;
+    assert_eq!((second.awaited_ids(), world.ran.times("wipe")), (vec![ids[1].clone()], 0));
+    world.results("ana", &uuid, &[(&ids[1], "no")]).await.finished();
+    assert_eq!(world.ran.times("wipe"), 0);
+}
+
+/// What a person approved by itself runs, also beside a refused question.
+#[tokio::test]
+async fn an_approved_call_runs_beside_a_refused_question() {
+    let world = world().await;
+    let turns = json!([{"calls": [["user_confirm", {}], ["wipe", {}], ["write", {}]]}]);
+    let first = world.run("ana", turns).await;
+    let ids = first.awaited_ids();
+    world.results("ana", &first.uuid(), &[(&ids[0], "no"), (&ids[1], "yes")]).await.finished();
+    assert_eq!((world.ran.times("wipe"), world.ran.times("write")), (1, 0));
+}
+
+#[tokio::test]
+async fn a_prompt_for_somebody_else_is_shown_and_cannot_be_answered() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["drop", {}]]}])).await;
+    let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
+    let state = world.state().await;
+    world.results("ana", &uuid, &[(&id, "yes")]).await.refused(403, "not_entitled");
+    assert_eq!(world.state().await, state);
+    // Dan sees the session, as he is asked; his word counts, and the stream goes on for him.
+    world.results("dan", &uuid, &[(&id, "yes")]).await.finished();
+    assert_eq!(world.ran.times("drop"), 1);
+}
+
+/// The yes is for what was shown; the call has changed since.
+#[tokio::test]
+async fn a_yes_to_what_was_shown_before_an_edit_is_refused() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["drop", {"table": "a"}]]}])).await;
+    let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
+    let hold = world.holds("dan").await.remove(0);
+    // An edit by somebody who may not approve what he made of it leaves the hold open.
+    let edit = json!({"verdict": "approve", "arguments": {"table": "b"}});
+    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
+    let edited = world
+        .request("dan", reqwest::Method::POST, &path)
+        .json(&json!({"digest": hold["digest"], "answer": edit}))
+        .send()
+        .await
+        .expect("a reply");
+    assert_eq!(edited.status(), 200);
+    // Dan may approve his own edit by this rule, so it ran: a later yes is told what stands.
+    let edited: Value = edited.json().await.expect("json");
+    assert_eq!(edited["state"], "approved");
+    let late = world.results("dan", &uuid, &[(&id, "yes")]).await;
+    late.refused(409, "hold_already_decided");
+    assert_eq!(world.ran.times("drop"), 1);
+}
+
+/// Without the bridge the client has nothing to say; the stream waits, and goes on.
+#[tokio::test]
+async fn an_approval_given_elsewhere_lets_the_stream_go_on() {
+    let world = planned(Plan { bridge: false, ..Plan::default() }).await;
+    let body = json!({"user_prompt": crate::world::script(json!([{"calls": [["wipe", {}]]}]))});
+    let request = world.request("ana", reqwest::Method::POST, "/agent/run").json(&body);
+    let reply = request.send().await.expect("a reply");
+    assert_eq!(reply.status(), 200);
+    let mut hold = None;
+    for _ in 0..400 {
+        hold = world.holds("ana").await.pop();
+        if hold.is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let hold = hold.expect("a hold");
+    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
+    let answer = json!({"digest": hold["digest"], "answer": {"verdict": "approve"}});
+    let (answered, streamed) = tokio::join!(
+        world.request("ana", reqwest::Method::POST, &path).json(&answer).send(),
+        told(reply)
+    );
+    assert_eq!(answered.expect("a reply").status(), 200);
+    streamed.finished();
+    assert_eq!(
+        (streamed.all("tool_result"), streamed.all("text")),
+        ("done".into(), "Finished.".into())
+    );
+}
+
+/// What is asked here can be answered on the page, and the client's late answer is told so.
+#[tokio::test]
+async fn an_answer_given_elsewhere_stands() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["pick", {}], ["pick", {}]]}])).await;
+    let (uuid, ids) = (first.uuid(), first.awaited_ids());
+    let holds = world.holds("ana").await;
+    let hold = holds.iter().find(|hold| hold["call"]["tool_use_id"] == *ids[0]).expect("the hold");
+    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
+    let answer = json!({"answer": {"perform": {"content": "red", "is_error": false}}});
+    let request = world.request("ana", reqwest::Method::POST, &path).json(&answer);
+    assert_eq!(request.send().await.expect("a reply").status(), 200);
+    let late = world.results("ana", &uuid, &[(&ids[0], "green"), (&ids[1], "blue")]).await;
+    late.refused(409, "hold_already_decided");
+    assert_eq!(late.problem["decision"]["perform"]["content"], "red", "{}", late.problem);
+    assert_eq!(world.holds("ana").await.len(), 1, "nothing of it was stored");
+    world.results("ana", &uuid, &[(&ids[0], "skipped"), (&ids[1], "blue")]).await.finished();
+    let given: Vec<String> = world.given().into_iter().map(|it| it.content).collect();
+    assert_eq!(given, ["red", "blue"]);
+}
