@@ -15,6 +15,30 @@ pub enum SecretSource {
     File(PathBuf),
 }
 
+impl SecretSource {
+    /// `what` it is, for whoever must mend it.
+    pub(crate) fn read(&self, what: &str) -> std::result::Result<String, String> {
+        let (text, place) = match self {
+            SecretSource::Env(name) => {
+                let text = std::env::var(name).map_err(|_| {
+                    format!("{what} is missing: the environment variable `{name}` is not set")
+                })?;
+                (text, format!("the environment variable `{name}`"))
+            }
+            SecretSource::File(path) => {
+                let text = std::fs::read_to_string(path).map_err(|why| {
+                    format!("{what} is missing: the file {} cannot be read: {why}", path.display())
+                })?;
+                (text, format!("the file {}", path.display()))
+            }
+        };
+        match text.trim() {
+            "" => Err(format!("{what} is missing: {place} is empty")),
+            secret => Ok(secret.to_owned()),
+        }
+    }
+}
+
 impl Source<'_> {
     /// Exactly one of `KEY_env` and `KEY_file`.
     pub(super) fn secret(
@@ -35,6 +59,19 @@ impl Source<'_> {
                 let message = format!("`{key}_env` is missing (or `{key}_file`)");
                 Err(self.error(owner, message))
             }
+        }
+    }
+
+    /// One of the two, or none.
+    pub(super) fn secret_if_given(
+        &self,
+        key: &str,
+        env: &Option<Spanned<String>>,
+        file: &Option<Spanned<String>>,
+    ) -> Result<Option<SecretSource>> {
+        match (env, file) {
+            (None, None) => Ok(None),
+            _ => self.secret(key, 0..0, env, file).map(Some),
         }
     }
 }

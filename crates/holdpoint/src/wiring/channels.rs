@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use channels::feishu::Feishu;
 use ports::channel::Channel;
 use ports::clock::{Chance, Clock};
 
@@ -15,9 +16,13 @@ pub struct Grounds {
 }
 
 /// Opens nothing yet: a channel connects when it is told to listen.
-pub fn open(config: &ChannelConfig, _grounds: &Grounds) -> Result<Arc<dyn Channel>> {
+pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel>> {
     match &config.platform {
-        PlatformConfig::Feishu(_) => absent(config),
+        PlatformConfig::Feishu(own) => {
+            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
+            let (clock, chance) = (grounds.clock.clone(), grounds.chance.clone());
+            Ok(Arc::new(Feishu::new(settings, clock, chance)))
+        }
         PlatformConfig::Dingtalk(_) => absent(config),
         PlatformConfig::Slack(_) => absent(config),
         PlatformConfig::Telegram(_) => absent(config),

@@ -7,6 +7,7 @@ mod common;
 mod dingtalk;
 mod email;
 mod feishu;
+mod place;
 mod slack;
 mod table;
 mod telegram;
@@ -47,8 +48,8 @@ pub(super) const PLATFORMS: [&str; 6] =
 /// What only one platform needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformConfig {
-    Feishu(FeishuConfig),
-    Dingtalk(DingtalkConfig),
+    Feishu(Box<FeishuConfig>),
+    Dingtalk(Box<DingtalkConfig>),
     Slack(SlackConfig),
     Telegram(TelegramConfig),
     Webhook(WebhookConfig),

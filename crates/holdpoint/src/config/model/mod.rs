@@ -17,6 +17,7 @@ use toml::Spanned;
 use super::error::ConfigError;
 use super::source::{Result, Source};
 
+pub(super) use place::is_local;
 pub(super) use table::ModelTable;
 #[cfg(test)]
 pub(super) use table::TimeLimitsTable;

@@ -65,13 +65,13 @@ impl VendorModel {
         let base_url = self.base_url.clone().unwrap_or_else(|| self.vendor.base_url());
         let mut settings = Settings::new(name, &self.model, base_url);
         if let Some(source) = &self.api_key {
-            let secret = Secret::new(read("the key", source)?);
+            let secret = Secret::new(source.read("the key")?);
             settings.key = Some(Key { secret, origin: origin(source) });
         }
         for (name, source) in &self.headers {
             let value = match source {
                 HeaderSource::Plain(value) => value.clone(),
-                HeaderSource::Secret(source) => read(&format!("the header `{name}`"), source)?,
+                HeaderSource::Secret(source) => source.read(&format!("the header `{name}`"))?,
             };
             settings.headers.push((name.clone(), Secret::new(value)));
         }
@@ -82,7 +82,7 @@ impl VendorModel {
             ProxySource::None => Proxy::None,
             ProxySource::Url(url) => Proxy::Url(Secret::new(url.as_str())),
             ProxySource::Env(variable) => {
-                let url = read("the proxy", &SecretSource::Env(variable.clone()))?;
+                let url = SecretSource::Env(variable.clone()).read("the proxy")?;
                 Proxy::Url(Secret::new(url))
             }
         };
@@ -100,26 +100,5 @@ fn origin(source: &SecretSource) -> String {
     match source {
         SecretSource::Env(name) => format!("`api_key_env` {name}"),
         SecretSource::File(path) => format!("`api_key_file` {}", path.display()),
-    }
-}
-
-fn read(what: &str, source: &SecretSource) -> Result<String, String> {
-    let (text, place) = match source {
-        SecretSource::Env(name) => {
-            let text = std::env::var(name).map_err(|_| {
-                format!("{what} is missing: the environment variable `{name}` is not set")
-            })?;
-            (text, format!("the environment variable `{name}`"))
-        }
-        SecretSource::File(path) => {
-            let text = std::fs::read_to_string(path).map_err(|why| {
-                format!("{what} is missing: the file {} cannot be read: {why}", path.display())
-            })?;
-            (text, format!("the file {}", path.display()))
-        }
-    };
-    match text.trim() {
-        "" => Err(format!("{what} is missing: {place} is empty")),
-        secret => Ok(secret.to_owned()),
     }
 }

@@ -56,7 +56,7 @@ fn no_password(
 
 /// On this machine or in its own network, where servers usually want no key: loopback and private
 /// addresses, and names that only a local resolver knows.
-pub(super) fn is_local(url: &Url) -> bool {
+pub(in crate::config) fn is_local(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
