@@ -115,3 +115,12 @@ pub(crate) const TELEGRAM_TOAST_CHARACTERS_MAX: usize = 200;
 /// Pressed keys that were answered. Telegram repeats an update for a day, but a key's press only until
 /// it is confirmed, which is at once.
 pub(crate) const ANSWERED_MAX: usize = 4_096;
+/// Slack advises four thousand characters in a text; escapes make it longer.
+pub(crate) const SLACK_SAID_UNITS_MAX: usize = 3_000;
+/// Messages of which it is remembered that they were tried, to look for them before a second try.
+pub(crate) const SLACK_TRIED_MAX: usize = 10_000;
+/// What was asked longer ago than this may have been sent by a process that is no more.
+pub(crate) const SLACK_NEW_MS: u64 = 10_000;
+/// Slack pings every few seconds. A connection without a sign of life for a minute is dead.
+pub(crate) const SLACK_PING_EVERY: Duration = Duration::from_secs(20);
+pub(crate) const SLACK_SILENT_PINGS_MAX: u32 = 2;

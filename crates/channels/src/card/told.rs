@@ -38,6 +38,11 @@ impl Word {
         };
         Word { text, refusal }
     }
+
+    /// Not written down, and the platform will not deliver it again.
+    pub(crate) fn busy(language: Language) -> Word {
+        Word { text: Words(language).busy().to_owned(), refusal: true }
+    }
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ words! {
     already: "Already decided:", "已有结果：";
     changed: "This has changed since it was shown here. Look at it again.", "内容已变更，请重新查看。";
     not_entitled: "You may not answer this. Nothing was changed.", "你无权回答此请求，未作任何更改。";
+    busy: "It could not be written down just now. Please try again.", "暂时无法记录，请重试。";
     not_here: "This cannot be answered here.", "无法在此处回答。";
 }
 

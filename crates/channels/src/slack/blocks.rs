@@ -93,7 +93,7 @@ pub(super) fn plain(text: &str, units_max: usize) -> Value {
     json!({"type": "plain_text", "text": escaped, "emoji": false})
 }
 
-fn signs(text: &str) -> String {
+pub(super) fn signs(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -41,12 +41,12 @@ fn block(name: &str, label: &str, required: bool, element: Value) -> Value {
 }
 
 fn input(field: &Field, words: Words) -> Value {
-    let pick = |texts: Vec<(&str, &str)>| {
+    let pick = |kind: &str, texts: Vec<(&str, &str)>| {
         let options: Vec<Value> = texts
             .into_iter()
             .map(|(text, value)| json!({"text": plain(text, 75), "value": value}))
             .collect();
-        json!({"type": "static_select", "action_id": field.name, "options": options})
+        json!({"type": kind, "action_id": field.name, "options": options})
     };
     let element = match &field.input {
         Input::Text => {
@@ -55,9 +55,11 @@ fn input(field: &Field, words: Words) -> Value {
         Input::Number => {
             json!({"type": "number_input", "action_id": field.name, "is_decimal_allowed": true})
         }
-        Input::YesNo => pick(vec![(words.yes(), "true"), (words.no(), "false")]),
+        // Only these are drawn so, which tells a yes from a text `true` when it comes back.
+        Input::YesNo => pick("radio_buttons", vec![(words.yes(), "true"), (words.no(), "false")]),
         Input::Pick(texts) => {
-            pick(texts.iter().map(|text| (text.as_str(), text.as_str())).collect())
+            let texts = texts.iter().map(|text| (text.as_str(), text.as_str()));
+            pick("static_select", texts.collect())
         }
     };
     block(&field.name, &field.label, field.required, element)

@@ -59,7 +59,6 @@ impl<T: Send + 'static> Lanes<T> {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.running.len() + self.queued
     }

@@ -1,0 +1,222 @@
+//! Slack's Web API: one method, one answer, and what it means.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::visible::visible;
+use ports::channel::ChannelError;
+use ports::clock::Clock;
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+use crate::limits::REST_WITHIN;
+use crate::wire::{self, Answer, Hidden, Request, Rest};
+
+pub(super) struct Api {
+    rest: Rest,
+    base: Url,
+}
+
+#[derive(Debug)]
+pub(super) enum Failed {
+    NoAnswer(wire::Failed),
+    /// Too much at once.
+    Wait {
+        after: Option<Duration>,
+        why: String,
+    },
+    /// The platform has trouble of its own, and does not say what became of it.
+    Trouble(String),
+    Refused(Refusal),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// A word, such as `channel_not_found`.
+    pub(super) error: String,
+    /// The permission that was missing.
+    needed: Option<String>,
+}
+
+impl Api {
+    pub(super) fn new(base: &Url, clock: &Arc<dyn Clock>) -> Api {
+        Api { rest: Rest::new(clock.clone(), REST_WITHIN), base: base.clone() }
+    }
+
+    pub(super) async fn call(
+        &self,
+        token: &Hidden,
+        method: &str,
+        body: &Value,
+    ) -> Result<Value, Failed> {
+        read(&self.raw(token, method, body).await.map_err(Failed::NoAnswer)?)
+    }
+
+    /// With everything that stands around the answer.
+    pub(super) async fn raw(
+        &self,
+        token: &Hidden,
+        method: &str,
+        body: &Value,
+    ) -> Result<Answer, wire::Failed> {
+        self.ask(token, Method::POST, self.url(method), Some(body)).await
+    }
+
+    /// A look. Those methods take no JSON.
+    pub(super) async fn look(
+        &self,
+        token: &Hidden,
+        method: &str,
+        query: &[(&str, &str)],
+    ) -> Result<Value, Failed> {
+        let mut url = self.url(method);
+        url.query_pairs_mut().extend_pairs(query);
+        read(&self.ask(token, Method::GET, url, None).await.map_err(Failed::NoAnswer)?)
+    }
+
+    async fn ask(
+        &self,
+        token: &Hidden,
+        method: Method,
+        url: Url,
+        body: Option<&Value>,
+    ) -> Result<Answer, wire::Failed> {
+        let bearer = format!("Bearer {}", token.expose());
+        let headers = vec![("authorization", bearer.as_str())];
+        self.rest.ask(Request { method, url, headers, body }).await
+    }
+
+    fn url(&self, method: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}/{method}", url.path().trim_end_matches('/')));
+        url
+    }
+}
+
+pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
+    if answer.status == 429 {
+        let why = "Slack wants fewer requests".into();
+        return Err(Failed::Wait { after: answer.seconds("retry-after"), why });
+    }
+    let garbled = || Failed::Trouble(format!("Slack answered {} and no sense", answer.status));
+    let told = answer.json().ok_or_else(garbled)?;
+    if told["ok"] == true && answer.status < 300 {
+        return Ok(told);
+    }
+    let error = told["error"].as_str().filter(|_| told["ok"] == false).ok_or_else(garbled)?;
+    let error = visible(error);
+    match error.as_str() {
+        "ratelimited" | "rate_limited" => {
+            Err(Failed::Wait { after: answer.seconds("retry-after"), why: error })
+        }
+        "internal_error" | "fatal_error" | "service_unavailable" | "request_timeout" => {
+            Err(Failed::Trouble(format!("Slack has trouble: {error}")))
+        }
+        _ => Err(Failed::Refused(Refusal { error, needed: told["needed"].as_str().map(visible) })),
+    }
+}
+
+impl Failed {
+    /// Of a message that must not be sent twice.
+    pub(super) fn sending(self) -> ChannelError {
+        match self {
+            Failed::NoAnswer(failed) => failed.sending(),
+            Failed::Wait { after, why } => ChannelError::Again { after, why },
+            Failed::Trouble(why) => ChannelError::Unknown(why),
+            Failed::Refused(refusal) => ChannelError::Never(refusal.to_string()),
+        }
+    }
+
+    /// Of an update, which is the same when it is made twice.
+    pub(super) fn painting(self) -> ChannelError {
+        match self {
+            Failed::NoAnswer(failed) => failed.painting(),
+            Failed::Wait { after, why } => ChannelError::Again { after, why },
+            Failed::Trouble(why) => ChannelError::Again { after: None, why },
+            Failed::Refused(refusal) if refusal.is_about_the_message() => {
+                ChannelError::Gone(refusal.error)
+            }
+            Failed::Refused(refusal) => ChannelError::Never(refusal.to_string()),
+        }
+    }
+}
+
+impl Refusal {
+    fn is_about_the_message(&self) -> bool {
+        ["message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"]
+            .contains(&self.error.as_str())
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Slack answered `{}`", self.error)?;
+        match (self.error.as_str(), &self.needed) {
+            ("missing_scope", Some(needed)) => write!(
+                f,
+                "; add the scope `{needed}` under OAuth & Permissions and install the app again"
+            ),
+            ("not_in_channel" | "channel_not_found", _) => {
+                f.write_str("; invite the app to that channel, and write its id (`C…`)")
+            }
+            (
+                "invalid_auth"
+                | "not_authed"
+                | "account_inactive"
+                | "token_revoked"
+                | "token_expired"
+                | "not_allowed_token_type",
+                _,
+            ) => f.write_str("; is the token the app's own, and is the app still installed?"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failed::NoAnswer(failed) => failed.fmt(f),
+            Failed::Wait { why, .. } | Failed::Trouble(why) => f.write_str(why),
+            Failed::Refused(refusal) => refusal.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(status: u16, body: &str) -> Failed {
+        read(&Answer::new(status, body)).unwrap_err()
+    }
+
+    #[test]
+    fn every_answer_has_its_remedy() {
+        assert!(read(&Answer::new(200, r#"{"ok":true}"#)).is_ok());
+        for body in [r#"{"ok":false,"error":"ratelimited"}"#, "x"] {
+            let status = if body == "x" { 429 } else { 200 };
+            let again = failed(status, body).sending();
+            assert!(matches!(again, ChannelError::Again { .. }), "{again}");
+        }
+        for (status, body) in [
+            (200, r#"{"ok":false,"error":"internal_error"}"#),
+            (500, "<html>"),
+            (200, "{}"),
+            (200, r#"{"ok":false}"#),
+            (503, r#"{"ok":true}"#),
+        ] {
+            assert!(matches!(failed(status, body).sending(), ChannelError::Unknown(_)), "{body}");
+            let painting = failed(status, body).painting();
+            assert!(matches!(painting, ChannelError::Again { .. }), "{body}");
+        }
+        let scope = r#"{"ok":false,"error":"missing_scope","needed":"chat:write"}"#;
+        let told = failed(200, scope).sending();
+        assert!(
+            matches!(&told, ChannelError::Never(why) if why.contains("`chat:write`")),
+            "{told}"
+        );
+        let gone = failed(200, r#"{"ok":false,"error":"message_not_found"}"#).painting();
+        assert_eq!(gone, ChannelError::Gone("message_not_found".into()));
+    }
+}

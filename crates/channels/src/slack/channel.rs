@@ -1,0 +1,201 @@
+//! An app as a channel.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::time::Timestamp;
+use ports::channel::{
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Shown,
+};
+use ports::clock::Clock;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::api::{Api, Failed};
+use super::blocks::{message, signs};
+use super::event::{Me, moment};
+use super::find::Mark;
+use super::settings::{Mode, Settings};
+use crate::card::{Card, Rendered};
+use crate::limits::{SLACK_SAID_UNITS_MAX, SLACK_TRIED_MAX};
+use crate::wire::{Errands, Recent, pieces};
+
+pub struct Slack(pub(super) Arc<App>);
+
+pub(super) struct App {
+    pub(super) settings: Settings,
+    pub(super) api: Api,
+    pub(super) clock: Arc<dyn Clock>,
+    me: OnceCell<Me>,
+    /// What was asked before this cannot be known to be new.
+    pub(super) started_at: Timestamp,
+    /// What may have been sent already.
+    pub(super) tried: Recent,
+    pub(super) errands: Errands,
+}
+
+impl Slack {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Slack {
+        Slack(Arc::new(App {
+            api: Api::new(&settings.base_url, &clock),
+            settings,
+            started_at: clock.now(),
+            clock,
+            me: OnceCell::new(),
+            tried: Recent::new(SLACK_TRIED_MAX),
+            errands: Errands::default(),
+        }))
+    }
+}
+
+/// Where a message goes.
+pub(super) struct To {
+    pub(super) channel: String,
+    pub(super) thread: Option<String>,
+    pub(super) direct: bool,
+}
+
+impl App {
+    pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, Failed> {
+        self.api.call(&self.settings.bot_token, method, body).await
+    }
+
+    pub(super) async fn me(&self) -> Result<&Me, Failed> {
+        self.me
+            .get_or_try_init(|| async {
+                let me = self.call("auth.test", &json!({})).await?;
+                let text = |name: &str| me[name].as_str().unwrap_or_default().to_owned();
+                Ok(Me { user: text("user_id"), bot: text("bot_id") })
+            })
+            .await
+    }
+
+    fn to(&self, place: &Place) -> Result<To, ChannelError> {
+        match place {
+            Place::Chat { chat, thread, direct } => {
+                Ok(To { channel: chat.clone(), thread: thread.clone(), direct: *direct })
+            }
+            // Slack finds the conversation with whoever is named.
+            Place::Person(person) => {
+                Ok(To { channel: self.user(person)?, thread: None, direct: true })
+            }
+        }
+    }
+
+    /// `T1:U1`: the person in this workspace.
+    fn user(&self, identity: &str) -> Result<String, ChannelError> {
+        match identity.split_once(':') {
+            Some((team, user)) if team == self.settings.team_id && !user.is_empty() => {
+                Ok(user.to_owned())
+            }
+            _ => Err(ChannelError::Never(format!(
+                "`{identity}` is nobody in the workspace {}: an identity is `TEAM:USER`, such as \
+                 `T0123:U0456`",
+                self.settings.team_id
+            ))),
+        }
+    }
+
+    fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
+        let Settings { language, zone, .. } = &self.settings;
+        message(&Card::showing(showing, *language, zone, mention))
+    }
+
+    /// Sends what `mark` names, unless it stands there already.
+    async fn send(&self, to: &To, mark: &Mark<'_>, mut body: Value) -> Result<Value, ChannelError> {
+        if let Some(found) = self.find(to, mark).await? {
+            return Ok(found);
+        }
+        body["channel"] = to.channel.as_str().into();
+        if let Some(thread) = &to.thread {
+            body["thread_ts"] = thread.as_str().into();
+        }
+        body["unfurl_links"] = false.into();
+        body["unfurl_media"] = false.into();
+        body["metadata"] = mark.metadata();
+        self.call("chat.postMessage", &body).await.map_err(Failed::sending)
+    }
+}
+
+#[async_trait]
+impl Channel for Slack {
+    fn name(&self) -> &str {
+        &self.0.settings.name
+    }
+
+    fn platform(&self) -> &'static str {
+        "slack"
+    }
+
+    fn account(&self) -> &str {
+        &self.0.settings.app_id
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let to = self.0.to(place)?;
+        let drawn = self.0.drawn(showing, !to.direct);
+        let mark = Mark::of_hold(showing);
+        let sent = self.0.send(&to, &mark, drawn.value).await?;
+        let text = |name: &str| sent[name].as_str().filter(|text| !text.is_empty());
+        let (Some(chat), Some(ts)) = (text("channel"), text("ts")) else {
+            return Err(ChannelError::Unknown("Slack did not name the message".into()));
+        };
+        let posted = Posted {
+            chat: chat.to_owned(),
+            thread: to.thread,
+            direct: to.direct,
+            message: ts.to_owned(),
+            at: moment(ts),
+        };
+        Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
+    }
+
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        let drawn = self.0.drawn(showing, !posted.direct);
+        let mut body = drawn.value;
+        body["channel"] = posted.chat.as_str().into();
+        body["ts"] = posted.message.as_str().into();
+        self.0.call("chat.update", &body).await.map_err(Failed::painting)?;
+        Ok(drawn.takes_a_yes)
+    }
+
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+        let to = self.0.to(place)?;
+        let whispered = saying.whisper_to.map(|person| self.0.user(person)).transpose()?;
+        for (index, piece) in pieces(saying.text, SLACK_SAID_UNITS_MAX).into_iter().enumerate() {
+            // No markup in it, and nobody is called.
+            let mut body = json!({"text": signs(&piece), "mrkdwn": false});
+            match &whispered {
+                Some(user) => {
+                    body["channel"] = to.channel.as_str().into();
+                    body["user"] = user.as_str().into();
+                    if let Some(thread) = &to.thread {
+                        body["thread_ts"] = thread.as_str().into();
+                    }
+                    self.0.call("chat.postEphemeral", &body).await.map_err(Failed::sending)?;
+                }
+                None => {
+                    let key = format!("{}.{index}", saying.key);
+                    self.0.send(&to, &Mark::of_words(&key), body).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
+        match &self.0.settings.mode {
+            Mode::Socket { app_token } => self.0.socket_mode(app_token, inbox, &stop).await,
+            Mode::Http { .. } => stop.cancelled().await,
+        }
+    }
+
+    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+        self.0.hook(&request, inbox).await
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        self.0.check().await
+    }
+}

@@ -1,0 +1,150 @@
+//! What comes from Slack, over whichever way, on its way to the inbox.
+
+use std::sync::Arc;
+
+use ports::channel::{Inbox, Opened, Press, Said, Told};
+use serde_json::{Value, json};
+
+use super::blocks::plain;
+use super::channel::App;
+use super::event::wrote;
+use super::modal;
+use super::press::{self, Pressed, Spot};
+use super::settings::Settings;
+use crate::card::{Card, Word};
+use crate::limits::REFUSAL_CHARACTERS_MAX;
+
+pub(super) enum Reply {
+    Quietly,
+    /// In the acknowledgement itself.
+    Payload(Value),
+    /// It should come again.
+    NotNow,
+    /// For another app or workspace.
+    Wrong,
+}
+
+impl App {
+    /// One `event_callback`. Events that we do not know are taken and left alone.
+    pub(super) async fn event(&self, callback: &Value, inbox: &dyn Inbox) -> Reply {
+        if !self.is_ours(callback, &callback["team_id"]) {
+            return Reply::Wrong;
+        }
+        let me = match self.me().await {
+            Ok(me) => me,
+            // Without our name nobody could say whether we are meant.
+            Err(failed) => {
+                tracing::warn!(channel = self.settings.name, "who we are is not known: {failed}");
+                return Reply::NotNow;
+            }
+        };
+        let Some(wrote) = wrote(callback, me) else { return Reply::Quietly };
+        match inbox.wrote(&self.settings.name, wrote).await {
+            Ok(()) => Reply::Quietly,
+            Err(_) => Reply::NotNow,
+        }
+    }
+
+    /// One interaction. It does not come again, so whoever made it is told when it got lost.
+    pub(super) async fn interaction(self: &Arc<Self>, payload: &Value, inbox: &dyn Inbox) -> Reply {
+        if !self.is_ours(payload, &payload["team"]["id"]) {
+            return Reply::Wrong;
+        }
+        let name = &self.settings.name;
+        match press::read(payload, self.clock.now()) {
+            Pressed::Ignored => Reply::Quietly,
+            Pressed::Strange { spot } => {
+                if let Some(spot) = spot {
+                    self.whisper(spot, &self.word(&Told::NotHere));
+                }
+                Reply::Quietly
+            }
+            Pressed::Button { press, spot, trigger } if press.pointer.said == Said::Form => {
+                match inbox.opens(name, &press).await {
+                    Ok(Opened::Form(redraw)) => {
+                        let Settings { language, zone, .. } = &self.settings;
+                        let card = Card::showing(&redraw.showing(), *language, zone, false);
+                        match modal(&card) {
+                            Some(view) => self.open(view, &press, trigger),
+                            None => self.whisper(spot, &self.word(&Told::NotHere)),
+                        }
+                    }
+                    Ok(Opened::Refused(told)) => self.whisper(spot, &self.word(&told)),
+                    Err(_) => self.whisper(spot, &self.busy()),
+                }
+                Reply::Quietly
+            }
+            Pressed::Button { press, spot, .. } => {
+                match inbox.pressed(name, *press).await {
+                    // The card itself shows it.
+                    Ok(Told::Taken(_)) => {}
+                    Ok(told) => self.whisper(spot, &self.word(&told)),
+                    Err(_) => self.whisper(spot, &self.busy()),
+                }
+                Reply::Quietly
+            }
+            Pressed::Form { press, place } => {
+                let word = match inbox.pressed(name, *press).await {
+                    Ok(told) => self.word(&told),
+                    Err(_) => self.busy(),
+                };
+                match (word.refusal, place) {
+                    (true, Some(place)) => Reply::Payload(
+                        json!({"response_action": "errors", "errors": {place: word.text}}),
+                    ),
+                    // The modal closes.
+                    _ => Reply::Quietly,
+                }
+            }
+        }
+    }
+
+    fn is_ours(&self, payload: &Value, team: &Value) -> bool {
+        let ours =
+            payload["api_app_id"] == *self.settings.app_id && *team == *self.settings.team_id;
+        if !ours {
+            tracing::warn!(
+                channel = self.settings.name,
+                "something for another app or workspace was refused; see `app_id` and `team_id`"
+            );
+        }
+        ours
+    }
+
+    fn word(&self, told: &Told) -> Word {
+        Word::of(told, self.settings.language, &self.settings.zone)
+    }
+
+    fn busy(&self) -> Word {
+        Word::busy(self.settings.language)
+    }
+
+    /// For the eyes of whoever pressed.
+    fn whisper(self: &Arc<Self>, spot: Spot, word: &Word) {
+        let (app, text) = (self.clone(), word.text.clone());
+        self.errands.run(async move {
+            let mut body = json!({
+                "channel": spot.chat, "user": spot.user, "text": text,
+                "blocks": [{"type": "section", "text": plain(&text, REFUSAL_CHARACTERS_MAX)}],
+            });
+            if let Some(thread) = spot.thread {
+                body["thread_ts"] = thread.into();
+            }
+            if let Err(failed) = app.call("chat.postEphemeral", &body).await {
+                let name = &app.settings.name;
+                tracing::warn!(channel = name, "a pressed button got no reply: {failed}");
+            }
+        });
+    }
+
+    fn open(self: &Arc<Self>, mut view: Value, press: &Press, trigger: Option<String>) {
+        view["private_metadata"] = press::metadata(press).into();
+        let app = self.clone();
+        self.errands.run(async move {
+            let body = json!({"trigger_id": trigger, "view": view});
+            if let Err(failed) = app.call("views.open", &body).await {
+                tracing::warn!(channel = app.settings.name, "a form did not open: {failed}");
+            }
+        });
+    }
+}
