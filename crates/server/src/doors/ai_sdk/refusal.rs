@@ -63,19 +63,16 @@ mod tests {
     async fn what_helps_comes_first() {
         let (status, text) = body(problem(Problem::invalid("messages", "say something"))).await;
         assert_eq!(status, 422);
-        assert!(
-            text.starts_with("{\"detail\":\"say something\",\"code\":\"answer_invalid\""),
-            "{text}"
-        );
-        assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+        assert!(text.starts_with("{\"detail\":\"say something\","), "{text}");
+        let read: Value = serde_json::from_str(&text).expect("a JSON text");
+        assert_eq!(read["code"], "answer_invalid");
     }
 
     #[tokio::test]
     async fn the_older_routes_have_statuses_of_their_own() {
         let (status, text) = body(success_false(Problem::invalid("parts", "no"))).await;
-        assert_eq!(
-            (status, text.as_str()),
-            (400, r#"{"code":"answer_invalid","error":"no","success":false}"#)
-        );
+        let read: Value = serde_json::from_str(&text).expect("a JSON text");
+        let told = json!({"code": "answer_invalid", "error": "no", "success": false});
+        assert_eq!((status, read), (400, told));
     }
 }

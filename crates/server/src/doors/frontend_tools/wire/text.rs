@@ -20,12 +20,14 @@ impl Flowing {
     /// The item for the next piece, if there is something to send.
     pub(super) fn piece(&mut self, delta: &str) -> Option<String> {
         let delta = match (self.after_return, delta.strip_prefix('\n')) {
-            (true, Some(rest)) => rest,
+            (true, Some(rest)) => {
+                self.after_return = false;
+                rest
+            }
             _ => delta,
         };
+        // Nothing new changes nothing: the second half of a line break may still come.
         if delta.is_empty() {
-            // Still after the line break, if only its second half came.
-            self.after_return = false;
             return None;
         }
         self.after_return = delta.ends_with('\r');
@@ -108,6 +110,7 @@ mod tests {
             &["a\r", "\nb"],
             &["a\r", "\n", "b"],
             &["a", "\r", "\n", "b"],
+            &["a\r", "", "\n", "", "b"],
         ] {
             let joined: String = pieces(deltas).concat();
             assert_eq!(joined, "a\\nb", "{deltas:?}");
