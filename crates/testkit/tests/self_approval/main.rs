@@ -69,6 +69,16 @@ then = "allow"
 id = "ana"
 name = "Ana"
 roles = ["admin"]
+
+[doors.frontend_tools]
+enabled = true
+
+[doors.worlds]
+enabled = true
+worlds = { "My World" = ["worker"] }
+
+[doors.ai_sdk]
+enabled = true
 "#;
 
 const SCRIPT: &str = r#"
