@@ -20,7 +20,7 @@ pub(crate) async fn find(
     place: &str,
 ) -> Reply<Option<Arc<Session>>> {
     let Some(note) = app.engine.store().note(&shelf(door), sound(place)?).await? else {
-        return Ok(None);
+        return elsewhere(app, caller, place).await;
     };
     match app.engine.session(caller, owned(&note, caller)?).await {
         Ok(session) => Ok(Some(session)),
@@ -28,6 +28,14 @@ pub(crate) async fn find(
         Err(engine::Error::Refused(domain::refusal::Refusal::NotFound { .. })) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// A session that was opened somewhere else, where the client names its conversation by our own id: what
+/// is asked through one door can be answered through any other.
+async fn elsewhere(app: &App, caller: &Caller, place: &str) -> Reply<Option<Arc<Session>>> {
+    let name = place.rsplit(['/', ':']).next().unwrap_or_default();
+    let Ok(id) = name.parse::<SessionId>() else { return Ok(None) };
+    Ok(Some(app.engine.session(caller, id).await?))
 }
 
 /// The same, and a new session if there is none. Of many who come at once, all get the same.
@@ -40,6 +48,9 @@ pub(crate) async fn find_or_open(
 ) -> Reply<Arc<Session>> {
     let store = app.engine.store();
     let (shelf, key) = (shelf(door), sound(place)?);
+    if let Some(session) = elsewhere(app, caller, key).await? {
+        return Ok(session);
+    }
     let id = match store.note(&shelf, key).await? {
         Some(note) => owned(&note, caller)?,
         None => {

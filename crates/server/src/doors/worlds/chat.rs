@@ -41,6 +41,8 @@ impl Here {
             let place = place(self, id, agent);
             let found = conversation::find(self.app(), self.caller(), DOOR, &place).await;
             match found.map_err(Fault::from) {
+                // One that was opened elsewhere is a chat with its own agent.
+                Ok(Some(session)) if *session.agent != *agent.agent => {}
                 Ok(Some(session)) => sessions.push(session),
                 // Without the main agent's there is no chat.
                 Ok(None) if sessions.is_empty() => return Err(Fault::no_chat()),
@@ -131,9 +133,18 @@ impl Here {
 
     /// Who speaks in a session of this world, by the name that it has here.
     pub(super) fn source(&self, chat: &str, session: &Session) -> Source {
-        let place = session.home.as_ref().and_then(|home| Place::read(&home.place));
-        let main = || self.world.agents.first().map(|agent| kebab(&agent.name));
-        let agent = place.and_then(|place| place.agent).or_else(main);
+        let here = session.home.as_ref().filter(|home| &*home.door == DOOR);
+        let named = |agent: &NamedAgent| kebab(&agent.name);
+        let agent = match here {
+            Some(home) => {
+                let main = || self.world.agents.first().map(named);
+                Place::read(&home.place).and_then(|place| place.agent).or_else(main)
+            }
+            None => {
+                let mut agents = self.world.agents.iter();
+                agents.find(|agent| *agent.agent == *session.agent).map(named)
+            }
+        };
         Source { agent: agent.unwrap_or_else(|| session.agent.to_string()), chat: chat.to_owned() }
     }
 }

@@ -1,5 +1,6 @@
 //! The hold that a client means: by the id of its prompt, or by the model's own id of the call. It must
-//! be of this world, and the caller must be allowed to see it; otherwise there is none.
+//! be of this world, or of an agent of this world in a session that was opened elsewhere, and the caller
+//! must be allowed to see it; otherwise there is none.
 
 use std::sync::Arc;
 
@@ -76,8 +77,13 @@ impl Here {
     }
 
     fn of_this_world(&self, hold: Arc<Hold>, session: Arc<Session>) -> Option<Found> {
-        let home = session.home.as_ref().filter(|home| &*home.door == DOOR)?;
-        let place = Place::read(&home.place).filter(|place| place.world == self.id)?;
-        Some(Found { hold, session, chat: place.chat })
+        let chat = match session.home.as_ref().filter(|home| &*home.door == DOOR) {
+            Some(home) => Place::read(&home.place).filter(|place| place.world == self.id)?.chat,
+            None => {
+                self.world.agents.iter().find(|agent| *agent.agent == *session.agent)?;
+                session.id.to_string()
+            }
+        };
+        Some(Found { hold, session, chat })
     }
 }
