@@ -3,7 +3,161 @@
 //!
 //! It decides nothing. A button is a pointer to a delivery, words are read by `replies`, and whether an
 //! answer counts is judged by the domain, in the name of the person whom the platform vouched for.
+//!
+//! Nothing is remembered only in memory. Going out, it follows the engine's log from a place that is
+//! noted down, and every prompt is a record before it is a message (`ask.rs`, `outbox.rs`, `send.rs`). Coming
+//! in, what arrives is dealt with and on disk before the platform hears that it need not come again
+//! (`press.rs`, `hear.rs`).
 
+mod ask;
+mod delivery;
+mod follow;
+mod hear;
+mod limits;
 mod line;
+mod meaning;
+mod outbox;
+mod places;
+mod press;
+mod reask;
+mod saying;
+mod send;
+mod shelf;
+mod talk;
+mod words;
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use domain::person::People;
+use engine::{Caller, Engine};
+use ports::channel::{Channel, Inbox};
+use ports::clock::{Chance, Clock};
+use ports::store::Store;
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use limits::Limits;
 pub use line::{Line, OnAmbiguous};
+
+use shelf::Shelves;
+
+/// Everything that a switchboard is made of.
+pub struct Setup {
+    pub engine: Engine,
+    pub clock: Arc<dyn Clock>,
+    pub chance: Arc<dyn Chance>,
+    pub lines: Vec<Line>,
+    /// Where people reach the page, without a slash at the end.
+    pub origin: Option<String>,
+    pub limits: Limits,
+}
+
+/// A cheap handle; clone it freely.
+#[derive(Clone)]
+pub struct Switchboard(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    people: Arc<People>,
+    clock: Arc<dyn Clock>,
+    chance: Arc<dyn Chance>,
+    lines: BTreeMap<Arc<str>, Arc<Wire>>,
+    origin: Option<String>,
+    limits: Limits,
+    tasks: TaskTracker,
+    closing: CancellationToken,
+}
+
+/// A line, and what is going on there right now. A cache of nothing: whoever restarts finds all of it in
+/// the records.
+struct Wire {
+    name: Arc<str>,
+    line: Line,
+    shelves: Shelves,
+    /// Something is due.
+    wake: Notify,
+    /// A record was changed.
+    noted: Notify,
+    /// Chats to which something is on its way.
+    busy: Mutex<HashSet<String>>,
+    room: Arc<Semaphore>,
+    /// One message of a chat is dealt with after the other.
+    turns: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+impl Switchboard {
+    pub fn new(setup: Setup) -> Switchboard {
+        let wires = setup.lines.into_iter().map(|line| {
+            let name: Arc<str> = line.channel.name().into();
+            let wire = Wire {
+                shelves: Shelves::of(&name),
+                name: name.clone(),
+                line,
+                wake: Notify::new(),
+                noted: Notify::new(),
+                busy: Mutex::default(),
+                room: Arc::new(Semaphore::new(setup.limits.sends_at_once)),
+                turns: Mutex::default(),
+            };
+            (name, Arc::new(wire))
+        });
+        Switchboard(Arc::new(Inner {
+            lines: wires.collect(),
+            people: Arc::new(setup.engine.people().clone()),
+            engine: setup.engine,
+            clock: setup.clock,
+            chance: setup.chance,
+            origin: setup.origin,
+            limits: setup.limits,
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        }))
+    }
+
+    /// Takes up what earlier processes left, listens, and works until [`Switchboard::close`].
+    pub fn start(&self) {
+        self.spawn(self.clone().follow());
+        for wire in self.0.lines.values() {
+            self.spawn(self.clone().carry_out(wire.clone()));
+            let (channel, inbox) = (wire.line.channel.clone(), Arc::new(self.clone()));
+            let stop = self.0.closing.child_token();
+            self.spawn(async move { channel.listen(inbox, stop).await });
+        }
+    }
+
+    /// Hears nothing new, and lets what is on its way arrive. What does not is found again.
+    pub async fn close(&self, grace: std::time::Duration) {
+        self.0.closing.cancel();
+        self.0.tasks.close();
+        let _ = tokio::time::timeout(grace, self.0.tasks.wait()).await;
+    }
+
+    /// The channel of this name, for requests that are made to it.
+    pub fn channel(&self, name: &str) -> Option<Arc<dyn Channel>> {
+        self.0.lines.get(name).map(|wire| wire.line.channel.clone())
+    }
+
+    pub fn inbox(&self) -> &dyn Inbox {
+        self
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.0.tasks.spawn(task);
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.0.engine.store().as_ref()
+    }
+}
+
+/// Sees every hold in order to show it, and can do nothing.
+fn onlooker() -> Caller {
+    Caller {
+        actor: domain::person::Actor::Runtime,
+        scopes: vec![domain::event::Scope::Admin],
+        person: None,
+        roles: Vec::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Makes prompts of a hold, and has them drawn again when it changes.
+
+use domain::hold::Hold;
+use domain::id::HoldId;
+use domain::time::Timestamp;
+use engine::Error;
+use ports::channel::Place;
+use ports::store::PutNote;
+
+use crate::delivery::{Delivery, Stage, key_of};
+use crate::limits::PAGE;
+use crate::places::places;
+use crate::send::here;
+use crate::shelf::{self, Next};
+use crate::{Switchboard, Wire, onlooker};
+
+impl Switchboard {
+    /// Writes down where people are to be asked. Nothing is sent that does not stand here first, and
+    /// what stands here already is not written again.
+    pub(crate) async fn ask(&self, hold: &Hold) -> Result<bool, Error> {
+        let session = match hold.session {
+            Some(id) => Some(self.0.engine.session(&onlooker(), id).await?),
+            None => None,
+        };
+        let mut concerned = false;
+        for wire in self.0.lines.values() {
+            let people = self.0.engine.people();
+            for place in places(wire, hold, session.as_deref(), people, &self.0.limits) {
+                let Some(key) = key_of(&wire.name, hold.id, &place) else { continue };
+                let delivery = Delivery::reserve(hold, &place, || self.0.chance.bits());
+                let record = PutNote {
+                    expected: Some(0),
+                    due_at: Some(self.0.clock.now()),
+                    ..shelf::put(&wire.shelves.out, &format!("d/{}", key.as_str()), &delivery)
+                };
+                let index = shelf::put(&wire.shelves.holds, &index(hold.id, key.as_str()), &());
+                let mut puts = vec![record, index];
+                if let Place::Chat { chat, .. } = &place {
+                    let here = here(chat, key.as_str());
+                    puts.push(shelf::put(&wire.shelves.here, &here, &()));
+                }
+                self.store().put_notes(puts).await?;
+                concerned = true;
+            }
+            wire.wake.notify_one();
+        }
+        Ok(concerned)
+    }
+
+    /// The hold is another than it was: every prompt of it is to be drawn again.
+    pub(crate) async fn touch(&self, hold: HoldId) -> Result<bool, Error> {
+        let mut concerned = false;
+        for wire in self.0.lines.values() {
+            for key in self.prompts(wire, hold).await? {
+                self.redraw(wire, &key).await?;
+                concerned = true;
+            }
+        }
+        Ok(concerned)
+    }
+
+    pub(crate) async fn redraw(&self, wire: &Wire, key: &str) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
+            if matches!(delivery.stage, Stage::Over { .. }) {
+                return None;
+            }
+            delivery.wanted += 1;
+            // One that is just being sent, or waits for a platform to recover, is not hurried.
+            let waits = delivery.attempts > 0;
+            Some(Next::due(due_at.filter(|_| waits).unwrap_or(now)))
+        };
+        shelf::update(self.store(), &wire.shelves.out, &format!("d/{key}"), change).await?;
+        wire.wake.notify_one();
+        Ok(())
+    }
+
+    async fn prompts(&self, wire: &Wire, hold: HoldId) -> Result<Vec<String>, Error> {
+        let prefix = index(hold, "");
+        let mut keys = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let shelf = &wire.shelves.holds;
+            let notes = self.store().notes(shelf, &prefix, after.as_deref(), PAGE).await?;
+            keys.extend(
+                notes.iter().filter_map(|note| note.key.strip_prefix(&prefix).map(str::to_owned)),
+            );
+            if notes.len() < PAGE {
+                return Ok(keys);
+            }
+            after = notes.last().map(|note| note.key.clone());
+        }
+    }
+}
+
+pub(crate) fn index(hold: HoldId, key: &str) -> String {
+    format!("{hold}/{key}")
+}

@@ -1,0 +1,231 @@
+//! A prompt in one place: written down before it is sent, and kept until its buttons are forgotten.
+
+use domain::digest::Framed;
+use domain::hold::{Hold, HoldState, Question, Risk};
+use domain::id::HoldId;
+use domain::time::Timestamp;
+use ports::channel::{Key, Nonce, Place, Posted};
+use replies::Code;
+use serde::{Deserialize, Serialize};
+
+use crate::shelf::short;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Delivery {
+    v: u8,
+    pub(crate) hold: String,
+    pub(crate) place: StoredPlace,
+    pub(crate) nonce: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<String>,
+    /// Whether words answer this kind of question.
+    pub(crate) words: bool,
+    pub(crate) stage: Stage,
+    /// Of the hold as it was last shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<String>,
+    #[serde(default)]
+    pub(crate) takes_a_yes: bool,
+    /// When something else was asked than before: what was pressed earlier meant that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) changed_ms: Option<i64>,
+    /// Counts the changes of the hold, and how many of them are drawn.
+    #[serde(default)]
+    pub(crate) wanted: u64,
+    #[serde(default)]
+    pub(crate) painted: u64,
+    /// Since something last worked.
+    #[serde(default)]
+    pub(crate) attempts: u32,
+    /// It may stand there, though nobody has said so.
+    #[serde(default)]
+    pub(crate) perhaps_sent: bool,
+    #[serde(default)]
+    pub(crate) bad_codes: u32,
+    #[serde(default)]
+    pub(crate) reasks: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reasked_ms: Option<i64>,
+}
+
+/// Where a prompt is on its way. Each stage holds only what is true in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Stage {
+    /// Nobody has seen it for certain.
+    Reserved,
+    /// It stands there since then.
+    Pending { posted: StoredPosted, since_ms: i64 },
+    /// No button of it is alive.
+    Over { posted: Option<StoredPosted>, reason: Reason },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reason {
+    Answered,
+    Cancelled,
+    Expired,
+    Superseded,
+    DeliveryFailed,
+    DispatchFailed,
+    RestartInvalidated,
+}
+
+impl Reason {
+    /// Why a prompt of a hold that no longer waits is over.
+    pub(crate) fn of(hold: &Hold) -> Reason {
+        match &hold.state {
+            HoldState::Expired { .. } => Reason::Expired,
+            HoldState::Cancelled { reason, .. } if reason.as_deref() == Some("superseded") => {
+                Reason::Superseded
+            }
+            HoldState::Cancelled { .. } => Reason::Cancelled,
+            _ => Reason::Answered,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum StoredPlace {
+    Chat { chat: String, thread: Option<String>, direct: bool },
+    Person(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoredPosted {
+    pub(crate) chat: String,
+    pub(crate) thread: Option<String>,
+    pub(crate) direct: bool,
+    pub(crate) message: String,
+    at_ms: Option<i64>,
+}
+
+impl Delivery {
+    /// A prompt of this hold that nobody has seen yet, from fresh random bits. What it shows of the risk
+    /// decides about the code: whoever says yes to something dangerous has read it.
+    pub(crate) fn reserve(hold: &Hold, place: &Place, chance: impl Fn() -> u128) -> Delivery {
+        let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
+        let needs_code = hold.question == Question::Approve && hold.risk >= Risk::High;
+        Delivery {
+            v: 1,
+            hold: hold.id.to_string(),
+            place: StoredPlace::from(place),
+            nonce: Nonce::make(chance()).as_str().to_owned(),
+            code: needs_code.then(|| Code::make(chance(), hold.risk).shown().to_owned()),
+            words,
+            stage: Stage::Reserved,
+            digest: None,
+            takes_a_yes: false,
+            changed_ms: None,
+            wanted: 1,
+            painted: 0,
+            attempts: 0,
+            perhaps_sent: false,
+            bad_codes: 0,
+            reasks: 0,
+            reasked_ms: None,
+        }
+    }
+
+    pub(crate) fn hold(&self) -> Option<HoldId> {
+        self.hold.parse().ok()
+    }
+
+    pub(crate) fn nonce(&self) -> Option<Nonce> {
+        Nonce::new(&self.nonce).ok()
+    }
+
+    pub(crate) fn posted(&self) -> Option<&StoredPosted> {
+        match &self.stage {
+            Stage::Reserved => None,
+            Stage::Pending { posted, .. } => Some(posted),
+            Stage::Over { posted, .. } => posted.as_ref(),
+        }
+    }
+
+    /// What is sent to one chat is sent in order.
+    pub(crate) fn lane(&self) -> String {
+        match self.posted() {
+            Some(posted) => posted.chat.clone(),
+            None => self.place.lane(),
+        }
+    }
+}
+
+/// The name of the prompt of a hold in a place: always the same, so that it is never made twice.
+pub(crate) fn key_of(channel: &str, hold: HoldId, place: &Place) -> Option<Key> {
+    let named = Framed::new("holdpoint.delivery.v1")
+        .field("channel", channel.as_bytes())
+        .field("hold", hold.to_string().as_bytes());
+    let named = match place {
+        Place::Chat { chat, thread, .. } => named
+            .field("chat", chat.as_bytes())
+            .optional("thread", thread.as_deref().map(str::as_bytes)),
+        Place::Person(identity) => named.field("person", identity.as_bytes()),
+    };
+    Key::new(&short(named.finish())).ok()
+}
+
+impl StoredPlace {
+    pub(crate) fn lane(&self) -> String {
+        match self {
+            StoredPlace::Chat { chat, .. } => chat.clone(),
+            StoredPlace::Person(identity) => format!("person {identity}"),
+        }
+    }
+
+    pub(crate) fn chat(&self) -> Option<&str> {
+        match self {
+            StoredPlace::Chat { chat, .. } => Some(chat),
+            StoredPlace::Person(_) => None,
+        }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        match self.clone() {
+            StoredPlace::Chat { chat, thread, direct } => Place::Chat { chat, thread, direct },
+            StoredPlace::Person(identity) => Place::Person(identity),
+        }
+    }
+}
+
+impl From<&Place> for StoredPlace {
+    fn from(place: &Place) -> StoredPlace {
+        match place.clone() {
+            Place::Chat { chat, thread, direct } => StoredPlace::Chat { chat, thread, direct },
+            Place::Person(identity) => StoredPlace::Person(identity),
+        }
+    }
+}
+
+impl StoredPosted {
+    pub(crate) fn posted(&self) -> Posted {
+        Posted {
+            chat: self.chat.clone(),
+            thread: self.thread.clone(),
+            direct: self.direct,
+            message: self.message.clone(),
+            at: self.at_ms.map(Timestamp::from_ms),
+        }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place::Chat { chat: self.chat.clone(), thread: self.thread.clone(), direct: self.direct }
+    }
+}
+
+impl From<&Posted> for StoredPosted {
+    fn from(posted: &Posted) -> StoredPosted {
+        StoredPosted {
+            chat: posted.chat.clone(),
+            thread: posted.thread.clone(),
+            direct: posted.direct,
+            message: posted.message.clone(),
+            at_ms: posted.at.map(Timestamp::as_ms),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Follows what happens, and sees to it that every chat shows it.
+
+use std::sync::Arc;
+
+use domain::event::Event;
+use domain::hold::Hold;
+use domain::id::{HoldId, StreamId};
+use domain::message::{Message, Role};
+use engine::{Error, Followed, Happening, HoldFilter};
+use ports::store::PutNote;
+
+use crate::limits::{NOTE_EVERY, PAGE, STORE_RETRY};
+use crate::places::place_of;
+use crate::saying::Saying;
+use crate::words::Words;
+use crate::{Switchboard, onlooker, shelf};
+
+const SHELF: &str = "chats";
+const CURSOR: &str = "cursor";
+
+impl Switchboard {
+    /// From where an earlier process had come, so that nothing that happened in between is missed.
+    pub(crate) async fn follow(self) {
+        let caller = onlooker();
+        let mut position = loop {
+            match self.begin().await {
+                Ok(position) => break position,
+                Err(error) => tracing::warn!(%error, "the chats wait for the store"),
+            }
+            if self.rested().await {
+                return;
+            }
+        };
+        loop {
+            let followed = match self.0.engine.follow_all(&caller, Some(position)).await {
+                Ok(mut follow) => self.go_on(&mut follow, &mut position).await,
+                Err(error) => Err(error),
+            };
+            match followed {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%error, "the chats wait for the store"),
+            }
+            if self.rested().await {
+                return;
+            }
+        }
+    }
+
+    async fn go_on(&self, follow: &mut engine::Follow, position: &mut u64) -> Result<(), Error> {
+        let mut noted = *position;
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.0.closing.cancelled() => return Ok(()),
+                next = follow.next() => next?,
+            };
+            let concerned = match next {
+                Some(Followed::Event(happening)) => {
+                    let concerned = self.happened(&happening).await?;
+                    *position = happening.position;
+                    concerned
+                }
+                Some(Followed::Reset { position: last }) => {
+                    *position = last;
+                    true
+                }
+                Some(Followed::Spoken(_)) => false,
+                None => return Ok(()),
+            };
+            // What concerns nobody here need not be written down each time: it is passed over again.
+            if concerned || *position >= noted + NOTE_EVERY {
+                self.note(*position).await?;
+                noted = *position;
+            }
+        }
+    }
+
+    /// Where to begin. Whatever waits already is asked about, also in a channel that is new.
+    async fn begin(&self) -> Result<u64, Error> {
+        let noted = shelf::read::<u64>(self.store(), SHELF, CURSOR).await?;
+        let (last, _) = self.store().last().await?;
+        let mut after = None;
+        loop {
+            let filter = HoldFilter {
+                state: Some("pending".into()),
+                after,
+                limit: PAGE,
+                ..HoldFilter::default()
+            };
+            let holds = self.0.engine.holds(&onlooker(), filter).await?;
+            for hold in &holds {
+                self.ask(hold).await?;
+            }
+            if holds.len() < PAGE {
+                break;
+            }
+            after = holds.last().map(|hold| hold.id);
+        }
+        Ok(noted.map_or(last, |noted| noted.record.min(last)))
+    }
+
+    async fn note(&self, position: u64) -> Result<(), Error> {
+        self.store().put_notes(vec![shelf::put(SHELF, CURSOR, &position)]).await?;
+        Ok(())
+    }
+
+    /// Says whether it concerned a chat.
+    async fn happened(&self, happening: &Happening) -> Result<bool, Error> {
+        match &happening.event {
+            Event::HoldOpened { hold } => {
+                // It may be decided by now; then nobody need be asked.
+                match self.store().hold(hold.id).await? {
+                    Some(hold) if hold.is_pending() => self.ask(&hold).await,
+                    _ => Ok(false),
+                }
+            }
+            Event::HoldUpdated { hold, .. } | Event::HoldDecided { hold, .. } => {
+                self.touch(*hold).await
+            }
+            Event::CallStarted { call, .. }
+            | Event::CallInDoubt { call, .. }
+            | Event::CallSettled { call, .. } => {
+                let StreamId::Session(id) = happening.stream else { return Ok(false) };
+                let session = self.0.engine.session(&onlooker(), id).await?;
+                let about = |hold: &&Arc<Hold>| hold.call_id() == Some(*call);
+                let holds: Vec<HoldId> =
+                    session.holds.values().filter(about).map(|hold| hold.id).collect();
+                let mut concerned = false;
+                for hold in holds {
+                    concerned |= self.touch(hold).await?;
+                }
+                Ok(concerned)
+            }
+            Event::MessageAdded { message } if message.role == Role::Assistant => {
+                self.said(happening, message).await
+            }
+            Event::RunFailed { run, .. } => {
+                self.say_at_home(happening, &run.to_string(), |words| words.failed().to_owned())
+                    .await
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The agent's words go to where it is talked to.
+    async fn said(&self, happening: &Happening, message: &Message) -> Result<bool, Error> {
+        let text = message.text();
+        if text.trim().is_empty() {
+            return Ok(false);
+        }
+        self.say_at_home(happening, &message.id.to_string(), |_| text.clone()).await
+    }
+
+    async fn say_at_home(
+        &self,
+        happening: &Happening,
+        key: &str,
+        text: impl Fn(Words) -> String,
+    ) -> Result<bool, Error> {
+        let StreamId::Session(id) = happening.stream else { return Ok(false) };
+        let session = self.0.engine.session(&onlooker(), id).await?;
+        let Some(wire) = session.home.as_ref().and_then(|home| self.0.lines.get(&home.door)) else {
+            return Ok(false);
+        };
+        let Some(place) = place_of(wire, &session) else { return Ok(false) };
+        let saying = Saying::new(&place, &text(Words(wire.line.language)));
+        let put: PutNote = saying.put(&wire.shelves, key, happening.at);
+        // `false`: it was said before, by a process that had not noted how far it had come.
+        self.store().put_notes(vec![put]).await?;
+        wire.wake.notify_one();
+        Ok(true)
+    }
+
+    /// Waits a little; `true` if it is time to stop.
+    async fn rested(&self) -> bool {
+        tokio::select! {
+            biased;
+            () = self.0.closing.cancelled() => true,
+            () = self.0.clock.sleep(STORE_RETRY) => false,
+        }
+    }
+}

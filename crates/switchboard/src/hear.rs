@@ -1,0 +1,376 @@
+//! A message that somebody wrote: an answer to what is asked there, or something for the agent.
+
+use std::sync::Arc;
+
+use domain::context::WhilePending;
+use domain::hold::Hold;
+use domain::person::PersonId;
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use engine::{Answering, Caller, Error};
+use ports::channel::{Place, Wrote};
+use ports::store::PutNote;
+use replies::{Code, Context, Gate, Message, Open, Verdict, gate, parse, reserved_by};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::delivery::{Delivery, Stage, StoredPosted};
+use crate::line::OnAmbiguous;
+use crate::meaning::{asked, of_verdict};
+use crate::saying::Saying;
+use crate::shelf::{self, chat_key};
+use crate::words::Words;
+use crate::{Switchboard, Wire};
+
+/// What is known of an event that arrived before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Seen {
+    /// It was about to answer this.
+    Answering(String),
+    Done,
+}
+
+/// A message and who really wrote it.
+pub(crate) struct Heard<'a> {
+    pub(crate) wire: &'a Arc<Wire>,
+    pub(crate) wrote: &'a Wrote,
+    pub(crate) caller: Caller,
+    pub(crate) person: PersonId,
+    pub(crate) identity: &'a str,
+    /// The codes of the prompts that stand here: no model hears them.
+    pub(crate) codes: Vec<String>,
+}
+
+/// A prompt that waits in a chat.
+pub(crate) struct Waiting {
+    pub(crate) key: String,
+    pub(crate) delivery: Delivery,
+    pub(crate) hold: Arc<Hold>,
+    pub(crate) posted: StoredPosted,
+    since: Timestamp,
+    is_latest: bool,
+}
+
+/// What stands in a chat.
+#[derive(Default)]
+struct Here {
+    waiting: Vec<Waiting>,
+    codes: Vec<String>,
+    /// Something may stand there that we do not know of yet.
+    unsettled: bool,
+}
+
+impl Switchboard {
+    pub(crate) async fn hear(&self, wire: &Arc<Wire>, wrote: &Wrote) -> Result<(), Error> {
+        // Nobody whom the platform does not name has said anything; and what was edited was said before.
+        let named = wrote.operator.as_ref().filter(|_| wrote.from_a_person && !wrote.edited);
+        let Some(operator) = named else { return Ok(()) };
+        let _turn = wire.turn(&wrote.chat).await;
+        let event = chat_key(&wrote.event);
+        let seen = shelf::read::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
+        match seen.map(|seen| seen.record) {
+            Some(Seen::Done) => return Ok(()),
+            // A process ended in the middle of it. What is decided by now was decided by this.
+            Some(Seen::Answering(hold)) if !self.still_waits(&hold).await? => {
+                return self.mark(wire, &event, &Seen::Done).await;
+            }
+            _ => {}
+        }
+        let (platform, identity) = (wire.line.channel.platform(), operator.identity.as_str());
+        let caller =
+            self.0.engine.caller_in_channel(&wire.name, platform, identity, &wrote.message);
+        let person = caller.as_ref().and_then(|caller| caller.person.as_ref());
+        let person = person.map(|person| person.id().clone());
+        match (caller, person) {
+            (Some(caller), Some(person)) => {
+                let here = self.waiting(wire, &wrote.chat).await?;
+                let codes = here.codes;
+                let heard = Heard { wire, wrote, caller, person, identity, codes };
+                self.understand(&heard, &here.waiting, &event).await?;
+            }
+            _ => self.tell_a_stranger(wire, wrote, identity).await?,
+        }
+        self.mark(wire, &event, &Seen::Done).await
+    }
+
+    async fn understand(
+        &self,
+        heard: &Heard<'_>,
+        waiting: &[Waiting],
+        event: &str,
+    ) -> Result<(), Error> {
+        let people = self.0.engine.people();
+        let opens: Vec<Open<'_>> =
+            waiting.iter().map(|one| one.open(one.hold.admits(&heard.person, people))).collect();
+        match gate(&message(heard.wrote), &opens) {
+            Gate::NotAReply => self.talk(heard, None).await,
+            Gate::NotEntitled(which) => {
+                let about = which.first().and_then(|index| waiting.get(*index));
+                if let Some(one) = about {
+                    let context = one.context(heard.wrote, false);
+                    if !matches!(parse(&heard.wrote.text, &context), Verdict::Ambiguous(_)) {
+                        let text = heard.words().not_entitled(&one.hold.tag);
+                        self.whisper(heard, "not-entitled", &text).await?;
+                    }
+                }
+                self.talk(heard, None).await
+            }
+            Gate::Several(which) => {
+                let which: Vec<&Waiting> =
+                    which.iter().filter_map(|index| waiting.get(*index)).collect();
+                self.ask_which(heard, &which).await
+            }
+            Gate::For { open, text, weak_ok } => {
+                let Some(one) = waiting.get(open) else { return Ok(()) };
+                let verdict = parse(&text, &one.context(heard.wrote, weak_ok));
+                if let Verdict::Ambiguous(reason) = verdict {
+                    return self.ambiguous(heard, one, reason).await;
+                }
+                self.answered(heard, one, &verdict, event).await
+            }
+        }
+    }
+
+    /// Words that are clear. Whether they count is judged like any other answer.
+    async fn answered(
+        &self,
+        heard: &Heard<'_>,
+        one: &Waiting,
+        verdict: &Verdict,
+        event: &str,
+    ) -> Result<(), Error> {
+        let (words, tag) = (heard.words(), &one.hold.tag);
+        if one.delivery.digest != Some(one.hold.digest().to_string()) {
+            self.redraw(heard.wire, &one.key).await?;
+            return self.reply(heard, "changed", &words.changed(tag)).await;
+        }
+        if !one.delivery.takes_a_yes && !matches!(verdict, Verdict::Cancel(_)) {
+            return self.reply(heard, "not-whole", &words.not_whole(tag)).await;
+        }
+        let Some(answer) = of_verdict(&one.hold, verdict) else { return Ok(()) };
+        // So that a redelivery after a crash does not make another message of it.
+        self.mark(heard.wire, event, &Seen::Answering(one.hold.id.to_string())).await?;
+        let answering = Answering { digest: Some(one.hold.digest()), answer };
+        let people = self.0.engine.people();
+        match self.0.engine.answer(&heard.caller, one.hold.id, answering, None).await {
+            Ok(hold) => self.reply(heard, "taken", &words.ended(&hold, people)).await,
+            Err(Error::Refused(Refusal::AlreadyDecided { hold } | Refusal::Expired { hold })) => {
+                self.reply(heard, "already", &words.ended(&hold, people)).await
+            }
+            Err(Error::Refused(Refusal::VersionConflict { .. })) => {
+                self.redraw(heard.wire, &one.key).await?;
+                self.reply(heard, "changed", &words.changed(tag)).await
+            }
+            Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
+                self.whisper(heard, "not-entitled", &words.not_entitled(tag)).await
+            }
+            Err(Error::Refused(refusal)) => {
+                self.reply(heard, "invalid", &words.invalid(tag, &refusal.to_string())).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What becomes of a text that decided nothing.
+    pub(crate) async fn keep_text(&self, heard: &Heard<'_>) -> Result<(), Error> {
+        match heard.wire.line.on_ambiguous {
+            OnAmbiguous::ReaskAndQueue => self.talk(heard, Some(WhilePending::Queue)).await,
+            OnAmbiguous::ReaskOnly => Ok(()),
+            OnAmbiguous::ForwardNow => self.talk(heard, Some(WhilePending::Deliver)).await,
+        }
+    }
+
+    /// The prompts that wait in a chat. People are quick: one that the platform shows already and that we
+    /// do not know of yet is waited for.
+    async fn waiting(&self, wire: &Wire, chat: &str) -> Result<Here, Error> {
+        let known = async {
+            loop {
+                let noted = wire.noted.notified();
+                tokio::pin!(noted);
+                noted.as_mut().enable();
+                let here = self.look_around(wire, chat).await?;
+                if !here.unsettled {
+                    return Ok(here);
+                }
+                noted.await;
+            }
+        };
+        tokio::select! {
+            biased;
+            here = known => here,
+            () = self.0.clock.sleep(self.0.limits.press_wait) => self.look_around(wire, chat).await,
+        }
+    }
+
+    async fn look_around(&self, wire: &Wire, chat: &str) -> Result<Here, Error> {
+        let prefix = format!("{}/", chat_key(chat));
+        let latest =
+            shelf::read::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
+        let latest = latest.map(|read| read.record);
+        let limit = self.0.limits.open_in_a_chat;
+        let notes = self.store().notes(&wire.shelves.here, &prefix, None, limit).await?;
+        let mut here = Here::default();
+        for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
+            let note = format!("d/{key}");
+            let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
+            let Some(delivery) = read.map(|read| read.record) else { continue };
+            here.codes.extend(delivery.code.clone());
+            let (posted, since_ms) = match delivery.stage.clone() {
+                Stage::Pending { posted, since_ms } => (posted, since_ms),
+                Stage::Reserved => {
+                    here.unsettled |= delivery.perhaps_sent;
+                    continue;
+                }
+                Stage::Over { .. } => continue,
+            };
+            let in_words = delivery.words && delivery.bad_codes < self.0.limits.bad_codes;
+            let Some(id) = delivery.hold().filter(|_| in_words && posted.chat == chat) else {
+                continue;
+            };
+            let hold = self.store().hold(id).await?.filter(|hold| hold.is_pending());
+            let Some(hold) = hold else { continue };
+            here.waiting.push(Waiting {
+                is_latest: latest.as_deref() == Some(key),
+                since: Timestamp::from_ms(since_ms),
+                key: key.to_owned(),
+                delivery,
+                hold,
+                posted,
+            });
+        }
+        Ok(here)
+    }
+
+    async fn still_waits(&self, hold: &str) -> Result<bool, Error> {
+        let Ok(id) = hold.parse() else { return Ok(true) };
+        Ok(self.store().hold(id).await?.is_none_or(|hold| hold.is_pending()))
+    }
+
+    async fn mark(&self, wire: &Wire, event: &str, seen: &Seen) -> Result<(), Error> {
+        let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.seen_ms));
+        let put = PutNote { forget_at, ..shelf::put(&wire.shelves.seen, event, seen) };
+        self.store().put_notes(vec![put]).await?;
+        Ok(())
+    }
+
+    /// Somebody who talks to us and is linked to nobody is told how to be, once a day.
+    async fn tell_a_stranger(
+        &self,
+        wire: &Wire,
+        wrote: &Wrote,
+        identity: &str,
+    ) -> Result<(), Error> {
+        if !wrote.direct && !wrote.mentions_us {
+            return Ok(());
+        }
+        let now = self.0.clock.now();
+        let stranger = format!("stranger {}", chat_key(identity));
+        let first = PutNote {
+            expected: Some(0),
+            forget_at: Some(now.plus_ms(self.0.limits.seen_ms)),
+            ..shelf::put(&wire.shelves.seen, &stranger, &())
+        };
+        let text = Words(wire.line.language).unlinked(wire.line.channel.platform(), identity);
+        let saying = Saying::new(&place(wrote), &text).whispered_to(identity);
+        let key = format!("stranger-{}", chat_key(&wrote.event));
+        if self.store().put_notes(vec![first, saying.put(&wire.shelves, &key, now)]).await? {
+            wire.wake.notify_one();
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn reply(
+        &self,
+        heard: &Heard<'_>,
+        about: &str,
+        text: &str,
+    ) -> Result<(), Error> {
+        let saying = Saying::new(&place(heard.wrote), text).replying_to(&heard.wrote.message);
+        self.say(heard, about, &saying).await
+    }
+
+    pub(crate) async fn whisper(
+        &self,
+        heard: &Heard<'_>,
+        about: &str,
+        text: &str,
+    ) -> Result<(), Error> {
+        let saying = Saying::new(&place(heard.wrote), text)
+            .replying_to(&heard.wrote.message)
+            .whispered_to(heard.identity);
+        self.say(heard, about, &saying).await
+    }
+
+    async fn say(&self, heard: &Heard<'_>, about: &str, saying: &Saying) -> Result<(), Error> {
+        let key = format!("{about}-{}", chat_key(&heard.wrote.event));
+        let put = saying.put(&heard.wire.shelves, &key, self.0.clock.now());
+        self.store().put_notes(vec![put]).await?;
+        heard.wire.wake.notify_one();
+        Ok(())
+    }
+}
+
+impl Heard<'_> {
+    pub(crate) fn words(&self) -> Words {
+        Words(self.wire.line.language)
+    }
+}
+
+impl Waiting {
+    fn open(&self, admits_sender: bool) -> Open<'_> {
+        Open {
+            tag: &self.hold.tag,
+            risk: self.hold.risk,
+            admits_sender,
+            message: &self.posted.message,
+            thread: self.posted.thread.as_deref(),
+            delivered_at: self.since,
+            is_latest: self.is_latest,
+        }
+    }
+
+    fn context(&self, wrote: &Wrote, weak_ok: bool) -> Context {
+        let tool = self.hold.call.as_ref().map_or("", |call| &call.tool);
+        Context {
+            asked: asked(&self.hold),
+            code: self.delivery.code.as_deref().map(Code::new),
+            weak_ok,
+            reserved: reserved_by(tool),
+            mentions: wrote.mentions.clone(),
+            attachment: wrote.attachment,
+        }
+    }
+}
+
+impl Wire {
+    /// Waits until nothing else of this chat is being dealt with.
+    async fn turn(&self, chat: &str) -> Option<OwnedSemaphorePermit> {
+        let turns = {
+            let mut turns = self.turns.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // What nobody waits for need not be kept.
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+            turns.entry(chat.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+        };
+        turns.acquire_owned().await.ok()
+    }
+}
+
+pub(crate) fn place(wrote: &Wrote) -> Place {
+    Place::Chat { chat: wrote.chat.clone(), thread: wrote.thread.clone(), direct: wrote.direct }
+}
+
+fn message(wrote: &Wrote) -> Message<'_> {
+    Message {
+        text: &wrote.text,
+        at: wrote.at,
+        from_a_person: wrote.from_a_person,
+        edited: wrote.edited,
+        forwarded: wrote.forwarded,
+        attachment: wrote.attachment,
+        direct: wrote.direct,
+        mentions_us: wrote.mentions_us,
+        replies_to: wrote.replies_to.as_deref(),
+        thread: wrote.thread.as_deref(),
+    }
+}

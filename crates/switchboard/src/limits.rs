@@ -1,0 +1,71 @@
+//! Every bound of the switchboard, with its reason.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// From a call of a platform to its answer. A platform that needs longer is asked again under the same
+    /// key; meanwhile its other chats have the other places.
+    pub send_timeout: Duration,
+    /// Messages on their way at once, in different chats of one channel. Platforms take five a second
+    /// for each chat, and fifty for all.
+    pub sends_at_once: usize,
+    /// Between attempts where the platform names no time: doubled each time, up to the last.
+    pub retry: Duration,
+    pub retry_max: Duration,
+    /// With the pauses above this is about half a day: longer than the questions of a chat wait.
+    pub attempts: u32,
+    /// How long a press waits for a prompt that is being written down. Platforms want an answer in
+    /// two or three seconds.
+    pub press_wait: Duration,
+    /// Between two questions back about the same hold.
+    pub reask_every_ms: u64,
+    /// After so many a hold is not asked about again: whoever has not understood three times will not.
+    pub reasks: u32,
+    /// Wrong codes for one prompt; then words do not answer it any more.
+    pub bad_codes: u32,
+    /// How long a seen event is remembered. Feishu delivers again after six hours; twelve are the least.
+    pub seen_ms: u64,
+    /// How long an old prompt is remembered, so that its buttons answer with the truth. Feishu's live
+    /// for 30 days.
+    pub kept_ms: u64,
+    /// People who are asked directly about one hold. A role with more of them belongs in a chat.
+    pub people_asked: usize,
+    /// Open prompts that are looked at when something is written in a chat.
+    pub open_in_a_chat: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            send_timeout: Duration::from_secs(10),
+            sends_at_once: 16,
+            retry: Duration::from_secs(1),
+            retry_max: Duration::from_secs(3_600),
+            attempts: 24,
+            press_wait: Duration::from_millis(1_500),
+            reask_every_ms: 30_000,
+            reasks: 3,
+            bad_codes: 3,
+            seen_ms: 24 * 3_600_000,
+            kept_ms: 31 * 24 * 3_600_000,
+            people_asked: 50,
+            open_in_a_chat: 100,
+        }
+    }
+}
+
+/// Records that are looked at in one go.
+pub(crate) const PAGE: usize = 200;
+/// How often a record is changed anew when somebody else was first. Past this something is hammering it.
+pub(crate) const UPDATE_ATTEMPTS: u32 = 50;
+/// How long a record that was taken up is nobody else's business. Longer than a send can take.
+pub(crate) const LEASE_MS: u64 = 60_000;
+/// Events after which the place in the log is noted, when none of them concerned a chat.
+pub(crate) const NOTE_EVERY: u64 = 256;
+/// Until the store is asked again that could not be reached.
+pub(crate) const STORE_RETRY: Duration = Duration::from_secs(1);
+/// While all that is due waits for a chat that is busy: what falls due meanwhile in others is seen then.
+pub(crate) const BLOCKED_LOOK: Duration = Duration::from_millis(250);
+/// What an agent may say in one message of a chat. More is on the page.
+pub(crate) const TEXT_BYTES_MAX: usize = 16_000;

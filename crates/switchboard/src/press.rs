@@ -1,0 +1,220 @@
+//! A button or a form that somebody pressed. It points to a prompt, and is believed about nothing else.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::hold::{Hold, Question};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use engine::{Answering, Caller, Error};
+use ports::channel::{Busy, Inbox, Key, Opened, Press, Redraw, Told, Wrote};
+use subtle::ConstantTimeEq as _;
+
+use crate::delivery::{Delivery, StoredPosted};
+use crate::meaning::{NoAnswer, of_press};
+use crate::{Switchboard, Wire, shelf};
+
+#[async_trait]
+impl Inbox for Switchboard {
+    async fn opens(&self, channel: &str, press: &Press) -> Result<Opened, Busy> {
+        let opened = match self.0.lines.get(channel) {
+            Some(wire) => self.open_form(wire, press).await,
+            None => Ok(Opened::Refused(Told::NotHere)),
+        };
+        opened.map_err(|error| {
+            tracing::warn!(%channel, %error, "a form could not be opened");
+            Busy
+        })
+    }
+
+    async fn pressed(&self, channel: &str, press: Press) -> Result<Told, Busy> {
+        let told = match self.0.lines.get(channel) {
+            Some(wire) => self.press(wire, &press).await,
+            None => Ok(Told::NotHere),
+        };
+        told.map_err(|error| {
+            tracing::warn!(%channel, %error, "a press could not be taken; the platform may deliver it again");
+            Busy
+        })
+    }
+
+    async fn wrote(&self, channel: &str, wrote: Wrote) -> Result<(), Busy> {
+        let heard = match self.0.lines.get(channel) {
+            Some(wire) => self.hear(wire, &wrote).await,
+            None => Ok(()),
+        };
+        heard.map_err(|error| {
+            tracing::warn!(%channel, %error, "a message could not be taken; the platform may deliver it again");
+            Busy
+        })
+    }
+}
+
+/// A press of a prompt that waits for an answer of whoever pressed it.
+struct Looked {
+    caller: Caller,
+    delivery: Delivery,
+    posted: StoredPosted,
+    hold: Arc<Hold>,
+}
+
+impl Switchboard {
+    async fn press(&self, wire: &Arc<Wire>, press: &Press) -> Result<Told, Error> {
+        let Looked { caller, delivery, posted, hold } = match self.look(wire, press).await? {
+            Ok(looked) => looked,
+            Err(told) => return Ok(told),
+        };
+        let (key, said) = (&press.pointer.key, press.pointer.said);
+        let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
+            Ok(answer) => answer,
+            Err(NoAnswer::NoSuchButton) => {
+                return Ok(self.refused(wire, press, Told::NotHere, "there is no such button"));
+            }
+            Err(NoAnswer::Invalid(why)) => return Ok(Told::Invalid(why.to_owned())),
+        };
+        let redraw = |hold: &Hold| self.redrawn(key, &delivery, &posted, hold);
+        let answering = Answering { digest: Some(hold.digest()), answer };
+        match self.0.engine.answer(&caller, hold.id, answering, None).await {
+            Ok(hold) => {
+                let told = if hold.is_pending() { Told::Counted } else { Told::Taken };
+                Ok(redraw(&hold).map_or(Told::NotHere, told))
+            }
+            Err(Error::Refused(Refusal::AlreadyDecided { hold } | Refusal::Expired { hold })) => {
+                Ok(redraw(&hold).map_or(Told::NotHere, Told::Already))
+            }
+            Err(Error::Refused(Refusal::VersionConflict { hold })) => {
+                self.redraw(wire, key.as_str()).await?;
+                Ok(redraw(&hold).map_or(Told::NotHere, Told::Changed))
+            }
+            Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
+                Ok(self.refused(wire, press, Told::NotEntitled, "it is not for them"))
+            }
+            Err(Error::Refused(refusal)) => Ok(Told::Invalid(refusal.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Only shows what could be filled in.
+    async fn open_form(&self, wire: &Arc<Wire>, press: &Press) -> Result<Opened, Error> {
+        let Looked { caller, delivery, posted, hold } = match self.look(wire, press).await? {
+            Ok(looked) => looked,
+            Err(told) => return Ok(Opened::Refused(told)),
+        };
+        let has_form = match &hold.question {
+            Question::Choose { multiple, .. } => *multiple,
+            Question::Fill { .. } => true,
+            _ => false,
+        };
+        let admitted = caller
+            .person
+            .as_ref()
+            .is_some_and(|person| hold.admits(person.id(), self.0.engine.people()));
+        Ok(match (admitted, self.redrawn(&press.pointer.key, &delivery, &posted, &hold)) {
+            (false, _) => Opened::Refused(Told::NotEntitled),
+            (true, Some(redraw)) if has_form && delivery.takes_a_yes => Opened::Form(redraw),
+            _ => Opened::Refused(Told::NotHere),
+        })
+    }
+
+    /// Everything that is asked of a press before its meaning. `Err` says what whoever pressed is told.
+    async fn look(&self, wire: &Arc<Wire>, press: &Press) -> Result<Result<Looked, Told>, Error> {
+        let key = &press.pointer.key;
+        let refused = |told, why| Ok(Err(self.refused(wire, press, told, why)));
+        let Some((delivery, posted)) = self.standing(wire, key, press).await? else {
+            return refused(Told::NotHere, "it points to no prompt of ours");
+        };
+        if posted.chat != press.chat || posted.message != press.message {
+            return refused(Told::NotHere, "its prompt stands elsewhere");
+        }
+        let Some(operator) = &press.operator else {
+            return refused(Told::NotEntitled, "the platform names nobody");
+        };
+        let (platform, identity) = (wire.line.channel.platform(), operator.identity.as_str());
+        let Some(caller) =
+            self.0.engine.caller_in_channel(&wire.name, platform, identity, &press.message)
+        else {
+            return refused(Told::NotEntitled, "nobody is linked to them");
+        };
+        let Some(id) = delivery.hold() else {
+            return refused(Told::NotHere, "its prompt names no hold");
+        };
+        let hold = match self.0.engine.hold(&caller, id).await {
+            Ok(hold) => hold,
+            Err(Error::Refused(_)) => return refused(Told::NotEntitled, "it is not for them"),
+            Err(error) => return Err(error),
+        };
+        let redraw = || self.redrawn(key, &delivery, &posted, &hold);
+        if !hold.is_pending() {
+            return Ok(Err(redraw().map_or(Told::NotHere, Told::Already)));
+        }
+        // Pressed on what is no longer asked.
+        let old = delivery.changed_ms.is_some_and(|at| press.at < Timestamp::from_ms(at));
+        if old || delivery.digest != Some(hold.digest().to_string()) {
+            self.redraw(wire, key.as_str()).await?;
+            return Ok(Err(redraw().map_or(Told::NotHere, Told::Changed)));
+        }
+        Ok(Ok(Looked { caller, delivery, posted, hold }))
+    }
+
+    /// The prompt that a pointer means, if its nonce is right, and where it stands. People are quick: a
+    /// prompt may be pressed before the platform has told us where it put it.
+    async fn standing(
+        &self,
+        wire: &Wire,
+        key: &Key,
+        press: &Press,
+    ) -> Result<Option<(Delivery, StoredPosted)>, Error> {
+        let note = format!("d/{}", key.as_str());
+        let look = async {
+            loop {
+                let noted = wire.noted.notified();
+                tokio::pin!(noted);
+                noted.as_mut().enable();
+                let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
+                let Some(delivery) = read.map(|read| read.record) else { return Ok(None) };
+                let nonce = press.pointer.nonce.as_str().as_bytes();
+                if !bool::from(delivery.nonce.as_bytes().ct_eq(nonce)) {
+                    return Ok(None);
+                }
+                if let Some(posted) = delivery.posted().cloned() {
+                    return Ok(Some((delivery, posted)));
+                }
+                noted.await;
+            }
+        };
+        tokio::select! {
+            biased;
+            found = look => found,
+            () = self.0.clock.sleep(self.0.limits.press_wait) => {
+                Err(Error::Unavailable("the prompt is not written down yet".into()))
+            }
+        }
+    }
+
+    fn redrawn(
+        &self,
+        key: &Key,
+        delivery: &Delivery,
+        posted: &StoredPosted,
+        hold: &Hold,
+    ) -> Option<Box<Redraw>> {
+        Some(Box::new(Redraw {
+            hold: Arc::new(hold.clone()),
+            people: self.0.people.clone(),
+            key: key.clone(),
+            nonce: delivery.nonce()?,
+            link: self.link(hold),
+            words_answer: delivery.words,
+            code: delivery.code.clone(),
+            posted: posted.posted(),
+        }))
+    }
+
+    /// Nothing changes; whoever watches over the house can see that somebody tried.
+    fn refused(&self, wire: &Wire, press: &Press, told: Told, why: &str) -> Told {
+        let identity = press.operator.as_ref().map(|operator| operator.identity.as_str());
+        let (channel, chat) = (&wire.name, &press.chat);
+        tracing::warn!(%channel, %chat, identity, event = press.event, why, "a press was refused");
+        told
+    }
+}

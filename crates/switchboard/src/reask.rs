@@ -1,0 +1,85 @@
+//! Replies that decide nothing: the question is put again, and the text is not lost.
+
+use domain::hold::Question;
+use engine::Error;
+use replies::{Context, Reason, Verdict, parse};
+
+use crate::Switchboard;
+use crate::delivery::Delivery;
+use crate::hear::{Heard, Waiting};
+use crate::shelf::{self, Next};
+
+impl Switchboard {
+    pub(crate) async fn ambiguous(
+        &self,
+        heard: &Heard<'_>,
+        one: &Waiting,
+        reason: Reason,
+    ) -> Result<(), Error> {
+        let (asks, locked) = self.count(heard, one, reason).await?;
+        let (words, tag) = (heard.words(), &one.hold.tag);
+        if locked {
+            self.reply(heard, "locked", &words.locked(tag)).await?;
+        } else if asks {
+            let choice = matches!(one.hold.question, Question::Choose { .. });
+            self.reply(heard, "reask", &words.reask(tag, reason, choice)).await?;
+        }
+        self.keep_text(heard).await
+    }
+
+    /// Several wait, and the message names none. Clear words are no message for an agent: they wait to be
+    /// said again.
+    pub(crate) async fn ask_which(
+        &self,
+        heard: &Heard<'_>,
+        which: &[&Waiting],
+    ) -> Result<(), Error> {
+        let Some(first) = which.first() else { return Ok(()) };
+        let context = Context { mentions: heard.wrote.mentions.clone(), ..Context::default() };
+        let verdict = parse(&heard.wrote.text, &context);
+        let reason = match verdict {
+            Verdict::Ambiguous(reason) if !reason.asks_again() => reason,
+            _ => Reason::MultiplePending,
+        };
+        if self.count(heard, first, reason).await?.0 {
+            let tags: Vec<&str> = which.iter().map(|one| one.hold.tag.as_str()).collect();
+            self.reply(heard, "which", &heard.words().which(&tags)).await?;
+        }
+        match verdict {
+            Verdict::Ambiguous(_) => self.keep_text(heard).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is asked again: not after "wait", not too soon, and not for ever. And whether this was
+    /// one wrong code too many.
+    async fn count(
+        &self,
+        heard: &Heard<'_>,
+        one: &Waiting,
+        reason: Reason,
+    ) -> Result<(bool, bool), Error> {
+        let (now, limits) = (self.0.clock.now(), &self.0.limits);
+        let (mut asks, mut locked) = (false, false);
+        let change = |delivery: &mut Delivery, due_at| {
+            (asks, locked) = (false, false);
+            let mut changed = false;
+            if reason == Reason::BadCode {
+                delivery.bad_codes += 1;
+                locked = delivery.bad_codes >= limits.bad_codes;
+                changed = true;
+            }
+            let since = delivery.reasked_ms.map(|at| now.as_ms().saturating_sub(at));
+            let soon = since.is_some_and(|ms| ms < limits.reask_every_ms as i64);
+            if reason.asks_again() && !soon && delivery.reasks < limits.reasks {
+                delivery.reasks += 1;
+                delivery.reasked_ms = Some(now.as_ms());
+                (asks, changed) = (true, true);
+            }
+            changed.then(|| Next { due_at, forget_at: None, beside: Vec::new() })
+        };
+        let (shelf, note) = (&heard.wire.shelves.out, format!("d/{}", one.key));
+        shelf::update(self.store(), shelf, &note, change).await?;
+        Ok((asks, locked))
+    }
+}

@@ -1,0 +1,334 @@
+//! Sends one thing, or draws it again, and writes down what came of it.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::hold::Hold;
+use domain::time::Timestamp;
+use engine::Error;
+use ports::channel::{ChannelError, Key, Nonce, Saying as Words, Showing, Shown};
+
+use crate::delivery::{Delivery, Reason, Stage, StoredPosted};
+use crate::limits::LEASE_MS;
+use crate::saying::Saying;
+use crate::shelf::{self, Next, chat_key};
+use crate::{Switchboard, Wire, words};
+
+/// A record that was taken up.
+struct Taken {
+    key: Key,
+    nonce: Nonce,
+    delivery: Delivery,
+    hold: Arc<Hold>,
+    /// No earlier attempt can have been heard.
+    first: bool,
+}
+
+impl Switchboard {
+    pub(crate) async fn send(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
+        match note.split_once('/') {
+            Some(("s", _)) => self.send_saying(wire, note).await,
+            Some((_, key)) => self.send_delivery(wire, note, key).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn send_delivery(&self, wire: &Arc<Wire>, note: &str, key: &str) -> Result<(), Error> {
+        // On disk before anything leaves: whoever finds it after a crash knows that it may have been sent.
+        let lease = self.0.clock.now().plus_ms(LEASE_MS);
+        let (mut idle, mut first) = (false, false);
+        let take = |delivery: &mut Delivery, _| {
+            idle = matches!(delivery.stage, Stage::Over { .. })
+                || !matches!(delivery.stage, Stage::Reserved)
+                    && delivery.painted >= delivery.wanted;
+            if idle {
+                return Some(self.resting(delivery));
+            }
+            first = !delivery.perhaps_sent;
+            delivery.perhaps_sent = true;
+            delivery.attempts += 1;
+            Some(Next::due(lease))
+        };
+        let taken = shelf::update(self.store(), &wire.shelves.out, note, take).await?;
+        let Some(delivery) = taken.filter(|_| !idle) else { return Ok(()) };
+        let (Some(id), Some(nonce), Ok(key)) = (delivery.hold(), delivery.nonce(), Key::new(key))
+        else {
+            return self.end(wire, note, Reason::RestartInvalidated).await;
+        };
+        let Some(hold) = self.store().hold(id).await? else {
+            return self.end(wire, note, Reason::RestartInvalidated).await;
+        };
+        let taken = Taken { key, nonce, delivery, hold, first };
+        match taken.delivery.posted().cloned() {
+            None if taken.first && !taken.hold.is_pending() => {
+                self.end(wire, note, Reason::of(&taken.hold)).await
+            }
+            None => self.show(wire, note, &taken).await,
+            Some(posted) => self.repaint(wire, note, &taken, &posted).await,
+        }
+    }
+
+    async fn show(&self, wire: &Arc<Wire>, note: &str, taken: &Taken) -> Result<(), Error> {
+        let place = taken.delivery.place.place();
+        let link = self.link(&taken.hold);
+        let showing = self.showing(taken, link.as_deref());
+        match self.in_time(wire.line.channel.show(&place, &showing)).await {
+            Ok(shown) => self.stands(wire, note, taken, &shown).await,
+            Err(error) => self.failed(wire, note, taken, &error).await,
+        }
+    }
+
+    /// It was shown, perhaps by an earlier attempt: what stands there is drawn again if it may be old.
+    async fn stands(
+        &self,
+        wire: &Wire,
+        note: &str,
+        taken: &Taken,
+        shown: &Shown,
+    ) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        let since = shown.posted.at.unwrap_or(now);
+        let may_be_old = !taken.first || !taken.hold.is_pending();
+        let posted = StoredPosted::from(&shown.posted);
+        let change = |delivery: &mut Delivery, _| {
+            delivery.stage = Stage::Pending { posted: posted.clone(), since_ms: since.as_ms() };
+            delivery.digest = Some(taken.hold.digest().to_string());
+            delivery.takes_a_yes = shown.takes_a_yes;
+            delivery.attempts = 0;
+            if !may_be_old {
+                delivery.painted = taken.delivery.wanted;
+            }
+            let beside = vec![
+                shelf::put(&wire.shelves.here, &here(&posted.chat, taken.key.as_str()), &()),
+                shelf::put(&wire.shelves.latest, &chat_key(&posted.chat), &taken.key.as_str()),
+            ];
+            let drawn = delivery.painted >= delivery.wanted;
+            Some(Next { due_at: (!drawn).then_some(now), forget_at: None, beside })
+        };
+        self.change(wire, note, change).await
+    }
+
+    async fn repaint(
+        &self,
+        wire: &Arc<Wire>,
+        note: &str,
+        taken: &Taken,
+        posted: &StoredPosted,
+    ) -> Result<(), Error> {
+        let link = self.link(&taken.hold);
+        let showing = self.showing(taken, link.as_deref());
+        let there = posted.posted();
+        let painting = wire.line.channel.repaint(&there, &showing);
+        let takes_a_yes = match self.in_time(painting).await {
+            Ok(takes_a_yes) => takes_a_yes,
+            Err(error) => return self.failed(wire, note, taken, &error).await,
+        };
+        let now = self.0.clock.now();
+        let change = |delivery: &mut Delivery, _| {
+            let digest = Some(taken.hold.digest().to_string());
+            if delivery.digest != digest {
+                // What was said to the old question does not answer the new one.
+                delivery.digest = digest;
+                delivery.changed_ms = Some(now.as_ms());
+                if let Stage::Pending { since_ms, .. } = &mut delivery.stage {
+                    *since_ms = now.as_ms();
+                }
+            }
+            delivery.takes_a_yes = takes_a_yes;
+            delivery.painted = taken.delivery.wanted;
+            delivery.attempts = 0;
+            if delivery.painted < delivery.wanted {
+                return Some(Next::due(now));
+            }
+            if !taken.hold.is_settled() {
+                return Some(Next::rests());
+            }
+            let reason = Reason::of(&taken.hold);
+            delivery.stage = Stage::Over { posted: Some(posted.clone()), reason };
+            let mut next = self.resting(delivery);
+            next.beside = self.farewell(wire, taken, posted, reason, now);
+            Some(next)
+        };
+        self.change(wire, note, change).await
+    }
+
+    /// What is left to do when a prompt is over: it is no longer among the open ones, and where nobody
+    /// answered in time, that is said.
+    fn farewell(
+        &self,
+        wire: &Wire,
+        taken: &Taken,
+        posted: &StoredPosted,
+        reason: Reason,
+        now: Timestamp,
+    ) -> Vec<ports::store::PutNote> {
+        let key = taken.key.as_str();
+        let mut puts = vec![shelf::remove(&wire.shelves.here, &here(&posted.chat, key))];
+        if reason == Reason::Expired {
+            let text = words::Words(wire.line.language).expired(&taken.hold.tag);
+            let saying = Saying::new(&posted.place(), &text).replying_to(&posted.message);
+            let put = saying.put(&wire.shelves, &format!("expired-{key}"), now);
+            // The record itself decides whether this is the first time.
+            puts.push(ports::store::PutNote { expected: None, ..put });
+        }
+        puts
+    }
+
+    async fn failed(
+        &self,
+        wire: &Wire,
+        note: &str,
+        taken: &Taken,
+        error: &ChannelError,
+    ) -> Result<(), Error> {
+        let attempts = taken.delivery.attempts;
+        let (channel, hold) = (&wire.name, taken.hold.id);
+        match self.again_at(error, attempts) {
+            Some(at) => {
+                tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
+                let certainly_not = taken.first && matches!(error, ChannelError::Again { .. });
+                let change = |delivery: &mut Delivery, _| {
+                    delivery.perhaps_sent &= !certainly_not;
+                    Some(Next::due(at))
+                };
+                self.change(wire, note, change).await
+            }
+            None => {
+                tracing::error!(%channel, %hold, %error, attempts, "a prompt was given up; the hold can be answered elsewhere");
+                let reason = match taken.delivery.stage {
+                    Stage::Reserved => Reason::DeliveryFailed,
+                    _ => Reason::DispatchFailed,
+                };
+                self.end(wire, note, reason).await
+            }
+        }
+    }
+
+    async fn end(&self, wire: &Wire, note: &str, reason: Reason) -> Result<(), Error> {
+        let key = note.trim_start_matches("d/");
+        let change = |delivery: &mut Delivery, _| {
+            let posted = delivery.posted().cloned();
+            let chat = posted.as_ref().map(|posted| posted.chat.as_str());
+            let gone = chat.or_else(|| delivery.place.chat()).map(|chat| here(chat, key));
+            delivery.stage = Stage::Over { posted, reason };
+            let mut next = self.resting(delivery);
+            next.beside =
+                gone.map(|gone| shelf::remove(&wire.shelves.here, &gone)).into_iter().collect();
+            Some(next)
+        };
+        self.change(wire, note, change).await
+    }
+
+    async fn change(
+        &self,
+        wire: &Wire,
+        note: &str,
+        change: impl FnMut(&mut Delivery, Option<Timestamp>) -> Option<Next>,
+    ) -> Result<(), Error> {
+        shelf::update(self.store(), &wire.shelves.out, note, change).await?;
+        wire.noted.notify_waiters();
+        wire.wake.notify_one();
+        Ok(())
+    }
+
+    /// An old prompt stays, so that its buttons answer with the truth, and then goes.
+    fn resting(&self, delivery: &Delivery) -> Next {
+        let over = matches!(delivery.stage, Stage::Over { .. });
+        let forget_at = over.then(|| self.0.clock.now().plus_ms(self.0.limits.kept_ms));
+        Next { due_at: None, forget_at, beside: Vec::new() }
+    }
+
+    async fn send_saying(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
+        let lease = self.0.clock.now().plus_ms(LEASE_MS);
+        let take = |saying: &mut Saying, _| {
+            saying.attempts += 1;
+            Some(Next::due(lease))
+        };
+        let store = self.store();
+        let Some(saying) = shelf::update(store, &wire.shelves.out, note, take).await? else {
+            return Ok(());
+        };
+        let place = saying.place.place();
+        let words = Words {
+            key: note.trim_start_matches("s/"),
+            text: &saying.text,
+            reply_to: saying.reply_to.as_deref(),
+            whisper_to: saying.whisper_to.as_deref(),
+        };
+        let said = self.in_time(wire.line.channel.say(&place, &words)).await;
+        let next = match said.as_ref().err() {
+            Some(error) => {
+                tracing::warn!(channel = %wire.name, %error, attempts = saying.attempts, "a message could not be sent");
+                self.again_at(error, saying.attempts).map(Next::due)
+            }
+            None => None,
+        };
+        // Kept for a while, so that it is not said a second time.
+        let done = || {
+            let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.seen_ms));
+            let latest = match (&saying.place, &saying.whisper_to) {
+                (crate::delivery::StoredPlace::Chat { chat, .. }, None) if said.is_ok() => {
+                    Some(shelf::put(&wire.shelves.latest, &chat_key(chat), &note))
+                }
+                _ => None,
+            };
+            Next { due_at: None, forget_at, beside: latest.into_iter().collect() }
+        };
+        let mut next = Some(next.unwrap_or_else(done));
+        let change = |_: &mut Saying, _| Some(next.take().unwrap_or_else(done));
+        shelf::update(store, &wire.shelves.out, note, change).await?;
+        Ok(())
+    }
+
+    /// When it is tried again, if that has a point.
+    fn again_at(&self, error: &ChannelError, attempts: u32) -> Option<Timestamp> {
+        let limits = &self.0.limits;
+        let asked = match error {
+            ChannelError::Never(_) | ChannelError::Gone(_) => return None,
+            ChannelError::Again { after, .. } => after.unwrap_or_default(),
+            ChannelError::Unknown(_) => Duration::ZERO,
+        };
+        if attempts >= limits.attempts {
+            return None;
+        }
+        let doubled = limits.retry * 2u32.saturating_pow(attempts.saturating_sub(1).min(16));
+        let pause = doubled.min(limits.retry_max).max(asked);
+        Some(self.0.clock.now().plus_ms(pause.as_millis() as u64))
+    }
+
+    /// A platform that says nothing for too long may have done it or not.
+    async fn in_time<T>(
+        &self,
+        sending: impl Future<Output = Result<T, ChannelError>>,
+    ) -> Result<T, ChannelError> {
+        tokio::select! {
+            biased;
+            sent = sending => sent,
+            () = self.0.clock.sleep(self.0.limits.send_timeout) => {
+                Err(ChannelError::Unknown("the platform did not answer in time".into()))
+            }
+        }
+    }
+
+    pub(crate) fn link(&self, hold: &Hold) -> Option<String> {
+        self.0.origin.as_ref().map(|origin| format!("{origin}/holds/{}", hold.id))
+    }
+
+    fn showing<'a>(&'a self, taken: &'a Taken, link: Option<&'a str>) -> Showing<'a> {
+        Showing {
+            hold: &taken.hold,
+            people: self.0.engine.people(),
+            key: &taken.key,
+            nonce: &taken.nonce,
+            link,
+            words_answer: taken.delivery.words,
+            code: taken.delivery.code.as_deref(),
+            processing: false,
+        }
+    }
+}
+
+pub(crate) fn here(chat: &str, key: &str) -> String {
+    format!("{}/{key}", chat_key(chat))
+}

@@ -1,0 +1,167 @@
+//! Records of a channel, as notes of the store: small, durable, and changed only by whoever has seen them
+//! as they are.
+
+use domain::digest::{Digest, Framed};
+use domain::time::Timestamp;
+use engine::Error;
+use ports::store::{Note, PutNote, Store};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::limits::UPDATE_ATTEMPTS;
+
+/// Where the records of one channel stand.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelves {
+    /// Prompts (`d/KEY`) and other messages (`s/KEY`) that are sent, with the time when something is to
+    /// be done about them.
+    pub(crate) out: String,
+    /// `HOLD/KEY`: the prompts of a hold.
+    pub(crate) holds: String,
+    /// `CHAT/KEY`: the open prompts of a chat.
+    pub(crate) here: String,
+    /// Our latest message in each chat.
+    pub(crate) latest: String,
+    /// What arrived and was dealt with.
+    pub(crate) seen: String,
+}
+
+impl Shelves {
+    pub(crate) fn of(channel: &str) -> Shelves {
+        let shelf = |name: &str| format!("chat.{channel}.{name}");
+        Shelves {
+            out: shelf("out"),
+            holds: shelf("holds"),
+            here: shelf("here"),
+            latest: shelf("latest"),
+            seen: shelf("seen"),
+        }
+    }
+}
+
+/// A chat in a key: of one length, whatever its platform calls it.
+pub(crate) fn chat_key(chat: &str) -> String {
+    short(Framed::new("holdpoint.chat.v1").field("chat", chat.as_bytes()).finish())
+}
+
+/// 22 letters and digits: what fits into a button.
+pub(crate) fn short(digest: Digest) -> String {
+    const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest.as_bytes()[..16]);
+    let mut number = u128::from_le_bytes(bytes);
+    let letters = (0..22).map(|_| {
+        let letter = LETTERS[(number % 62) as usize] as char;
+        number /= 62;
+        letter
+    });
+    letters.collect()
+}
+
+/// A record that was read, and the version that it had.
+pub(crate) struct Read<T> {
+    pub(crate) record: T,
+    pub(crate) version: u64,
+    pub(crate) due_at: Option<Timestamp>,
+}
+
+pub(crate) fn parse<T: DeserializeOwned>(note: &Note) -> Option<Read<T>> {
+    match serde_json::from_slice(&note.value) {
+        Ok(record) => Some(Read { record, version: note.version, due_at: note.due_at }),
+        Err(error) => {
+            tracing::error!(shelf = note.shelf, key = note.key, %error, "a record of a chat cannot be read");
+            None
+        }
+    }
+}
+
+pub(crate) async fn read<T: DeserializeOwned>(
+    store: &dyn Store,
+    shelf: &str,
+    key: &str,
+) -> Result<Option<Read<T>>, Error> {
+    Ok(store.note(shelf, key).await?.as_ref().and_then(parse))
+}
+
+pub(crate) fn put<T: Serialize>(shelf: &str, key: &str, record: &T) -> PutNote {
+    PutNote {
+        shelf: shelf.to_owned(),
+        key: key.to_owned(),
+        // Our own records always have a JSON form.
+        value: Some(serde_json::to_vec(record).unwrap_or_default()),
+        expected: None,
+        due_at: None,
+        forget_at: None,
+    }
+}
+
+pub(crate) fn remove(shelf: &str, key: &str) -> PutNote {
+    PutNote {
+        shelf: shelf.to_owned(),
+        key: key.to_owned(),
+        value: None,
+        expected: None,
+        due_at: None,
+        forget_at: None,
+    }
+}
+
+/// How a record goes on.
+pub(crate) struct Next {
+    pub(crate) due_at: Option<Timestamp>,
+    pub(crate) forget_at: Option<Timestamp>,
+    /// Written in the same breath.
+    pub(crate) beside: Vec<PutNote>,
+}
+
+impl Next {
+    pub(crate) fn due(at: Timestamp) -> Next {
+        Next { due_at: Some(at), forget_at: None, beside: Vec::new() }
+    }
+
+    pub(crate) fn rests() -> Next {
+        Next { due_at: None, forget_at: None, beside: Vec::new() }
+    }
+}
+
+/// Changes a record as it is now, and reads it again whenever somebody else was first. `change` is given
+/// when it is due, too; if it says `None`, nothing is written.
+pub(crate) async fn update<T: DeserializeOwned + Serialize>(
+    store: &dyn Store,
+    shelf: &str,
+    key: &str,
+    mut change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
+) -> Result<Option<T>, Error> {
+    for _ in 0..UPDATE_ATTEMPTS {
+        let Some(mut read) = read::<T>(store, shelf, key).await? else { return Ok(None) };
+        let Some(next) = change(&mut read.record, read.due_at) else {
+            return Ok(Some(read.record));
+        };
+        let mut puts = vec![PutNote {
+            expected: Some(read.version),
+            due_at: next.due_at,
+            forget_at: next.forget_at,
+            ..put(shelf, key, &read.record)
+        }];
+        puts.extend(next.beside);
+        if store.put_notes(puts).await? {
+            return Ok(Some(read.record));
+        }
+    }
+    Err(Error::Unavailable("a record of a chat changes too often; try again".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_fit_into_buttons_and_differ() {
+        let keys: Vec<String> = (0..200).map(|n| chat_key(&n.to_string())).collect();
+        for key in &keys {
+            assert!(ports::channel::Key::new(key).is_ok(), "{key}");
+        }
+        let different: std::collections::BTreeSet<&String> = keys.iter().collect();
+        assert_eq!(different.len(), keys.len());
+    }
+}

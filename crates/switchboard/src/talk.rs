@@ -1,0 +1,114 @@
+//! What is no answer goes to the agent of the chat, in the name of whoever wrote it.
+
+use std::sync::Arc;
+
+use domain::context::WhilePending;
+use domain::digest::Digest;
+use domain::id::SessionId;
+use domain::session::Home;
+use engine::{Error, Keep, NewSession, Said, Saying};
+use serde_json::json;
+
+use crate::hear::Heard;
+use crate::places::home_of;
+use crate::{Switchboard, onlooker};
+
+impl Switchboard {
+    pub(crate) async fn talk(
+        &self,
+        heard: &Heard<'_>,
+        while_pending: Option<WhilePending>,
+    ) -> Result<(), Error> {
+        let (wire, wrote) = (heard.wire, heard.wrote);
+        let Some(agent) = &wire.line.agent else { return Ok(()) };
+        let text = spoken(&wrote.text, &wrote.mentions, &heard.codes);
+        if text.is_empty() {
+            return Ok(());
+        }
+        let place = home_of(wire, &wrote.chat, wrote.thread.as_deref());
+        let known = self.session_at(&wire.name, &place).await?;
+        let to_us =
+            wrote.direct || wrote.mentions_us || (wrote.thread.is_some() && known.is_some());
+        if !to_us {
+            return Ok(());
+        }
+        let session = match known {
+            Some(session) => session,
+            None => {
+                let creator = self.0.engine.caller_for_program(&wire.name).await?;
+                let new = NewSession {
+                    agent: agent.to_string(),
+                    title: None,
+                    metadata: json!({"direct": wrote.direct}),
+                    home: Some(Home { door: wire.name.clone(), place }),
+                };
+                self.0.engine.open_session(&creator, new, None).await?.id
+            }
+        };
+        let render = |_: &Said| (200, Vec::new());
+        // The same event again says nothing again, whatever becomes of us after this.
+        let keep = Keep {
+            caller: format!("channel:{}", wire.name),
+            key: wrote.event.clone(),
+            request: Digest::of(wrote.text.as_bytes()),
+            render: &render,
+        };
+        let saying = Saying { texts: vec![text], while_pending };
+        match self.0.engine.say(&heard.caller, session, saying, Some(keep)).await {
+            Ok(_) | Err(Error::Replayed(_) | Error::KeyReused) => Ok(()),
+            Err(Error::Refused(refusal)) => {
+                self.reply(heard, "refused", &heard.words().refused(&refusal.to_string())).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The conversation that goes on here.
+    async fn session_at(&self, door: &Arc<str>, place: &str) -> Result<Option<SessionId>, Error> {
+        let place = Some(place.to_owned());
+        let rows = self.0.engine.sessions_at(&onlooker(), door, place, None, 1).await?;
+        Ok(rows.first().map(|row| row.id))
+    }
+}
+
+/// Without our own name at the beginning or the end, which says to whom it is said, and without codes.
+fn spoken(text: &str, mentions: &[String], codes: &[String]) -> String {
+    let mut text = text.trim();
+    loop {
+        let shorter = mentions.iter().filter(|mention| !mention.is_empty()).find_map(|mention| {
+            text.strip_prefix(mention.as_str()).or_else(|| text.strip_suffix(mention.as_str()))
+        });
+        match shorter {
+            Some(shorter) => text = shorter.trim(),
+            None => break,
+        }
+    }
+    codes.iter().fold(text.to_owned(), |text, code| without(&text, code))
+}
+
+/// However it is written.
+fn without(text: &str, code: &str) -> String {
+    let is_code = |word: &str| replies::fold(word).contains(&replies::fold(code));
+    let words = text.split_inclusive(char::is_whitespace).filter(|word| !is_code(word));
+    words.collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_name_is_not_said_to_the_agent() {
+        let us = ["@bot".to_owned()];
+        assert_eq!(spoken("@bot clean up", &us, &[]), "clean up");
+        assert_eq!(spoken("clean up, @bot", &us, &[]), "clean up,");
+        assert_eq!(spoken("@bot", &us, &[]), "");
+        assert_eq!(spoken("ask @bot why", &us, &[]), "ask @bot why");
+    }
+
+    #[test]
+    fn a_code_is_never_told_to_a_model() {
+        assert_eq!(spoken("yes 7k3f but later", &[], &["7K3F".to_owned()]), "yes but later");
+        assert_eq!(spoken("７Ｋ３Ｆ", &[], &["7K3F".to_owned()]), "");
+    }
+}

@@ -1,0 +1,150 @@
+//! What we say ourselves in chats, in the languages that we speak.
+
+use domain::hold::{Decision, Hold, HoldState};
+use domain::person::People;
+use domain::visible::visible;
+use replies::{Language, Reason, Verdict};
+
+/// Every text is a match on the language, so that none can be forgotten in one of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(pub(crate) Language);
+
+impl Words {
+    fn either(self, english: impl Into<String>, chinese: impl Into<String>) -> String {
+        match self.0 {
+            Language::English => english.into(),
+            Language::Chinese => chinese.into(),
+        }
+    }
+
+    pub(crate) fn failed(self) -> &'static str {
+        match self.0 {
+            Language::English => {
+                "Something went wrong, and the agent stopped. An admin can see why."
+            }
+            Language::Chinese => "出错了，代理已停止。管理员可以查看原因。",
+        }
+    }
+
+    pub(crate) fn expired(self, tag: &str) -> String {
+        self.either(
+            format!("#{tag}: the time ran out. Nobody decided, and nothing was run."),
+            format!("#{tag}：已超时，无人决定，未执行任何操作。"),
+        )
+    }
+
+    /// `#7Q2: approved by Ana`
+    pub(crate) fn ended(self, hold: &Hold, people: &People) -> String {
+        let tag = &hold.tag;
+        let by = |decision: &Decision| match decision.vote() {
+            Some(vote) => visible(people.name_of(&vote.by)),
+            None => self.either("a rule", "规则"),
+        };
+        match &hold.state {
+            HoldState::Pending => self.either(
+                format!("#{tag}: your answer counts, and others are still needed."),
+                format!("#{tag}：已记录，还需要其他人确认。"),
+            ),
+            HoldState::Approved(decision) => {
+                let by = by(decision);
+                self.either(format!("#{tag}: approved by {by}."), format!("#{tag}：{by} 已批准。"))
+            }
+            HoldState::Denied(decision) => {
+                let by = by(decision);
+                self.either(format!("#{tag}: denied by {by}."), format!("#{tag}：{by} 已拒绝。"))
+            }
+            HoldState::Answered(decision) => {
+                let by = by(decision);
+                self.either(format!("#{tag}: answered by {by}."), format!("#{tag}：{by} 已回答。"))
+            }
+            HoldState::Expired { .. } => self.expired(tag),
+            HoldState::Cancelled { .. } => self.either(
+                format!("#{tag}: taken back; nobody need answer any more."),
+                format!("#{tag}：已撤回，无需再回答。"),
+            ),
+        }
+    }
+
+    pub(crate) fn not_entitled(self, tag: &str) -> String {
+        self.either(format!("#{tag} is not for you to answer."), format!("你无权回答 #{tag}。"))
+    }
+
+    pub(crate) fn changed(self, tag: &str) -> String {
+        self.either(
+            format!("#{tag} has changed since. Please read it again and then answer."),
+            format!("#{tag} 已变更，请重新阅读后再回答。"),
+        )
+    }
+
+    pub(crate) fn not_whole(self, tag: &str) -> String {
+        self.either(
+            format!("#{tag} does not fit here as a whole. Open the full view to approve it."),
+            format!("#{tag} 在此处未完整显示，请打开完整页面后再确认。"),
+        )
+    }
+
+    pub(crate) fn invalid(self, tag: &str, why: &str) -> String {
+        let why = visible(why);
+        self.either(format!("#{tag}: {why}"), format!("#{tag}：{why}"))
+    }
+
+    pub(crate) fn locked(self, tag: &str) -> String {
+        self.either(
+            format!("#{tag}: too many wrong codes. It can only be answered by its buttons or on the page now."),
+            format!("#{tag}：验证码错误次数过多，现在只能通过按钮或页面回答。"),
+        )
+    }
+
+    /// The question again, and why.
+    pub(crate) fn reask(self, tag: &str, reason: Reason, choice: bool) -> String {
+        let because = Verdict::Ambiguous(reason).because();
+        let how = match (self.0, reason, choice) {
+            (Language::English, Reason::CodeRequired | Reason::BadCode, _) => {
+                "reply with the code that the question shows, or: cancel"
+            }
+            (Language::English, _, true) => "reply with a number, or: cancel",
+            (Language::English, _, false) => "reply: confirm / cancel",
+            (Language::Chinese, Reason::CodeRequired | Reason::BadCode, _) => {
+                "请回复提示中的验证码，或：取消"
+            }
+            (Language::Chinese, _, true) => "请回复编号，或：取消",
+            (Language::Chinese, _, false) => "请回复：确认 / 取消",
+        };
+        self.either(
+            format!("#{tag} still waits: {because}. Please {how}."),
+            format!("#{tag} 仍在等待，这个回复无法判断。{how}。"),
+        )
+    }
+
+    pub(crate) fn which(self, tags: &[&str]) -> String {
+        let tags: Vec<String> = tags.iter().map(|tag| format!("#{tag}")).collect();
+        let tags = tags.join(", ");
+        self.either(
+            format!(
+                "Several questions wait here: {tags}. Please say which, as in: confirm {}",
+                first(&tags)
+            ),
+            format!("这里有多个问题在等待：{tags}。请注明是哪一个，例如：确认 {}", first(&tags)),
+        )
+    }
+
+    pub(crate) fn unlinked(self, platform: &str, identity: &str) -> String {
+        let identity = visible(identity);
+        self.either(
+            format!("I do not know who you are. Ask an admin to add this to your entry under [[people]]: identities = {{ {platform} = \"{identity}\" }}"),
+            format!("我不知道你是谁。请管理员在 [[people]] 中你的条目里添加：identities = {{ {platform} = \"{identity}\" }}"),
+        )
+    }
+
+    pub(crate) fn refused(self, why: &str) -> String {
+        let why = visible(why);
+        self.either(
+            format!("That did not reach the agent: {why}"),
+            format!("消息未送达代理：{why}"),
+        )
+    }
+}
+
+fn first(tags: &str) -> &str {
+    tags.split(',').next().unwrap_or_default()
+}

@@ -1,0 +1,272 @@
+//! A chat platform in memory: it keeps what was shown, and fails when it is told to.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::channel::{
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Key, Nonce, Place, Pointer, Posted,
+    Said, Saying, Showing, Shown,
+};
+use ports::clock::Clock;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// What happens to the next thing that is sent.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    Again(Option<Duration>),
+    /// It is done, and nobody says so.
+    UnknownDone,
+    UnknownNotDone,
+    Never,
+    /// It is done, and the platform never answers.
+    Hangs,
+}
+
+/// A message with a prompt in it, as it now looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Card {
+    pub(crate) place: Place,
+    pub(crate) posted: Posted,
+    pub(crate) key: Key,
+    pub(crate) nonce: Nonce,
+    pub(crate) hold: domain::id::HoldId,
+    pub(crate) tag: String,
+    pub(crate) code: Option<String>,
+    pub(crate) link: Option<String>,
+    /// Every state that was painted, the newest last; with `+` and the outcome where there is one.
+    pub(crate) states: Vec<String>,
+}
+
+impl Card {
+    pub(crate) fn state(&self) -> &str {
+        self.states.last().map_or("", String::as_str)
+    }
+
+    pub(crate) fn pointer(&self, said: Said) -> Pointer {
+        Pointer { key: self.key.clone(), said, nonce: self.nonce.clone() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) chat: String,
+    pub(crate) text: String,
+    pub(crate) reply_to: Option<String>,
+    pub(crate) whisper_to: Option<String>,
+}
+
+#[derive(Default)]
+pub(crate) struct Screen {
+    pub(crate) cards: BTreeMap<String, Card>,
+    pub(crate) texts: Vec<(String, Text)>,
+    pub(crate) shows: usize,
+    next: usize,
+}
+
+pub(crate) struct Chat {
+    name: &'static str,
+    platform: &'static str,
+    clock: Arc<dyn Clock>,
+    pub(crate) screen: Mutex<Screen>,
+    pub(crate) faults: Mutex<VecDeque<Fault>>,
+    pub(crate) takes_a_yes: Mutex<bool>,
+    changed: Notify,
+}
+
+impl Chat {
+    pub(crate) fn new(name: &'static str, platform: &'static str, clock: Arc<dyn Clock>) -> Chat {
+        Chat {
+            name,
+            platform,
+            clock,
+            screen: Mutex::default(),
+            faults: Mutex::default(),
+            takes_a_yes: Mutex::new(true),
+            changed: Notify::new(),
+        }
+    }
+
+    pub(crate) fn will(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.faults.lock().unwrap().extend(faults);
+    }
+
+    /// Waits until it looks like this.
+    pub(crate) async fn until<T>(&self, what: &str, is: impl Fn(&Screen) -> Option<T>) -> T {
+        let waiting = async {
+            loop {
+                let changed = self.changed.notified();
+                tokio::pin!(changed);
+                changed.as_mut().enable();
+                if let Some(found) = is(&self.screen.lock().unwrap()) {
+                    return found;
+                }
+                changed.await;
+            }
+        };
+        match tokio::time::timeout(Duration::from_secs(20), waiting).await {
+            Ok(found) => found,
+            Err(_) => {
+                let screen = self.screen.lock().unwrap();
+                panic!("never came to: {what}; {:?} {:?}", screen.cards, screen.texts)
+            }
+        }
+    }
+
+    /// The next prompt in this state.
+    pub(crate) async fn card(&self, state: &str) -> Card {
+        self.until(state, |screen| {
+            screen.cards.values().find(|card| card.state() == state).cloned()
+        })
+        .await
+    }
+
+    pub(crate) async fn text(&self, contains: &str) -> Text {
+        let find = |screen: &Screen| {
+            let found = screen.texts.iter().find(|(_, text)| text.text.contains(contains));
+            found.map(|(_, text)| text.clone())
+        };
+        self.until(contains, find).await
+    }
+
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.screen.lock().unwrap().texts.iter().map(|(_, text)| text.text.clone()).collect()
+    }
+
+    async fn faulty(&self) -> Option<Fault> {
+        self.faults.lock().unwrap().pop_front()
+    }
+
+    /// Does it as the fault says: whether, and what is told.
+    async fn meddled<T>(&self, act: impl FnOnce() -> T) -> Result<T, ChannelError> {
+        let fault = self.faulty().await;
+        let unknown = || Err(ChannelError::Unknown("no answer".into()));
+        let done = match fault {
+            None => Ok(act()),
+            Some(Fault::Again(after)) => {
+                return Err(ChannelError::Again { after, why: "slowly".into() });
+            }
+            Some(Fault::UnknownNotDone) => return unknown(),
+            Some(Fault::Never) => return Err(ChannelError::Never("no such chat".into())),
+            Some(Fault::UnknownDone) => {
+                act();
+                unknown()
+            }
+            Some(Fault::Hangs) => {
+                act();
+                self.changed.notify_waiters();
+                std::future::pending().await
+            }
+        };
+        self.changed.notify_waiters();
+        done
+    }
+
+    fn painted(showing: &Showing<'_>) -> String {
+        let state = showing.hold.state.name();
+        match &showing.hold.outcome {
+            Some(outcome) => format!("{state}+{}", outcome.name()),
+            None => state.to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Channel for Chat {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn platform(&self) -> &'static str {
+        self.platform
+    }
+
+    fn account(&self) -> &str {
+        "T1"
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let takes_a_yes = *self.takes_a_yes.lock().unwrap();
+        self.screen.lock().unwrap().shows += 1;
+        self.changed.notify_waiters();
+        self.meddled(|| {
+            let mut screen = self.screen.lock().unwrap();
+            // The same key twice is one message.
+            if let Some(card) = screen.cards.get(showing.key.as_str()) {
+                return Shown { posted: card.posted.clone(), takes_a_yes };
+            }
+            screen.next += 1;
+            let (chat, thread, direct) = match place.clone() {
+                Place::Chat { chat, thread, direct } => (chat, thread, direct),
+                Place::Person(identity) => (format!("D-{identity}"), None, true),
+            };
+            let posted = Posted {
+                chat,
+                thread,
+                direct,
+                message: format!("m{}", screen.next),
+                at: Some(self.clock.now()),
+            };
+            let card = Card {
+                place: place.clone(),
+                posted: posted.clone(),
+                key: showing.key.clone(),
+                nonce: showing.nonce.clone(),
+                hold: showing.hold.id,
+                tag: showing.hold.tag.clone(),
+                code: showing.code.map(str::to_owned),
+                link: showing.link.map(str::to_owned),
+                states: vec![Chat::painted(showing)],
+            };
+            screen.cards.insert(showing.key.as_str().to_owned(), card);
+            Shown { posted, takes_a_yes }
+        })
+        .await
+    }
+
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        let takes_a_yes = *self.takes_a_yes.lock().unwrap();
+        self.meddled(|| {
+            let mut screen = self.screen.lock().unwrap();
+            let card = screen.cards.get_mut(showing.key.as_str()).expect("was shown");
+            assert_eq!(&card.posted, posted);
+            card.states.push(Chat::painted(showing));
+            takes_a_yes
+        })
+        .await
+    }
+
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+        self.meddled(|| {
+            let mut screen = self.screen.lock().unwrap();
+            let chat = match place.clone() {
+                Place::Chat { chat, .. } => chat,
+                Place::Person(identity) => format!("D-{identity}"),
+            };
+            let text = Text {
+                chat,
+                text: saying.text.to_owned(),
+                reply_to: saying.reply_to.map(str::to_owned),
+                whisper_to: saying.whisper_to.map(str::to_owned),
+            };
+            if screen.texts.iter().all(|(key, _)| key != saying.key) {
+                screen.texts.push((saying.key.to_owned(), text));
+            }
+        })
+        .await
+    }
+
+    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
+        stop.cancelled().await;
+    }
+
+    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
+        HookReply { status: 404, content_type: "text/plain", body: Vec::new() }
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        Vec::new()
+    }
+}

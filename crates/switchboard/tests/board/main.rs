@@ -1,0 +1,10 @@
+//! The switchboard over a real engine, with a chat platform that tests hold in their hands.
+
+mod asked;
+mod chat;
+mod faults;
+mod pressed;
+mod restart;
+mod talked;
+mod world;
+mod wrote;

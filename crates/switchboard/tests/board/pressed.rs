@@ -1,0 +1,215 @@
+//! Buttons.
+
+use std::time::Duration;
+
+use domain::answer::{Answer, Scope};
+use engine::Answering;
+use ports::channel::{Form, Inbox as _, Key, Nonce, Said, Told};
+use serde_json::json;
+
+use crate::world::World;
+
+#[tokio::test]
+async fn a_button_approves_and_the_card_tells_how_it_went() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    assert_eq!(card.posted.chat, "C1");
+    let link = format!("https://hold.example/holds/{}", card.hold);
+    assert_eq!(card.link.as_deref(), Some(link.as_str()));
+    let Told::Taken(redraw) = world.press("bob", &card, Said::Allow).await else {
+        panic!("it counts");
+    };
+    assert_eq!(redraw.hold.state.name(), "approved");
+    world.chat.card("approved+succeeded").await;
+    world.chat.text("Finished.").await;
+    assert_eq!(world.done(), [r#"wipe {"n":1}"#]);
+    let vote = world.hold(card.hold).await.votes[0].clone();
+    assert_eq!((vote.by.as_str(), vote.via.as_str()), ("bob", "slack"));
+    assert_eq!(world.chat.texts()[..2], ["I will.", "Finished."], "in this order");
+}
+
+#[tokio::test]
+async fn a_button_denies() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let mut press = world.press_of("bob", &card, Said::Deny);
+    press.form = Form {
+        fields: json!({"reason": "not today"}).as_object().unwrap().clone(),
+        options: Vec::new(),
+    };
+    assert!(matches!(world.board.pressed("slack", press).await, Ok(Told::Taken(_))));
+    world.chat.card("denied").await;
+    assert!(world.done().is_empty());
+    let hold = world.hold(card.hold).await;
+    assert!(
+        matches!(&hold.votes[0].answer, Answer::Deny { reason: Some(why), .. } if why == "not today")
+    );
+}
+
+#[tokio::test]
+async fn i31_who_may_not_answer_is_told_so_and_changes_nothing() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    for who in ["gus", "una", "stranger", ""] {
+        assert!(matches!(world.press(who, &card, Said::Allow).await, Told::NotEntitled), "{who}");
+    }
+    let mut nobody = world.press_of("bob", &card, Said::Allow);
+    nobody.operator = None;
+    assert!(matches!(world.board.pressed("slack", nobody).await, Ok(Told::NotEntitled)));
+    let mut empty = world.press_of("bob", &card, Said::Allow);
+    empty.operator.as_mut().unwrap().identity = String::new();
+    assert!(matches!(world.board.pressed("slack", empty).await, Ok(Told::NotEntitled)));
+    let hold = world.hold(card.hold).await;
+    assert!(hold.is_pending() && hold.votes.is_empty());
+}
+
+#[tokio::test]
+async fn i31_a_card_counts_only_where_it_stands() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let press = || world.press_of("bob", &card, Said::Allow);
+    let mut forwarded = press();
+    forwarded.chat = "C2".into();
+    let mut copied = press();
+    copied.message = "m999".into();
+    let mut guessed = press();
+    guessed.pointer.nonce = Nonce::new("aaaaaaaa").unwrap();
+    let mut unknown = press();
+    unknown.pointer.key = Key::new("nosuchkey").unwrap();
+    let option = world.press_of("bob", &card, Said::Option(1));
+    for press in [forwarded, copied, guessed, unknown, option] {
+        let told = world.board.pressed("slack", press.clone()).await;
+        assert!(matches!(told, Ok(Told::NotHere)), "{press:?} {told:?}");
+    }
+    let elsewhere = world.board.pressed("lark", press()).await;
+    assert!(matches!(elsewhere, Ok(Told::NotHere)));
+    let nowhere = world.board.pressed("fax", press()).await;
+    assert!(matches!(nowhere, Ok(Told::NotHere)));
+    let hold = world.hold(card.hold).await;
+    assert!(hold.is_pending() && hold.votes.is_empty());
+    assert!(world.done().is_empty());
+}
+
+#[tokio::test]
+async fn i09_i34_a_press_a_hundred_times_is_one_decision_and_one_run() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let press = world.press_of("bob", &card, Said::Allow);
+    for number in 0..100 {
+        let told = world.board.pressed("slack", press.clone()).await.unwrap();
+        let fits = match number {
+            0 => matches!(told, Told::Taken(_)),
+            _ => matches!(told, Told::Already(_)),
+        };
+        assert!(fits, "{number}: {told:?}");
+    }
+    // And whoever comes later is told who was first.
+    let Told::Already(redraw) = world.press("ana", &card, Said::Deny).await else {
+        panic!("it is decided");
+    };
+    assert_eq!(redraw.hold.state.name(), "approved");
+    world.chat.card("approved+succeeded").await;
+    assert_eq!(world.done().len(), 1);
+    assert_eq!(world.hold(card.hold).await.votes.len(), 1);
+}
+
+#[tokio::test]
+async fn two_at_once_are_one_decision() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let (yes, no) =
+        tokio::join!(world.press("bob", &card, Said::Allow), world.press("ana", &card, Said::Deny));
+    let taken = [&yes, &no].iter().filter(|told| matches!(told, Told::Taken(_))).count();
+    let already = [&yes, &no].iter().filter(|told| matches!(told, Told::Already(_))).count();
+    assert_eq!((taken, already), (1, 1), "{yes:?} {no:?}");
+}
+
+#[tokio::test]
+async fn i12_one_of_two_votes_counts_and_the_hold_waits() {
+    let world = World::memory().await;
+    let card = world.held("bury").await;
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Counted(_)));
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Counted(_)));
+    assert!(world.hold(card.hold).await.is_pending());
+    assert!(matches!(world.press("ana", &card, Said::Allow).await, Told::Taken(_)));
+    world.chat.card("approved+succeeded").await;
+    assert_eq!(world.done().len(), 1);
+}
+
+#[tokio::test]
+async fn i27_when_the_time_runs_out_the_card_says_so_and_is_dead() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    world.clock.advance(Duration::from_secs(301));
+    world.chat.card("expired").await;
+    let said = world.chat.text("the time ran out").await;
+    assert_eq!(said.reply_to.as_deref(), Some(card.posted.message.as_str()));
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Already(_)));
+    world.chat.text("Finished.").await;
+    assert!(world.done().is_empty());
+}
+
+#[tokio::test]
+async fn i37_what_is_decided_on_the_web_is_seen_in_every_chat() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let elsewhere = world.other.card("pending").await;
+    assert_eq!(elsewhere.hold, card.hold);
+    let answer = Answer::Approve { scope: Scope::Once, arguments: None, note: None };
+    let hold = world.hold(card.hold).await;
+    let answering = Answering { digest: Some(hold.digest()), answer };
+    let bob = world.engine.caller_in_channel("lark", "feishu", "U-bob", "x").unwrap();
+    world.engine.answer(&bob, card.hold, answering, None).await.unwrap();
+    let settled = async {
+        world.chat.card("approved+succeeded").await;
+        world
+            .other
+            .until("all settled", |screen| {
+                screen.cards.values().all(|card| card.state() == "approved+succeeded").then_some(())
+            })
+            .await;
+    };
+    tokio::time::timeout(Duration::from_secs(2), settled).await.expect("within two seconds");
+    assert!(matches!(world.press("ana", &card, Said::Deny).await, Told::Already(_)));
+}
+
+#[tokio::test]
+async fn i02_a_card_that_shows_something_else_decides_nothing() {
+    let world = World::memory().await;
+    let card = world.held("bury").await;
+    // Somebody changes the call; their vote is for the new one.
+    let hold = world.hold(card.hold).await;
+    let arguments = domain::json::Arguments::parse(br#"{"n": 2}"#).unwrap();
+    let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+    let bob = world.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
+    // The repaint is held back, so that the old card is still there.
+    world.chat.will([crate::chat::Fault::Again(Some(Duration::from_secs(60)))]);
+    let answering = Answering { digest: Some(hold.digest()), answer };
+    world.engine.answer(&bob, card.hold, answering, None).await.unwrap();
+    let early = world.press_of("ana", &card, Said::Allow);
+    let told = world.board.pressed("slack", early.clone()).await.unwrap();
+    assert!(matches!(told, Told::Changed(_)), "{told:?}");
+    let repainted = world.chat.until("repainted", |screen| {
+        screen.cards.values().any(|card| card.states.len() > 1).then_some(())
+    });
+    world.in_time(repainted).await;
+    // What was pressed before the card changed still means the old one.
+    let told = world.board.pressed("slack", early).await.unwrap();
+    assert!(matches!(told, Told::Changed(_)), "{told:?}");
+    assert!(world.hold(card.hold).await.is_pending());
+    assert!(matches!(world.press("ana", &card, Said::Allow).await, Told::Taken(_)));
+    world.chat.card("approved+succeeded").await;
+    assert_eq!(world.done(), [r#"bury {"n": 2}"#]);
+}
+
+#[tokio::test]
+async fn a_card_that_was_cut_takes_no_yes() {
+    let world = World::memory().await;
+    *world.chat.takes_a_yes.lock().unwrap() = false;
+    let card = world.held("wipe").await;
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::NotHere));
+    world.write("bob", "confirm").await;
+    world.chat.text("does not fit here as a whole").await;
+    assert!(world.hold(card.hold).await.is_pending());
+    assert!(matches!(world.press("bob", &card, Said::Deny).await, Told::Taken(_)));
+}
