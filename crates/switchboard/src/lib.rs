@@ -159,5 +159,6 @@ fn onlooker() -> Caller {
         scopes: vec![domain::event::Scope::Admin],
         person: None,
         roles: Vec::new(),
+        confined_to: None,
     }
 }
