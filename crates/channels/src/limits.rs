@@ -124,3 +124,16 @@ pub(crate) const SLACK_NEW_MS: u64 = 10_000;
 /// Slack pings every few seconds. A connection without a sign of life for a minute is dead.
 pub(crate) const SLACK_PING_EVERY: Duration = Duration::from_secs(20);
 pub(crate) const SLACK_SILENT_PINGS_MAX: u32 = 2;
+/// DingTalk's tokens are renewed five minutes before they die.
+pub(crate) const DINGTALK_TOKEN_LEFT_MS: u64 = 5 * 60_000;
+/// How long a machine is turned away that asked too much, where they do not say it.
+pub(crate) const DINGTALK_BLOCKED: Duration = Duration::from_secs(300);
+/// The reply to a press must be there within two seconds, the way of it included.
+pub(crate) const DINGTALK_PRESS_WITHIN: Duration = Duration::from_millis(1_600);
+/// Half-open connections are the usual failure of the stream, so it is tried often.
+pub(crate) const DINGTALK_PING: Duration = Duration::from_secs(20);
+/// Three pings without an answer.
+pub(crate) const DINGTALK_SILENCE_MS: u64 = 65_000;
+/// Before a new connection is asked for.
+pub(crate) const DINGTALK_RECONNECT: (Duration, Duration) =
+    (Duration::from_secs(1), Duration::from_secs(10));

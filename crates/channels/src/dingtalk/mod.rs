@@ -1,14 +1,25 @@
 //! DingTalk: markdown messages, the variables of an interactive card's template, and what arrives by
-//! stream and over HTTP.
+//! stream and over HTTP. [`Dingtalk`] is the connector that puts them together.
 
+mod api;
 mod card;
+mod channel;
+mod check;
 mod envelope;
+mod gesture;
+mod heard;
+mod hook;
+mod line;
 mod markdown;
+mod settings;
 mod sign;
 mod stream;
+mod told;
 
 pub use card::variables;
+pub use channel::Dingtalk;
 pub use envelope::{BadKey, Beside, Envelope};
 pub use markdown::message;
+pub use settings::{Mode, Settings, Webhook};
 pub use sign::{robot_sign, verify_card, verify_robot};
 pub use stream::{Ack, Frame, Kind};

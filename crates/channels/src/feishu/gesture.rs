@@ -22,12 +22,15 @@ pub(super) fn press(event: &Event, now: Timestamp) -> Option<Press> {
     {
         pointer.said = Said::Option(option);
     }
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    // Where it was pressed tells a forwarded card from ours, so it must be told.
+    let place = |key: &str| {
+        content["context"][key].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    };
     Some(Press {
         event: event.key(),
         operator: operator(&content["operator"]["open_id"]),
-        chat: text(&content["context"]["open_chat_id"]),
-        message: text(&content["context"]["open_message_id"]),
+        chat: place("open_chat_id")?,
+        message: place("open_message_id")?,
         pointer,
         form,
         at: now,

@@ -63,9 +63,22 @@ fn i31_nobody_is_nobody() {
     for operator in
         [json!({}), json!({"open_id": ""}), json!({"user_id": "u1"}), json!({"open_id": 7})]
     {
-        let content = json!({"operator": operator, "action": {"value": value("a")}, "context": {}});
+        let context = json!({"open_message_id": "om_1", "open_chat_id": "oc_1"});
+        let content =
+            json!({"operator": operator, "action": {"value": value("a")}, "context": context});
         let press = press(&event(PRESS, content), NOW).unwrap();
         assert_eq!(press.operator, None, "{operator}");
+    }
+}
+
+#[test]
+fn a_press_without_a_place_is_none() {
+    for context in [json!({}), json!({"open_chat_id": "oc_1"}), json!({"open_message_id": "om_1"})]
+    {
+        let operator = json!({"open_id": "ou_ana"});
+        let content =
+            json!({"operator": operator, "action": {"value": value("a")}, "context": context});
+        assert!(press(&event(PRESS, content), NOW).is_none(), "{context}");
     }
 }
 

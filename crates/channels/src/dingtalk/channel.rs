@@ -1,0 +1,323 @@
+//! The connector: shows and repaints cards, says things, and hands what people do to the inbox.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::hold::Risk;
+use domain::visible::visible_multiline;
+use ports::channel::{
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
+    Shown, Told,
+};
+use ports::clock::{Chance, Clock};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::api::Api;
+use super::gesture;
+use super::settings::{Mode, Settings};
+use super::{card, markdown, told};
+use crate::card::Card;
+use crate::limits::DINGTALK_PARAM_BYTES_MAX;
+
+/// In front of what the platform calls a message that is no card.
+const NO_CARD: &str = "query:";
+
+pub struct Dingtalk {
+    pub(super) settings: Arc<Settings>,
+    pub(super) api: Api,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) chance: Arc<dyn Chance>,
+}
+
+/// What became of something that came.
+pub(super) enum Taken {
+    Quietly,
+    /// What the card is to look like.
+    Reply(Value),
+    /// It should come again.
+    NotNow,
+}
+
+impl Dingtalk {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Dingtalk {
+        let settings = Arc::new(settings);
+        Dingtalk { api: Api::new(settings.clone(), clock.clone()), settings, clock, chance }
+    }
+
+    pub(super) async fn message(&self, data: &Value, inbox: &dyn Inbox) -> Taken {
+        let Some(wrote) = gesture::wrote(data, &self.settings) else {
+            return Taken::Quietly;
+        };
+        match inbox.wrote(&self.settings.name, wrote).await {
+            Ok(()) => Taken::Quietly,
+            Err(_) => Taken::NotNow,
+        }
+    }
+
+    pub(super) async fn press(&self, data: &Value, event: String, inbox: &dyn Inbox) -> Taken {
+        let now = self.clock.now();
+        let told = match gesture::press(data, event, &self.settings, now) {
+            Some(press) => inbox.pressed(&self.settings.name, press).await,
+            None => Ok(Told::NotHere),
+        };
+        Taken::Reply(told::reply(&told, &self.settings))
+    }
+
+    fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Card {
+        let card = Card::showing(showing, self.settings.language, &self.settings.zone, mention);
+        self.settings.bounded(card, showing)
+    }
+
+    async fn deliver(
+        &self,
+        to: To<'_>,
+        template: &str,
+        key: &str,
+        drawn: &Card,
+    ) -> Result<bool, ChannelError> {
+        let rendered = card::variables(drawn);
+        let robot = &self.settings.robot_code;
+        let mut body = json!({
+            "cardTemplateId": template,
+            "outTrackId": key,
+            "cardData": {"cardParamMap": rendered.value},
+            "userIdType": 1,
+        });
+        match &self.settings.mode {
+            Mode::Stream => body["callbackType"] = "STREAM".into(),
+            Mode::Webhook(webhook) => {
+                body["callbackType"] = "HTTP".into();
+                body["callbackRouteKey"] = webhook.card_route.clone().into();
+            }
+        }
+        match to {
+            To::Group(chat) => {
+                body["openSpaceId"] = format!("dtv1.card//IM_GROUP.{chat}").into();
+                body["imGroupOpenSpaceModel"] = json!({
+                    "supportForward": false,
+                    "lastMessageI18n": {"ZH_CN": drawn.headline},
+                    "notification": {"alertContent": drawn.headline},
+                });
+                body["imGroupOpenDeliverModel"] = json!({"robotCode": robot});
+            }
+            To::Person(user) => {
+                body["openSpaceId"] = format!("dtv1.card//IM_ROBOT.{user}").into();
+                body["imRobotOpenSpaceModel"] = json!({
+                    "supportForward": false,
+                    "lastMessageI18n": {"ZH_CN": drawn.headline},
+                    "notification": {"alertContent": drawn.headline},
+                });
+                body["imRobotOpenDeliverModel"] =
+                    json!({"spaceType": "IM_ROBOT", "robotCode": robot});
+            }
+        }
+        let path = "/v1.0/card/instances/createAndDeliver";
+        let answer = self.api.call(Method::POST, path, &body).await?;
+        // That it was understood does not mean that it was done.
+        let results = answer["result"]["deliverResults"].as_array();
+        let Some(results) = results.filter(|results| !results.is_empty()) else {
+            return Err(ChannelError::Unknown(
+                "DingTalk does not say whether the card stands".into(),
+            ));
+        };
+        match results.iter().find(|result| result["success"] != true) {
+            None => Ok(rendered.takes_a_yes),
+            Some(failed) => {
+                let why = failed["errorMsg"].as_str().unwrap_or("no reason is given");
+                let why = domain::visible::visible(why);
+                Err(ChannelError::Never(format!("DingTalk did not deliver the card: {why}")))
+            }
+        }
+    }
+
+    /// Returns what the platform calls it.
+    async fn send(
+        &self,
+        to: &To<'_>,
+        message_key: &str,
+        param: &Value,
+    ) -> Result<String, ChannelError> {
+        let mut body = json!({
+            "robotCode": self.settings.robot_code,
+            "msgKey": message_key,
+            "msgParam": param.to_string(),
+        });
+        let path = match to {
+            To::Group(chat) => {
+                body["openConversationId"] = (*chat).into();
+                "/v1.0/robot/groupMessages/send"
+            }
+            To::Person(user) => {
+                body["userIds"] = json!([user]);
+                "/v1.0/robot/oToMessages/batchSend"
+            }
+        };
+        let answer = self.api.call(Method::POST, path, &body).await?;
+        let listed = |key: &str| answer[key].as_array().is_some_and(|list| !list.is_empty());
+        if listed("invalidStaffIdList") {
+            return Err(ChannelError::Never(
+                "DingTalk does not know this person; an identity is the user id that the \
+                 organisation's address book shows"
+                    .into(),
+            ));
+        }
+        if listed("flowControlledStaffIdList") {
+            let why = "DingTalk takes no more messages for this person now".into();
+            return Err(ChannelError::Again { after: None, why });
+        }
+        Ok(answer["processQueryKey"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+/// Groups and people have ways of their own; which it is is known and never guessed.
+enum To<'a> {
+    Group(&'a str),
+    Person(&'a str),
+}
+
+fn to(place: &Place) -> To<'_> {
+    match place {
+        Place::Person(user) => To::Person(user),
+        // A chat with one person is known by that person.
+        Place::Chat { chat, direct: true, .. } => To::Person(chat),
+        Place::Chat { chat, direct: false, .. } => To::Group(chat),
+    }
+}
+
+fn posted(place: &Place, message: String) -> Posted {
+    let (chat, direct) = match to(place) {
+        To::Group(chat) => (chat, false),
+        To::Person(user) => (user, true),
+    };
+    Posted { chat: chat.to_owned(), thread: None, direct, message, at: None }
+}
+
+impl Settings {
+    /// Over HTTP nothing proves who wrote a body, so there a yes to more than a low risk is not taken:
+    /// the card leads to the page.
+    pub(super) fn bounded(&self, card: Card, showing: &Showing<'_>) -> Card {
+        match &self.mode {
+            Mode::Webhook(_) if showing.hold.risk > Risk::Low => {
+                Card { hint: None, ..card.elsewhere() }
+            }
+            _ => card,
+        }
+    }
+}
+
+/// Pieces that a message can carry.
+fn pieces(text: &str) -> Vec<String> {
+    // A character may take six bytes in JSON, and is in a string in a string.
+    let most = DINGTALK_PARAM_BYTES_MAX / 12;
+    let characters: Vec<char> = text.chars().collect();
+    let pieces = characters.chunks(most).map(|piece| piece.iter().collect::<String>());
+    pieces.filter(|piece| !piece.trim().is_empty()).collect()
+}
+
+#[async_trait]
+impl Channel for Dingtalk {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn platform(&self) -> &'static str {
+        "dingtalk"
+    }
+
+    fn account(&self) -> &str {
+        &self.settings.client_id
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let mention = matches!(place, Place::Chat { direct: false, .. });
+        let drawn = self.drawn(showing, mention);
+        let key = showing.key.as_str();
+        match &self.settings.card_template {
+            Some(template) => {
+                let takes_a_yes = self.deliver(to(place), template, key, &drawn).await?;
+                Ok(Shown { posted: posted(place, key.to_owned()), takes_a_yes })
+            }
+            None => {
+                let rendered = markdown::message(&drawn);
+                let sent = self.send(&to(place), "sampleMarkdown", &rendered.value).await?;
+                let posted = posted(place, format!("{NO_CARD}{sent}"));
+                Ok(Shown { posted, takes_a_yes: rendered.takes_a_yes })
+            }
+        }
+    }
+
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        let drawn = self.drawn(showing, !posted.direct);
+        if posted.message.starts_with(NO_CARD) {
+            return Err(ChannelError::Gone(
+                "messages of DingTalk cannot be changed; set `card_template` for cards".into(),
+            ));
+        }
+        let rendered = card::variables(&drawn);
+        let body = json!({
+            "outTrackId": posted.message,
+            "cardData": {"cardParamMap": rendered.value},
+            "cardUpdateOptions": told::options(),
+            "userIdType": 1,
+        });
+        self.api.call(Method::PUT, "/v1.0/card/instances", &body).await?;
+        Ok(rendered.takes_a_yes)
+    }
+
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+        let to = match saying.whisper_to {
+            Some(user) => To::Person(user),
+            None => to(place),
+        };
+        for piece in pieces(saying.text) {
+            let param = json!({"content": visible_multiline(&piece)});
+            self.send(&to, "sampleText", &param).await?;
+        }
+        Ok(())
+    }
+
+    async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
+        match self.settings.mode {
+            Mode::Stream => super::line::listen(self, &*inbox, &stop).await,
+            Mode::Webhook(_) => stop.cancelled().await,
+        }
+    }
+
+    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+        super::hook::hook(self, request, inbox).await
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        super::check::check(self).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_people_are_told_apart() {
+        let told = |place: &Place| match to(place) {
+            To::Group(chat) => format!("group {chat}"),
+            To::Person(user) => format!("person {user}"),
+        };
+        let chat = |direct| Place::Chat { chat: "x".into(), thread: None, direct };
+        assert_eq!(told(&chat(false)), "group x");
+        assert_eq!(told(&chat(true)), "person x");
+        assert_eq!(told(&Place::Person("u1".into())), "person u1");
+    }
+
+    #[test]
+    fn a_long_text_is_said_in_pieces_and_nothing_is_lost() {
+        let long = "确".repeat(10_000);
+        let pieces = pieces(&long);
+        assert_eq!(pieces.concat(), long);
+        for piece in pieces {
+            let param = json!({"content": piece}).to_string();
+            assert!(Value::String(param).to_string().len() <= DINGTALK_PARAM_BYTES_MAX);
+        }
+    }
+}

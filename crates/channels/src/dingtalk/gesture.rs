@@ -1,0 +1,130 @@
+//! What people do, read from what the platform says of it. Nothing is decided here.
+
+use domain::time::Timestamp;
+use ports::channel::{Form, Key, Nonce, Operator, Pointer, Press, Said, Wrote};
+use serde_json::Value;
+
+use super::settings::Settings;
+
+pub(super) const MESSAGE: &str = "/v1.0/im/bot/messages/get";
+pub(super) const PRESS: &str = "/v1.0/card/instances/callback";
+
+/// `None`: not somebody's message to this robot.
+pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<Wrote> {
+    let text = |key: &str| data[key].as_str().filter(|text| !text.is_empty());
+    let ours = text("robotCode").is_none_or(|robot| robot == settings.robot_code);
+    let corp = settings.corp_id.as_deref();
+    if !ours || corp.is_some_and(|corp| data["senderCorpId"] != corp) {
+        return None;
+    }
+    let id = text("msgId")?.to_owned();
+    // Which of the two it is decides how it is answered, so it is never guessed.
+    let direct = match text("conversationType")? {
+        "1" => true,
+        "2" => false,
+        _ => return None,
+    };
+    let operator = operator(&data["senderStaffId"], text("senderNick"));
+    // A chat with one person is written to by the person and not by the chat.
+    let chat = match (&operator, direct) {
+        (Some(operator), true) => operator.identity.clone(),
+        _ => text("conversationId")?.to_owned(),
+    };
+    let said = said(data);
+    let own = text("chatbotUserId");
+    let others = data["atUsers"].as_array().into_iter().flatten();
+    Some(Wrote {
+        event: format!("dingtalk:message:{id}"),
+        message: id,
+        operator,
+        chat,
+        thread: None,
+        direct,
+        attachment: said.is_none(),
+        text: said.unwrap_or_default(),
+        mentions_us: data["isInAtList"] == true,
+        // They have taken our name out already.
+        mentions: Vec::new(),
+        mentions_others: others.into_iter().any(|user| user["dingtalkId"].as_str() != own),
+        replies_to: None,
+        from_a_person: true,
+        edited: false,
+        forwarded: data["msgtype"] == "chatRecord",
+        at: Timestamp::from_ms(data["createAt"].as_i64()?),
+    })
+}
+
+/// The words of a message; `None` if there is something else in it.
+fn said(data: &Value) -> Option<String> {
+    match data["msgtype"].as_str()? {
+        "text" => data["text"]["content"].as_str().map(str::to_owned),
+        "richText" => {
+            let pieces = data["content"]["richText"].as_array()?;
+            // A piece without words is a picture.
+            pieces.iter().map(|piece| piece["text"].as_str()).collect()
+        }
+        _ => None,
+    }
+}
+
+/// `None`: not a button of ours. `event` names this press.
+pub(super) fn press(
+    data: &Value,
+    event: String,
+    settings: &Settings,
+    now: Timestamp,
+) -> Option<Press> {
+    let corp = settings.corp_id.as_deref();
+    if corp.is_some_and(|corp| data["corpId"] != corp) {
+        return None;
+    }
+    let message = data["outTrackId"].as_str().filter(|id| !id.is_empty())?.to_owned();
+    // Templates differ in where they put it.
+    let content = ["content", "value"].iter().find_map(|key| match &data[*key] {
+        Value::String(text) => serde_json::from_str::<Value>(text).ok(),
+        Value::Object(map) => Some(Value::Object(map.clone())),
+        _ => None,
+    })?;
+    let own = &content["cardPrivateData"];
+    let params = [&own["params"], &content["params"]].into_iter().find(|params| params.is_object());
+    let params = params?;
+    let text = |key: &str| params[key].as_str();
+    let said = match text("o") {
+        Some(said) => said.parse().ok()?,
+        None => action(own["actionIds"][0].as_str()?)?,
+    };
+    let pointer =
+        Pointer { key: Key::new(text("r")?).ok()?, said, nonce: Nonce::new(text("n")?).ok()? };
+    Some(Press {
+        event,
+        operator: operator(&data["userId"], None),
+        // The platform names the card and not where it stands.
+        chat: String::new(),
+        message,
+        pointer,
+        form: Form::default(),
+        at: now,
+    })
+}
+
+/// The ids of the template's buttons.
+fn action(id: &str) -> Option<Said> {
+    match id {
+        "allow" => Some(Said::Allow),
+        "deny" => Some(Said::Deny),
+        option => match option.strip_prefix("opt")?.parse().ok()? {
+            Said::Option(number) => Some(Said::Option(number)),
+            _ => None,
+        },
+    }
+}
+
+/// People from outside, and those whom an unpublished robot hears, have no id: they are nobody.
+fn operator(id: &Value, display: Option<&str>) -> Option<Operator> {
+    let identity = id.as_str().filter(|id| !id.is_empty())?.to_owned();
+    Some(Operator { identity, display: display.map(str::to_owned) })
+}
+
+#[cfg(test)]
+#[path = "gesture_tests.rs"]
+mod tests;

@@ -1,0 +1,101 @@
+//! HTTP mode. The platform signs a time and not what it says, so the address is a secret too, and what
+//! is old is not taken.
+
+use ports::channel::{HookReply, Hooked, Inbox};
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+
+use super::channel::{Dingtalk, Taken};
+use super::settings::{Mode, Webhook};
+use super::sign::{verify_card, verify_robot};
+use crate::limits::SIGNATURE_WINDOW_MS;
+use crate::signed::{Headers, Refused, hex, is_fresh, same, within_size};
+
+pub(super) async fn hook(dingtalk: &Dingtalk, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+    let Mode::Webhook(webhook) = &dingtalk.settings.mode else { return reply(404, json!({})) };
+    // A wrong address is an address that is not there.
+    let Some(what) = what(webhook, &request.path) else { return reply(404, json!({})) };
+    if request.method != "POST" {
+        return reply(405, json!({}));
+    }
+    match opened(dingtalk, webhook, what, &request) {
+        Ok(data) => {
+            let taken = match what {
+                What::Robot => dingtalk.message(&data, inbox).await,
+                What::Card => dingtalk.press(&data, named(&request), inbox).await,
+            };
+            match taken {
+                Taken::Quietly => reply(200, json!({})),
+                Taken::Reply(told) => reply(200, told),
+                Taken::NotNow => reply(503, json!({})),
+            }
+        }
+        Err(refused) => {
+            tracing::warn!(channel = dingtalk.settings.name, "a request is refused: {refused}");
+            let status = match refused {
+                Refused::TooLarge => 413,
+                Refused::Garbled => 400,
+                _ => 401,
+            };
+            reply(status, json!({}))
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Robot,
+    Card,
+}
+
+/// `robot/SECRET` and `card/SECRET`.
+fn what(webhook: &Webhook, path: &str) -> Option<What> {
+    let (what, secret) = path.trim_matches('/').split_once('/')?;
+    let ours = webhook.path_secret.expose();
+    let known = !ours.is_empty() && same(secret.as_bytes(), ours.as_bytes());
+    match what {
+        "robot" if known => Some(What::Robot),
+        "card" if known => Some(What::Card),
+        _ => None,
+    }
+}
+
+fn opened(
+    dingtalk: &Dingtalk,
+    webhook: &Webhook,
+    what: What,
+    request: &Hooked,
+) -> Result<Value, Refused> {
+    within_size(&request.body)?;
+    let headers: Vec<(&str, &str)> =
+        request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let headers = Headers(&headers);
+    match what {
+        What::Robot => {
+            verify_robot(headers, dingtalk.settings.client_secret.expose(), request.at)?;
+        }
+        What::Card => {
+            let secret = webhook.card_secret.as_ref().ok_or(Refused::Signature)?;
+            verify_card(headers, secret.expose(), request.at)?;
+        }
+    }
+    let data: Value = serde_json::from_slice(&request.body).map_err(|_| Refused::Garbled)?;
+    if let What::Robot = what {
+        // A signature is good for an hour; what it stands beside must be new.
+        let at = data["createAt"].as_i64().ok_or(Refused::Garbled)?;
+        is_fresh(at, request.at, SIGNATURE_WINDOW_MS)?;
+    }
+    Ok(data)
+}
+
+/// A press has no name here; the same request again is the same press.
+fn named(request: &Hooked) -> String {
+    let at = request.headers.iter().find(|(name, _)| name == "x-ddpaas-signature-timestamp");
+    let at = at.map(|(_, at)| at.as_str()).unwrap_or_default();
+    let whole = [at.as_bytes(), b"\n", &request.body].concat();
+    format!("dingtalk:press:{}", &hex(digest(&SHA256, &whole).as_ref())[..40])
+}
+
+fn reply(status: u16, body: Value) -> HookReply {
+    HookReply { status, content_type: "application/json", body: body.to_string().into_bytes() }
+}

@@ -1,0 +1,325 @@
+//! The stream: asks where to connect, keeps the connection alive, hands on what comes and acknowledges
+//! it. When the platform says goodbye, the next connection stands before the old one ends.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{SinkExt as _, StreamExt as _};
+use ports::channel::{ChannelError, Inbox};
+use ports::clock::Clock;
+use reqwest::Url;
+use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_util::sync::CancellationToken;
+
+use super::channel::{Dingtalk, Taken};
+use super::gesture::{MESSAGE, PRESS};
+use super::stream::{Ack, Frame, Kind};
+use super::told;
+use crate::limits::{
+    DINGTALK_PING, DINGTALK_PRESS_WITHIN, DINGTALK_RECONNECT, DINGTALK_SILENCE_MS,
+    EVENTS_AT_ONCE_MAX, SOCKET_OPEN_WITHIN, SOCKET_SEND_WITHIN, STOP_WITHIN,
+};
+use crate::wire::{NoSocket, Socket, between, open};
+
+/// What is being worked at. It outlives the connection over which it came.
+type Work<'a> = FuturesUnordered<BoxFuture<'a, Step<'a>>>;
+
+enum Step<'a> {
+    /// To be sent if that connection still stands. `rest` is work that took longer than its
+    /// acknowledgement may.
+    Ack {
+        connection: u64,
+        text: String,
+        rest: Option<BoxFuture<'a, Step<'a>>>,
+    },
+    Done,
+}
+
+enum Ended {
+    Stopped,
+    Broken(String),
+}
+
+pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &CancellationToken) {
+    let mut work: Work<'_> = FuturesUnordered::new();
+    let mut connection = 0;
+    while !stop.is_cancelled() {
+        let ended = match beside(&mut work, stop, connect(dingtalk)).await {
+            None => Ended::Stopped,
+            Some(Err(why)) => Ended::Broken(why),
+            Some(Ok(socket)) => {
+                tracing::info!(channel = dingtalk.settings.name, "connected");
+                connection += 1;
+                let line = Line { dingtalk, inbox, socket, connection, leaving: None };
+                let (ended, last) = line.run(&mut work, stop).await;
+                connection = last;
+                ended
+            }
+        };
+        let Ended::Broken(why) = ended else { break };
+        tracing::warn!(channel = dingtalk.settings.name, "not connected: {why}");
+        let (least, most) = DINGTALK_RECONNECT;
+        let pause = between(least, most, &*dingtalk.chance);
+        beside(&mut work, stop, dingtalk.clock.sleep(pause)).await;
+    }
+    // What has begun may end; what has not ended by then comes again.
+    let finished = async { while work.next().await.is_some() {} };
+    tokio::select! {
+        biased;
+        () = finished => {}
+        () = dingtalk.clock.sleep(STOP_WITHIN) => {}
+    }
+}
+
+/// Does `what`, and meanwhile whatever is still being worked at. `None` when we are to stop.
+async fn beside<T>(
+    work: &mut Work<'_>,
+    stop: &CancellationToken,
+    what: impl Future<Output = T>,
+) -> Option<T> {
+    let mut what = Box::pin(what);
+    loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return None,
+            done = &mut what => return Some(done),
+            Some(step) = work.next(), if !work.is_empty() => {
+                // Acknowledgements for a connection that is no more are lost; it comes again.
+                if let Step::Ack { rest: Some(rest), .. } = step {
+                    work.push(rest);
+                }
+            }
+        }
+    }
+}
+
+async fn connect(dingtalk: &Dingtalk) -> Result<Socket, String> {
+    let address = invitation(dingtalk).await.map_err(|error| error.to_string())?;
+    let base = &dingtalk.settings.base_url;
+    match open(address.as_str(), base, &*dingtalk.clock, SOCKET_OPEN_WITHIN).await {
+        Ok(socket) => Ok(socket),
+        Err(NoSocket::Address(why)) => {
+            Err(format!("DingTalk gave an address that is not used: {why}"))
+        }
+        Err(NoSocket::Unreachable(why)) => Err(why),
+        Err(NoSocket::Refused { status, .. }) => {
+            Err(format!("DingTalk refused the connection with {status}"))
+        }
+    }
+}
+
+/// Where to connect, with a ticket that is good once.
+pub(super) async fn invitation(dingtalk: &Dingtalk) -> Result<Url, ChannelError> {
+    let settings = &dingtalk.settings;
+    let body = json!({
+        "clientId": settings.client_id,
+        "clientSecret": settings.client_secret.expose(),
+        "subscriptions": [
+            {"type": "CALLBACK", "topic": MESSAGE},
+            {"type": "CALLBACK", "topic": PRESS},
+        ],
+        "ua": concat!("holdpoint/", env!("CARGO_PKG_VERSION")),
+        "localIp": "127.0.0.1",
+    });
+    let answer = dingtalk.api.open("/v1.0/gateway/connections/open", &body).await?;
+    let text = |key: &str| answer[key].as_str().filter(|text| !text.is_empty());
+    let (Some(endpoint), Some(ticket)) = (text("endpoint"), text("ticket")) else {
+        return Err(ChannelError::Never("DingTalk does not say where to connect".into()));
+    };
+    let mut url = Url::parse(endpoint)
+        .map_err(|_| ChannelError::Never("DingTalk gave an address that is not one".into()))?;
+    url.query_pairs_mut().append_pair("ticket", ticket);
+    Ok(url)
+}
+
+struct Line<'a> {
+    dingtalk: &'a Dingtalk,
+    inbox: &'a dyn Inbox,
+    socket: Socket,
+    connection: u64,
+    /// The one before, until the platform closes it.
+    leaving: Option<(u64, Socket)>,
+}
+
+impl<'a> Line<'a> {
+    async fn run(mut self, work: &mut Work<'a>, stop: &CancellationToken) -> (Ended, u64) {
+        let dingtalk = self.dingtalk;
+        let clock = &*dingtalk.clock;
+        let mut heard_at = clock.now();
+        let mut ping = clock.sleep(DINGTALK_PING);
+        let mut joining: Option<BoxFuture<'a, Result<Socket, String>>> = None;
+        loop {
+            let done = tokio::select! {
+                () = stop.cancelled() => {
+                    // A courtesy: they learn of it in any case.
+                    let _ = within(clock, self.socket.close(None)).await;
+                    return (Ended::Stopped, self.connection);
+                }
+                () = &mut ping => {
+                    let silent_ms = clock.now().ms_since(heard_at);
+                    ping = clock.sleep(DINGTALK_PING);
+                    match silent_ms > DINGTALK_SILENCE_MS {
+                        true => Err(format!("nothing was heard for {} s", silent_ms / 1_000)),
+                        false => self.send(self.connection, Message::Ping(Default::default())).await,
+                    }
+                }
+                Some(step) = work.next(), if !work.is_empty() => match step {
+                    Step::Ack { connection, text, rest } => {
+                        work.extend(rest);
+                        self.send(connection, Message::Text(text.into())).await
+                    }
+                    Step::Done => Ok(()),
+                },
+                joined = async { joining.as_mut().expect("asked before").await }, if joining.is_some() => {
+                    joining = None;
+                    match joined {
+                        Ok(socket) => {
+                            let old = std::mem::replace(&mut self.socket, socket);
+                            self.leaving = Some((self.connection, old));
+                            self.connection += 1;
+                            heard_at = clock.now();
+                            Ok(())
+                        }
+                        // The old one may still last a while; when it ends, we begin anew.
+                        Err(why) => {
+                            tracing::warn!(channel = dingtalk.settings.name, "not connected: {why}");
+                            Ok(())
+                        }
+                    }
+                }
+                message = next(&mut self.leaving), if self.leaving.is_some() && work.len() < EVENTS_AT_ONCE_MAX => {
+                    match message {
+                        Some((connection, Message::Text(text))) => {
+                            self.heard(connection, text.as_str(), work);
+                        }
+                        Some(_) => {}
+                        None => self.leaving = None,
+                    }
+                    Ok(())
+                }
+                message = self.socket.next(), if work.len() < EVENTS_AT_ONCE_MAX => {
+                    heard_at = clock.now();
+                    match message {
+                        Some(Ok(Message::Text(text))) => {
+                            let connection = self.connection;
+                            if self.heard(connection, text.as_str(), work) && joining.is_none() {
+                                joining = Some(Box::pin(connect(dingtalk)));
+                            }
+                            Ok(())
+                        }
+                        Some(Ok(Message::Close(_))) | None => Err("DingTalk closed the connection".into()),
+                        // Pings of the WebSocket itself are answered below us.
+                        Some(Ok(_)) => Ok(()),
+                        Some(Err(error)) => Err(error.to_string()),
+                    }
+                }
+            };
+            let Err(why) = done else { continue };
+            // The next one is under way: it takes over, if it comes.
+            match joining.take() {
+                None => return (Ended::Broken(why), self.connection),
+                Some(joining) => match beside(work, stop, joining).await {
+                    Some(Ok(socket)) => {
+                        self.socket = socket;
+                        self.connection += 1;
+                        heard_at = clock.now();
+                    }
+                    Some(Err(why)) => return (Ended::Broken(why), self.connection),
+                    None => return (Ended::Stopped, self.connection),
+                },
+            }
+        }
+    }
+
+    /// Says whether the platform wants us to connect anew.
+    fn heard(&self, connection: u64, text: &str, work: &mut Work<'a>) -> bool {
+        let (dingtalk, inbox) = (self.dingtalk, self.inbox);
+        let Ok(frame) = Frame::read(text) else {
+            tracing::warn!(channel = dingtalk.settings.name, "something came that is no frame");
+            return false;
+        };
+        let leaves = frame.kind == Kind::System && frame.topic() == "disconnect";
+        work.push(Box::pin(handled(dingtalk, inbox, connection, frame)));
+        leaves
+    }
+
+    async fn send(&mut self, connection: u64, message: Message) -> Result<(), String> {
+        let clock = &*self.dingtalk.clock;
+        if let Some((old, socket)) = &mut self.leaving
+            && *old == connection
+        {
+            // It ends in any case.
+            let _ = within(clock, socket.send(message)).await;
+            return Ok(());
+        }
+        if connection != self.connection {
+            return Ok(());
+        }
+        match within(clock, self.socket.send(message)).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("DingTalk does not read what we send".into()),
+        }
+    }
+}
+
+/// The next message of a connection that is being left; `None` when it is over.
+async fn next(leaving: &mut Option<(u64, Socket)>) -> Option<(u64, Message)> {
+    let (connection, socket) = leaving.as_mut()?;
+    match socket.next().await {
+        Some(Ok(Message::Close(_)) | Err(_)) | None => None,
+        Some(Ok(message)) => Some((*connection, message)),
+    }
+}
+
+async fn within<T>(clock: &dyn Clock, what: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = what => Some(done),
+        () = clock.sleep(SOCKET_SEND_WITHIN) => None,
+    }
+}
+
+async fn handled<'a>(
+    dingtalk: &'a Dingtalk,
+    inbox: &'a dyn Inbox,
+    connection: u64,
+    frame: Frame,
+) -> Step<'a> {
+    let acknowledged = |ack: Ack, rest| Step::Ack { connection, text: frame.ack(&ack), rest };
+    let data = frame.data();
+    match (frame.kind, frame.topic(), data) {
+        (Kind::Callback, MESSAGE, Ok(data)) => match dingtalk.message(&data, inbox).await {
+            Taken::NotNow => acknowledged(Ack::Failed, None),
+            Taken::Quietly | Taken::Reply(_) => acknowledged(Ack::Done, None),
+        },
+        (Kind::Callback, PRESS, Ok(data)) => {
+            let event = frame.keys().pop().unwrap_or_default();
+            let mut taking: BoxFuture<'a, Taken> =
+                Box::pin(async move { dingtalk.press(&data, event, inbox).await });
+            let limit: Duration = DINGTALK_PRESS_WITHIN;
+            tokio::select! {
+                biased;
+                taken = &mut taking => match taken {
+                    Taken::Reply(reply) => acknowledged(Ack::Response(reply), None),
+                    Taken::Quietly => acknowledged(Ack::Done, None),
+                    Taken::NotNow => acknowledged(Ack::Failed, None),
+                },
+                () = dingtalk.clock.sleep(limit) => {
+                    let rest: BoxFuture<'a, Step<'a>> = Box::pin(async move {
+                        taking.await;
+                        Step::Done
+                    });
+                    let reply = told::received(&dingtalk.settings);
+                    acknowledged(Ack::Response(reply), Some(rest))
+                }
+            }
+        }
+        // What cannot be read would come again and again.
+        (Kind::Callback, MESSAGE | PRESS, Err(_)) => acknowledged(Ack::Done, None),
+        (Kind::Callback | Kind::Other, ..) => acknowledged(Ack::NoHandler, None),
+        (Kind::System | Kind::Event, ..) => acknowledged(Ack::Done, None),
+    }
+}

@@ -1,0 +1,62 @@
+//! What the configuration says of one app.
+
+use reqwest::Url;
+
+use crate::card::{Language, Zone};
+use crate::wire::Hidden;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// As the configuration names the channel.
+    pub name: String,
+    /// The app's key.
+    pub client_id: String,
+    pub client_secret: Hidden,
+    /// The robot that speaks; the same as the app's key in most apps.
+    pub robot_code: String,
+    /// A published template of a card. Without one, holds are shown as messages without buttons.
+    pub card_template: Option<String>,
+    pub base_url: Url,
+    pub mode: Mode,
+    /// Only this organisation's people.
+    pub corp_id: Option<String>,
+    pub language: Language,
+    pub zone: Zone,
+}
+
+#[derive(Clone, Debug, Default)]
+pub enum Mode {
+    /// A connection of ours, which needs no address that the platform could reach.
+    #[default]
+    Stream,
+    Webhook(Webhook),
+}
+
+/// Requests over HTTP are signed without their bodies, so more is asked of them.
+#[derive(Clone, Debug)]
+pub struct Webhook {
+    /// The last part of the address, which only the platform is told.
+    pub path_secret: Hidden,
+    /// Signs the presses of cards.
+    pub card_secret: Option<Hidden>,
+    /// Under which the address for presses was registered.
+    pub card_route: Option<String>,
+}
+
+impl Settings {
+    /// An app in stream mode, in Chinese, without cards.
+    pub fn new(name: &str, client_id: &str, client_secret: Hidden, base_url: Url) -> Settings {
+        Settings {
+            name: name.to_owned(),
+            client_id: client_id.to_owned(),
+            client_secret,
+            robot_code: client_id.to_owned(),
+            card_template: None,
+            base_url,
+            mode: Mode::default(),
+            corp_id: None,
+            language: Language::Chinese,
+            zone: Zone::default(),
+        }
+    }
+}
