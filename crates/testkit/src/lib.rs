@@ -11,6 +11,7 @@ pub mod cleared;
 pub mod crash;
 pub mod disk;
 pub mod fake_chat;
+pub mod fake_dingtalk;
 pub mod fake_feishu;
 pub mod fake_model;
 pub mod fake_telegram;

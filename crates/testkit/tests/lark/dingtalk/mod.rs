@@ -1,0 +1,35 @@
+//! DingTalk.
+
+mod api;
+mod check;
+mod hook;
+mod line;
+
+use std::sync::Arc;
+
+use channels::Hidden;
+use channels::dingtalk::{Dingtalk, Settings};
+use ports::channel::{Place, Posted};
+use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, CORP, FakeDingtalk, TEMPLATE};
+
+pub(crate) fn settings(fake: &FakeDingtalk) -> Settings {
+    let url = fake.url().parse().expect("a URL");
+    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    settings.card_template = Some(TEMPLATE.into());
+    settings.corp_id = Some(CORP.into());
+    settings
+}
+
+pub(crate) fn connector(settings: Settings, faster: u32) -> (Arc<Dingtalk>, Arc<MovedClock>) {
+    let clock = MovedClock::new(faster);
+    (Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance))), clock)
+}
+
+pub(crate) fn group() -> Place {
+    Place::Chat { chat: "cid1".into(), thread: None, direct: false }
+}
+
+pub(crate) fn posted(message: &str) -> Posted {
+    Posted { chat: "cid1".into(), thread: None, direct: false, message: message.into(), at: None }
+}
