@@ -34,19 +34,4 @@ impl Faults {
         let at = planned.iter().position(|(for_method, _)| for_method == method)?;
         planned.remove(at).map(|(_, fault)| fault)
     }
-
-    /// From the words of a test in another language: `{"method", "fault": "wait", "seconds": 1}`.
-    pub fn read(&self, wish: &serde_json::Value) -> Option<()> {
-        let number = |name: &str| wish[name].as_u64();
-        let fault = match wish["fault"].as_str()? {
-            "wait" => Fault::Wait(number("seconds")?),
-            "status" => Fault::Status(u16::try_from(number("status")?).ok()?),
-            "garbage" => Fault::Garbage,
-            "hang" => Fault::Hang(Duration::from_secs(number("seconds")?)),
-            "lost" => Fault::Lost,
-            _ => return None,
-        };
-        self.plan(wish["method"].as_str()?, fault);
-        Some(())
-    }
 }

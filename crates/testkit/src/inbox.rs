@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ports::channel::{Busy, Inbox, Press, Told, Wrote};
+use ports::channel::{Busy, Inbox, Opened, Press, Redraw, Told, Wrote};
 use tokio::sync::Notify;
 
 /// On loopback everything comes within milliseconds, even while the machine is busy.
@@ -22,6 +22,7 @@ struct Inside {
     presses: Vec<Press>,
     wrote: Vec<Wrote>,
     replies: VecDeque<Told>,
+    form: Option<Box<Redraw>>,
     busy: u32,
 }
 
@@ -29,6 +30,11 @@ impl Notebook {
     /// What the next press is told; without any, that it is none of ours.
     pub fn reply(&self, told: Told) {
         self.inside().replies.push_back(told);
+    }
+
+    /// What buttons of forms open.
+    pub fn open(&self, form: Box<Redraw>) {
+        self.inside().form = Some(form);
     }
 
     /// So many of the next gestures cannot be written down.
@@ -109,5 +115,13 @@ impl Inbox for Notebook {
         self.inside().wrote.push(wrote);
         self.changed.notify_waiters();
         Ok(())
+    }
+
+    async fn opens(&self, _: &str, _: &Press) -> Result<Opened, Busy> {
+        if self.is_busy() {
+            return Err(Busy);
+        }
+        let form = self.inside().form.clone();
+        Ok(form.map_or(Opened::Refused(Told::NotEntitled), Opened::Form))
     }
 }

@@ -14,6 +14,7 @@ pub mod fake_chat;
 pub mod fake_dingtalk;
 pub mod fake_feishu;
 pub mod fake_model;
+pub mod fake_slack;
 pub mod fake_telegram;
 pub mod faults;
 pub mod fuzz;

@@ -92,9 +92,8 @@ fn sent(payload: &Value, now: Timestamp) -> Option<Pressed> {
     let (team, user) = (text(&payload["team"]["id"])?, text(&payload["user"]["id"])?);
     let id = text(&view["id"])?;
     let event = format!("slack:view:{team}:{user}:{id}:{}", &hex(filled.as_ref())[..16]);
-    let blocks = view["state"]["values"].as_object();
     Some(Pressed::Form {
-        place: blocks.and_then(|blocks| blocks.keys().next().cloned()),
+        place: text(&view["blocks"][0]["block_id"]),
         press: Box::new(Press {
             event,
             operator: operator(payload),
@@ -164,7 +163,7 @@ mod tests {
         let payload = |text: &str, metadata: &str| {
             json!({
                 "type": "view_submission", "team": {"id": "T1"}, "user": {"id": "U7"},
-                "view": {"id": "V1", "callback_id": "hp_form", "private_metadata": metadata, "state": {
+                "view": {"id": "V1", "callback_id": "hp_form", "private_metadata": metadata, "blocks": [{"block_id": "text"}], "state": {
                     "values": {"text": {"text": {"type": "plain_text_input", "value": text}}},
                 }},
             })

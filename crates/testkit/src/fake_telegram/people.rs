@@ -1,9 +1,8 @@
 //! What people do there.
 
-use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::server::{FakeTelegram, Recorded, Shared, reply};
+use super::server::FakeTelegram;
 use super::state::{DATE, chat};
 
 /// A person, by their number.
@@ -100,51 +99,4 @@ impl FakeTelegram {
         self.state().update(kind, value);
         self.wake();
     }
-}
-
-/// The same for tests in other languages: `POST /fake/press`, `/fake/write`, `/fake/fault`, and
-/// `/fake/requests` and `/fake/answers` to look.
-pub(super) fn control(shared: &Shared, wish: &str, body: &Value) -> Response {
-    let number = |name: &str| body[name].as_i64().unwrap_or_default();
-    let user = User(number("user"));
-    let mut state = shared.state();
-    let told = match wish {
-        "press" => {
-            let (at, id) = (number("chat"), number("message"));
-            let query = format!("query{}", state.queries.len() + 1);
-            state.queries.insert(query.clone(), Vec::new());
-            let shown = state.messages.get(&(at, id)).cloned();
-            let press = json!({
-                "id": query, "from": user.shown(), "chat_instance": "7", "data": body["data"],
-                "message": shown.unwrap_or_else(|| json!({"message_id": id, "chat": chat(at, false), "date": 0})),
-            });
-            state.update("callback_query", press);
-            json!({"query": query})
-        }
-        "write" => {
-            let id = state.message_id();
-            let message = json!({
-                "message_id": id, "date": DATE, "chat": chat(number("chat"), false),
-                "from": user.shown(), "text": body["text"],
-            });
-            state.messages.insert((number("chat"), id), message.clone());
-            state.update("message", message);
-            json!({"message": id})
-        }
-        "fault" => json!({"planned": shared.faults.read(body).is_some()}),
-        "answers" => {
-            let query = body["query"].as_str().unwrap_or_default();
-            json!(state.queries.get(query))
-        }
-        "requests" => {
-            let shown =
-                |request: &Recorded| json!({"method": request.method, "body": request.body});
-            state.requests.iter().map(shown).collect()
-        }
-        _ => return reply(404, &Value::Null),
-    };
-    drop(state);
-    shared.changed.notify_waiters();
-    shared.changed.notify_one();
-    reply(200, &told)
 }

@@ -14,9 +14,9 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use super::hooks;
 use super::methods::{self, Refused};
 use super::state::State;
-use super::{hooks, people};
 use crate::faults::{Fault, Faults};
 
 pub const TOKEN: &str = "424242:FAKE-token_of-tests";
@@ -34,7 +34,7 @@ pub struct FakeTelegram {
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) changed: Notify,
-    pub(super) faults: Faults,
+    faults: Faults,
 }
 
 /// One request for a method, as it came.
@@ -143,9 +143,6 @@ async fn serve(Extracted(shared): Extracted<Arc<Shared>>, request: Request) -> R
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().to_owned();
     let body = to_bytes(body, BODY_BYTES).await.unwrap_or_default();
-    if let Some(wish) = path.strip_prefix("/fake/") {
-        return people::control(&shared, wish, &serde_json::from_slice(&body).unwrap_or_default());
-    }
     let Some(method) = path.strip_prefix(&format!("/bot{TOKEN}/")).map(str::to_owned) else {
         let refusal = json!({"ok": false, "error_code": 401, "description": "Unauthorized"});
         return reply(401, &refusal);
@@ -272,7 +269,7 @@ impl Drop for Poller<'_> {
     }
 }
 
-pub(super) fn reply(status: u16, value: &Value) -> Response {
+fn reply(status: u16, value: &Value) -> Response {
     respond(status, Body::from(value.to_string()))
 }
 

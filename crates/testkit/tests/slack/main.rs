@@ -1,0 +1,8 @@
+//! The connector of Slack against the platform on loopback.
+
+mod faults;
+mod forms;
+mod http;
+mod showing;
+mod socket;
+mod stage;
