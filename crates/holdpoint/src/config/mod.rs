@@ -33,7 +33,7 @@ pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use channel::{
     ChannelConfig, DingtalkConfig, EmailConfig, FeishuConfig, PlatformConfig, SlackConfig,
-    TelegramConfig, WebhookConfig,
+    SlackMode, TelegramConfig, TelegramWebhook, WebhookConfig,
 };
 pub use doors::DoorConfig;
 pub use error::ConfigError;

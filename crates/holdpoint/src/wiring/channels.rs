@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use channels::feishu::Feishu;
+use channels::slack::Slack;
+use channels::telegram::Telegram;
 use ports::channel::Channel;
 use ports::clock::{Chance, Clock};
 
@@ -24,8 +26,14 @@ pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel
             Ok(Arc::new(Feishu::new(settings, clock, chance)))
         }
         PlatformConfig::Dingtalk(_) => absent(config),
-        PlatformConfig::Slack(_) => absent(config),
-        PlatformConfig::Telegram(_) => absent(config),
+        PlatformConfig::Slack(own) => {
+            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
+            Ok(Arc::new(Slack::new(settings, grounds.clock.clone())))
+        }
+        PlatformConfig::Telegram(own) => {
+            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
+            Ok(Arc::new(Telegram::new(settings, grounds.clock.clone())))
+        }
         PlatformConfig::Webhook(_) => absent(config),
         PlatformConfig::Email(_) => absent(config),
     }

@@ -27,8 +27,8 @@ pub use common::ChannelConfig;
 pub use dingtalk::DingtalkConfig;
 pub use email::EmailConfig;
 pub use feishu::FeishuConfig;
-pub use slack::SlackConfig;
-pub use telegram::TelegramConfig;
+pub use slack::{SlackConfig, SlackMode};
+pub use telegram::{TelegramConfig, TelegramWebhook};
 pub use webhook::WebhookConfig;
 
 use table::PlatformTable;
@@ -50,8 +50,8 @@ pub(super) const PLATFORMS: [&str; 6] =
 pub enum PlatformConfig {
     Feishu(Box<FeishuConfig>),
     Dingtalk(Box<DingtalkConfig>),
-    Slack(SlackConfig),
-    Telegram(TelegramConfig),
+    Slack(Box<SlackConfig>),
+    Telegram(Box<TelegramConfig>),
     Webhook(WebhookConfig),
     Email(EmailConfig),
 }
