@@ -10,7 +10,11 @@ use crate::tally::Tally;
 const JUDGES: &str = "crates/testkit/tests/channels/judges";
 
 /// Each platform's folder with its lock file, and the variable in which its tests find its Python.
-const PLATFORMS: [(&str, &str); 1] = [("feishu", "CHANNELS_FEISHU_PYTHON")];
+const PLATFORMS: [(&str, &str); 3] = [
+    ("feishu", "CHANNELS_FEISHU_PYTHON"),
+    ("slack", "CHANNELS_SLACK_PYTHON"),
+    ("telegram", "CHANNELS_TELEGRAM_PYTHON"),
+];
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let mut variables = Vec::new();

@@ -3,3 +3,5 @@
 
 mod feishu;
 mod judge;
+mod slack;
+mod telegram;
