@@ -3,6 +3,7 @@
 mod api;
 mod browser;
 mod channels;
+mod doors;
 mod mcp;
 mod rust;
 mod sdk;
@@ -14,13 +15,18 @@ use anyhow::{Result, bail, ensure};
 use crate::ledger::Part;
 use crate::web;
 
-pub(crate) const PARTS: [Part; 9] = [
+pub(crate) const PARTS: [Part; 10] = [
     Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
     Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
     Part { name: "browser", about: "the page in Chromium, on the real binary", run: browser::run },
     Part { name: "api", about: "schemathesis on the OpenAPI document, real binary", run: api::run },
     Part { name: "sdk", about: "the vendors' own clients on the fake model server", run: sdk::run },
+    Part {
+        name: "doors",
+        about: "others' clients on the doors of the real binary",
+        run: doors::run,
+    },
     Part { name: "mcp", about: "public MCP servers behind the real binary", run: mcp::run },
     Part {
         name: "channels",
@@ -90,7 +96,7 @@ mod tests {
 
     #[test]
     fn parts_are_chosen_by_name_and_keep_their_order() {
-        check("", "rust doc web browser api sdk mcp channels crash");
+        check("", "rust doc web browser api sdk doors mcp channels crash");
         check("--only web", "web");
         check("--only crash rust", "rust crash");
         check("--only doc --list --only web", "doc web");
