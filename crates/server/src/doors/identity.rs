@@ -4,7 +4,7 @@
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, FORWARDED, HOST, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use domain::person::PersonId;
@@ -83,30 +83,39 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
     if headers.contains_key("x-forwarded-for") || headers.contains_key(FORWARDED) {
         return refused("without credentials this door takes nothing from a proxy");
     }
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str()));
+    // HTTP/2 names the host in the address and not in a header.
+    let hosts: Vec<&str> = match headers.contains_key(HOST) {
+        true => all(headers, HOST),
+        false => parts.uri.authority().map(|authority| authority.as_str()).into_iter().collect(),
+    };
     // A name that somebody else's DNS lets point at this machine is not this machine.
-    if !host.is_some_and(is_loopback) {
+    if hosts.is_empty() || !hosts.iter().all(|host| is_loopback(host)) {
         return refused("without credentials this door is reached by a loopback address only");
     }
-    if let Some(origin) = headers.get(ORIGIN) {
-        let own = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-        let known = door.origins.iter().any(|known| origin == known.as_str());
-        if !known && own.map(|(_, authority)| authority) != host {
-            return refused("this page is not on the door's list of origins");
-        }
+    let known = |origin: &&str| {
+        let own = origin.split_once("://").is_some_and(|(_, authority)| hosts == [authority]);
+        own || door.origins.iter().any(|known| known == origin)
+    };
+    if !all(headers, ORIGIN).iter().all(known) {
+        return refused("this page is not on the door's list of origins");
     }
     // Pages can send other types without the browser asking us first.
-    let typed = headers.get(CONTENT_TYPE).map(|kind| is_json(kind.as_bytes()));
-    if typed == Some(false) || (parts.method == Method::POST && typed.is_none()) {
+    let types = all(headers, CONTENT_TYPE);
+    if !types.iter().all(|kind| is_json(kind)) || (parts.method == Method::POST && types.is_empty())
+    {
         return refused("without credentials this door takes `application/json` only");
     }
     Ok(Credential::Door { person: person.clone(), door: door.name, via: door.via })
 }
 
-fn is_json(kind: &[u8]) -> bool {
-    let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
-    kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
+/// Every value of a header; one that is no text is nobody's.
+fn all(headers: &HeaderMap, name: HeaderName) -> Vec<&str> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
+}
+
+fn is_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
 }
 
 fn is_loopback(authority: &str) -> bool {
@@ -144,9 +153,9 @@ mod tests {
 
     #[test]
     fn types_that_a_page_can_send_unasked_are_not_json() {
-        assert!(is_json(b"application/json") && is_json(b"Application/JSON; charset=utf-8"));
+        assert!(is_json("application/json") && is_json("Application/JSON; charset=utf-8"));
         for other in ["text/plain", "application/json+x", "text/plain; application/json", ""] {
-            assert!(!is_json(other.as_bytes()), "{other}");
+            assert!(!is_json(other), "{other}");
         }
     }
 }

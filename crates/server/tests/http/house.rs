@@ -10,7 +10,7 @@ use domain::message::Part;
 use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
-use domain::tool::{Effects, Place, Tool};
+use domain::tool::{Confirm, Effects, Place, Tool};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, Usage, WrittenCall,
@@ -19,6 +19,7 @@ use ports::store::AuditEntry;
 use serde_json::{Value, json};
 use server::AuditLines;
 use tokio_util::sync::CancellationToken;
+use tools::client::ClientTool;
 use tools::closure::FnTool;
 
 pub(crate) fn people() -> People {
@@ -70,6 +71,23 @@ pub(crate) fn look() -> FnTool {
     })
 }
 
+/// Done by whoever answers.
+pub(crate) fn locate() -> ClientTool {
+    let schema = json!({"type": "object"});
+    ClientTool::new("locate", "where somebody is", schema, Effects::ReadOnly, vec![])
+        .expect("a tool")
+}
+
+/// Asks first and acts when it is called again.
+pub(crate) fn deploy(wiped: Arc<AtomicUsize>) -> FnTool {
+    let mut tool = tool("deploy", Effects::AtMostOnce, json!({"type": "object"}));
+    tool.confirm = Confirm::TwoPhase;
+    FnTool::new(tool, move |_| {
+        wiped.fetch_add(1, Ordering::SeqCst);
+        async { Outcome::Succeeded(Output::text(r#"{"url": "https://x"}"#)) }
+    })
+}
+
 /// Takes a secret.
 pub(crate) fn connect() -> FnTool {
     let schema = json!({
@@ -110,6 +128,10 @@ impl Model for Obedient {
             let usage = Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 10 };
             return Ok(ModelTurn { parts: Vec::new(), calls: vec![look], usage });
         }
+        let said = match said.strip_prefix("The person approved deploy") {
+            Some(_) => r#"call deploy {"projectName": "my-app", "confirmed": true}"#.into(),
+            None => said,
+        };
         let calls: Vec<WrittenCall> = said
             .lines()
             .filter_map(|line| line.strip_prefix("call ")?.split_once(' '))

@@ -5,6 +5,7 @@ mod access;
 mod budgets;
 mod circle;
 mod crawl;
+mod doors;
 mod events;
 mod house;
 mod idempotency;

@@ -16,11 +16,13 @@ use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemCl
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use server::{HttpLimits, Scenario, ServerSetup, Tls};
+use server::{DoorSetup, HttpLimits, Scenario, ServerSetup, Tls, Words};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
-use crate::house::{Lines, NoCourier, Obedient, connect, look, people, policy, wipe};
+use crate::house::{
+    Lines, NoCourier, Obedient, connect, deploy, locate, look, people, policy, wipe,
+};
 
 pub(crate) struct World {
     pub(crate) address: SocketAddr,
@@ -39,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) trusts_loopback: bool,
     pub(crate) public_url: Option<String>,
     pub(crate) tls: Option<Tls>,
+    pub(crate) doors: Vec<DoorSetup>,
+    pub(crate) words: Words,
 }
 
 pub(crate) async fn world() -> World {
@@ -61,7 +65,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
             id: "ops".into(),
             instructions: None,
             model: Arc::new(Obedient),
-            tools: vec!["wipe".into(), "connect".into(), "look".into()],
+            tools: ["wipe", "connect", "look", "locate", "deploy"].map(Into::into).into(),
             while_pending: WhilePending::Queue,
             run_as_decided: false,
             budgets: domain::budget::Budgets { turns: 4, ..Default::default() },
@@ -71,7 +75,13 @@ pub(crate) async fn planned(plan: Plan) -> World {
                 output: 15_000_000,
             },
         }],
-        tools: vec![Arc::new(wipe(wiped.clone())), Arc::new(connect()), Arc::new(look())],
+        tools: vec![
+            Arc::new(wipe(wiped.clone())),
+            Arc::new(connect()),
+            Arc::new(look()),
+            Arc::new(locate()),
+            Arc::new(deploy(wiped.clone())),
+        ],
         limits: Limits::default(),
     })
     .await
@@ -103,8 +113,8 @@ pub(crate) async fn planned(plan: Plan) -> World {
         warnings: vec!["this is a test".into()],
         limits: plan.limits,
         audit: Some(Arc::new(Lines)),
-        doors: Vec::new(),
-        words: Default::default(),
+        doors: plan.doors,
+        words: plan.words,
     })
     .await
     .expect("a server");
