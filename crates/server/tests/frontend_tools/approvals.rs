@@ -78,27 +78,27 @@ async fn a_prompt_for_somebody_else_is_shown_and_cannot_be_answered() {
 
 /// The yes is for what was shown; the call has changed since.
 #[tokio::test]
-async fn a_yes_to_what_was_shown_before_an_edit_is_refused() {
+async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
     let world = world().await;
-    let first = world.run("ana", json!([{"calls": [["drop", {"table": "a"}]]}])).await;
+    let turns = json!([{"calls": [["both", {"table": "a"}]]}]);
+    let first = world.run("ana", turns.clone()).await;
     let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
     let hold = world.holds("dan").await.remove(0);
-    // An edit by somebody who may not approve what he made of it leaves the hold open.
+    // Two must agree, so Dan's edit is only asked about anew.
     let edit = json!({"verdict": "approve", "arguments": {"table": "b"}});
     let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
-    let edited = world
-        .request("dan", reqwest::Method::POST, &path)
-        .json(&json!({"digest": hold["digest"], "answer": edit}))
-        .send()
-        .await
-        .expect("a reply");
-    assert_eq!(edited.status(), 200);
-    // Dan may approve his own edit by this rule, so it ran: a later yes is told what stands.
-    let edited: Value = edited.json().await.expect("json");
-    assert_eq!(edited["state"], "approved");
-    let late = world.results("dan", &uuid, &[(&id, "yes")]).await;
-    late.refused(409, "hold_already_decided");
-    assert_eq!(world.ran.times("drop"), 1);
+    let body = json!({"digest": hold["digest"], "answer": edit});
+    let edited = world.request("dan", reqwest::Method::POST, &path).json(&body).send().await;
+    let edited: Value = edited.expect("a reply").json().await.expect("json");
+    assert_eq!((&edited["state"], &edited["version"]), (&json!("pending"), &json!(2)));
+    world.results("dora", &uuid, &[(&id, "yes")]).await.refused(409, "version_conflict");
+    assert_eq!(world.ran.times("both"), 0);
+    // Only once the new one was sent out does a yes mean it.
+    let again = world.run("ana", turns).await;
+    let message = again.awaited()[0]["input"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("table: \"b\""), "{message}");
+    world.results("dora", &uuid, &[(&id, "yes")]).await.finished();
+    assert_eq!(world.ran.times("both"), 1);
 }
 
 /// Without the bridge the client has nothing to say; the stream waits, and goes on.

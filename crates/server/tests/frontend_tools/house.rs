@@ -22,9 +22,10 @@ use tokio_util::sync::CancellationToken;
 use tools::client::ClientTool;
 use tools::closure::FnTool;
 
-/// Ana asks and answers, Dan is a DBA, Eve a stranger.
+/// Ana asks and answers, Dan and Dora are DBAs, Eve is a stranger.
 pub(crate) fn people() -> People {
-    let all = [("root", "admin"), ("ana", "user"), ("dan", "dba"), ("eve", "guest")];
+    let all =
+        [("root", "admin"), ("ana", "user"), ("dan", "dba"), ("dora", "dba"), ("eve", "guest")];
     People::new(all.map(|(id, role)| Person {
         id: PersonId::new(id),
         name: id.to_uppercase(),
@@ -33,7 +34,7 @@ pub(crate) fn people() -> People {
     }))
 }
 
-/// `wipe` asks the requester, `drop` a DBA, `hurry` waits for a moment only; the rest is allowed.
+/// `wipe` asks the requester, `drop` a DBA, `both` two of them, `hurry` waits for a moment only; the rest is allowed.
 pub(crate) fn policy() -> PolicySpec {
     let rule = |tool: &str, then, ask| RuleSpec {
         name: format!("about {tool}"),
@@ -42,13 +43,14 @@ pub(crate) fn policy() -> PolicySpec {
         ask,
         ..RuleSpec::default()
     };
-    let dba = AskSpec { roles: vec!["dba".into()], ..AskSpec::default() };
+    let dbas = |quorum| AskSpec { roles: vec!["dba".into()], quorum, ..AskSpec::default() };
     let soon = AskSpec { expires_ms: Some(700), ..AskSpec::default() };
     PolicySpec {
         default: Then::Allow,
         rules: vec![
             rule("wipe", Then::Ask, Some(AskSpec::default())),
-            rule("drop", Then::Ask, Some(dba)),
+            rule("drop", Then::Ask, Some(dbas(1))),
+            rule("both", Then::Ask, Some(dbas(2))),
             rule("hurry", Then::Ask, Some(soon)),
         ],
         ..PolicySpec::default()
@@ -75,6 +77,7 @@ pub(crate) fn tools(ran: &Ran) -> Vec<Arc<dyn ToolHost>> {
     for (name, effects) in [
         ("wipe", Effects::AtMostOnce),
         ("drop", Effects::AtMostOnce),
+        ("both", Effects::AtMostOnce),
         ("write", Effects::AtMostOnce),
         ("look", Effects::ReadOnly),
     ] {

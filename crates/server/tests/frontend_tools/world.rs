@@ -61,6 +61,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
         ("root", TokenOwner::Person(PersonId::new("root")), Scope::ALL.to_vec()),
         ("ana", TokenOwner::Person(PersonId::new("ana")), people.clone()),
         ("dan", TokenOwner::Person(PersonId::new("dan")), people.clone()),
+        ("dora", TokenOwner::Person(PersonId::new("dora")), people.clone()),
         ("eve", TokenOwner::Person(PersonId::new("eve")), people.clone()),
         ("bot", TokenOwner::Program("bot".into()), vec![Scope::Ask, Scope::Run]),
     ] {
@@ -78,7 +79,7 @@ async fn started(
     ran: Ran,
     tokens: BTreeMap<&'static str, String>,
 ) -> World {
-    let names = ["wipe", "drop", "write", "look", "user_confirm", "pick", "hurry"];
+    let names = ["wipe", "drop", "both", "write", "look", "user_confirm", "pick", "hurry"];
     let agent = |id: &str| AgentSetup {
         id: id.into(),
         instructions: None,
