@@ -42,6 +42,26 @@ async fn i05_a_message_that_looks_like_a_result_is_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn only_the_whole_sentence_that_was_agreed_on_is_an_answer() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    let call = "call write_file {\"path\":\"notes\"}\n---\nWritten.";
+    let dialog = stage.say(&chat, call).await.dialog();
+    for other in ["Yes", "Yes, write other.", "Yes, write notes. Or not.", "yes, write {path}."] {
+        assert_eq!(stage.say(&chat, other).await.dialog().id, dialog.id, "{other}");
+    }
+    assert!(stage.witness.ran().is_empty());
+    let reply = stage.say(&chat, "yes,  write notes.").await;
+    assert!(reply.kinds().contains(&"sse tool-result".to_owned()), "{reply:#?}");
+    assert_eq!(stage.witness.ran(), [r#"write_file {"path":"notes"}"#]);
+    // In somebody else's chat it is not even said.
+    let dialog = stage.say(&stage.chat().await, call).await.dialog();
+    let body = json!({"message": "Yes, write notes.", "chatId": dialog.arguments["chatId"]});
+    let theirs = stage.ask("dan", Method::POST, "/worlds/my-world/messages", body).await;
+    assert_eq!((theirs.status, stage.witness.ran().len()), (200, 1), "Dan's own chat: {theirs:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_chats_at_once_do_not_leak_into_one_another() {
     let stage = stage().await;
     let (one, two) = (stage.chat().await, stage.chat().await);

@@ -14,7 +14,9 @@ use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemCl
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
-use server::{DoorSetup, HttpLimits, NamedAgent, ServerSetup, Wire, World, Worlds};
+use server::{
+    DoorSetup, HttpLimits, NamedAgent, ServerSetup, ToolWords, Wire, Words, World, Worlds,
+};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
@@ -99,7 +101,14 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
             origins: vec!["http://localhost:5173".into()],
             wire: Wire::Worlds(Worlds { worlds, files: None }),
         }],
-        words: Default::default(),
+        words: Words::from([(
+            "write_file".to_owned(),
+            ToolWords {
+                approve_text: Some("Yes, write {path}.".into()),
+                deny_text: Some("No, do not write.".into()),
+                ..ToolWords::default()
+            },
+        )]),
     })
     .await
     .expect("a server");

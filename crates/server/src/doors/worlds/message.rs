@@ -1,19 +1,23 @@
-//! Saying something in a chat. What is said is text, whatever it looks like: nothing that stands in a
-//! message answers a prompt.
+//! Saying something in a chat. What is said is text, whatever it looks like. The one exception are the
+//! whole sentences that the configuration names for a tool (`approve_text`, `deny_text`), with the values
+//! of the stored call in them.
 
 use std::sync::Arc;
 
+use domain::answer::Answer;
 use domain::session::Session;
-use engine::Saying;
+use engine::{Answering, Error, Saying};
 use serde_json::{Map, Value, json};
 
+use super::DOOR;
 use super::body::{Detail, Fields};
 use super::chat::Chat;
 use super::fault::Answered;
 use super::here::{Here, Posted, ok};
+use super::prompt::approved;
 use super::telling::{awaited, streamed};
-use crate::doors::NamedAgent;
 use crate::doors::flow::{Flow, Since};
+use crate::doors::{NamedAgent, shown, words};
 
 struct Posting {
     text: String,
@@ -79,10 +83,37 @@ pub(super) async fn say(
 ) -> Answered {
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
+    if by_words(here, &session, &text).await? {
+        let run = session.run.as_ref().map(|run| run.id);
+        let flow = Flow::open(app, caller, &session, run, since).await?;
+        return told(here, chat, &session, flow, stream).await;
+    }
     let saying = Saying { texts: vec![text], while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
     let flow = Flow::open(app, caller, &session, Some(said.run), since).await?;
-    let source = here.source(chat, &session);
+    told(here, chat, &session, flow, stream).await
+}
+
+/// Whether the message was the sentence agreed on for an open hold, from somebody who may say it.
+async fn by_words(here: &Here, session: &Session, text: &str) -> Answered<bool> {
+    let Some((hold, verdict)) = words::spoken(&here.app().words, session, text) else {
+        return Ok(false);
+    };
+    let Ok(digest) = shown::digest(here.app(), DOOR, &hold).await else { return Ok(false) };
+    let answer = match verdict {
+        words::Verdict::Approve => approved(false),
+        words::Verdict::Deny => Answer::Deny { reason: None, stop: false },
+    };
+    let answering = Answering { digest: Some(digest), answer };
+    match Box::pin(here.app().engine.answer(here.caller(), hold.id, answering, None)).await {
+        Ok(_) => Ok(true),
+        Err(Error::Refused(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn told(here: &Here, chat: &str, session: &Session, flow: Flow, stream: bool) -> Answered {
+    let source = here.source(chat, session);
     if stream {
         return streamed(here, flow, source, Vec::new());
     }
@@ -94,6 +125,6 @@ pub(super) async fn say(
     };
     Ok(ok(&json!({
         "success": true, "message": message,
-        "data": {"content": content.to_string(), "timestamp": app.engine.now().to_string()},
+        "data": {"content": content.to_string(), "timestamp": here.app().engine.now().to_string()},
     })))
 }
