@@ -68,6 +68,8 @@ async fn a_choice_must_be_a_stored_option_whatever_options_the_body_carries() {
     no_choice.as_object_mut().expect("an object").remove("choice");
     let mut approving = no_choice.clone();
     approving["decision"] = json!("approve");
+    let mut torn = choice(&dialog, "Canary");
+    torn["decision"] = json!("deny");
     for (wrong, field) in [
         (sly, "choice"),
         (choice(&dialog, ""), "choice"),
@@ -75,6 +77,7 @@ async fn a_choice_must_be_a_stored_option_whatever_options_the_body_carries() {
         (choice(&dialog, " Canary"), "choice"),
         (no_choice, "choice"),
         (approving, "choice"),
+        (torn, "decision"),
     ] {
         let reply = stage.submit(wrong.clone()).await;
         assert_eq!(reply.code(), (400, "VALIDATION_ERROR".into()), "{wrong}: {reply:?}");

@@ -55,6 +55,7 @@ fn spoiled(good: &Value) -> Vec<Vec<u8>> {
         }
         let mut body = good.clone();
         body.as_object_mut().expect("an object").remove(name);
+        bodies.push(body.to_string().into_bytes());
         // Said twice: two readers would see two things.
         let twice = format!("{{\"{name}\":{},{}", fields[name], &good.to_string()[1..]);
         bodies.push(twice.into_bytes());
@@ -122,26 +123,59 @@ async fn i39_no_body_makes_a_fault_of_ours_or_changes_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i05_a_body_that_says_two_things_says_nothing() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    let said = format!("call shell_cmd {{\"command\":\"ls\"}}\n{STRATEGY}");
+    let prompts = stage.say(&chat, &said).await.asked();
+    let (first, second) = (&prompts[0]["requestId"], &prompts[1]["requestId"]);
+    let before = stage.state().await;
+    for (path, body) in [
+        (
+            "tool-results",
+            format!(
+                r#"{{"tool_call_id":{first},"agentId":"a1","toolName":"shell_cmd","decision":"deny","decision":"approve"}}"#
+            ),
+        ),
+        (
+            "tool-results",
+            format!(
+                r#"{{"tool_call_id":{first},"tool_call_id":{first},"agentId":"a1","toolName":"shell_cmd","decision":"approve"}}"#
+            ),
+        ),
+        (
+            "tool-results",
+            format!(
+                r#"{{"tool_call_id":{second},"agentId":"a1","toolName":"client.humanIntervention","choice":"Canary","choice":"Blue-Green"}}"#
+            ),
+        ),
+        ("hitl/respond", format!(r#"{{"requestId":{second},"optionId":"1","optionId":"2"}}"#)),
+    ] {
+        let path = format!("/worlds/my-world/{path}");
+        let request = stage.request("", Method::POST, &path).body(body.clone());
+        assert_eq!(request.send().await.expect("a reply").status(), 400, "{body}");
+    }
+    assert_eq!((stage.state().await, stage.witness.ran().len()), (before, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn i39_no_message_body_makes_a_fault_of_ours() {
     let stage = stage().await;
     let chat = stage.chat().await;
     let good =
         json!({"message": "x", "chatId": "chat-nowhere", "stream": false, "sender": "human"});
-    let before = stage.state().await;
     for body in spoiled(&good) {
         let shown = String::from_utf8_lossy(&body[..body.len().min(300)]).into_owned();
         let request = stage.request("", Method::POST, "/worlds/my-world/messages").body(body);
         let status = request.send().await.expect("a reply").status().as_u16();
-        // A null chat is the current one; everything else names none.
-        assert!(
-            matches!(status, 400 | 404) || shown.contains("\"chatId\":null"),
-            "{status} {shown}"
-        );
+        // Without a chat it is for the current one; everything else names none.
+        let current = shown.contains("\"chatId\":null") || !shown.contains("chatId");
+        assert!(matches!(status, 400 | 404) || (status == 200 && current), "{status} {shown}");
     }
     let path = "/worlds/my-world/messages";
     let blank = stage.post(path, json!({"message": "   ", "chatId": chat})).await;
     assert_eq!(blank.code(), (400, "VALIDATION_ERROR".into()));
-    assert!(stage.state().await.0 <= before.0 + 6, "only the message to the current chat");
+    assert_eq!(stage.model.asked().len(), 2, "only what was said to the current chat was heard");
 }
 
 #[tokio::test(flavor = "multi_thread")]

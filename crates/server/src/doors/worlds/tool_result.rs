@@ -153,9 +153,13 @@ impl ToolResult {
         }
     }
 
-    /// What was chosen; `None` if the person declined. Beside a choice a decision says nothing.
+    /// What was chosen; `None` if the person declined. Beside a choice a yes says nothing, and a no says
+    /// that nobody can tell what was meant.
     fn chosen(&self) -> Result<Option<&[String]>, Fault> {
         match (&self.choices, self.decision) {
+            (Some(chosen), Some(Verdict::Deny)) if !chosen.is_empty() => {
+                invalid("decision", "is `deny` beside a choice; send one of them")
+            }
             (Some(chosen), _) if !chosen.is_empty() => Ok(Some(chosen)),
             (_, Some(Verdict::Deny)) => Ok(None),
             _ => invalid("choice", "is required"),

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { Client, Refused, kinds, said } from "./worlds/client.mjs";
-import { start } from "./worlds/stage.mjs";
+import { Client, Refused, kinds, said } from "./client.mjs";
+import { start } from "./stage.mjs";
 
 let stage;
 before(async () => (stage = await start()));
