@@ -12,6 +12,7 @@ pub mod bare;
 mod cookie;
 mod doors;
 mod health;
+mod hooks;
 mod idempotency;
 mod limits;
 mod listen;
@@ -56,6 +57,7 @@ pub use doors::{
     AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, ToolWords, Ui, Wire, Words,
     World, Worlds,
 };
+pub use hooks::Hooks;
 pub use limits::HttpLimits;
 pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
@@ -124,6 +126,7 @@ pub struct Server {
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     address: SocketAddr,
+    hooks: Option<Arc<dyn Hooks>>,
 }
 
 pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
@@ -149,7 +152,7 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
         audit: setup.audit,
         limits: setup.limits,
     });
-    Ok(Server { app, listener, acceptor, address })
+    Ok(Server { app, listener, acceptor, address, hooks: None })
 }
 
 /// What our own listener and a foreign one have in common.
@@ -215,11 +218,21 @@ impl Server {
         &self.app.origin
     }
 
+    /// Also takes the requests of chat platforms, under `/channels/`.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Server {
+        Server { hooks: Some(hooks), ..self }
+    }
+
     /// Serves until `shutdown`; then takes nothing new, ends streams, and lets requests end.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
         watch(&app);
-        let router = layered(&app, routes::router(&app).merge(doors::router(&app)));
+        let mut routes = routes::router(&app).merge(doors::router(&app));
+        if let Some(hooks) = self.hooks {
+            routes = routes.merge(hooks::router(&app, hooks));
+        }
+        let router = layered(&app, routes);
         listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
     }
 }

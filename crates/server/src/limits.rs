@@ -71,3 +71,11 @@ pub(crate) const SECRETS_KEPT_MS: u64 = 600_000;
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Audit entries read at once for an export.
 pub(crate) const EXPORT_PAGE: usize = 500;
+/// No event of a chat platform is larger; Feishu says so of its own.
+pub(crate) const HOOK_BYTES_MAX: usize = 1 << 20;
+/// A platform sends from a few addresses. A group of a thousand people does not write faster.
+pub(crate) const HOOKS_PER_SECOND: u32 = 200;
+/// What a platform may send at once when it delivers again what it could not deliver for a while.
+pub(crate) const HOOK_BURST: u32 = 1_000;
+/// Requests that are being judged: a signature over 1 MiB takes a millisecond.
+pub(crate) const HOOKS_AT_ONCE: usize = 256;

@@ -30,6 +30,11 @@ impl Buckets {
         }
     }
 
+    /// The same with bounds of its own.
+    pub(crate) fn with(per_second: u32, burst: u32, remembered: usize) -> Buckets {
+        Buckets { per_second: Some(per_second), burst, remembered, buckets: Mutex::default() }
+    }
+
     /// Takes one request out. `Err`: come back in so many seconds.
     pub(crate) fn take(&self, caller: &str, now: Timestamp) -> Result<(), u64> {
         let Some(rate) = self.per_second else { return Ok(()) };

@@ -7,6 +7,7 @@ mod circle;
 mod crawl;
 mod doors;
 mod events;
+mod hooks;
 mod house;
 mod idempotency;
 mod limits;

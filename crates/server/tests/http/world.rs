@@ -43,6 +43,7 @@ pub(crate) struct Plan {
     pub(crate) tls: Option<Tls>,
     pub(crate) doors: Vec<DoorSetup>,
     pub(crate) words: Words,
+    pub(crate) hooks: Option<Arc<dyn server::Hooks>>,
 }
 
 pub(crate) async fn world() -> World {
@@ -99,7 +100,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
         let minted = engine.mint(Actor::Person(PersonId::new(by)), new).await.expect("a token");
         tokens.insert(name, minted.secret);
     }
-    let server = server::bind(ServerSetup {
+    let bound = server::bind(ServerSetup {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
         public_url: plan.public_url,
@@ -118,6 +119,10 @@ pub(crate) async fn planned(plan: Plan) -> World {
     })
     .await
     .expect("a server");
+    let server = match plan.hooks {
+        Some(hooks) => bound.with_hooks(hooks),
+        None => bound,
+    };
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel();
     #[expect(clippy::disallowed_methods, reason = "the test's runtime ends it")]
