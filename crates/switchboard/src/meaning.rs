@@ -40,11 +40,27 @@ pub(crate) fn of_press(
             let text = text.ok_or(NoAnswer::Invalid("write something"))?;
             Ok(Answer::Fill(Value::String(text.to_owned())))
         }
-        (Question::Fill { schema: Some(_) }, Said::Form) => {
-            Ok(Answer::Fill(Value::Object(form.fields.clone())))
+        (Question::Fill { schema: Some(schema) }, Said::Form) => {
+            let typed = |(name, value): (&String, &Value)| {
+                (name.clone(), typed(value, &schema["properties"][name]["type"]))
+            };
+            Ok(Answer::Fill(Value::Object(form.fields.iter().map(typed).collect())))
         }
         _ => Err(NoAnswer::NoSuchButton),
     }
+}
+
+/// Forms of chats carry texts. What the schema wants to be a number or a yes is made one, if it is
+/// written like one; anything else stays as it is, and is refused for what it is.
+fn typed(value: &Value, kind: &Value) -> Value {
+    let Some(text) = value.as_str().map(str::trim) else { return value.clone() };
+    let read = match kind.as_str() {
+        Some("integer") => text.parse::<i64>().ok().map(Value::from),
+        Some("number") => serde_json::from_str::<serde_json::Number>(text).ok().map(Value::Number),
+        Some("boolean") => text.parse::<bool>().ok().map(Value::from),
+        _ => None,
+    };
+    read.unwrap_or_else(|| value.clone())
 }
 
 /// `None`: this is no answer to such a question.
@@ -89,4 +105,31 @@ fn chosen(hold: &Hold, numbers: &[usize]) -> Result<Answer, NoAnswer> {
     let ids: Option<Vec<String>> =
         numbers.iter().map(|number| id(number).map(|option| option.id.clone())).collect();
     ids.map(Answer::Choose).ok_or(NoAnswer::NoSuchButton)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_typed_becomes_what_the_schema_wants_or_stays() {
+        for (value, kind, wanted) in [
+            (json!("3"), "integer", json!(3)),
+            (json!(" -3 "), "integer", json!(-3)),
+            (json!("3.5"), "integer", json!("3.5")),
+            (json!("3.5"), "number", json!(3.5)),
+            (json!("1e3"), "number", json!(1000.0)),
+            (json!("NaN"), "number", json!("NaN")),
+            (json!("true"), "boolean", json!(true)),
+            (json!("yes"), "boolean", json!("yes")),
+            (json!("3"), "string", json!("3")),
+            (json!("true"), "null", json!("true")),
+            (json!(4), "integer", json!(4)),
+        ] {
+            assert_eq!(typed(&value, &json!(kind)), wanted, "{value} {kind}");
+        }
+        assert_eq!(typed(&json!("3"), &Value::Null), json!("3"));
+    }
 }

@@ -123,7 +123,8 @@ impl Switchboard {
         let Some((delivery, posted)) = self.standing(wire, key, press).await? else {
             return refused(Told::NotHere, "it points to no prompt of ours");
         };
-        if posted.chat != press.chat || posted.message != press.message {
+        let elsewhere = wire.line.channel.names_chats() && posted.chat != press.chat;
+        if elsewhere || posted.message != press.message {
             return refused(Told::NotHere, "its prompt stands elsewhere");
         }
         let Some(operator) = &press.operator else {

@@ -132,6 +132,26 @@ impl Dingtalk {
         }
     }
 
+    /// A message cannot be changed and has no buttons that could look alive; how it ended is said once,
+    /// in another one.
+    async fn followed(
+        &self,
+        posted: &Posted,
+        showing: &Showing<'_>,
+        drawn: &Card,
+    ) -> Result<bool, ChannelError> {
+        if showing.hold.is_pending() {
+            return Err(ChannelError::Gone(
+                "messages of DingTalk cannot be changed; set `card_template` for cards".into(),
+            ));
+        }
+        if showing.hold.is_settled() {
+            let to = if posted.direct { To::Person(&posted.chat) } else { To::Group(&posted.chat) };
+            self.send(&to, "sampleMarkdown", &markdown::message(drawn).value).await?;
+        }
+        Ok(false)
+    }
+
     /// Returns what the platform calls it.
     async fn send(
         &self,
@@ -230,6 +250,11 @@ impl Channel for Dingtalk {
         &self.settings.client_id
     }
 
+    /// Of a press it tells the card, whose name is ours and good for one place.
+    fn names_chats(&self) -> bool {
+        false
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let mention = matches!(place, Place::Chat { direct: false, .. });
         let drawn = self.drawn(showing, mention);
@@ -251,9 +276,7 @@ impl Channel for Dingtalk {
     async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
         let drawn = self.drawn(showing, !posted.direct);
         if posted.message.starts_with(NO_CARD) {
-            return Err(ChannelError::Gone(
-                "messages of DingTalk cannot be changed; set `card_template` for cards".into(),
-            ));
+            return self.followed(posted, showing, &drawn).await;
         }
         let rendered = card::variables(&drawn);
         let body = json!({

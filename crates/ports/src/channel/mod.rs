@@ -137,6 +137,12 @@ pub trait Channel: Send + Sync {
     /// Our own account there, so that two apps on one platform are two channels.
     fn account(&self) -> &str;
 
+    /// Whether a press says in which chat it was made. Where it does not, the message alone must tell,
+    /// and stands in one place only.
+    fn names_chats(&self) -> bool {
+        true
+    }
+
     /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
     /// not, the channel looks for the first one before it sends a second.
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;

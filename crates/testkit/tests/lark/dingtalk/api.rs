@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use domain::hold::{Hold, HoldChange, HoldOutcome};
+use domain::outcome::ToolResult;
 use ports::channel::{Channel as _, ChannelError, Place, Saying};
 use serde_json::{Value, json};
 use testkit::fake_chat::{Asked, Fault, Reply, approved, hold, prompt};
@@ -148,7 +150,7 @@ async fn words_go_to_the_right_endpoint() {
 }
 
 #[tokio::test]
-async fn without_a_template_there_are_messages_that_cannot_be_repainted() {
+async fn without_a_template_there_are_messages_and_the_end_is_said_in_another() {
     let fake = FakeDingtalk::start().await;
     let mut plain = settings(&fake);
     plain.card_template = None;
@@ -160,8 +162,23 @@ async fn without_a_template_there_are_messages_that_cannot_be_repainted() {
     assert_eq!((said.to.as_str(), said.key.as_str()), ("group cid1", "sampleMarkdown"));
     assert!(said.param["text"].as_str().expect("a text").contains("确认 7K3F"));
     let at = shown.posted;
-    let gone = prompt(&approved(), async |showing| dingtalk.repaint(&at, showing).await).await;
-    assert!(matches!(gone, Err(ChannelError::Gone(_))), "{gone:?}");
+    let repaint = async |hold: &Hold| {
+        prompt(hold, async |showing| dingtalk.repaint(&at, showing).await).await
+    };
+    let gone = repaint(&hold()).await;
+    assert!(matches!(gone, Err(ChannelError::Gone(_))), "a question cannot be changed: {gone:?}");
+    let mut running = approved();
+    running.changed(&HoldChange::Outcome(HoldOutcome::Executing));
+    assert_eq!(repaint(&running).await, Ok(false));
+    assert_eq!(fake.said().len(), 1, "it is not over yet");
+    let mut done = approved();
+    let result = ToolResult::output("214 rows deleted");
+    done.changed(&HoldChange::Outcome(HoldOutcome::Succeeded(result)));
+    assert_eq!(repaint(&done).await, Ok(false));
+    let said = fake.said().pop().expect("said");
+    let text = said.param["text"].as_str().expect("a text");
+    assert!(said.to == "group cid1" && text.contains("Ana 已批准"), "{text}");
+    assert!(text.contains("214 rows deleted"), "{text}");
 }
 
 #[tokio::test]
