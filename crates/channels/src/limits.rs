@@ -137,3 +137,7 @@ pub(crate) const DINGTALK_SILENCE_MS: u64 = 65_000;
 /// Before a new connection is asked for.
 pub(crate) const DINGTALK_RECONNECT: (Duration, Duration) =
     (Duration::from_secs(1), Duration::from_secs(10));
+/// To connect to a mail server and log in. Some of them let a stranger wait on purpose.
+pub(crate) const EMAIL_LOGIN_WITHIN: Duration = Duration::from_secs(20);
+/// To hand a message over: the server may look into it before it says yes.
+pub(crate) const EMAIL_SEND_WITHIN: Duration = Duration::from_secs(60);

@@ -13,6 +13,7 @@ pub mod disk;
 pub mod fake_chat;
 pub mod fake_dingtalk;
 pub mod fake_feishu;
+pub mod fake_mail;
 pub mod fake_model;
 pub mod fake_slack;
 pub mod fake_telegram;

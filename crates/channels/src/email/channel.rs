@@ -1,0 +1,106 @@
+//! Mail as a channel: it asks, and hears nothing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use lettre::Address;
+use lettre::message::Mailbox;
+use ports::channel::{
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Shown,
+};
+use ports::clock::Clock;
+use tokio_util::sync::CancellationToken;
+
+use super::letter::{id, letter};
+use super::notice::notice;
+use super::settings::Settings;
+use super::smtp::Smtp;
+use crate::card::Card;
+use crate::wire::status;
+
+pub struct Email {
+    settings: Settings,
+    from: Mailbox,
+    clock: Arc<dyn Clock>,
+}
+
+impl Email {
+    /// `Err` if the sender is no address.
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Email, String> {
+        let from = settings.from.parse().map_err(|_| {
+            "`from` is no address: write it like `Holdpoint <holdpoint@example.org>`".to_owned()
+        })?;
+        Ok(Email { settings, from, clock })
+    }
+}
+
+#[async_trait]
+impl Channel for Email {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn platform(&self) -> &'static str {
+        "email"
+    }
+
+    fn account(&self) -> &str {
+        &self.settings.from
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let (address, direct) = match place {
+            Place::Person(address) => (address, true),
+            Place::Chat { chat, direct, .. } => (chat, *direct),
+        };
+        let to: Address = address
+            .parse()
+            .map_err(|_| ChannelError::Never(format!("`{address}` is no address for mail")))?;
+        if showing.link.is_none() {
+            let why = "a notice needs a link, and the page's address is not known; set `[server] \
+                       public_url`";
+            return Err(ChannelError::Never(why.into()));
+        }
+        let Settings { language, zone, .. } = &self.settings;
+        let notice = notice(&Card::showing(showing, *language, zone, false));
+        let id = id(showing.key.as_str(), &self.from);
+        let now = self.clock.now();
+        let message = letter(notice, &self.from, to, &id, now).map_err(ChannelError::Never)?;
+        let mut smtp = Smtp::open(&self.settings, &self.from, &*self.clock).await?;
+        smtp.send(&message, &*self.clock).await?;
+        let posted =
+            Posted { chat: address.clone(), thread: None, direct, message: id, at: Some(now) };
+        // It leads to the page; nothing is answered from here.
+        Ok(Shown { posted, takes_a_yes: false })
+    }
+
+    /// A letter that was sent stays as it is; the page that it leads to shows the truth.
+    async fn repaint(&self, _: &Posted, _: &Showing<'_>) -> Result<bool, ChannelError> {
+        Ok(false)
+    }
+
+    async fn say(&self, _: &Place, _: &Saying<'_>) -> Result<(), ChannelError> {
+        Err(ChannelError::Never("mail only brings notices; nobody talks to an agent there".into()))
+    }
+
+    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
+        stop.cancelled().await;
+    }
+
+    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
+        status(404)
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        let Settings { host, port, .. } = &self.settings;
+        let opened = Smtp::open(&self.settings, &self.from, &*self.clock).await;
+        let wrong = match opened {
+            Ok(mut smtp) => {
+                smtp.close(&*self.clock).await;
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        vec![Checked { what: format!("mail server {host}:{port}"), wrong }]
+    }
+}
