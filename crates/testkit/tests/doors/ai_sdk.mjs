@@ -22,6 +22,7 @@ export function suite(ai, react, version) {
     function chat(options = {}) {
       const { token = world.ana, id = `chat_${version}_${process.pid}_${names++}`, url = world.url, ...rest } = options;
       const errors = [];
+      const sent = [];
       const made = new react.Chat({
         id,
         sendAutomaticallyWhen: complete,
@@ -29,10 +30,15 @@ export function suite(ai, react, version) {
         transport: new ai.DefaultChatTransport({
           api: `${url}/api/chat?ui=${version}`,
           headers: { authorization: `Bearer ${token}` },
+          fetch: (address, request) => {
+            sent.push(address);
+            return fetch(address, request);
+          },
         }),
         ...rest,
       });
       made.errors = errors;
+      made.sent = sent;
       return made;
     }
 
@@ -320,6 +326,9 @@ export function suite(ai, react, version) {
         return holds.find((hold) => hold.call?.tool === "both" && hold.answers.length === 1);
       }, "one vote");
       assert.equal(world.did().length, before);
+      // The client posts again as soon as a reply has ended: it must not do so over and over.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.ok(talk.sent.length <= 3, `${talk.sent.length} posts`);
       await world.answer(hold.id, { verdict: "approve" });
       await deciding;
       await settled(talk, /Result: agreed/);
@@ -374,6 +383,69 @@ export function suite(ai, react, version) {
       assert.deepEqual([done.output.status, done.output.success, done.output.version], ["success", true, "1.2"]);
       assert.deepEqual(world.did().slice(before), ['{"projectName":"my-app"}']);
     });
+
+    test("two phases: a client that goes on by itself waits for the person", async () => {
+      const talk = chat();
+      const before = world.did().length;
+      const saying = talk.sendMessage({ text: "release my-app" });
+      const hold = await until(async () => {
+        const holds = await world.pending();
+        return holds.find((hold) => hold.call?.tool === "release" && talk.lastMessage?.id === hold.run);
+      }, "a question");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.ok(talk.sent.length <= 3, `${talk.sent.length} posts`);
+      await world.answer(hold.id, { verdict: "approve" });
+      await saying;
+      await settled(talk, /Status: success/);
+      assert.equal(world.did().length, before + 1);
+    });
+
+    test("a message during the pause waits, and is heard after the decision", async () => {
+      const talk = chat();
+      await talk.sendMessage({ text: "send one mail" });
+      const [hold] = (await world.pending()).filter((it) => it.run === talk.lastMessage.id);
+      await talk.sendMessage({ text: "hello" });
+      assert.deepEqual(talk.errors, []);
+      assert.equal(talk.lastMessage.role, "assistant");
+      await world.answer(hold.id, { verdict: "deny" });
+      const done = await until(async () => {
+        const session = await world.api("GET", `/v1/sessions/${hold.session}`);
+        return session.run.status === "completed" && session.messages.at(-1).parts[0].text.includes("do not know") && session;
+      }, "both are answered");
+      assert.equal(done.run.id, talk.lastMessage.id, "the waiting message is a run of its own");
+    });
+
+    if (!approvals)
+      test("the older routes: one message a post, and a project for a chat", async () => {
+        const project = `p-${process.pid}-${names++}`;
+        const api = `${world.url}/api/v1/chat`;
+        const transport = new ai.DefaultChatTransport({
+          api,
+          headers: { "x-chat-token": world.ana },
+          prepareSendMessagesRequest: ({ messages, headers }) => ({
+            api: `${api}?ui=${version}`,
+            headers,
+            body: { message: messages.at(-1), projectId: project },
+          }),
+          prepareReconnectToStreamRequest: ({ headers }) => ({ api: `${api}/${project}/stream?ui=${version}`, headers }),
+        });
+        const talk = chat({ transport });
+        const before = world.did().length;
+        await talk.sendMessage({ text: "deploy it" });
+        const [part] = tools(talk);
+        await talk.addToolOutput({ tool: "deployToShipperCloud", toolCallId: part.toolCallId, output: "Yes, deploy to Shipper Cloud" });
+        await settled(talk, /Result: /);
+        assert.equal(tools(talk)[0].output.url, "https://my-app.example");
+        assert.equal(world.did().length, before + 1);
+        await talk.sendMessage({ text: "deploy it" });
+        const call = tools(talk)[0].toolCallId;
+        const headers = { "x-chat-token": world.ana, "content-type": "application/json" };
+        const body = JSON.stringify({ toolCallId: call, toolName: "deployToShipperCloud", confirmed: true, projectName: "evil" });
+        const confirmed = await fetch(`${api}/${project}/hitl-confirm`, { method: "POST", headers, body });
+        const { success, result } = await confirmed.json();
+        assert.deepEqual([success, result.status, result.url], [true, "success", "https://my-app.example"]);
+        assert.equal(world.did().at(-1), '{"projectName":"my-app","reason":"Store user data"}');
+      });
 
     if (!approvals)
       test("the constants of the older front ends", async () => {

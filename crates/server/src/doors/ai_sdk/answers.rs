@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::answer::{Answer, Scope};
 use domain::digest::Digest;
-use domain::hold::{Hold, HoldState, Question};
+use domain::hold::{Hold, HoldState, Question, Vote};
 use domain::id::{CallId, HoldId, MessageId};
 use domain::json::canonical;
 use domain::refusal::Refusal;
@@ -117,6 +117,11 @@ async fn one(
     let person = caller.must_be_person()?;
     if hold.is_overdue(here.app.engine.now()) {
         given.late = Some(Refusal::Expired { hold: Box::new((*hold).clone()) }.into());
+        return Ok(());
+    }
+    let again = |vote: &Vote| vote.by == *person.id() && vote.answer == answer;
+    if hold.votes.iter().any(again) {
+        given.repeats = true;
         return Ok(());
     }
     if !hold.admits(person.id(), here.app.engine.people()) {

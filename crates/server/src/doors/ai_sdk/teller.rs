@@ -110,7 +110,11 @@ impl Teller {
                     self.settled(&*flow.fresh().await?, &settled, out).await?
                 }
                 Step::End(end) => return self.end(&*flow.fresh().await?, end, out).await,
-                Step::RunStarted { .. }
+                // One that belongs to no call is shown as it stands.
+                Step::HoldChanged(hold) if hold.call.is_none() => {
+                    self.say(out, chunks::asks(&hold, &self.here.app.origin)).await?;
+                }
+                Step::RunStarted
                 | Step::Said { .. }
                 | Step::Withdrawn { .. }
                 | Step::HoldChanged(_)

@@ -40,6 +40,8 @@ pub(crate) struct Flow {
     /// The newest version that we know of, and how things stand there.
     known: u64,
     rest: Option<End>,
+    /// Where resting is not yet an end.
+    unsatisfied_at: Option<u64>,
     speech: Speech,
     ready: VecDeque<Step>,
     ended: bool,
@@ -98,17 +100,16 @@ impl Flow {
             position: since.position,
             known: newest.version,
             rest: rest_of(&newest, run),
+            unsatisfied_at: None,
             speech: Speech::default(),
             ready: VecDeque::new(),
             ended: false,
         })
     }
 
-    /// A rest that is known already is no end: the next one is.
+    /// A pause that is known already is no end: how the run rests after that is.
     pub(crate) fn wait_for_change(&mut self) {
-        if self.rest == Some(End::Paused) {
-            self.rest = None;
-        }
+        self.unsatisfied_at = (self.rest == Some(End::Paused)).then_some(self.known);
     }
 
     /// The next thing to tell; `None` after the end.
@@ -121,6 +122,10 @@ impl Flow {
                 return Ok(None);
             }
             if let (true, Some(end)) = (self.position >= self.known, &self.rest) {
+                if self.unsatisfied_at.take_if(|known| self.position <= *known).is_some() {
+                    self.rest = None;
+                    continue;
+                }
                 self.ended = true;
                 self.ready.extend(self.speech.close());
                 self.ready.push_back(Step::End(end.clone()));
@@ -178,7 +183,7 @@ impl Flow {
             return Ok(());
         }
         let step = match event {
-            Event::RunStarted { run } => Step::RunStarted { run: *run },
+            Event::RunStarted { .. } => Step::RunStarted,
             Event::RunPaused { .. } => Step::Paused,
             Event::RunResumed { .. } => Step::Resumed,
             Event::MessageAdded { message } => return self.added(message).await,

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use domain::hold::Hold;
-use domain::id::{CallId, HoldId, MessageId, RunId};
+use domain::id::{CallId, HoldId, MessageId};
 use domain::message::Message;
 use domain::outcome::ToolResult;
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    RunStarted {
-        run: RunId,
-    },
+    RunStarted,
     /// A message of the person's, or of the runtime's, became part of the conversation.
     Said {
         message: Arc<Message>,
