@@ -253,14 +253,21 @@ impl Follow {
             self.early.pop_front().into_iter().for_each(|said| self.hear(said));
         }
         loop {
-            let Some((_, spoken)) = &mut self.spoken else { return };
+            let Some((id, spoken)) = &mut self.spoken else { return };
             match spoken.try_recv() {
                 Ok(said) if said.spoken.message() == message && self.early.is_empty() => {
                     self.hear(said);
                 }
                 Ok(said) => self.early.push_back(said),
-                // The whole message follows.
-                Err(TryRecvError::Lagged(_)) => {}
+                // Words after a gap would be the wrong ones. Of this message the whole follows, and of
+                // the one that is being said now all of it can be had at once.
+                Err(TryRecvError::Lagged(_)) => {
+                    let id = *id;
+                    let (missed, spoken) = self.engine.0.live.listen(id, self.heard);
+                    self.spoken = Some((id, spoken));
+                    let others = missed.into_iter().filter(|it| it.spoken.message() != message);
+                    self.early = others.collect();
+                }
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             }
         }

@@ -73,6 +73,31 @@ async fn what_is_said_of_a_message_comes_before_it_and_after_the_one_before() {
     assert_eq!(order, [("said", one), ("whole", one), ("said", two), ("whole", two)]);
 }
 
+/// More is said than is kept for those who are slow: they hear a beginning, and then the whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_slow_follower_hears_of_a_message_is_its_beginning() {
+    let world = World::memory().await;
+    let session = world.session().await;
+    let text: String = (0..2_000).map(|number| format!("{number} ")).collect();
+    world.model.will(&text, &[]);
+    let mut follow = world.engine.follow_session(session, None).await.unwrap();
+    world.say(session, "x").await;
+    world.over(session).await;
+    let mut heard = String::new();
+    loop {
+        match follow.next().await.unwrap() {
+            Some(Followed::Spoken(engine::Spoken::Text { text, .. })) => heard.push_str(&text),
+            Some(Followed::Event(happening)) => {
+                if let domain::event::Event::RunCompleted { .. } = happening.event {
+                    break;
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(text.starts_with(&heard), "{heard}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn i36_a_slow_follower_of_everything_misses_nothing() {
     let world = World::memory().await;

@@ -87,7 +87,9 @@ impl Model for Puppet {
         })?;
         for part in &turn.parts {
             if let Part::Text(text) = part {
-                deltas(Delta::Text(text.clone()));
+                for word in text.split_inclusive(' ') {
+                    deltas(Delta::Text(word.to_owned()));
+                }
             }
         }
         Ok(turn)
