@@ -73,6 +73,11 @@ impl Caller {
         Caller { http, base: base.to_owned(), token: token.map(str::to_owned) }
     }
 
+    /// For clients that are programs of their own.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// A request with this caller's credentials, for what the methods below do not do.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));

@@ -88,6 +88,19 @@ impl Flow {
         since: Since,
     ) -> Result<Flow, Error> {
         let follow = app.engine.follow_session(session.id, Some(since.position)).await?;
+        Flow::on(follow, app, caller, session, run, since).await
+    }
+
+    /// The same for whoever listened before they spoke: what is thought aloud is not stored, so
+    /// nothing else tells of it.
+    pub(crate) async fn on(
+        follow: Follow,
+        app: &App,
+        caller: &Caller,
+        session: &Session,
+        run: Option<RunId>,
+        since: Since,
+    ) -> Result<Flow, Error> {
         // What was done just before this may be newer than what the caller of this knew.
         let newest = app.engine.session(caller, session.id).await?;
         Ok(Flow {

@@ -49,9 +49,11 @@ pub(super) async fn answer(
         true => replayed(&room, &session, &plan).await?,
         false => Since::now(&session),
     };
+    // Listen first, then answer: nothing of what follows is missed.
+    let follow = app.engine.follow_session(session.id, Some(since.position)).await?;
     store(&room, &caller, key, answers).await?;
     let format = format::noted(&app, session.id).await?;
-    let flow = Flow::open(&app, &caller, &session, None, since).await?;
+    let flow = Flow::on(follow, &app, &caller, &session, None, since).await?;
     let kind = AgentType { format: format.unwrap_or(opened_in(&room, &session, &kind)?), ..kind };
     let session = session.id;
     let telling = Telling { room, caller, session, run: None, kind, opener: None, connection };

@@ -140,6 +140,8 @@ impl Request {
             let Key { caller, key, request, .. } = key;
             Keep { caller, key, request, render: &render }
         });
+        // Listen first, then speak: nothing of the run is missed.
+        let follow = engine.follow_session(session.id, Some(session.version)).await?;
         let saying = Saying { texts: self.asked.texts.clone(), while_pending: None };
         let run = match engine.say(&self.who.caller, session.id, saying, keep).await {
             Ok(said) => said.run,
@@ -147,7 +149,9 @@ impl Request {
             Err(error) => return Err(error.into()),
         };
         let since = Since::now(&session);
-        self.follow(&session, Some(run), since, connection).await
+        let (app, caller) = (&self.room.app, &self.who.caller);
+        let flow = Flow::on(follow, app, caller, &session, Some(run), since).await?;
+        self.told(&session, Some(run), flow, connection).await
     }
 
     /// One of the sentences that were agreed on as an answer. From whoever may not give it, it is a
@@ -202,10 +206,20 @@ impl Request {
         since: Since,
         connection: Connection,
     ) -> Reply {
+        let flow = Flow::open(&self.room.app, &self.who.caller, session, run, since).await?;
+        self.told(session, run, flow, connection).await
+    }
+
+    async fn told(
+        self,
+        session: &Arc<Session>,
+        run: Option<RunId>,
+        flow: Flow,
+        connection: Connection,
+    ) -> Reply {
         let Request { room, who, kind, asked, .. } = self;
         let place = room.app.streams.take(who.caller.key_space())?;
         format::remember(&room.app, session, kind.format).await?;
-        let flow = Flow::open(&room.app, &who.caller, session, run, since).await?;
         let history = kind.history.then(|| {
             let before = session.transcript.iter().map(|message| &**message);
             transcript::messages(before, session, &room.app.engine)
