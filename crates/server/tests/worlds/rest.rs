@@ -183,3 +183,27 @@ async fn who_is_let_in_without_credentials_and_who_is_not() {
     assert_eq!(reply.status(), 200);
     assert_eq!(reply.headers()["access-control-allow-origin"], "http://localhost:5173");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_a_client_are_served_beside_everything_else() {
+    let stage = stage().await;
+    let get = async |path: &str| {
+        let url = format!("http://{}{path}", stage.address);
+        reqwest::get(url).await.expect("a reply")
+    };
+    let file = get("/stage.rs").await;
+    assert_eq!(
+        (file.status().as_u16(), &file.headers()["x-frame-options"]),
+        (200, &"DENY".parse().expect("a header"))
+    );
+    assert!(file.text().await.expect("a text").starts_with("//! A server with the door open"));
+    for (path, status) in [
+        ("/nothing.js", 404),
+        ("/../Cargo.toml", 404),
+        ("/v1/sessions", 401),
+        ("/healthz", 200),
+        ("/", 200),
+    ] {
+        assert_eq!(get(path).await.status(), status, "{path}");
+    }
+}

@@ -99,7 +99,10 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
         doors: vec![DoorSetup {
             act_as: Some(PersonId::new("bob")),
             origins: vec!["http://localhost:5173".into()],
-            wire: Wire::Worlds(Worlds { worlds, files: None }),
+            wire: Wire::Worlds(Worlds {
+                worlds,
+                files: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/worlds").into()),
+            }),
         }],
         words: Words::from([(
             "write_file".to_owned(),

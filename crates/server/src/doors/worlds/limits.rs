@@ -13,3 +13,5 @@ pub(super) const CHATS_MAX: usize = 200;
 pub(super) const MEMORY_MAX: usize = 500;
 /// Entries read at once while looking for the moment in which a hold was decided.
 pub(super) const ENTRIES_PAGE: usize = 200;
+/// A file of a client's own, which is read as a whole: builds of pages have none that is larger.
+pub(super) const FILE_BYTES_MAX: u64 = 16 << 20;

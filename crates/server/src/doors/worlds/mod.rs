@@ -11,6 +11,7 @@ mod chat;
 mod edit;
 mod event;
 mod fault;
+mod files;
 mod find;
 mod here;
 mod hitl;
@@ -49,7 +50,11 @@ pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
         }),
         wire: Arc::new(worlds.clone()),
     };
-    room.guarded(routes())
+    let routes = room.guarded(routes());
+    match &worlds.files {
+        Some(folder) => routes.merge(files::router(folder)),
+        None => routes,
+    }
 }
 
 fn routes() -> Router<Room<Worlds>> {
