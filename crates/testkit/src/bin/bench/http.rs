@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use domain::digest::Digest;
 use engine::Engine;
-use server::{HttpLimits, ServerSetup};
+use server::{DoorSetup, HttpLimits, ServerSetup};
 
 use crate::cycle::{self, Begun};
 use crate::lean::{Failure, Lean, member};
@@ -53,6 +53,14 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) async fn start(engine: &Engine) -> Result<Serving, Box<dyn std::error::Error>> {
+        Serving::with(engine, Vec::new()).await
+    }
+
+    /// With these doors open.
+    pub(crate) async fn with(
+        engine: &Engine,
+        doors: Vec<DoorSetup>,
+    ) -> Result<Serving, Box<dyn std::error::Error>> {
         let setup = ServerSetup {
             engine: engine.clone(),
             listen: ([127, 0, 0, 1], 0).into(),
@@ -68,7 +76,7 @@ impl Serving {
                 ..HttpLimits::default()
             },
             audit: None,
-            doors: Vec::new(),
+            doors,
             words: Default::default(),
         };
         let server = server::bind(setup).await?;

@@ -11,6 +11,7 @@
 
 mod cycle;
 mod deltas;
+mod doors;
 mod floor;
 mod goal;
 mod growth;
@@ -71,6 +72,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if options.wants("deltas") {
         deltas::run(options.quick, &folder.path().join("deltas"), &report).await?;
+    }
+    if options.wants("doors") {
+        doors::run(options.quick, &folder.path().join("doors"), &report).await?;
     }
     if options.wants("policy") {
         policy::run(options.quick, &report)?;

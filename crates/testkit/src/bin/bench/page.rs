@@ -12,11 +12,12 @@ const BEGIN: &str = "<!-- figures: written by `cargo xtask bench --page` -->";
 const END: &str = "<!-- end of figures -->";
 
 /// A measure's name, and what its table is called.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     ("floor", "Floors"),
     ("cycle", "Cycles in process"),
     ("http", "Cycles over HTTP"),
     ("deltas", "Deltas"),
+    ("doors", "Doors"),
     ("policy", "Policy verdicts"),
     ("pending", "Pending holds"),
     ("growth", "Growth"),
