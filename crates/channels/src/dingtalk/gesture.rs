@@ -50,8 +50,14 @@ pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<Wrote> {
         from_a_person: true,
         edited: false,
         forwarded: data["msgtype"] == "chatRecord",
-        at: Timestamp::from_ms(data["createAt"].as_i64()?),
+        at: Timestamp::from_ms(written(data)?),
     })
+}
+
+/// When, in milliseconds; some events have it as text.
+pub(super) fn written(data: &Value) -> Option<i64> {
+    let at = &data["createAt"];
+    at.as_i64().or_else(|| at.as_str()?.parse().ok())
 }
 
 /// The words of a message; `None` if there is something else in it.

@@ -6,6 +6,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use super::channel::{Dingtalk, Taken};
+use super::gesture::written;
 use super::settings::{Mode, Webhook};
 use super::sign::{verify_card, verify_robot};
 use crate::limits::SIGNATURE_WINDOW_MS;
@@ -82,7 +83,7 @@ fn opened(
     let data: Value = serde_json::from_slice(&request.body).map_err(|_| Refused::Garbled)?;
     if let What::Robot = what {
         // A signature is good for an hour; what it stands beside must be new.
-        let at = data["createAt"].as_i64().ok_or(Refused::Garbled)?;
+        let at = written(&data).ok_or(Refused::Garbled)?;
         is_fresh(at, request.at, SIGNATURE_WINDOW_MS)?;
     }
     Ok(data)

@@ -32,8 +32,8 @@ use toml::Spanned;
 pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use channel::{
-    ChannelConfig, DingtalkConfig, EmailConfig, FeishuConfig, PlatformConfig, SlackConfig,
-    SlackMode, TelegramConfig, TelegramWebhook, WebhookConfig,
+    ChannelConfig, DingtalkConfig, DingtalkWebhook, EmailConfig, FeishuConfig, PlatformConfig,
+    SlackConfig, SlackMode, TelegramConfig, TelegramWebhook, WebhookConfig,
 };
 pub use doors::DoorConfig;
 pub use error::ConfigError;

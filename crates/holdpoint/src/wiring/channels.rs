@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use channels::dingtalk::Dingtalk;
 use channels::feishu::Feishu;
 use channels::slack::Slack;
 use channels::telegram::Telegram;
@@ -25,7 +26,11 @@ pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel
             let (clock, chance) = (grounds.clock.clone(), grounds.chance.clone());
             Ok(Arc::new(Feishu::new(settings, clock, chance)))
         }
-        PlatformConfig::Dingtalk(_) => absent(config),
+        PlatformConfig::Dingtalk(own) => {
+            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
+            let (clock, chance) = (grounds.clock.clone(), grounds.chance.clone());
+            Ok(Arc::new(Dingtalk::new(settings, clock, chance)))
+        }
         PlatformConfig::Slack(own) => {
             let settings = own.settings(config).map_err(anyhow::Error::msg)?;
             Ok(Arc::new(Slack::new(settings, grounds.clock.clone())))

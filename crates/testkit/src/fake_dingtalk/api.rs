@@ -172,7 +172,9 @@ impl Api {
                 body["imGroupOpenDeliverModel"]["robotCode"] == CLIENT_ID
             }
             Some(space) if space.starts_with("IM_ROBOT.") => {
-                body["imRobotOpenDeliverModel"]["robotCode"] == CLIENT_ID
+                // Its own SDK leaves the robot out.
+                let robot = body["imRobotOpenDeliverModel"]["robotCode"].as_str();
+                robot.is_none_or(|robot| robot == CLIENT_ID)
                     && body["imRobotOpenDeliverModel"]["spaceType"] == "IM_ROBOT"
             }
             _ => false,

@@ -24,7 +24,7 @@ use super::agent::AgentConfig;
 use super::source::{Result, Source};
 
 pub use common::ChannelConfig;
-pub use dingtalk::DingtalkConfig;
+pub use dingtalk::{DingtalkConfig, DingtalkWebhook};
 pub use email::EmailConfig;
 pub use feishu::FeishuConfig;
 pub use slack::{SlackConfig, SlackMode};
