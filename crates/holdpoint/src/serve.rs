@@ -15,6 +15,7 @@ use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Tls, Words};
 
 use crate::cli::args::ServeArgs;
 use crate::config::{Config, ServerConfig};
+use crate::wiring::channels::ChannelHooks;
 use crate::wiring::{self, ExportLines, House};
 
 /// How long running calls and open requests may take to end by themselves.
@@ -161,7 +162,11 @@ impl Serving {
     pub(crate) async fn bind(mut self) -> Result<Bound> {
         self.setup.demo = self.demo.take();
         self.setup.warnings = std::mem::take(&mut self.warnings);
-        let server = server::bind(self.setup).await?;
+        let mut server = server::bind(self.setup).await?;
+        if let Some(board) = &self.house.board {
+            server = server.with_hooks(Arc::new(ChannelHooks(board.clone())));
+            board.start(server.origin());
+        }
         Ok(Bound { house: self.house, server })
     }
 }

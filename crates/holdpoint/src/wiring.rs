@@ -22,6 +22,7 @@ use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
 use server::AuditLines;
 use stores::{MemoryStore, SqliteStore};
+use switchboard::{Line, Switchboard};
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{Asking, HumanTool};
@@ -44,11 +45,16 @@ pub struct House {
     pub store: Kept,
     /// Programs of others that run beside us, and end with us.
     companions: Vec<Arc<McpServer>>,
+    /// The door for chats, where there are any.
+    pub board: Option<Switchboard>,
 }
 
 impl House {
     /// Lets running work end by itself for a while, then closes the store.
     pub async fn close(&self, grace: std::time::Duration) {
+        if let Some(board) = &self.board {
+            board.close(grace).await;
+        }
         self.engine.close(grace).await;
         for server in &self.companions {
             server.close().await;
@@ -89,6 +95,9 @@ pub struct Plan {
     pub tools: Vec<Arc<dyn ToolHost>>,
     pub companions: Vec<Arc<McpServer>>,
     pub callbacks: CallbacksConfig,
+    pub lines: Vec<Line>,
+    /// How long questions wait in sessions that live in a channel.
+    pub home_expires_ms: BTreeMap<Arc<str>, u64>,
 }
 
 /// What an engine is built on.
@@ -124,17 +133,26 @@ impl Base {
             node: self.node,
             store: self.store.store(),
             clock: self.clock.clone(),
-            chance: self.chance,
-            courier: courier(&plan.callbacks, self.clock)?,
+            chance: self.chance.clone(),
+            courier: courier(&plan.callbacks, self.clock.clone())?,
             people: plan.people,
             policy: plan.policy,
             agents: plan.agents,
             tools: plan.tools,
-            limits: Limits::default(),
+            limits: Limits { home_expires_ms: plan.home_expires_ms, ..Limits::default() },
         };
         let boxes = plan.companions.iter().map(|server| server.clone() as Arc<dyn Toolbox>);
         let engine = Engine::start_with(setup, boxes.collect()).await?;
-        Ok(House { engine, store: self.store, companions: plan.companions })
+        let board = (!plan.lines.is_empty()).then(|| {
+            Switchboard::new(switchboard::Setup {
+                engine: engine.clone(),
+                clock: self.clock,
+                chance: self.chance,
+                lines: plan.lines,
+                limits: switchboard::Limits::default(),
+            })
+        });
+        Ok(House { engine, store: self.store, companions: plan.companions, board })
     }
 }
 
@@ -219,6 +237,14 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         tools,
         companions,
         callbacks: config.callbacks.clone(),
+        lines: channels::lines(
+            &config.channels,
+            &channels::Grounds {
+                clock: ground.base.clock.clone(),
+                chance: ground.base.chance.clone(),
+            },
+        )?,
+        home_expires_ms: channels::expiries(&config.channels),
     })
 }
 

@@ -27,11 +27,11 @@ mod talk;
 mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::person::People;
 use engine::{Caller, Engine};
-use ports::channel::{Channel, Inbox};
+use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
 use ports::store::Store;
 use tokio::sync::{Notify, Semaphore};
@@ -49,8 +49,6 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     pub chance: Arc<dyn Chance>,
     pub lines: Vec<Line>,
-    /// Where people reach the page, without a slash at the end.
-    pub origin: Option<String>,
     pub limits: Limits,
 }
 
@@ -64,7 +62,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     chance: Arc<dyn Chance>,
     lines: BTreeMap<Arc<str>, Arc<Wire>>,
-    origin: Option<String>,
+    origin: OnceLock<String>,
     limits: Limits,
     tasks: TaskTracker,
     closing: CancellationToken,
@@ -109,15 +107,17 @@ impl Switchboard {
             engine: setup.engine,
             clock: setup.clock,
             chance: setup.chance,
-            origin: setup.origin,
+            origin: OnceLock::new(),
             limits: setup.limits,
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
         }))
     }
 
-    /// Takes up what earlier processes left, listens, and works until [`Switchboard::close`].
-    pub fn start(&self) {
+    /// Takes up what earlier processes left, listens, and works until [`Switchboard::close`]. `origin` is
+    /// where people reach the page, without a slash at the end; links point there.
+    pub fn start(&self, origin: &str) {
+        let _ = self.0.origin.set(origin.to_owned());
         self.spawn(self.clone().follow());
         for wire in self.0.lines.values() {
             self.spawn(self.clone().carry_out(wire.clone()));
@@ -134,13 +134,10 @@ impl Switchboard {
         let _ = tokio::time::timeout(grace, self.0.tasks.wait()).await;
     }
 
-    /// The channel of this name, for requests that are made to it.
-    pub fn channel(&self, name: &str) -> Option<Arc<dyn Channel>> {
-        self.0.lines.get(name).map(|wire| wire.line.channel.clone())
-    }
-
-    pub fn inbox(&self) -> &dyn Inbox {
-        self
+    /// A request of a platform to the channel of this name; `None` if there is none.
+    pub async fn hook(&self, channel: &str, request: Hooked) -> Option<HookReply> {
+        let wire = self.0.lines.get(channel)?;
+        Some(wire.line.channel.hook(request, self).await)
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {

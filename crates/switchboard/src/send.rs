@@ -312,7 +312,7 @@ impl Switchboard {
     }
 
     pub(crate) fn link(&self, hold: &Hold) -> Option<String> {
-        self.0.origin.as_ref().map(|origin| format!("{origin}/holds/{}", hold.id))
+        self.0.origin.get().map(|origin| format!("{origin}/holds/{}", hold.id))
     }
 
     fn showing<'a>(&'a self, taken: &'a Taken, link: Option<&'a str>) -> Showing<'a> {

@@ -54,6 +54,9 @@ pub enum Command {
     /// Check rules, and ask which one decides.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Look after the channels in which people are asked.
+    #[command(subcommand)]
+    Channels(ChannelsCommand),
     /// Ask what a reply in a chat would mean.
     #[command(subcommand)]
     Reply(ReplyCommand),

@@ -9,6 +9,7 @@ pub mod args;
 pub mod ask;
 pub mod audit;
 pub mod card;
+pub mod channels;
 pub mod client;
 pub mod doctor;
 pub mod duration;
@@ -29,7 +30,7 @@ pub mod waiting;
 use std::process::ExitCode;
 
 pub use args::Cli;
-use args::{AuditCommand, Command, PolicyCommand, ReplyCommand};
+use args::{AuditCommand, ChannelsCommand, Command, PolicyCommand, ReplyCommand};
 use clap::Parser as _;
 use client::Client;
 use exit::Exit;
@@ -77,6 +78,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Gate(args) => gate::run(&client()?, terminal, &args).await,
         Command::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         Command::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
+        Command::Channels(ChannelsCommand::Check(args)) => channels::check(terminal, &args).await,
         Command::Reply(ReplyCommand::Explain(args)) => reply::explain(terminal, &args),
         Command::Audit(AuditCommand::Export(args)) => {
             audit::export(&client()?, terminal, &args).await

@@ -160,7 +160,16 @@ impl Builder {
             None => policy,
         };
         let callbacks = CallbacksConfig::default();
-        let plan = Plan { people, policy, agents, tools, companions: Vec::new(), callbacks };
+        let plan = Plan {
+            people,
+            policy,
+            agents,
+            tools,
+            companions: Vec::new(),
+            callbacks,
+            lines: Vec::new(),
+            home_expires_ms: Default::default(),
+        };
         let mut base = match &self.data {
             Some(folder) => Base::on_disk(folder).await.map_err(BuildError::Unready)?,
             None => Base::in_memory(),

@@ -1,14 +1,18 @@
 //! Channels, from their configuration: one line for each platform.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use channels::dingtalk::Dingtalk;
 use channels::feishu::Feishu;
 use channels::slack::Slack;
 use channels::telegram::Telegram;
-use ports::channel::Channel;
+use futures_util::future::BoxFuture;
+use ports::channel::{Channel, HookReply, Hooked};
 use ports::clock::{Chance, Clock};
+use server::Hooks;
+use switchboard::{Line, Switchboard};
 
 use crate::config::{ChannelConfig, PlatformConfig};
 
@@ -16,6 +20,36 @@ use crate::config::{ChannelConfig, PlatformConfig};
 pub struct Grounds {
     pub clock: Arc<dyn Clock>,
     pub chance: Arc<dyn Chance>,
+}
+
+/// The channels of a configuration, as the switchboard wants them.
+pub fn lines(configs: &[ChannelConfig], grounds: &Grounds) -> Result<Vec<Line>> {
+    let line = |config: &ChannelConfig| {
+        let channel = open(config, grounds)
+            .with_context(|| format!("the channel `{}` cannot be opened", config.name))?;
+        Ok(Line {
+            channel,
+            agent: config.agent.clone(),
+            ask: config.ask.clone(),
+            on_ambiguous: config.on_ambiguous,
+            language: config.language,
+        })
+    };
+    configs.iter().map(line).collect()
+}
+
+/// How long questions wait in sessions that live in each channel.
+pub fn expiries(configs: &[ChannelConfig]) -> BTreeMap<Arc<str>, u64> {
+    configs.iter().map(|one| (one.name.clone(), one.expires.as_millis() as u64)).collect()
+}
+
+/// Requests of platforms go from the server's door to the switchboard's.
+pub struct ChannelHooks(pub Switchboard);
+
+impl Hooks for ChannelHooks {
+    fn hook<'a>(&'a self, channel: &'a str, request: Hooked) -> BoxFuture<'a, Option<HookReply>> {
+        Box::pin(self.0.hook(channel, request))
+    }
 }
 
 /// Opens nothing yet: a channel connects when it is told to listen.

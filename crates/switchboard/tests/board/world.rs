@@ -261,10 +261,9 @@ impl Things {
             clock: self.clock.clone(),
             chance: Arc::new(SystemChance::default()),
             lines: vec![line(&self.chat), second],
-            origin: Some("https://hold.example".into()),
             limits: Limits::default(),
         });
-        board.start();
+        board.start("https://hold.example");
         board
     }
 

@@ -50,6 +50,26 @@ pub struct PolicyExplainArgs {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum ChannelsCommand {
+    Check(ChannelsCheckArgs),
+}
+
+/// Ask each channel of a configuration whether it works: credentials, permissions, subscriptions.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint channels check --config holdpoint.toml")]
+pub struct ChannelsCheckArgs {
+    /// Only this channel.
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// The configuration.
+    #[arg(long, default_value = "holdpoint.toml", value_name = "FILE")]
+    pub config: PathBuf,
+    /// Print the findings as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
 pub enum ReplyCommand {
     Explain(ReplyExplainArgs),
 }

@@ -47,8 +47,8 @@ fn every_command_says_what_it_does_and_gives_an_example() {
     assert_eq!(
         names,
         [
-            "answer", "approve", "ask", "audit", "demo", "deny", "doctor", "freeze", "gate",
-            "help", "policy", "reply", "serve", "show", "token"
+            "answer", "approve", "ask", "audit", "channels", "demo", "deny", "doctor", "freeze",
+            "gate", "help", "policy", "reply", "serve", "show", "token"
         ]
     );
     for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
