@@ -20,6 +20,7 @@ mod outbox;
 mod places;
 mod press;
 mod reask;
+mod rule;
 mod saying;
 mod send;
 mod shelf;

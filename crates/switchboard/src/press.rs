@@ -7,7 +7,7 @@ use domain::hold::{Hold, Question};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
-use ports::channel::{Busy, Inbox, Key, Opened, Press, Redraw, Told, Wrote};
+use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Told, Wrote};
 use subtle::ConstantTimeEq as _;
 
 use crate::delivery::{Delivery, StoredPosted};
@@ -34,6 +34,17 @@ impl Inbox for Switchboard {
         };
         told.map_err(|error| {
             tracing::warn!(%channel, %error, "a press could not be taken; the platform may deliver it again");
+            Busy
+        })
+    }
+
+    async fn decided(&self, channel: &str, decided: Decided) -> Result<Ruling, Busy> {
+        let ruling = match self.0.lines.get(channel) {
+            Some(wire) => self.rule(wire, decided).await,
+            None => Ok(Ruling::NotEntitled),
+        };
+        ruling.map_err(|error| {
+            tracing::warn!(%channel, %error, "a decision could not be taken; it may be sent again");
             Busy
         })
     }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use domain::answer::Answer;
+use domain::digest::Digest;
 use domain::hold::Hold;
+use domain::id::HoldId;
 use domain::person::People;
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -127,6 +130,32 @@ pub enum Opened {
     Refused(Told),
 }
 
+/// What a program says that somebody decided, on a channel whose every word is signed. Unlike a press
+/// it names the hold itself, and the digest of what they were shown.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// The same over repeats.
+    pub event: String,
+    pub operator: Operator,
+    pub hold: HoldId,
+    pub digest: Digest,
+    pub answer: Answer,
+}
+
+/// What came of it, for a program.
+#[derive(Clone, Debug)]
+pub enum Ruling {
+    /// It counts, and is on disk. The same answer once more is told the same.
+    Taken(Arc<Hold>),
+    /// Another answer stands, or the time ran out.
+    Already(Arc<Hold>),
+    /// The hold has changed since.
+    Changed(Arc<Hold>),
+    /// They may not answer, or there is no such hold for them.
+    NotEntitled,
+    Invalid(String),
+}
+
 /// It could not be written down. The platform should deliver it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not now")]
@@ -144,5 +173,10 @@ pub trait Inbox: Send + Sync {
     /// a press would be; nothing is decided and nothing written. An inbox without forms has none here.
     async fn opens(&self, _channel: &str, _press: &Press) -> Result<Opened, Busy> {
         Ok(Opened::Refused(Told::NotHere))
+    }
+
+    /// A decision that a program brings. An inbox that takes none refuses it.
+    async fn decided(&self, _channel: &str, _decided: Decided) -> Result<Ruling, Busy> {
+        Ok(Ruling::NotEntitled)
     }
 }

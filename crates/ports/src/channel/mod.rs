@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub use inbox::{Busy, Form, Inbox, Opened, Operator, Press, Redraw, Told, Wrote};
+pub use inbox::{Busy, Decided, Form, Inbox, Opened, Operator, Press, Redraw, Ruling, Told, Wrote};
 pub use pointer::{BadPointer, Key, Nonce, Pointer, Said};
 
 /// Where something is put.

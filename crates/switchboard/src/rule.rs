@@ -1,0 +1,40 @@
+//! A decision that a program brings, for somebody for whom it may speak. It names the hold and the digest
+//! of what that person saw, as the API does; no prompt of ours is needed for it.
+
+use std::sync::Arc;
+
+use domain::refusal::Refusal;
+use engine::{Answering, Error};
+use ports::channel::{Decided, Ruling};
+
+use crate::{Switchboard, Wire};
+
+impl Switchboard {
+    pub(crate) async fn rule(&self, wire: &Arc<Wire>, decided: Decided) -> Result<Ruling, Error> {
+        let Decided { event, operator, hold, digest, answer } = decided;
+        let (platform, identity) = (wire.line.channel.platform(), operator.identity.as_str());
+        let engine = &self.0.engine;
+        let Some(caller) = engine.caller_in_channel(&wire.name, platform, identity, &event) else {
+            let channel = &wire.name;
+            tracing::warn!(%channel, identity, event, "a decision was refused: nobody is linked to them");
+            return Ok(Ruling::NotEntitled);
+        };
+        let answering = Answering { digest: Some(digest), answer };
+        match engine.answer(&caller, hold, answering, None).await {
+            Ok(hold) => Ok(Ruling::Taken(hold)),
+            Err(Error::Refused(
+                Refusal::AlreadyDecided { hold }
+                | Refusal::AlreadyVoted { hold }
+                | Refusal::Expired { hold },
+            )) => Ok(Ruling::Already(Arc::new(*hold))),
+            Err(Error::Refused(Refusal::VersionConflict { hold })) => {
+                Ok(Ruling::Changed(Arc::new(*hold)))
+            }
+            Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
+                Ok(Ruling::NotEntitled)
+            }
+            Err(Error::Refused(refusal)) => Ok(Ruling::Invalid(refusal.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+}
