@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ports::channel::{Busy, Inbox, Opened, Press, Redraw, Told, Wrote};
+use ports::channel::{Busy, Decided, Inbox, Opened, Press, Redraw, Ruling, Told, Wrote};
 use tokio::sync::Notify;
 
 /// On loopback everything comes within milliseconds, even while the machine is busy.
@@ -23,6 +23,8 @@ struct Inside {
     wrote: Vec<Wrote>,
     replies: VecDeque<Told>,
     form: Option<Box<Redraw>>,
+    decided: Vec<Decided>,
+    rulings: VecDeque<Ruling>,
     busy: u32,
 }
 
@@ -35,6 +37,15 @@ impl Notebook {
     /// What buttons of forms open.
     pub fn open(&self, form: Box<Redraw>) {
         self.inside().form = Some(form);
+    }
+
+    /// What the next decision of a program is told; without any, that it is not theirs to make.
+    pub fn rule(&self, ruling: Ruling) {
+        self.inside().rulings.push_back(ruling);
+    }
+
+    pub fn decisions(&self) -> Vec<Decided> {
+        self.inside().decided.clone()
     }
 
     /// So many of the next gestures cannot be written down.
@@ -115,6 +126,15 @@ impl Inbox for Notebook {
         self.inside().wrote.push(wrote);
         self.changed.notify_waiters();
         Ok(())
+    }
+
+    async fn decided(&self, _: &str, decided: Decided) -> Result<Ruling, Busy> {
+        if self.is_busy() {
+            return Err(Busy);
+        }
+        let mut inside = self.inside();
+        inside.decided.push(decided);
+        Ok(inside.rulings.pop_front().unwrap_or(Ruling::NotEntitled))
     }
 
     async fn opens(&self, _: &str, _: &Press) -> Result<Opened, Busy> {

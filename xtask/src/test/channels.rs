@@ -10,11 +10,12 @@ use crate::tally::Tally;
 const JUDGES: &str = "crates/testkit/tests/channels/judges";
 
 /// Each platform's folder with its lock file, and the variable in which its tests find its Python.
-const PLATFORMS: [(&str, &str); 4] = [
+const PLATFORMS: [(&str, &str); 5] = [
     ("dingtalk", "CHANNELS_DINGTALK_PYTHON"),
     ("feishu", "CHANNELS_FEISHU_PYTHON"),
     ("slack", "CHANNELS_SLACK_PYTHON"),
     ("telegram", "CHANNELS_TELEGRAM_PYTHON"),
+    ("webhook", "CHANNELS_WEBHOOK_PYTHON"),
 ];
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {

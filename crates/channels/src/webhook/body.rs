@@ -59,27 +59,34 @@ pub(super) fn body(hold: &Hold) -> Option<Vec<u8>> {
     let event = Event {
         kind: "hold.decided",
         timestamp: decided_at(&hold.state)?.to_string(),
-        data: Data {
-            hold: Told {
-                id: hold.id.to_string(),
-                state: hold.state.name(),
-                kind: hold.question.kind(),
-                title: &hold.title,
-                digest: hold.digest().to_string(),
-                opened_at: hold.opened_at.to_string(),
-                call: hold.call.as_deref().map(|call| ToldCall {
-                    tool: &call.tool,
-                    arguments: arguments(Some(call), &call.arguments),
-                }),
-                decision: hold.state.decision().map(|decision| told(decision, hold)),
-            },
-        },
+        data: Data { hold: told_hold(hold) },
     };
     // Strings and JSON values only: writing them cannot fail.
     serde_json::to_vec(&event).ok()
 }
 
-fn decided_at(state: &HoldState) -> Option<Timestamp> {
+/// The hold as programs are told of it, without any secret.
+pub(super) fn hold_value(hold: &Hold) -> Value {
+    serde_json::to_value(told_hold(hold)).unwrap_or_default()
+}
+
+fn told_hold(hold: &Hold) -> Told<'_> {
+    Told {
+        id: hold.id.to_string(),
+        state: hold.state.name(),
+        kind: hold.question.kind(),
+        title: &hold.title,
+        digest: hold.digest().to_string(),
+        opened_at: hold.opened_at.to_string(),
+        call: hold.call.as_deref().map(|call| ToldCall {
+            tool: &call.tool,
+            arguments: arguments(Some(call), &call.arguments),
+        }),
+        decision: hold.state.decision().map(|decision| told(decision, hold)),
+    }
+}
+
+pub(super) fn decided_at(state: &HoldState) -> Option<Timestamp> {
     match state {
         HoldState::Pending => None,
         HoldState::Approved(decision)

@@ -5,7 +5,10 @@
 //! `egress` keeps us from being sent into our own network.
 
 mod body;
+mod channel;
 mod courier;
+mod decision;
+mod event;
 mod inbound;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -15,6 +18,7 @@ mod target;
 mod tests;
 mod verdict;
 
+pub use channel::{ChannelSettings, Webhook};
 pub use courier::{Settings, WebhookCourier};
 pub use egress::Names;
 pub use inbound::verify;

@@ -6,3 +6,4 @@ mod feishu;
 mod judge;
 mod slack;
 mod telegram;
+mod webhook;

@@ -1,0 +1,169 @@
+//! A program as a channel: it is told of holds, and brings the decisions of people for whom it may speak.
+//! Both ways everything is signed, in the form of Standard Webhooks.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use egress::{Guard, Names, SystemNames, causes, forbidden};
+use ports::channel::{
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Shown,
+};
+use ports::clock::Clock;
+use ports::courier::CourierError;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::{Client, Url};
+use tokio_util::sync::CancellationToken;
+
+use super::event::Event;
+use super::secret::Secret;
+use super::verdict::verdict;
+use super::{decision, target};
+use crate::limits::DELIVERY_TIMEOUT;
+
+#[derive(Clone, Debug)]
+pub struct ChannelSettings {
+    /// As the configuration names the channel.
+    pub name: String,
+    /// Where it is told of holds.
+    pub url: String,
+    /// Signs what we say.
+    pub secret: Secret,
+    /// Signs what it says.
+    pub inbound_secret: Secret,
+    /// The identities for which it may speak.
+    pub speaks_for: BTreeSet<String>,
+    /// It may be on this machine or in a private network, and without TLS.
+    pub allow_private_addresses: bool,
+}
+
+pub struct Webhook {
+    pub(super) settings: ChannelSettings,
+    url: Url,
+    guard: Guard,
+    clock: Arc<dyn Clock>,
+    /// Made for the first delivery: it reads the system's certificates, which some machines do not have.
+    client: OnceLock<Client>,
+    names: Arc<dyn Names>,
+}
+
+impl Webhook {
+    /// `Err` if it may not be told anything at that address.
+    pub fn new(settings: ChannelSettings, clock: Arc<dyn Clock>) -> Result<Webhook, String> {
+        let guard = if settings.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
+        let url = target::parse(&settings.url, guard)?;
+        let names = Arc::new(SystemNames);
+        Ok(Webhook { settings, url, guard, clock, client: OnceLock::new(), names })
+    }
+
+    async fn deliver(&self, event: &Event) -> Result<(), ChannelError> {
+        let timestamp_s = self.clock.now().as_ms().div_euclid(1000);
+        let signature = self.settings.secret.sign(&event.id, timestamp_s, &event.body);
+        let request = self
+            .client()?
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header("webhook-id", &event.id)
+            .header("webhook-timestamp", timestamp_s)
+            .header("webhook-signature", signature)
+            .body(event.body.clone());
+        let answer = request.send().await.map_err(failed)?;
+        let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        // What else the receiver says is not read: it could go on for ever.
+        verdict(answer.status(), location, &self.url).map_err(|error| match error {
+            CourierError::Again(why) => again(why),
+            CourierError::Never(why) => ChannelError::Never(why),
+        })
+    }
+
+    fn client(&self) -> Result<&Client, ChannelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let built =
+            egress::client(self.names.clone(), self.guard).timeout(DELIVERY_TIMEOUT).build();
+        let client = built.map_err(|error| {
+            again(format!("the HTTP client cannot be set up: {}", causes(&error.without_url())))
+        })?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+/// A receiver knows a repeat by its id, so whatever is not known to have arrived is sent again.
+fn failed(error: reqwest::Error) -> ChannelError {
+    let error = error.without_url();
+    match forbidden(&error) {
+        Some(forbidden) => ChannelError::Never(forbidden.to_string()),
+        None => again(causes(&error)),
+    }
+}
+
+fn again(why: String) -> ChannelError {
+    ChannelError::Again { after: None, why }
+}
+
+#[async_trait]
+impl Channel for Webhook {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn platform(&self) -> &'static str {
+        "webhook"
+    }
+
+    fn account(&self) -> &str {
+        &self.settings.name
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let event = Event::opened(place, showing);
+        self.deliver(&event).await?;
+        let (chat, thread, direct) = match place {
+            Place::Person(person) => (person.clone(), None, true),
+            Place::Chat { chat, thread, direct } => (chat.clone(), thread.clone(), *direct),
+        };
+        let posted = Posted { chat, thread, direct, message: event.id, at: Some(self.clock.now()) };
+        // The whole of it was told, and a decision names its digest.
+        Ok(Shown { posted, takes_a_yes: true })
+    }
+
+    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        // That somebody's answer is being written is nothing that a program waits for.
+        if !showing.processing {
+            let event = Event::changed(&posted.message, showing, self.clock.now());
+            self.deliver(&event).await?;
+        }
+        Ok(showing.hold.is_pending())
+    }
+
+    async fn say(&self, _: &Place, _: &Saying<'_>) -> Result<(), ChannelError> {
+        Err(ChannelError::Never("a webhook is told of holds, and nothing else".into()))
+    }
+
+    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
+        stop.cancelled().await;
+    }
+
+    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+        decision::take(&self.settings, &request, inbox).await
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        let host = self.url.host_str().unwrap_or_default().to_owned();
+        let found = self.names.addresses(host.trim_matches(['[', ']'])).await;
+        let wrong = match found {
+            Ok(addresses) if addresses.is_empty() => Some("its name has no address".to_owned()),
+            Ok(_) => None,
+            Err(error) => Some(format!("its name cannot be looked up: {error}")),
+        };
+        let speaks = self.settings.speaks_for.is_empty().then(|| {
+            "it may speak for nobody, so every decision is refused; name people in `speaks_for`"
+                .into()
+        });
+        vec![
+            Checked { what: format!("receiver at {host}"), wrong },
+            Checked { what: "decisions".into(), wrong: speaks },
+        ]
+    }
+}

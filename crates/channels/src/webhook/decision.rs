@@ -1,0 +1,147 @@
+//! A decision that a program brings: `POST /channels/NAME/decisions`.
+//!
+//! ```json
+//! {"hold":"hold_…","digest":"sha256:…","actor":{"id":"ana@example.com"},"answer":{"verdict":"approve"}}
+//! ```
+//! Every part is looked at and nothing is passed over: whoever answers must not think they said something
+//! that was ignored. A call is not edited from here; that is done on the page.
+
+use domain::answer::{Answer, Scope};
+use domain::digest::Digest;
+use domain::hold::Hold;
+use domain::id::HoldId;
+use domain::json::Arguments;
+use ports::channel::{Decided, HookReply, Hooked, Inbox, Operator, Ruling};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::body::hold_value;
+use super::channel::ChannelSettings;
+use super::inbound::verify;
+use crate::signed::Headers;
+use crate::wire::{refused, status};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    hold: String,
+    digest: String,
+    actor: Actor,
+    answer: Said,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Actor {
+    /// As people are linked: `identities = { webhook = "…" }`.
+    id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    verdict: Option<String>,
+    note: Option<String>,
+    reason: Option<String>,
+    content: Option<String>,
+    choose: Option<Vec<String>>,
+    fill: Option<Box<RawValue>>,
+}
+
+pub(super) async fn take(
+    settings: &ChannelSettings,
+    request: &Hooked,
+    inbox: &dyn Inbox,
+) -> HookReply {
+    if request.path != "decisions" {
+        return status(404);
+    }
+    if request.method != "POST" {
+        return status(405);
+    }
+    let headers: Vec<(&str, &str)> =
+        request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let secret = &settings.inbound_secret;
+    let id = match verify(Headers(&headers), &request.body, secret, request.at) {
+        Ok(id) => id,
+        Err(why) => return refused(&settings.name, why),
+    };
+    let decided = match read(&request.body, id) {
+        Ok(decided) => decided,
+        Err(why) => return told(400, &why, None),
+    };
+    if !settings.speaks_for.contains(&decided.operator.identity) {
+        tracing::warn!(
+            channel = settings.name,
+            "a decision was refused: its sender may not speak for whom it names; see `speaks_for`"
+        );
+        return told(403, "you may not speak for them", None);
+    }
+    match inbox.decided(&settings.name, decided).await {
+        Ok(Ruling::Taken(hold)) => told(200, "taken", Some(&hold)),
+        Ok(Ruling::Already(hold)) => told(409, "another answer stands", Some(&hold)),
+        Ok(Ruling::Changed(hold)) => told(409, "it has changed since", Some(&hold)),
+        Ok(Ruling::NotEntitled) => told(403, "they may not answer this", None),
+        Ok(Ruling::Invalid(why)) => told(422, &why, None),
+        Err(_) => status(503),
+    }
+}
+
+fn read(body: &[u8], id: &str) -> Result<Decided, String> {
+    let body: Body = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
+    // What is not spelled like a digest is another one than was shown.
+    let digest = body.digest.parse().unwrap_or_else(|_| Digest::of(body.digest.as_bytes()));
+    let operator = Operator { identity: body.actor.id, display: None };
+    Ok(Decided {
+        event: format!("webhook:{id}"),
+        operator,
+        hold,
+        digest,
+        answer: answer(body.answer)?,
+    })
+}
+
+fn answer(said: Said) -> Result<Answer, String> {
+    match said {
+        Said { verdict: Some(verdict), note, reason, content, choose: None, fill: None } => {
+            match (verdict.as_str(), note, reason, content) {
+                ("approve", note, None, None) => {
+                    Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
+                }
+                ("deny", None, reason, None) => Ok(Answer::Deny { reason, stop: false }),
+                ("respond", None, None, Some(content)) => Ok(Answer::Respond { content }),
+                ("approve" | "deny" | "respond", ..) => Err(
+                    "`note` goes with `approve`, `reason` with `deny`, and `content` with `respond`".into(),
+                ),
+                _ => Err("`verdict` is one of `approve`, `deny`, `respond`".into()),
+            }
+        }
+        Said {
+            verdict: None,
+            note: None,
+            reason: None,
+            content: None,
+            choose: Some(chosen),
+            fill: None,
+        } => Ok(Answer::Choose(chosen)),
+        Said {
+            verdict: None,
+            note: None,
+            reason: None,
+            content: None,
+            choose: None,
+            fill: Some(form),
+        } => {
+            let form = Arguments::parse(form.get().as_bytes()).map_err(|why| why.to_string())?;
+            Ok(Answer::Fill(form.value().clone()))
+        }
+        _ => Err("`answer` has exactly one of `verdict`, `choose`, `fill`".into()),
+    }
+}
+
+fn told(status: u16, what: &str, hold: Option<&Hold>) -> HookReply {
+    let told = json!({"result": what, "hold": hold.map_or(Value::Null, hold_value)});
+    HookReply { status, content_type: "application/json", body: told.to_string().into_bytes() }
+}
