@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use channels::dingtalk::Dingtalk;
+use channels::email::Email;
 use channels::feishu::Feishu;
 use channels::slack::Slack;
 use channels::telegram::Telegram;
+use channels::webhook::Webhook;
 use futures_util::future::BoxFuture;
 use ports::channel::{Channel, HookReply, Hooked};
 use ports::clock::{Chance, Clock};
@@ -73,12 +75,15 @@ pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel
             let settings = own.settings(config).map_err(anyhow::Error::msg)?;
             Ok(Arc::new(Telegram::new(settings, grounds.clock.clone())))
         }
-        PlatformConfig::Webhook(_) => absent(config),
-        PlatformConfig::Email(_) => absent(config),
+        PlatformConfig::Webhook(own) => {
+            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
+            let webhook = Webhook::new(settings, grounds.clock.clone());
+            Ok(Arc::new(webhook.map_err(|why| anyhow!("[channels.{}]: {why}", config.name))?))
+        }
+        PlatformConfig::Email(own) => {
+            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
+            let email = Email::new(settings, grounds.clock.clone());
+            Ok(Arc::new(email.map_err(|why| anyhow!("[channels.{}]: {why}", config.name))?))
+        }
     }
-}
-
-/// The configuration has refused it already.
-fn absent(config: &ChannelConfig) -> Result<Arc<dyn Channel>> {
-    anyhow::bail!("the channel `{}` is not available in this version", config.name)
 }

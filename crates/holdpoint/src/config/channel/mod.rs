@@ -52,8 +52,8 @@ pub enum PlatformConfig {
     Dingtalk(Box<DingtalkConfig>),
     Slack(Box<SlackConfig>),
     Telegram(Box<TelegramConfig>),
-    Webhook(WebhookConfig),
-    Email(EmailConfig),
+    Webhook(Box<WebhookConfig>),
+    Email(Box<EmailConfig>),
 }
 
 /// The channels of the file, without those that are switched off.

@@ -493,7 +493,7 @@ fn policies() {
 fn what_comes_later() {
     check(
         "[channels.email]\nenabled = true\n",
-        "h.toml:1: the channel `email` is not available in this version; take the section out",
+        "h.toml:1: `host` is missing, like `smtp.example.org`",
     );
     check(
         "[channels.slack]\nenabled = false\non_ambiguous = \"guess\"\n",
