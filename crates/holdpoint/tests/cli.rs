@@ -344,3 +344,36 @@ async fn the_doctor_finds_a_healthy_server_well() {
     let nobody = demo::Ran::from(nobody).ends_with(1);
     assert!(nobody.out.contains("HOLDPOINT_TOKEN"), "{}", nobody.out);
 }
+
+#[tokio::test]
+async fn the_demo_opens_its_doors_when_it_is_told_to() {
+    let demo = Demo::start_with(&["--doors"]);
+    let doors = demo.ready()["doors"].as_array().expect("a list").clone();
+    let names: Vec<_> = doors.iter().filter_map(|door| door["name"].as_str()).collect();
+    assert_eq!(names, ["frontend_tools", "worlds", "ai_sdk"]);
+    for door in &doors {
+        assert_eq!(door["url"], demo.url());
+        assert!(door["names"].as_array().is_some_and(|names| !names.is_empty()), "{door}");
+    }
+    // Our own client, which also sets up what every other one needs.
+    let own = demo.client();
+    // Without credentials, as Ana: the scenario's question comes over the wire.
+    let message = json!({"id": "m1", "role": "user", "parts": [
+        {"type": "text", "text": "Deploy my-app to Shipper Cloud."}]});
+    let say = |text: &str| {
+        let mut message = message.clone();
+        message["parts"][0]["text"] = text.into();
+        message["id"] = text.into();
+        let body = json!({"id": "c1", "trigger": "submit-message", "messages": [message]});
+        reqwest::Client::new().post(format!("{}/api/chat", demo.url())).json(&body).send()
+    };
+    let asked = say("Deploy my-app to Shipper Cloud.").await.unwrap().text().await.unwrap();
+    assert!(asked.contains("pending_confirmation"), "{asked}");
+    let yes = "Yes, please proceed with deploying \"my-app\" to Shipper Cloud.";
+    let done = say(yes).await.unwrap().text().await.unwrap();
+    assert!(done.contains("\"status\":\"success\""), "{done}");
+    // The page says what kind of set-up this is.
+    let me = own.get("/v1/me").await.unwrap();
+    assert!(me.to_string().contains("insecure"), "{me}");
+    assert!(Demo::start().ready().get("doors").is_none());
+}

@@ -69,17 +69,9 @@ pub(super) fn words() -> Words {
     Words::from([(tools::demo::DEPLOY.to_owned(), words)])
 }
 
-/// Where each is, and the names to use there.
+/// Each with the address that its clients put before their own paths, and the names to use there.
 pub(super) fn listed(doors: &[DoorSetup], url: &str) -> Value {
-    let one = |door: &DoorSetup| {
-        let path = match &door.wire {
-            Wire::FrontendTools(_) => "".to_owned(),
-            Wire::Worlds(_) => "/api".to_owned(),
-            Wire::AiSdk(wire) => format!("{}/chat", wire.prefix),
-        };
-        let (name, names) = (door.wire.name(), door.wire.names());
-        json!({"name": name, "url": format!("{url}{path}"), "names": names})
-    };
+    let one = |door: &DoorSetup| json!({"name": door.wire.name(), "url": url, "names": door.wire.names()});
     doors.iter().map(one).collect()
 }
 

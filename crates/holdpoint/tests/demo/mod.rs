@@ -64,9 +64,10 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-fn serve(address: &str, data: &Path) -> (Child, Value) {
+fn serve(address: &str, data: &Path, more: &[&str]) -> (Child, Value) {
     let data = data.to_str().unwrap();
     let mut server = command(&["demo", "--json", "--listen", address, "--data", data])
+        .args(more)
         .stderr(Stdio::inherit())
         .spawn()
         .unwrap();
@@ -79,8 +80,12 @@ fn serve(address: &str, data: &Path) -> (Child, Value) {
 
 impl Demo {
     pub(crate) fn start() -> Demo {
+        Demo::start_with(&[])
+    }
+
+    pub(crate) fn start_with(more: &[&str]) -> Demo {
         let data = tempfile::tempdir().unwrap();
-        let (server, ready) = serve("127.0.0.1:0", data.path());
+        let (server, ready) = serve("127.0.0.1:0", data.path(), more);
         Demo { server, ready, data }
     }
 
@@ -89,7 +94,11 @@ impl Demo {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
         let address = self.url().strip_prefix("http://").unwrap().to_owned();
-        (self.server, self.ready) = serve(&address, self.data.path());
+        (self.server, self.ready) = serve(&address, self.data.path(), &[]);
+    }
+
+    pub(crate) fn ready(&self) -> &Value {
+        &self.ready
     }
 
     fn text(&self, key: &str) -> &str {
