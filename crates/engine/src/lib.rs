@@ -7,6 +7,7 @@
 
 mod accounts;
 mod answer;
+mod api_keys;
 mod asker;
 mod cache;
 mod clock;

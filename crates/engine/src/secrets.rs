@@ -15,6 +15,7 @@ use domain::secret::{Sealed, SecretValue, reference, references, sealed};
 use domain::session::Session;
 use ports::tool_host::Prepared;
 
+use crate::api_keys::handed_over;
 use crate::{Engine, Error};
 
 /// An answer without its secrets, and those that have to be kept for it.
@@ -43,7 +44,12 @@ impl Engine {
         by: &PersonId,
         answer: Answer,
     ) -> Result<Taken, Error> {
+        let handed_over = handed_over(hold, &answer)?;
         let (value, pointers) = match &answer {
+            Answer::Perform { .. } => match handed_over {
+                Some(handed_over) => handed_over,
+                None => return Ok(Taken { answer, new: Vec::new() }),
+            },
             Answer::Fill(form) => (form.clone(), hold.question.secrets()),
             Answer::Approve { arguments: Some(arguments), .. } => {
                 let secrets = hold.call.as_ref().map(|call| call.secrets.clone());
@@ -51,7 +57,7 @@ impl Engine {
             }
             _ => return Ok(Taken { answer, new: Vec::new() }),
         };
-        if pointers.is_empty() {
+        if pointers.is_empty() && !matches!(answer, Answer::Perform { .. }) {
             return Ok(Taken { answer, new: Vec::new() });
         }
         // What cannot count is refused later, in its own words; nothing of it is kept.
@@ -89,6 +95,9 @@ impl Engine {
                     Refusal::AnswerInvalid { field: "arguments".into(), why: error.to_string() }
                 })?;
                 Answer::Approve { scope, arguments: Some(arguments), note }
+            }
+            Answer::Perform { is_error, .. } => {
+                Answer::Perform { content: told.to_string(), is_error }
             }
             _ => Answer::Fill(told),
         };

@@ -243,6 +243,9 @@ impl Session {
             Answer::Approve { arguments: Some(arguments), .. } => {
                 mentions_secret(arguments.value())
             }
+            Answer::Perform { content, .. } => {
+                serde_json::from_str(content).is_ok_and(|value| mentions_secret(&value))
+            }
             _ => false,
         })
     }

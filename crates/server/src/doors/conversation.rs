@@ -1,5 +1,6 @@
 //! Which session is meant by what a client calls its conversation. The first who uses a name owns it;
-//! for everybody else there is no such conversation.
+//! for everybody else there is no such conversation. A session's own id names it on every door, so that
+//! what was opened on one can go on through another.
 
 use std::sync::Arc;
 
@@ -19,6 +20,9 @@ pub(crate) async fn find(
     door: &str,
     place: &str,
 ) -> Reply<Option<Arc<Session>>> {
+    if let Ok(id) = place.parse() {
+        return by_id(app, caller, id).await.map(Some);
+    }
     let Some(note) = app.engine.store().note(&shelf(door), sound(place)?).await? else {
         return elsewhere(app, caller, place).await;
     };
@@ -46,6 +50,9 @@ pub(crate) async fn find_or_open(
     place: &str,
     agent: &str,
 ) -> Reply<Arc<Session>> {
+    if let Ok(id) = place.parse() {
+        return by_id(app, caller, id).await;
+    }
     let store = app.engine.store();
     let (shelf, key) = (shelf(door), sound(place)?);
     if let Some(session) = elsewhere(app, caller, key).await? {
@@ -79,6 +86,15 @@ pub(crate) async fn find_or_open(
         home,
     };
     Ok(app.engine.open_once(caller, id, new).await?)
+}
+
+/// A session of the caller's own, wherever it was opened.
+async fn by_id(app: &App, caller: &Caller, id: SessionId) -> Reply<Arc<Session>> {
+    let session = app.engine.session(caller, id).await?;
+    match session.creator.is_same(&caller.actor) {
+        true => Ok(session),
+        false => Err(Problem::not_found("conversation").into()),
+    }
 }
 
 fn shelf(door: &str) -> String {

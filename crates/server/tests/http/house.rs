@@ -72,9 +72,9 @@ pub(crate) fn look() -> FnTool {
 }
 
 /// Done by whoever answers.
-pub(crate) fn locate() -> ClientTool {
+pub(crate) fn locate(name: &str) -> ClientTool {
     let schema = json!({"type": "object"});
-    ClientTool::new("locate", "where somebody is", schema, Effects::ReadOnly, vec![])
+    ClientTool::new(name, "what only the client knows", schema, Effects::ReadOnly, vec![])
         .expect("a tool")
 }
 

@@ -66,7 +66,9 @@ pub(crate) async fn planned(plan: Plan) -> World {
             id: "ops".into(),
             instructions: None,
             model: Arc::new(Obedient),
-            tools: ["wipe", "connect", "look", "locate", "deploy"].map(Into::into).into(),
+            tools: ["wipe", "connect", "look", "locate", "deploy", "requestApiKeys"]
+                .map(Into::into)
+                .into(),
             while_pending: WhilePending::Queue,
             run_as_decided: false,
             budgets: domain::budget::Budgets { turns: 4, ..Default::default() },
@@ -80,7 +82,8 @@ pub(crate) async fn planned(plan: Plan) -> World {
             Arc::new(wipe(wiped.clone())),
             Arc::new(connect()),
             Arc::new(look()),
-            Arc::new(locate()),
+            Arc::new(locate("locate")),
+            Arc::new(locate("requestApiKeys")),
             Arc::new(deploy(wiped.clone())),
         ],
         limits: Limits::default(),

@@ -315,3 +315,53 @@ async fn what_is_said_to_be_refused_opens_no_stream() {
     assert_eq!(answer.status, 403, "a program answers nothing: {}", answer.text);
     assert_eq!(world.wiped(), 0);
 }
+
+#[tokio::test]
+async fn a_session_goes_on_through_the_door_under_its_own_id() {
+    let world = opened(Some("bob")).await;
+    let (session, hold) = world.held("bob", "call wipe {}").await;
+    let path = format!("/api/chat/{session}/stream");
+    let asked =
+        Read::of(world.request("bob", Method::GET, &path).send().await.expect("a reply")).await;
+    assert_eq!(asked.one("tool-approval-request")["approvalId"], hold["id"]);
+    let body = assistant(&session, json!([answered(&asked, true)]));
+    for stranger in ["dan", "ana"] {
+        // Both see it, one may answer it; the conversation is Bob's.
+        assert_eq!(world.chat(stranger, 6, &body).await.status, 404, "{stranger}");
+    }
+    // Without credentials the door has nothing to do with what was not opened on it.
+    let request = world.request("", Method::POST, "/api/chat").json(&body);
+    assert_eq!(request.send().await.expect("a reply").status(), 404);
+    assert_eq!(world.wiped(), 0);
+    let done = world.chat("bob", 6, &body).await;
+    assert_eq!(done.one("tool-output-available")["output"], "wiped 1");
+    let (_, hold) = world.get("bob", &format!("/v1/holds/{}", text(&hold, "id"))).await;
+    assert_eq!(hold["decision"]["via"], "ai_sdk");
+}
+
+#[tokio::test]
+async fn i45_keys_that_a_front_end_hands_over_are_kept_by_reference() {
+    let world = opened(None).await;
+    let asked = world.tell("bob", "c1", "call requestApiKeys {}").await;
+    let part = |output: Value| {
+        json!({"type": "tool-requestApiKeys", "state": "output-available", "input": {}, "output": output,
+            "toolCallId": asked.one("tool-input-available")["toolCallId"]})
+    };
+    for unreadable in [json!("sk-canary-1"), json!(["sk-canary-1"]), json!({"keys": "sk-canary-1"})]
+    {
+        let reply = world.chat("bob", 6, &assistant("c1", json!([part(unreadable)]))).await;
+        assert_eq!(reply.status, 422, "{}", reply.text);
+        assert!(!reply.text.contains("canary"), "{}", reply.text);
+    }
+    let keys =
+        json!({"confirmed": true, "keys": {"OPENAI/KEY": "sk-canary-1"}, "note": "sk-canary-1"});
+    let done = world.chat("bob", 6, &assistant("c1", json!([part(keys)]))).await;
+    let output = &done.one("tool-output-available")["output"];
+    assert_eq!(output["confirmed"], true);
+    assert!(text(&output["keys"], "OPENAI/KEY").starts_with("secret:sec_"), "{output}");
+    let session = text(&done.one("start")["messageMetadata"]["holdpoint"], "session");
+    let (_, shown) = world.get("bob", &format!("/v1/sessions/{session}")).await;
+    let log = world.store.audit(0, 10_000).await.expect("the log");
+    let said = log.iter().any(|entry| String::from_utf8_lossy(&entry.bytes).contains("canary"));
+    assert!(!said && !shown.to_string().contains("canary") && !done.text.contains("canary"));
+}
