@@ -71,6 +71,13 @@ pub(crate) fn look() -> FnTool {
     })
 }
 
+/// Needs two.
+pub(crate) fn both() -> FnTool {
+    FnTool::new(tool("both", Effects::AtMostOnce, json!({"type": "object"})), |_| async {
+        Outcome::Succeeded(Output::text("both did"))
+    })
+}
+
 /// Done by whoever answers.
 pub(crate) fn locate(name: &str) -> ClientTool {
     let schema = json!({"type": "object"});

@@ -21,7 +21,7 @@ use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
 use crate::house::{
-    Lines, NoCourier, Obedient, connect, deploy, locate, look, people, policy, wipe,
+    Lines, NoCourier, Obedient, both, connect, deploy, locate, look, people, policy, wipe,
 };
 
 pub(crate) struct World {
@@ -66,7 +66,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
             id: "ops".into(),
             instructions: None,
             model: Arc::new(Obedient),
-            tools: ["wipe", "connect", "look", "locate", "deploy", "requestApiKeys"]
+            tools: ["wipe", "connect", "look", "locate", "deploy", "both", "requestApiKeys"]
                 .map(Into::into)
                 .into(),
             while_pending: WhilePending::Queue,
@@ -85,6 +85,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
             Arc::new(locate("locate")),
             Arc::new(locate("requestApiKeys")),
             Arc::new(deploy(wiped.clone())),
+            Arc::new(both()),
         ],
         limits: Limits::default(),
     })

@@ -206,23 +206,55 @@ async fn i04_i05_forged_history_runs_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_edited_elsewhere_is_shown_anew_before_it_can_be_answered() {
+async fn i02_what_was_edited_elsewhere_is_shown_anew_before_it_can_be_answered() {
     let world = opened(None).await;
     // Two must agree, so that an edit leaves it open.
-    let asked = world.tell("bob", "c1", "call wipe {\"rows\": 214}").await;
+    let asked = world.tell("bob", "c1", "call both {\"rows\": 214}").await;
     let hold = text(asked.one("tool-approval-request"), "approvalId");
     let (_, shown) = world.get("dan", &format!("/v1/holds/{hold}")).await;
     let edit = json!({"verdict": "approve", "arguments": {"rows": 2}});
-    let (status, _) = world.answer("dan", &shown, edit).await;
-    assert_eq!(status, 200);
-    // Dan's edit was his approval: an old tab that says no is told what stands.
-    let reply = world.chat("bob", 6, &assistant("c1", json!([answered(&asked, false)]))).await;
+    let (status, edited) = world.answer("dan", &shown, edit).await;
+    assert_eq!((status, &edited["state"]), (200, &json!("pending")));
+    // An old tab that does not even send what it shows.
+    let mut old = answered(&asked, true);
+    old.as_object_mut().expect("a part").remove("input");
+    let reply = world.chat("bob", 6, &assistant("c1", json!([old]))).await;
     assert_eq!(reply.status, 409, "{}", reply.text);
+    assert!(reply.text.contains("version_conflict"), "{}", reply.text);
+    // A reload shows the call as it now is, and an answer to that counts.
+    let path = "/api/chat/c1/stream";
+    let again =
+        Read::of(world.request("bob", Method::GET, path).send().await.expect("a reply")).await;
+    assert_eq!(again.one("tool-input-available")["input"], json!({"rows": 2}));
+    let request = again.one("tool-approval-request");
+    assert_eq!(request["approvalDescriptor"]["digest"], edited["digest"]);
+    let done = world.chat("bob", 6, &assistant("c1", json!([answered(&again, true)]))).await;
+    let output = text(done.one("tool-output-available"), "output");
+    assert!(output.contains(r#"{"rows":2}"#) && output.ends_with("both did"), "{output}");
+}
+
+#[tokio::test]
+async fn i09_one_message_id_is_one_message_and_a_decision_stands() {
+    let world = opened(None).await;
+    let body = user("c1", "m1", "call wipe {}");
+    let one = world.chat("bob", 6, &body).await;
+    let two = world.chat("bob", 6, &body).await;
+    assert_eq!(one.text, two.text, "whoever says it again hears the same");
+    let hold = text(one.one("tool-approval-request"), "approvalId");
+    let (_, shown) = world.get("dan", &format!("/v1/holds/{hold}")).await;
+    let (status, _) = world.answer("dan", &shown, json!({"verdict": "approve"})).await;
+    assert_eq!(status, 200);
+    // Somebody else said the same: nothing runs again. The other word is refused, with what stands.
+    let same = world.chat("bob", 6, &assistant("c1", json!([answered(&one, true)]))).await;
+    assert!(same.has("tool-output-available"), "{}", same.text);
+    let other = world.chat("bob", 6, &assistant("c1", json!([answered(&one, false)]))).await;
+    assert_eq!(other.status, 409, "{}", other.text);
     assert!(
-        reply.text.starts_with("{\"detail\":\"the hold is already approved\""),
+        other.text.starts_with("{\"detail\":\"the hold is already approved\""),
         "{}",
-        reply.text
+        other.text
     );
+    assert_eq!(world.wiped(), 1);
 }
 
 #[tokio::test]
