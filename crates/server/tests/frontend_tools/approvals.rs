@@ -17,12 +17,12 @@ async fn an_approval_is_one_more_prompt_and_only_yes_and_no_count() {
     let id = &first.awaited_ids()[0];
     for other in ["Yes", "yes ", "y", "ok", "true", "", "skipped", "{\"approved\":true}"] {
         let again = world.results("ana", &uuid, &[(id, other)]).await;
-        assert_eq!(again.awaited_ids(), [id.clone()], "{other:?} decides nothing");
+        assert_eq!(again.awaited_ids(), [id.as_str()], "{other:?} decides nothing");
     }
     let mut body = crate::world::posted(&uuid, &[(id, "yes")]);
     body["tool_results"][0]["is_error"] = json!(true);
     let again = world.post("ana", "/agent/tool_results", &body).await;
-    assert_eq!(again.awaited_ids(), [id.clone()], "a yes in error is no yes");
+    assert_eq!(again.awaited_ids(), [id.as_str()], "a yes in error is no yes");
     assert_eq!(world.ran.times("wipe"), 0);
     let last = world.results("ana", &uuid, &[(id, "yes")]).await;
     last.finished();

@@ -21,7 +21,7 @@ impl Frontend {
         let named = |name: &str| agents.iter().find(|kind| kind.name == name);
         let found = match name {
             Some(name) => named(name),
-            None => named(DEFAULT).or(agents.first()),
+            None => named(DEFAULT).or_else(|| agents.first()),
         };
         found.ok_or_else(|| {
             let known: Vec<&str> = agents.iter().map(|kind| kind.name.as_str()).collect();
@@ -83,7 +83,7 @@ fn shelf() -> String {
 /// Before a stream of another format than the session's own begins.
 pub(super) async fn remember(app: &App, session: &Session, format: Format) -> Reply<()> {
     let noted = noted(app, session.id).await?;
-    if noted.or(opened_in(session)) == Some(format) {
+    if noted.or_else(|| opened_in(session)) == Some(format) {
         return Ok(());
     }
     let put = PutNote {

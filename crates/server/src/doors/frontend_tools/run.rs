@@ -233,7 +233,7 @@ impl Request {
         };
         let (caller, session) = (who.caller.clone(), session.id);
         let opener = Some(meta);
-        let telling = Telling { room, caller, session, run, kind, opener, connection };
-        Ok(telling.stream(&who, place, flow))
+        let telling = Telling { room, caller, session, run, kind, opener };
+        Ok(telling.stream(&who, place, flow, connection))
     }
 }

@@ -28,7 +28,6 @@ pub(super) struct Telling {
     pub(super) kind: AgentType,
     /// The first item of a run's stream.
     pub(super) opener: Option<Meta>,
-    pub(super) connection: Connection,
 }
 
 /// Whether there is more to tell.
@@ -38,9 +37,17 @@ enum Next {
 }
 
 impl Telling {
-    pub(super) fn stream(self, who: &Who, place: Place, flow: Flow) -> Response {
+    /// The client counts as connected for as long as it reads.
+    pub(super) fn stream(
+        self,
+        who: &Who,
+        place: Place,
+        flow: Flow,
+        connection: Connection,
+    ) -> Response {
         let app = self.room.app.clone();
         stream::reply(&app, who, place, HEARTBEAT, &[], |out| async move {
+            let _connected = connection;
             let agent = body::uuid(self.session);
             let mut teller = Teller {
                 writer: Writer::new(self.kind.format, &agent, &self.kind.agent),
