@@ -64,7 +64,7 @@ fn spoiled(good: &Value) -> Vec<Vec<u8>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn i39_no_body_makes_a_fault_of_ours_or_changes_anything() {
+async fn no_body_makes_a_fault_of_ours_or_changes_anything() {
     let stage = stage().await;
     let chat = stage.chat().await;
     let said = format!("call shell_cmd {{\"command\":\"ls\"}}\n{STRATEGY}");
@@ -159,7 +159,7 @@ async fn i05_a_body_that_says_two_things_says_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn i39_no_message_body_makes_a_fault_of_ours() {
+async fn no_message_body_makes_a_fault_of_ours() {
     let stage = stage().await;
     let chat = stage.chat().await;
     let good =
