@@ -35,12 +35,6 @@ impl<'a> Source<'a> {
         )
     }
 
-    pub(super) fn not_yet(&self, what: &str, name: &str, span: Range<usize>) -> ConfigError {
-        let message =
-            format!("the {what} `{name}` is not available in this version; take the section out");
-        self.error(span, message)
-    }
-
     pub(super) fn line(&self, span: Range<usize>) -> usize {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         before.iter().filter(|byte| **byte == b'\n').count() + 1
