@@ -56,7 +56,15 @@ impl Switchboard {
             };
             let concerned = match next {
                 Some(Followed::Event(happening)) => {
-                    let concerned = self.happened(&happening).await?;
+                    let concerned = match self.happened(&happening).await {
+                        // What cannot be found is shown nowhere, and stops nothing behind it.
+                        Err(Error::Refused(refusal)) => {
+                            let position = happening.position;
+                            tracing::warn!(position, %refusal, "something is not shown in chats");
+                            false
+                        }
+                        concerned => concerned?,
+                    };
                     *position = happening.position;
                     concerned
                 }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::hold::Hold;
+use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::Error;
 use ports::channel::{ChannelError, Key, Nonce, Saying as Words, Showing, Shown};
+use ports::store::PutNote;
 
+use crate::ask::index;
 use crate::delivery::{Delivery, Reason, Stage, StoredPosted};
 use crate::limits::LEASE_MS;
 use crate::saying::Saying;
@@ -36,9 +39,15 @@ impl Switchboard {
 
     async fn send_delivery(&self, wire: &Arc<Wire>, note: &str, key: &str) -> Result<(), Error> {
         // On disk before anything leaves: whoever finds it after a crash knows that it may have been sent.
-        let lease = self.0.clock.now().plus_ms(LEASE_MS);
+        let now = self.0.clock.now();
+        let lease = now.plus_ms(LEASE_MS);
         let (mut idle, mut first) = (false, false);
-        let take = |delivery: &mut Delivery, _| {
+        let take = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
+            // Somebody has it in hand, or has just put it back for later.
+            if due_at.is_none_or(|at| at > now) {
+                idle = true;
+                return None;
+            }
             idle = matches!(delivery.stage, Stage::Over { .. })
                 || !matches!(delivery.stage, Stage::Reserved)
                     && delivery.painted >= delivery.wanted;
@@ -162,17 +171,25 @@ impl Switchboard {
         posted: &StoredPosted,
         reason: Reason,
         now: Timestamp,
-    ) -> Vec<ports::store::PutNote> {
+    ) -> Vec<PutNote> {
         let key = taken.key.as_str();
-        let mut puts = vec![shelf::remove(&wire.shelves.here, &here(&posted.chat, key))];
+        let mut puts = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
         if reason == Reason::Expired {
             let text = words::Words(wire.line.language).expired(&taken.hold.tag);
             let saying = Saying::new(&posted.place(), &text).replying_to(&posted.message);
             let put = saying.put(&wire.shelves, &format!("expired-{key}"), now);
             // The record itself decides whether this is the first time.
-            puts.push(ports::store::PutNote { expected: None, ..put });
+            puts.push(PutNote { expected: None, ..put });
         }
         puts
+    }
+
+    /// No longer among the open ones of its chat, and to be forgotten with its record.
+    fn leaves(&self, wire: &Wire, hold: HoldId, chat: Option<&str>, key: &str) -> Vec<PutNote> {
+        let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.kept_ms));
+        let index = shelf::put(&wire.shelves.holds, &index(hold, key), &());
+        let gone = chat.map(|chat| shelf::remove(&wire.shelves.here, &here(chat, key)));
+        gone.into_iter().chain([PutNote { forget_at, ..index }]).collect()
     }
 
     async fn failed(
@@ -210,11 +227,11 @@ impl Switchboard {
         let change = |delivery: &mut Delivery, _| {
             let posted = delivery.posted().cloned();
             let chat = posted.as_ref().map(|posted| posted.chat.as_str());
-            let gone = chat.or_else(|| delivery.place.chat()).map(|chat| here(chat, key));
+            let chat = chat.or_else(|| delivery.place.chat());
+            let beside = delivery.hold().map(|hold| self.leaves(wire, hold, chat, key));
             delivery.stage = Stage::Over { posted, reason };
             let mut next = self.resting(delivery);
-            next.beside =
-                gone.map(|gone| shelf::remove(&wire.shelves.here, &gone)).into_iter().collect();
+            next.beside = beside.unwrap_or_default();
             Some(next)
         };
         self.change(wire, note, change).await
@@ -240,15 +257,20 @@ impl Switchboard {
     }
 
     async fn send_saying(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
-        let lease = self.0.clock.now().plus_ms(LEASE_MS);
-        let take = |saying: &mut Saying, _| {
+        let now = self.0.clock.now();
+        let lease = now.plus_ms(LEASE_MS);
+        let mut idle = false;
+        let take = |saying: &mut Saying, due_at: Option<Timestamp>| {
+            idle = due_at.is_none_or(|at| at > now);
+            if idle {
+                return None;
+            }
             saying.attempts += 1;
             Some(Next::due(lease))
         };
         let store = self.store();
-        let Some(saying) = shelf::update(store, &wire.shelves.out, note, take).await? else {
-            return Ok(());
-        };
+        let taken = shelf::update(store, &wire.shelves.out, note, take).await?;
+        let Some(saying) = taken.filter(|_| !idle) else { return Ok(()) };
         let place = saying.place.place();
         let words = Words {
             key: note.trim_start_matches("s/"),
