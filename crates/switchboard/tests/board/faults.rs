@@ -35,7 +35,14 @@ async fn a_platform_says_when_to_come_again() {
     world.write("ana", "wipe").await;
     world.chat.until("tried", |screen| (screen.shows >= 1).then_some(())).await;
     world.clock.advance(Duration::from_secs(30));
-    world.other.card("pending").await;
+    // Other chats of the platform go on meanwhile.
+    for number in 0..3 {
+        world.model.will(&format!("Hello {number}."), &[]);
+        let mut wrote = world.wrote("ana", "hello");
+        wrote.chat = format!("C-other-{number}");
+        world.board.wrote("slack", wrote).await.unwrap();
+        world.chat.text(&format!("Hello {number}.")).await;
+    }
     assert_eq!(world.chat.screen.lock().unwrap().shows, 1, "not before");
     world.clock.advance(Duration::from_secs(11));
     world.chat.card("pending").await;

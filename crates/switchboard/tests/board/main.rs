@@ -3,6 +3,7 @@
 mod asked;
 mod chat;
 mod faults;
+mod many;
 mod pressed;
 mod restart;
 mod talked;

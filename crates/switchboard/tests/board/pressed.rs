@@ -131,6 +131,11 @@ async fn i12_one_of_two_votes_counts_and_the_hold_waits() {
     assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Counted(_)));
     assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Counted(_)));
     assert!(world.hold(card.hold).await.is_pending());
+    // Everybody sees that somebody has answered.
+    let repainted = |screen: &crate::chat::Screen| {
+        screen.cards.values().any(|card| card.states == ["pending", "pending"]).then_some(())
+    };
+    world.chat.until("repainted", repainted).await;
     assert!(matches!(world.press("ana", &card, Said::Allow).await, Told::Taken(_)));
     world.chat.card("approved+succeeded").await;
     assert_eq!(world.done().len(), 1);

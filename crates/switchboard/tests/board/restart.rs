@@ -6,6 +6,7 @@ use std::time::Duration;
 use domain::answer::{Answer, Scope};
 use engine::Answering;
 use ports::channel::{Inbox as _, Said, Told};
+use ports::store::PutNote;
 use stores::SqliteStore;
 
 use crate::chat::Fault;
@@ -35,6 +36,7 @@ fn things_of(world: &World) -> Things {
         model: world.model.clone(),
         done: world.done.clone(),
         on_ambiguous: Default::default(),
+        alone: false,
     }
 }
 
@@ -105,6 +107,30 @@ async fn i35_a_crash_between_sending_and_writing_it_down_makes_no_second_prompt(
 }
 
 #[tokio::test]
+async fn i35_no_button_stays_alive_on_a_prompt_that_nobody_knew_of() {
+    let disk = Disk::new();
+    let (world, store) = disk.start(Things::new()).await;
+    world.model.will("", &[("wipe", serde_json::json!({"n": 1}))]);
+    world.chat.will([Fault::Hangs]);
+    world.write("ana", "wipe").await;
+    let card = world.chat.card("pending").await;
+    let things = things_of(&world);
+    world.board.close(Duration::from_millis(200)).await;
+    // Decided elsewhere, before anybody knows where that card stands.
+    let answer = Answer::Deny { reason: None, stop: false };
+    let digest = Some(world.hold(card.hold).await.digest());
+    let bob = world.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
+    let answering = Answering { digest, answer };
+    world.engine.answer(&bob, card.hold, answering, None).await.unwrap();
+    world.engine.close(Duration::from_secs(5)).await;
+    store.close().await;
+    let (world, _store) = disk.start(things).await;
+    world.clock.advance(Duration::from_secs(61));
+    world.chat.card("denied").await;
+    assert_eq!(world.chat.screen.lock().unwrap().cards.len(), 1);
+}
+
+#[tokio::test]
 async fn i37_what_was_decided_while_the_chats_were_away_is_painted_later() {
     let disk = Disk::new();
     let (world, store) = disk.start(Things::new()).await;
@@ -135,4 +161,47 @@ async fn a_hold_that_was_opened_before_there_were_chats_is_asked_about() {
     let card = things.chat.card("pending").await;
     assert_eq!(card.hold, hold);
     board.close(Duration::from_secs(1)).await;
+}
+
+/// What a process that was killed had not written any more, or had written last.
+async fn as_if_killed(world: &World, value: Option<String>) {
+    let store = world.engine.store();
+    let seen = store.notes("chat.slack.seen", "", None, 100).await.unwrap();
+    assert!(!seen.is_empty());
+    let puts = seen.into_iter().map(|note| PutNote {
+        shelf: note.shelf,
+        key: note.key,
+        value: value.clone().map(String::into_bytes),
+        expected: None,
+        due_at: None,
+        forget_at: None,
+    });
+    assert!(store.put_notes(puts.collect()).await.unwrap());
+}
+
+#[tokio::test]
+async fn i34_killed_before_it_was_marked_as_seen_a_message_is_said_once() {
+    let world = World::memory().await;
+    let wrote = world.wrote("ana", "once only");
+    world.board.wrote("slack", wrote.clone()).await.unwrap();
+    world.chat.text("nothing more").await;
+    as_if_killed(&world, None).await;
+    world.board.wrote("slack", wrote).await.unwrap();
+    assert_eq!(world.model.heard.lock().unwrap().len(), 1);
+    let sessions = world.engine.sessions_at(&world.root, "slack", None, None, 10).await.unwrap();
+    let session = world.engine.session(&world.root, sessions[0].id).await.unwrap();
+    assert!(session.queue.is_empty() && session.transcript.len() == 2, "{:?}", session.transcript);
+}
+
+#[tokio::test]
+async fn i34_killed_in_the_middle_of_an_answer_its_words_are_no_message_for_the_agent() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let yes = world.wrote("bob", "confirm");
+    world.board.wrote("slack", yes.clone()).await.unwrap();
+    world.chat.text("Finished.").await;
+    as_if_killed(&world, Some(format!(r#"{{"answering":"{}"}}"#, card.hold))).await;
+    world.board.wrote("slack", yes).await.unwrap();
+    assert!(!world.model_heard().contains("confirm"));
+    assert_eq!(world.done().len(), 1);
 }

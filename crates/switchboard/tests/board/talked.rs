@@ -84,3 +84,20 @@ async fn a_group_talks_among_itself() {
     let sessions = world.engine.sessions_at(&world.root, "slack", None, None, 10).await.unwrap();
     assert!(sessions.is_empty());
 }
+
+#[tokio::test]
+async fn i31_bots_edits_and_nobodies_reach_no_agent() {
+    let world = World::memory().await;
+    let cases: [fn(&mut ports::channel::Wrote); 3] = [
+        |wrote| wrote.from_a_person = false,
+        |wrote| wrote.edited = true,
+        |wrote| wrote.operator = None,
+    ];
+    for change in cases {
+        let mut wrote = world.wrote("ana", "hello");
+        change(&mut wrote);
+        world.board.wrote("slack", wrote).await.unwrap();
+    }
+    let sessions = world.engine.sessions_at(&world.root, "slack", None, None, 10).await.unwrap();
+    assert!(sessions.is_empty());
+}

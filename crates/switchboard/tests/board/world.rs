@@ -192,6 +192,8 @@ pub(crate) struct Things {
     pub(crate) model: Arc<Puppet>,
     pub(crate) done: Arc<Mutex<Vec<String>>>,
     pub(crate) on_ambiguous: OnAmbiguous,
+    /// Without the other platform.
+    pub(crate) alone: bool,
 }
 
 impl Things {
@@ -204,6 +206,7 @@ impl Things {
             model: Arc::default(),
             done: Arc::default(),
             on_ambiguous: OnAmbiguous::default(),
+            alone: false,
         }
     }
 
@@ -260,7 +263,10 @@ impl Things {
             engine: engine.clone(),
             clock: self.clock.clone(),
             chance: Arc::new(SystemChance::default()),
-            lines: vec![line(&self.chat), second],
+            lines: match self.alone {
+                true => vec![line(&self.chat)],
+                false => vec![line(&self.chat), second],
+            },
             limits: Limits::default(),
         });
         board.start("https://hold.example");
