@@ -3,3 +3,4 @@
 
 mod dingtalk;
 mod feishu;
+mod whole;
