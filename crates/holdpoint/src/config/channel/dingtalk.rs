@@ -185,4 +185,16 @@ mod tests {
             assert!(told.starts_with(wanted), "{told}");
         }
     }
+
+    #[test]
+    fn what_the_guide_shows_is_taken() {
+        let guide = include_str!("../../../../../docs/guide/dingtalk.md");
+        let blocks: Vec<&str> = guide.split("```toml\n").skip(1).collect();
+        assert!(blocks.len() >= 2);
+        for block in blocks {
+            let text = block.split("```").next().unwrap_or_default();
+            let config = Config::parse(text, "dingtalk.md").unwrap_or_else(|why| panic!("{why}"));
+            assert_eq!(config.channels.len(), 1);
+        }
+    }
 }
