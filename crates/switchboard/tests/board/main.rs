@@ -6,6 +6,7 @@ mod faults;
 mod many;
 mod pressed;
 mod restart;
+mod ruled;
 mod talked;
 mod world;
 mod wrote;
