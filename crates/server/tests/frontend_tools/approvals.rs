@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{Plan, planned, told, world};
+use crate::world::{Plan, planned, world};
 
 #[tokio::test]
 async fn an_approval_is_one_more_prompt_and_only_yes_and_no_count() {
@@ -101,35 +101,35 @@ async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
     assert_eq!(world.ran.times("both"), 1);
 }
 
-/// Without the bridge the client has nothing to say; the stream waits, and goes on.
+/// Without the bridge the client has nothing to answer: it is told where to, and comes back.
 #[tokio::test]
-async fn an_approval_given_elsewhere_lets_the_stream_go_on() {
+async fn an_approval_given_elsewhere_lets_the_run_go_on() {
     let world = planned(Plan { bridge: false, ..Plan::default() }).await;
-    let body = json!({"user_prompt": crate::world::script(json!([{"calls": [["wipe", {}]]}]))});
-    let request = world.request("ana", reqwest::Method::POST, "/agent/run").json(&body);
-    let reply = request.send().await.expect("a reply");
-    assert_eq!(reply.status(), 200);
-    let mut hold = None;
+    let turns = json!([{"calls": [["wipe", {}]]}]);
+    let first = world.run("ana", turns.clone()).await;
+    first.finished();
+    let hold = world.holds("ana").await.remove(0);
+    let place = format!("/holds/{}", hold["id"].as_str().unwrap());
+    assert!(first.all("text").contains(&place), "{:?}", first.items);
+    let late = world.results("ana", &first.uuid(), &[("toolu_1_0", "yes")]).await;
+    late.refused(409, "not_awaiting");
+    let again = world.run("ana", turns.clone()).await;
+    assert_eq!((again.uuid(), world.ran.times("wipe")), (first.uuid(), 0), "the same run, still");
+    let answer = json!({"digest": hold["digest"], "answer": {"verdict": "approve"}});
+    let path = format!("/v1{place}/answer");
+    let answered = world.request("ana", reqwest::Method::POST, &path).json(&answer).send();
+    // Whoever follows by then is told what came of it; whoever comes later finds it in the list.
+    assert_eq!(answered.await.expect("a reply").status(), 200);
+    let path = format!("/agent/{}/conversations", first.uuid());
     for _ in 0..400 {
-        hold = world.holds("ana").await.pop();
-        if hold.is_some() {
+        if world.get("ana", &path).await.1["conversations"][0]["stop_reason"] == "end_turn" {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let hold = hold.expect("a hold");
-    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
-    let answer = json!({"digest": hold["digest"], "answer": {"verdict": "approve"}});
-    let (answered, streamed) = tokio::join!(
-        world.request("ana", reqwest::Method::POST, &path).json(&answer).send(),
-        told(reply)
-    );
-    assert_eq!(answered.expect("a reply").status(), 200);
-    streamed.finished();
-    assert_eq!(
-        (streamed.all("tool_result"), streamed.all("text")),
-        ("done".into(), "Finished.".into())
-    );
+    let (_, page) = world.get("ana", &path).await;
+    assert_eq!(page["conversations"][0]["final_response"], "Finished.");
+    assert_eq!(world.ran.times("wipe"), 1);
 }
 
 /// What is asked here can be answered on the page, and the client's late answer is told so.

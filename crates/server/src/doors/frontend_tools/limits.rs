@@ -13,6 +13,8 @@ pub(super) const ALIKE_MAX: usize = 8;
 pub(super) const REPEATS_KEPT_MS: u64 = 40 * 24 * 60 * 60 * 1000;
 /// Of the first words, for a list of conversations.
 pub(super) const TITLE_CHARS: usize = 80;
+/// Questions that are named one by one when they can only be answered elsewhere.
+pub(super) const HINTS_MAX: usize = 5;
 pub(super) const SESSIONS_DEFAULT: usize = 50;
 pub(super) const SESSIONS_MAX: usize = 100;
 /// Sessions that are counted; whoever has more sees this number.

@@ -56,7 +56,7 @@ pub(super) async fn answer(
     let flow = Flow::on(follow, &app, &caller, &session, None, since).await?;
     let kind = AgentType { format: format.unwrap_or(opened_in(&room, &session, &kind)?), ..kind };
     let session = session.id;
-    let telling = Telling { room, caller, session, run: None, kind, opener: None };
+    let telling = Telling { room, caller, session, kind, opener: None };
     Ok(telling.stream(&who, place, flow, connection))
 }
 

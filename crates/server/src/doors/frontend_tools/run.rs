@@ -151,7 +151,7 @@ impl Request {
         let since = Since::now(&session);
         let (app, caller) = (&self.room.app, &self.who.caller);
         let flow = Flow::on(follow, app, caller, &session, Some(run), since).await?;
-        self.told(&session, Some(run), flow, connection).await
+        self.told(&session, flow, connection).await
     }
 
     /// One of the sentences that were agreed on as an answer. From whoever may not give it, it is a
@@ -207,16 +207,10 @@ impl Request {
         connection: Connection,
     ) -> Reply {
         let flow = Flow::open(&self.room.app, &self.who.caller, session, run, since).await?;
-        self.told(session, run, flow, connection).await
+        self.told(session, flow, connection).await
     }
 
-    async fn told(
-        self,
-        session: &Arc<Session>,
-        run: Option<RunId>,
-        flow: Flow,
-        connection: Connection,
-    ) -> Reply {
+    async fn told(self, session: &Arc<Session>, flow: Flow, connection: Connection) -> Reply {
         let Request { room, who, kind, asked, .. } = self;
         let place = room.app.streams.take(who.caller.key_space())?;
         format::remember(&room.app, session, kind.format).await?;
@@ -233,7 +227,7 @@ impl Request {
         };
         let (caller, session) = (who.caller.clone(), session.id);
         let opener = Some(meta);
-        let telling = Telling { room, caller, session, run, kind, opener };
+        let telling = Telling { room, caller, session, kind, opener };
         Ok(telling.stream(&who, place, flow, connection))
     }
 }

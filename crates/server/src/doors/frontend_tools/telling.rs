@@ -1,18 +1,19 @@
-//! One stream, told from beginning to end. It ends at a pause that the client can do something about,
-//! at the end of the run, or with an error; a pause that only others can end is waited for.
+//! One stream, told from beginning to end. Every way through it ends: at a pause, at the end of the run,
+//! or with an error. Of a pause that this wire has no prompt for, a sentence says where to answer.
 
-use domain::id::{RunId, SessionId};
+use domain::id::SessionId;
 use domain::message::{Part, Role};
 use domain::session::Session;
 use domain::tool::Place as Where;
-use engine::{Caller, Error, Followed};
+use engine::{Caller, Error};
 use serde_json::json;
 
 use super::attached::Connection;
+use super::limits::HINTS_MAX;
 use super::wire::{Awaited, HEARTBEAT, Meta, Say, Writer, framed};
 use super::{Frontend, awaiting, body, transcript};
 use crate::auth::Who;
-use crate::doors::flow::{End, Flow, Kind, Settled, Since, Step};
+use crate::doors::flow::{End, Flow, Kind, Settled, Step};
 use crate::doors::stream::{self, Gone, Out};
 use crate::doors::{AgentType, Room, shown};
 use crate::problem::Reply;
@@ -23,17 +24,9 @@ pub(super) struct Telling {
     pub(super) room: Room<Frontend>,
     pub(super) caller: Caller,
     pub(super) session: SessionId,
-    /// Only of this run, or of all that follow.
-    pub(super) run: Option<RunId>,
     pub(super) kind: AgentType,
     /// The first item of a run's stream.
     pub(super) opener: Option<Meta>,
-}
-
-/// Whether there is more to tell.
-enum Next {
-    Wait,
-    Over,
 }
 
 impl Telling {
@@ -75,32 +68,36 @@ impl Teller {
             self.say(&Say::Opened(meta)).await?;
         }
         loop {
-            let next = match flow.next().await {
-                Ok(Some(Step::End(end))) => self.end(end).await?,
-                Ok(Some(step)) => match self.step(step, &flow).await {
-                    Ok(says) => {
-                        for say in says {
-                            self.say(&say).await?;
-                        }
-                        continue;
-                    }
-                    Err(error) => Err(error),
-                },
+            let says = match flow.next().await {
+                Ok(Some(Step::End(end))) => {
+                    let says = self.end(end).await;
+                    return self.say_all(says).await;
+                }
+                Ok(Some(step)) => self.step(step, &flow).await,
                 Ok(None) => return Ok(()),
                 Err(error) => Err(error),
             };
-            let reopened = match next {
-                Ok(Next::Over) => return Ok(()),
-                Ok(Next::Wait) => self.wait().await,
-                Err(error) => Err(error),
-            };
-            match reopened {
-                Ok(reopened) => flow = reopened,
-                Err(error) => {
-                    tracing::debug!(%error, "a stream of the frontend tools door ends");
-                    let message = "this cannot be told any further at present; come back";
-                    return self.fail("unavailable", message).await;
+            let failed = says.is_err();
+            self.say_all(says).await?;
+            if failed {
+                return Ok(());
+            }
+        }
+    }
+
+    /// All of it, or one error in its place.
+    async fn say_all(&mut self, says: Result<Vec<Say>, Error>) -> Result<(), Gone> {
+        match says {
+            Ok(says) => {
+                for say in says {
+                    self.say(&say).await?;
                 }
+                Ok(())
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a stream of the frontend tools door ends");
+                let message = "this cannot be told any further at present; come back";
+                self.say(&failed("unavailable", message)).await
             }
         }
     }
@@ -110,10 +107,6 @@ impl Teller {
             self.out.send(framed(&item)).await?;
         }
         Ok(())
-    }
-
-    async fn fail(&mut self, code: &str, message: &str) -> Result<(), Gone> {
-        self.say(&Say::Failed { code: code.to_owned(), message: message.to_owned() }).await
     }
 
     async fn step(&mut self, step: Step, flow: &Flow) -> Result<Vec<Say>, Error> {
@@ -162,38 +155,31 @@ impl Teller {
         }]
     }
 
-    async fn end(&mut self, end: End) -> Result<Result<Next, Error>, Gone> {
-        match end {
+    async fn end(&self, end: End) -> Result<Vec<Say>, Error> {
+        Ok(match end {
             End::Paused | End::Waiting => {
-                let prompts = match self.prompts().await {
-                    Ok(prompts) if prompts.is_empty() => return Ok(Ok(Next::Wait)),
-                    Ok(prompts) => prompts,
-                    Err(error) => return Ok(Err(error)),
+                let room = &self.told.room;
+                let session = room.app.engine.session(&self.told.caller, self.told.session).await?;
+                let prompts = self.prompts(&session).await?;
+                let mut says = match prompts.is_empty() {
+                    true => elsewhere(&room.app.origin, &session),
+                    false => vec![Say::Awaiting(prompts)],
                 };
-                self.say(&Say::Awaiting(prompts)).await?;
-                self.say(&Say::Done).await?;
+                says.push(Say::Done);
+                says
             }
-            End::Completed => {
-                if self.told.kind.history {
-                    match self.final_word().await {
-                        Ok(say) => self.say(&say).await?,
-                        Err(error) => return Ok(Err(error)),
-                    }
-                }
-                self.say(&Say::Done).await?;
-            }
-            End::Failed(why) => self.fail("run_failed", &why).await?,
-            End::Cancelled => self.fail("run_cancelled", "the run was cancelled").await?,
-            End::Closed => self.fail("unavailable", "the server is stopping; come back").await?,
-        }
-        Ok(Ok(Next::Over))
+            End::Completed if self.told.kind.history => vec![self.final_word().await?, Say::Done],
+            End::Completed => vec![Say::Done],
+            End::Failed(why) => vec![failed("run_failed", &why)],
+            End::Cancelled => vec![failed("run_cancelled", "the run was cancelled")],
+            End::Closed => vec![failed("unavailable", "the server is stopping; come back")],
+        })
     }
 
     /// What is asked now. What was shown of each is on record before it goes out.
-    async fn prompts(&self) -> Result<Vec<Awaited>, Error> {
+    async fn prompts(&self, session: &Session) -> Result<Vec<Awaited>, Error> {
         let room = &self.told.room;
-        let session = room.app.engine.session(&self.told.caller, self.told.session).await?;
-        let prompts = awaiting::open(&session, room.wire.setup.bridge_approvals);
+        let prompts = awaiting::open(session, room.wire.setup.bridge_approvals);
         for prompt in &prompts {
             let recorded: Reply<()> = shown::record(&room.app, room.door.name, &prompt.hold).await;
             if recorded.is_err() {
@@ -201,22 +187,6 @@ impl Teller {
             }
         }
         Ok(prompts.iter().map(awaiting::Prompt::shown).collect())
-    }
-
-    /// Nothing here is for this client: somebody else has to decide.
-    async fn wait(&self) -> Result<Flow, Error> {
-        let told = &self.told;
-        let engine = &told.room.app.engine;
-        let session = engine.session(&told.caller, told.session).await?;
-        let mut follow = engine.follow_session(told.session, Some(session.version)).await?;
-        loop {
-            match follow.next().await? {
-                Some(Followed::Event(_)) => break,
-                Some(_) => {}
-                None => return Err(Error::Unavailable("the server is stopping".into())),
-            }
-        }
-        Flow::open(&told.room.app, &told.caller, &session, told.run, Since::now(&session)).await
     }
 
     async fn final_word(&self) -> Result<Say, Error> {
@@ -233,4 +203,21 @@ impl Teller {
             "generated_files": [],
         })))
     }
+}
+
+/// Choices, forms and the like: there is no prompt for them on this wire, but a page of ours.
+fn elsewhere(origin: &str, session: &Session) -> Vec<Say> {
+    let lines: Vec<String> = session
+        .open_holds()
+        .take(HINTS_MAX)
+        .map(|hold| format!("Waiting for an answer: {} ({origin}/holds/{})", hold.title, hold.id))
+        .collect();
+    match lines.is_empty() {
+        true => Vec::new(),
+        false => vec![Say::Text(lines.join("\n")), Say::Closed],
+    }
+}
+
+fn failed(code: &str, message: &str) -> Say {
+    Say::Failed { code: code.to_owned(), message: message.to_owned() }
 }
