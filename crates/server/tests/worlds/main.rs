@@ -4,6 +4,7 @@ mod answers;
 mod approvals;
 mod chats;
 mod furniture;
+mod golden;
 mod hostile;
 mod later;
 mod prompts;

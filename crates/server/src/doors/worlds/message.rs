@@ -115,9 +115,9 @@ async fn by_words(here: &Here, session: &Session, text: &str) -> Answered<bool> 
 async fn told(here: &Here, chat: &str, session: &Session, flow: Flow, stream: bool) -> Answered {
     let source = here.source(chat, session);
     if stream {
-        return streamed(here, flow, source, Vec::new());
+        return streamed(here, flow, session, source, Vec::new());
     }
-    let (content, rests) = awaited(here, flow, source).await?;
+    let (content, rests) = awaited(here, flow, session, source).await?;
     // Nothing is called processed that is not.
     let message = match rests {
         true => "Message processed successfully",

@@ -6,6 +6,7 @@ use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::hold::{Choice, Hold, HoldState, Question};
 use domain::inquiry::{Asked, Chosen, Inquiry};
 use domain::schema::redact;
+use domain::view;
 use domain::visible::{visible, visible_multiline};
 use serde_json::{Value, json};
 
@@ -210,39 +211,22 @@ fn tool_name(hold: &Hold) -> &str {
     hold.call.as_ref().map_or("continue", |call| &call.tool)
 }
 
-/// What people read. The title was made safe to show when the hold was made; a question is told in full.
+/// What people read: a question in its own words, with options and context beside it; anything else as
+/// every surface shows it, with all that would run.
 fn text(hold: &Hold) -> String {
     let asked = hold.call.as_ref().and_then(|call| call.arguments.value().get("prompt"));
-    if let (Some(prompt), Question::Choose { .. }) = (asked.and_then(Value::as_str), &hold.question)
-    {
-        return visible_multiline(prompt);
+    match (asked.and_then(Value::as_str), &hold.question) {
+        (Some(prompt), Question::Choose { .. }) => visible_multiline(prompt),
+        _ => view::render(hold).trim_end().to_owned(),
     }
-    let mut text = hold.title.clone();
-    let mut line = |line: String| {
-        text.push('\n');
-        text.push_str(&line);
-    };
-    if let Some(directory) =
-        hold.call.as_ref().and_then(|call| call.context.working_directory.as_deref())
-    {
-        line(format!("In {}", visible(directory)));
-    }
-    if let Some(summary) = &hold.preview.summary {
-        line(visible_multiline(summary));
-    }
-    for warning in &hold.preview.warnings {
-        line(format!("Warning: {}", visible_multiline(warning)));
-    }
-    if let Some(evidence) = hold.context.get("evidence").and_then(Value::as_str) {
-        line(visible_multiline(evidence));
-    }
-    text
 }
 
+/// What stands beside the question: what the model said, or the call that is asked about.
 fn context(hold: &Hold) -> Value {
-    match arguments(hold).get("context") {
-        Some(context) if context.is_object() => context.clone(),
-        _ => json!({}),
+    match (&hold.question, arguments(hold).get("context")) {
+        (Question::Choose { .. }, Some(context)) if context.is_object() => context.clone(),
+        (Question::Choose { .. }, _) => json!({}),
+        _ => json!({"originalToolCall": original(hold)}),
     }
 }
 

@@ -9,7 +9,7 @@ use domain::digest::Digest;
 use domain::hold::{Hold, HoldState};
 use domain::id::HoldId;
 use domain::message::Origin;
-use domain::session::Session;
+use domain::session::{CallRecord, CallState, Session};
 use domain::tool::Place as Where;
 use engine::{Caller, Error};
 use serde_json::{Value, json};
@@ -38,13 +38,19 @@ pub(super) struct Teller {
     dialog: Option<(HoldId, Digest)>,
     /// Prompts of the second generation that are out.
     asked: BTreeMap<HoldId, Digest>,
+    /// Approved calls that have not begun: others of their turn are not decided yet.
+    waiting: Vec<Arc<Hold>>,
     /// The last message, or the prompt at which everything waits.
     last: Option<Value>,
     activity: u64,
 }
 
 impl Teller {
-    pub(super) fn new(here: &Here, source: Source) -> Teller {
+    /// `session` is how things stood before.
+    fn new(here: &Here, session: &Session, source: Source) -> Teller {
+        let cleared = |record: &CallRecord| matches!(record.state, CallState::Cleared { .. });
+        let cleared = session.turn_calls().filter(|(_, record)| cleared(record));
+        let waiting = cleared.filter_map(|(call, _)| session.hold_of(call)).cloned().collect();
         Teller {
             app: here.app().clone(),
             caller: here.caller().clone(),
@@ -53,6 +59,7 @@ impl Teller {
             said: None,
             dialog: None,
             asked: BTreeMap::new(),
+            waiting,
             last: None,
             activity: 1,
         }
@@ -105,13 +112,19 @@ impl Teller {
                 let start = Tool::Start { input: &called.input };
                 events.push(event::tool(&start, &called.tool, &called.tool_use_id, &self.source));
             }
-            Step::Settled(settled) => events.push(self.settled(&settled)),
+            Step::Settled(settled) => {
+                events.extend(self.started(&*flow.fresh().await?));
+                events.push(self.settled(&settled));
+            }
+            Step::Resumed => events.extend(self.started(&*flow.fresh().await?)),
             Step::HoldOpened(_) | Step::HoldChanged(_) => {
                 events.extend(self.prompts(&*flow.fresh().await?).await?);
             }
             Step::HoldDecided(hold) => {
-                events.extend(started(&hold, &self.source));
-                events.extend(self.prompts(&*flow.fresh().await?).await?);
+                let session = flow.fresh().await?;
+                self.waiting.push(hold);
+                events.extend(self.started(&session));
+                events.extend(self.prompts(&session).await?);
             }
             Step::End(End::Closed) => {}
             Step::End(end) => {
@@ -140,6 +153,23 @@ impl Teller {
         }
         self.speech = Some((message.to_owned(), String::new()));
         Some(event::speaking(&Speaking::Start, message, &self.source))
+    }
+
+    /// Approved calls that have really begun by now.
+    fn started(&mut self, session: &Session) -> Vec<Value> {
+        let mut events = Vec::new();
+        self.waiting.retain(|hold| {
+            let call = hold.call.as_ref().filter(|call| call.place == Where::Server);
+            let (Some(call), HoldState::Approved(_)) = (call, &hold.state) else { return false };
+            let begun = session.calls.get(&call.id).is_some_and(|record| record.attempts > 0);
+            if begun {
+                let input = prompt::arguments(hold);
+                let start = Tool::Start { input: &input };
+                events.push(event::tool(&start, &call.tool, &call.tool_use_id, &self.source));
+            }
+            !begun
+        });
+        events
     }
 
     fn settled(&self, settled: &Settled) -> Value {
@@ -214,19 +244,16 @@ async fn record(app: &App, hold: &Hold) -> Result<(), Error> {
         .map_err(|_| Error::Unavailable("what was shown could not be recorded".into()))
 }
 
-/// An approved call starts now.
-fn started(hold: &Arc<Hold>, source: &Source) -> Option<Value> {
-    let call = hold.call.as_ref().filter(|call| call.place == Where::Server)?;
-    matches!(hold.state, HoldState::Approved(_)).then(|| {
-        let input = prompt::arguments(hold);
-        event::tool(&Tool::Start { input: &input }, &call.tool, &call.tool_use_id, source)
-    })
-}
-
 /// The reply that tells all of it, after `first`, and ends a moment after everything rests.
-pub(super) fn streamed(here: &Here, flow: Flow, source: Source, first: Vec<Value>) -> Answered {
+pub(super) fn streamed(
+    here: &Here,
+    flow: Flow,
+    session: &Session,
+    source: Source,
+    first: Vec<Value>,
+) -> Answered {
     let place = here.app().streams.take(here.caller().key_space())?;
-    let mut teller = Teller::new(here, source);
+    let mut teller = Teller::new(here, session, source);
     let heartbeat = stream::Heartbeat(b": still here\n\n");
     let write = |out: stream::Out| async move {
         let mut flow = flow;
@@ -262,9 +289,10 @@ pub(super) fn streamed(here: &Here, flow: Flow, source: Source, first: Vec<Value
 pub(super) async fn awaited(
     here: &Here,
     mut flow: Flow,
+    session: &Session,
     source: Source,
 ) -> Answered<(Value, bool)> {
-    let mut teller = Teller::new(here, source);
+    let mut teller = Teller::new(here, session, source);
     let resting = async {
         while let Some(step) = flow.next().await? {
             teller.tell(step, &flow).await?;

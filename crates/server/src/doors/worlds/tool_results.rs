@@ -73,7 +73,8 @@ pub(super) async fn answered(
 async fn told(here: &Here, found: &Found, since: Since, first: Value) -> Answered<Response> {
     let app = here.app();
     let flow = Flow::open(app, here.caller(), &found.session, found.hold.run, since).await?;
-    streamed(here, flow, here.source(&found.chat, &found.session), vec![first])
+    let source = here.source(&found.chat, &found.session);
+    streamed(here, flow, &found.session, source, vec![first])
 }
 
 /// Just after a hold of the latest run was decided: whoever answers again hears what came of it.
