@@ -109,7 +109,8 @@ async fn serve(stream: TcpStream, shared: &Mutex<State>) -> std::io::Result<()> 
         if (&mut stream).take(8_192).read_line(&mut line).await? == 0 {
             return Ok(());
         }
-        let (command, rest) = line.trim_end().split_once(' ').unwrap_or_else(|| (line.trim_end(), ""));
+        let (command, rest) =
+            line.trim_end().split_once(' ').unwrap_or_else(|| (line.trim_end(), ""));
         let address = || {
             let inside = rest.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
             inside.map(|(address, _)| address.to_owned()).unwrap_or_default()
