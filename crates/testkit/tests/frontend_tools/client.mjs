@@ -217,7 +217,9 @@ export async function follow({ url, token, body, format, origin }) {
         if (state.status === "streaming") state.status = "complete";
         continue;
       }
-      const meta = reader === null || state.format === "json" ? opener(item) : null;
+      // Until the format is known, too.
+      const text = state.format === "json" ? item : finalWord.pass(item);
+      const meta = reader === null || state.format === "json" ? opener(text) : null;
       if (meta !== null) {
         state.metadata = meta;
         state.format = meta.format;
@@ -225,7 +227,6 @@ export async function follow({ url, token, body, format, origin }) {
         continue;
       }
       if (reader === null) continue; // Nothing is shown before the opener.
-      const text = state.format === "json" ? item : finalWord.pass(item);
       if (text.trim() !== "") reader.item(text);
     }
   }

@@ -110,7 +110,9 @@ impl Writer {
     fn opener(&self, meta: &Meta) -> String {
         let written = |query: &str| {
             let meta = Meta { user_query: query.to_owned(), ..meta.clone() };
-            self.envelope("meta_init").with(&meta.object().to_string(), true).written()
+            let item = self.envelope("meta_init").with(&meta.object().to_string(), true).written();
+            // Before it knows the format, the client looks for tags.
+            item.replace('<', "\\u003c")
         };
         let whole = written(&meta.user_query);
         let too_long = whole.len().saturating_sub(ENVELOPE_BYTES_MAX);

@@ -19,17 +19,16 @@ pub(super) struct Flowing {
 impl Flowing {
     /// The item for the next piece, if there is something to send.
     pub(super) fn piece(&mut self, delta: &str) -> Option<String> {
-        let delta = match (self.after_return, delta.strip_prefix('\n')) {
-            (true, Some(rest)) => {
-                self.after_return = false;
-                rest
-            }
+        let rest = match (self.after_return, delta.strip_prefix('\n')) {
+            (true, Some(rest)) => rest,
             _ => delta,
         };
-        // Nothing new changes nothing: the second half of a line break may still come.
-        if delta.is_empty() {
+        if rest.is_empty() {
+            // Nothing at all, or the second half of the line break.
+            self.after_return &= delta.is_empty();
             return None;
         }
+        let delta = rest;
         self.after_return = delta.ends_with('\r');
         let text = one_line(delta);
         let from = self.tail.len();
@@ -110,7 +109,7 @@ mod tests {
             &["a\r", "\nb"],
             &["a\r", "\n", "b"],
             &["a", "\r", "\n", "b"],
-            &["a\r", "", "\n", "", "b"],
+            &["a\r", "", "\nb"],
         ] {
             let joined: String = pieces(deltas).concat();
             assert_eq!(joined, "a\\nb", "{deltas:?}");

@@ -176,6 +176,7 @@ proptest! {
         };
         let items = written(format, &[Say::Opened(meta)]);
         prop_assert_eq!(items.len(), 1);
+        prop_assert!(!items[0].contains("<meta_final"), "looked for in every format");
         let nodes = read(format, &items);
         let [Node::Opened(meta)] = nodes.as_slice() else { panic!("{nodes:?}") };
         prop_assert_eq!(meta["agent_uuid"].as_str(), Some("0193-uuid"));
