@@ -8,6 +8,7 @@ pub mod asked;
 pub mod binary;
 pub mod chance;
 pub mod cleared;
+pub mod conforms;
 pub mod crash;
 pub mod disk;
 pub mod fake_chat;

@@ -1,0 +1,57 @@
+//! Telegram passes what every channel passes.
+
+use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::clock::Clock;
+use serde_json::Value;
+use testkit::conforms::{Platform, conforms};
+use testkit::faults::Fault;
+
+use crate::stage::{GROUP, Stage, group, number};
+
+struct OnTelegram(Stage);
+
+impl Platform for OnTelegram {
+    fn channel(&self) -> &dyn Channel {
+        &*self.0.bot
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &*self.0.clock
+    }
+
+    fn place(&self) -> Place {
+        group()
+    }
+
+    fn standing(&self) -> Vec<String> {
+        let messages = self.0.fake.messages(GROUP);
+        messages.iter().filter_map(|one| one["text"].as_str().map(str::to_owned)).collect()
+    }
+
+    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+        let message = self.0.fake.message(number(&posted.chat), number(&posted.message))?;
+        let rows = message["reply_markup"]["inline_keyboard"].as_array().cloned();
+        let rows = rows.unwrap_or_default();
+        let keys = rows.iter().filter_map(Value::as_array).flatten();
+        let data = keys.filter_map(|key| key["callback_data"].as_str());
+        Some(data.map(|data| data.parse().expect("our own pointer")).collect())
+    }
+
+    fn delete(&self, posted: &Posted) {
+        self.0.fake.delete(number(&posted.chat), number(&posted.message));
+    }
+
+    fn fail(&self, fault: Fault) {
+        self.0.fake.faults().plan("sendMessage", fault);
+    }
+
+    /// The Bot API sends whatever it is told to.
+    fn knows_repeats(&self) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn it_conforms() {
+    conforms(&OnTelegram(Stage::webhook().await)).await;
+}
