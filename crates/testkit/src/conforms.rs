@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::hold::Question;
 use ports::channel::{Channel, ChannelError, Hooked, Place, Pointer, Posted, Said, Saying};
 use ports::clock::Clock;
+use serde_json::Value;
 
 use crate::asked::Asked;
 use crate::faults::Fault;
@@ -32,6 +33,24 @@ pub trait Platform: Sync {
 
     /// Whether the platform itself knows a message again that is sent twice.
     fn knows_repeats(&self) -> bool;
+}
+
+/// Every pointer in a message, in whichever of its two forms the platform carries it.
+pub fn pointers_in(message: &Value) -> Vec<Pointer> {
+    let mut found = Vec::new();
+    match message {
+        Value::String(text) => found.extend(text.parse::<Pointer>().ok()),
+        Value::Array(items) => items.iter().for_each(|item| found.extend(pointers_in(item))),
+        Value::Object(fields) => {
+            let part = |name: &str| fields.get(name).and_then(Value::as_str);
+            if let (Some(key), Some(said), Some(nonce)) = (part("r"), part("o"), part("n")) {
+                found.extend(format!("h1:{key}:{said}:{nonce}").parse::<Pointer>().ok());
+            }
+            fields.values().for_each(|value| found.extend(pointers_in(value)));
+        }
+        _ => {}
+    }
+    found
 }
 
 /// Panics with a sentence about the first thing that the channel does wrong.

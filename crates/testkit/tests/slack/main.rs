@@ -1,5 +1,6 @@
 //! The connector of Slack against the platform on loopback.
 
+mod conforms;
 mod faults;
 mod forms;
 mod http;

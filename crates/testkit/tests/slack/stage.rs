@@ -41,8 +41,13 @@ impl Stage {
     }
 
     pub(crate) async fn new(mode: Mode) -> Stage {
+        Stage::faster(mode, 1).await
+    }
+
+    /// With waits that are so many times shorter.
+    pub(crate) async fn faster(mode: Mode, times: u32) -> Stage {
         let fake = FakeSlack::start().await;
-        let clock = MovedClock::new(1);
+        let clock = MovedClock::new(times);
         let slack = app(&fake, mode, clock.clone());
         let (stop, tasks) = (CancellationToken::new(), JoinSet::new());
         Stage { fake, slack, inbox: Arc::default(), clock, stop, tasks }

@@ -2,8 +2,7 @@
 
 use ports::channel::{Channel, Place, Pointer, Posted};
 use ports::clock::Clock;
-use serde_json::Value;
-use testkit::conforms::{Platform, conforms};
+use testkit::conforms::{Platform, conforms, pointers_in};
 use testkit::faults::Fault;
 
 use crate::stage::{GROUP, Stage, group, number};
@@ -30,11 +29,7 @@ impl Platform for OnTelegram {
 
     fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
         let message = self.0.fake.message(number(&posted.chat), number(&posted.message))?;
-        let rows = message["reply_markup"]["inline_keyboard"].as_array().cloned();
-        let rows = rows.unwrap_or_default();
-        let keys = rows.iter().filter_map(Value::as_array).flatten();
-        let data = keys.filter_map(|key| key["callback_data"].as_str());
-        Some(data.map(|data| data.parse().expect("our own pointer")).collect())
+        Some(pointers_in(&message))
     }
 
     fn delete(&self, posted: &Posted) {
