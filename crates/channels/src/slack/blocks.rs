@@ -44,17 +44,23 @@ fn sections(text: &str) -> Option<Vec<String>> {
     const FENCES: usize = "```\n\n```".len();
     let mut sections: Vec<String> = Vec::new();
     let mut piece = String::new();
+    // Counted as it grows: a text of a megabyte may have as many lines.
+    let mut held = 0;
     for line in literal(text.trim_end()).split('\n') {
-        if units(line) + FENCES > SLACK_SECTION_UNITS_MAX {
+        let more = units(line);
+        if more + FENCES > SLACK_SECTION_UNITS_MAX || sections.len() >= SLACK_SECTIONS_MAX {
             return None;
         }
-        if !piece.is_empty() && units(&piece) + 1 + units(line) + FENCES > SLACK_SECTION_UNITS_MAX {
+        if !piece.is_empty() && held + 1 + more + FENCES > SLACK_SECTION_UNITS_MAX {
             sections.push(std::mem::take(&mut piece));
+            held = 0;
         }
         if !piece.is_empty() {
             piece.push('\n');
+            held += 1;
         }
         piece.push_str(line);
+        held += more;
     }
     sections.push(piece);
     let fenced = sections.iter().map(|piece| format!("```\n{piece}\n```"));
