@@ -53,6 +53,7 @@ pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -
         }
         (503, _) => again(after),
         (500.., _) => ChannelError::Unknown(said()),
+        _ if is_gone(code) => ChannelError::Gone(said()),
         (300..=399, _) => ChannelError::Never(format!(
             "DingTalk answered {status}, and redirects are not followed; check `base_url`"
         )),
@@ -62,6 +63,13 @@ pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -
         _ => ChannelError::Never(format!("{}{}", said(), remedy(status, code))),
     };
     Heard::Failed(failed)
+}
+
+/// The card is no more, however they spell it. A template that is not there is another matter.
+fn is_gone(code: &str) -> bool {
+    let code = code.to_ascii_lowercase();
+    let card = code.contains("card") || code.contains("outtrackid");
+    card && !code.contains("template") && (code.contains("notexist") || code.contains("notfound"))
 }
 
 /// Where to click.
@@ -121,6 +129,9 @@ mod tests {
             (400, code("invalidParameter"), "never"),
             (200, json!({"errcode": 310000, "errmsg": "sign not match"}), "never"),
             (302, json!({}), "never"),
+            (400, code("param.cardNotExist"), "gone"),
+            (404, code("outTrackId.notFound"), "gone"),
+            (400, code("param.cardTemplateNotExist"), "never"),
         ] {
             assert_eq!(told(status, body.clone()), wanted, "{status} {body}");
         }

@@ -56,6 +56,10 @@ impl Api {
         self.state().said.clone()
     }
 
+    pub(super) fn delete(&self, id: &str) {
+        self.state().cards.retain(|card| card.id != id);
+    }
+
     pub(super) fn forget_tokens(&self) {
         self.state().tokens.clear();
     }

@@ -51,6 +51,11 @@ impl FakeDingtalk {
         self.api.said()
     }
 
+    /// The card is no more.
+    pub fn delete(&self, card: &str) {
+        self.api.delete(card);
+    }
+
     /// No token that was given is good any more.
     pub fn forget_tokens(&self) {
         self.api.forget_tokens();

@@ -2,6 +2,7 @@
 
 mod api;
 mod check;
+mod conforms;
 mod hook;
 mod line;
 
