@@ -204,6 +204,24 @@ export function suite(ai, react, version) {
       assert.deepEqual([last.messages.length, last.errors.length], [0, 0]);
     });
 
+    test("one of two was answered elsewhere: a reload shows how far it is, and the other lets it go on", async () => {
+      const talk = chat();
+      const before = world.did().length;
+      await talk.sendMessage({ text: "send both mails" });
+      const holds = (await world.pending()).filter((hold) => hold.run === talk.lastMessage.id);
+      const first = holds.find((hold) => hold.call.arguments.to === "a@b.c");
+      await world.answer(first.id, { verdict: "approve" });
+      const reloaded = chat({ id: talk.id });
+      await reloaded.resumeStream();
+      assert.deepEqual(reloaded.errors, []);
+      // Only version 7 has a word for an answer whose result is not there yet.
+      assert.deepEqual(states(reloaded), [version >= 7 ? "approval-responded" : asked, asked]);
+      if (version < 7) await decide(reloaded, tools(reloaded)[0], true);
+      await decide(reloaded, tools(reloaded)[1], false);
+      await settled(reloaded, /Result: /);
+      assert.deepEqual(world.did().slice(before), ['{"to":"a@b.c"}']);
+    });
+
     test("the program is killed while a question is open, and the answer counts afterwards", async () => {
       const talk = chat();
       await talk.sendMessage({ text: "send one mail" });
