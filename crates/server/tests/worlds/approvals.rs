@@ -243,3 +243,30 @@ async fn a_program_never_answers_and_a_stranger_finds_nothing() {
     let reply = stage.ask("ana", Method::POST, path, body).await;
     assert_eq!((reply.status, stage.witness.ran().len()), (200, 1), "{reply:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i16_a_call_whose_outcome_nobody_knows_is_asked_about_and_not_run_again() {
+    let stage = stage().await;
+    let vanishing = r#"call shell_cmd {"command":"vanish"}"#;
+    let (_, dialog) = asked(&stage, vanishing).await;
+    let reply = stage.submit(approval(&dialog, "approve", Some("once"))).await;
+    let settle = reply.dialog();
+    assert_eq!(settle.name, "client.humanIntervention");
+    assert_eq!(settle.arguments["options"], json!(["succeeded", "failed", "retry"]));
+    assert!(
+        settle.arguments["prompt"]
+            .as_str()
+            .is_some_and(|text| text.contains("its process is gone"))
+    );
+    let guess = stage.submit(crate::stage::choice(&settle, "maybe")).await;
+    assert_eq!(guess.code(), (400, "VALIDATION_ERROR".into()));
+    assert_eq!(stage.submit(crate::stage::choice(&settle, "succeeded")).await.status, 200);
+    assert_eq!(stage.model.results()[0].1, "BOB confirmed that the call was carried out.");
+    // The other generation says the same by an option's id.
+    let (_, dialog) = asked(&stage, vanishing).await;
+    let reply = stage.submit(approval(&dialog, "approve", Some("once"))).await;
+    let [prompt] = &reply.asked()[..] else { panic!("{reply:#?}") };
+    let told = stage.respond(json!({"requestId": prompt["requestId"], "optionId": "failed"})).await;
+    assert_eq!(told["accepted"], true);
+    assert_eq!(stage.witness.ran().len(), 2, "nothing ran again");
+}

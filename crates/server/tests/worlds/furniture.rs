@@ -76,14 +76,15 @@ impl Witness {
         let run = FnTool::new(tool.expect("a tool"), move |call| {
             let input = String::from_utf8_lossy(call.arguments.bytes()).into_owned();
             ran.lock().expect("sound").push(format!("{} {input}", call.tool));
-            let fails = input.contains("fail");
+            let (fails, vanishes) = (input.contains("fail"), input.contains("vanish"));
             let text = format!("did {} {input}", call.tool);
             async move {
-                match fails {
-                    true => {
+                match (fails, vanishes) {
+                    (true, _) => {
                         Outcome::Failed(Output::text("Command failed (exit code 3):\nno such file"))
                     }
-                    false => Outcome::Succeeded(Output::text(text)),
+                    (_, true) => Outcome::Unknown { evidence: "its process is gone".into() },
+                    _ => Outcome::Succeeded(Output::text(text)),
                 }
             }
         });
