@@ -152,3 +152,26 @@ async fn an_answer_given_elsewhere_stands() {
     let given: Vec<String> = world.given().into_iter().map(|it| it.content).collect();
     assert_eq!(given, ["red", "blue"]);
 }
+
+/// Sentences that the configuration knows as answers, with the values of the stored call in them.
+#[tokio::test]
+async fn a_sentence_that_was_agreed_on_is_an_answer_and_nothing_near_it_is() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["wipe", {"disk": "sda"}]]}])).await;
+    let uuid = first.uuid();
+    for near in ["Yes, wipe sdb.", "Yes, wipe sda. And sdb.", "yes", "Yes, wipe {disk}."] {
+        let body = json!({"user_prompt": near, "agent_uuid": uuid});
+        let told = world.post("ana", "/agent/run", &body).await;
+        assert_eq!(told.awaited_ids(), first.awaited_ids(), "{near}");
+    }
+    assert_eq!(world.ran.times("wipe"), 0);
+    let body = json!({"user_prompt": "Yes, wipe sda.", "agent_uuid": uuid});
+    let last = world.post("ana", "/agent/run", &body).await;
+    last.finished();
+    assert_eq!((world.ran.times("wipe"), last.all("tool_result")), (1, "done".into()));
+    let denied = world.run("ana", json!([{"calls": [["wipe", {"disk": "sdc"}]]}])).await;
+    let body = json!({"user_prompt": "No, keep sdc.", "agent_uuid": denied.uuid()});
+    let told = world.post("ana", "/agent/run", &body).await;
+    assert!(told.all("tool_result").contains("Denied by ANA"), "{:?}", told.items);
+    assert_eq!(world.ran.times("wipe"), 1);
+}

@@ -15,7 +15,9 @@ use ports::model::{CallResult, ModelMessage};
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use server::{AgentType, DoorSetup, Format, FrontendTools, HttpLimits, ServerSetup, Wire};
+use server::{
+    AgentType, DoorSetup, Format, FrontendTools, HttpLimits, ServerSetup, ToolWords, Wire,
+};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
@@ -125,6 +127,11 @@ async fn started(
         origins: vec![PAGE.into()],
         wire: Wire::FrontendTools(own),
     };
+    let words = ToolWords {
+        approve_text: Some("Yes, wipe {disk}.".into()),
+        deny_text: Some("No, keep {disk}.".into()),
+        ..ToolWords::default()
+    };
     let server = server::bind(ServerSetup {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
@@ -136,7 +143,7 @@ async fn started(
         limits: HttpLimits::default(),
         audit: None,
         doors: vec![door],
-        words: Default::default(),
+        words: [("wipe".to_owned(), words)].into(),
     })
     .await
     .expect("a server");
