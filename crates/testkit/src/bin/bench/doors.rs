@@ -19,6 +19,7 @@ use crate::cycle;
 use crate::goal::Goal;
 use crate::http::Serving;
 use crate::lean::{Failure, Lean, member};
+use crate::machine::resident;
 use crate::report::{Report, Row, number, percentile};
 
 const JSON: &str = "application/json";
@@ -258,14 +259,6 @@ async fn memory(
     bench.engine.close(Duration::from_secs(5)).await;
     bench.store.close().await;
     Ok(())
-}
-
-/// Of this process, in millions of bytes.
-fn resident() -> Result<f64, Box<dyn std::error::Error>> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.trim().split(' ').next()).ok_or("no VmRSS")?;
-    Ok(kilobytes.parse::<f64>()? * 1_024.0 / 1e6)
 }
 
 /// One request on a connection of its own, whose reply is read as it comes.

@@ -74,3 +74,11 @@ fn disk(folder: &Path) -> Option<String> {
     };
     Some(format!("{system} on {kind}"))
 }
+
+/// Of this process, in millions of bytes.
+pub(crate) fn resident() -> Result<f64, Box<dyn std::error::Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().split(' ').next()).ok_or("no VmRSS")?;
+    Ok(kilobytes.parse::<f64>()? * 1_024.0 / 1e6)
+}

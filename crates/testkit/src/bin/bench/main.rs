@@ -9,6 +9,7 @@
 )]
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
+mod chats;
 mod cycle;
 mod deltas;
 mod doors;
@@ -75,6 +76,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if options.wants("doors") {
         doors::run(options.quick, &folder.path().join("doors"), &report).await?;
+    }
+    if options.wants("chats") {
+        chats::run(options.quick, &folder.path().join("chats"), &report).await?;
     }
     if options.wants("policy") {
         policy::run(options.quick, &report)?;

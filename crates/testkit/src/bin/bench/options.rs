@@ -10,7 +10,7 @@ whether it is what it must be. The last lines of the table are the misses, if th
 
   --quick      seconds instead of minutes; for seeing that it works, not for figures
   --json       JSON lines instead of a table
-  --only       some of: floor cycle http deltas doors policy pending growth idle
+  --only       some of: floor cycle http deltas doors chats policy pending growth idle
                (without `floor` there is nothing to compare cycle and http with)
   --at-once N  cycle and http with so many clients instead of 1 and then 64
   --million    pending: 1,000,000 holds after the 100,000
@@ -24,8 +24,8 @@ Examples:
 `cargo xtask bench --profile` draws flame graphs instead; see `cargo xtask help bench`.";
 
 /// In the order in which they are measured.
-const NAMES: [&str; 9] =
-    ["floor", "cycle", "http", "deltas", "doors", "policy", "pending", "growth", "idle"];
+const NAMES: [&str; 10] =
+    ["floor", "cycle", "http", "deltas", "doors", "chats", "policy", "pending", "growth", "idle"];
 
 pub(crate) struct Options {
     pub(crate) quick: bool,

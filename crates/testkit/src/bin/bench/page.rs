@@ -12,12 +12,13 @@ const BEGIN: &str = "<!-- figures: written by `cargo xtask bench --page` -->";
 const END: &str = "<!-- end of figures -->";
 
 /// A measure's name, and what its table is called.
-const TABLES: [(&str, &str); 9] = [
+const TABLES: [(&str, &str); 10] = [
     ("floor", "Floors"),
     ("cycle", "Cycles in process"),
     ("http", "Cycles over HTTP"),
     ("deltas", "Deltas"),
     ("doors", "Doors"),
+    ("chats", "Chats"),
     ("policy", "Policy verdicts"),
     ("pending", "Pending holds"),
     ("growth", "Growth"),

@@ -1,0 +1,279 @@
+//! Chats: how soon somebody who presses a button is told, with very many holds open; and what chats cost
+//! in which nothing happens.
+//!
+//! The platform is a table in memory, so that what is measured is ours: the press is judged, written to
+//! disk and acknowledged.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use domain::message::Part;
+use domain::person::{Person, PersonId};
+use domain::policy::PolicySpec;
+use domain::time::Timestamp;
+use engine::{SystemChance, SystemClock};
+use ports::channel::{
+    Channel, ChannelError, Checked, Form, HookReply, Hooked, Inbox, Operator, Place, Pointer,
+    Posted, Press, Said, Saying, Showing, Shown, Told, Wrote,
+};
+use ports::clock::Clock as _;
+use ports::model::{
+    DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
+};
+use replies::Language;
+use switchboard::{Limits, Line, Setup, Switchboard};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::cycle::{self, Bench};
+use crate::goal::Goal;
+use crate::machine::resident;
+use crate::report::{Report, Row, number, percentile};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Calls the tool so many times at once, then says that it is done.
+struct Many(usize);
+
+#[async_trait]
+impl Model for Many {
+    async fn think(
+        &self,
+        request: &ModelRequest,
+        _: DeltaSink,
+        _: CancellationToken,
+    ) -> Result<ModelTurn, ModelError> {
+        if let Some(ModelMessage::Results { .. }) = request.messages.last() {
+            let parts = vec![Part::Text("done".into())];
+            return Ok(ModelTurn { parts, ..ModelTurn::default() });
+        }
+        let call = |number| WrittenCall {
+            tool_use_id: format!("toolu_{}_{number}", request.messages.len()),
+            tool: "noop".into(),
+            input: format!(r#"{{"table":"orders","number":{number}}}"#),
+        };
+        Ok(ModelTurn { calls: (0..self.0).map(call).collect(), ..ModelTurn::default() })
+    }
+}
+
+/// What stands in all chats.
+#[derive(Default)]
+struct Screen {
+    cards: Mutex<HashMap<String, (Posted, Pointer)>>,
+    said: Mutex<usize>,
+    changed: Notify,
+}
+
+#[async_trait]
+impl Channel for Screen {
+    fn name(&self) -> &str {
+        "bench"
+    }
+
+    fn platform(&self) -> &'static str {
+        "slack"
+    }
+
+    fn account(&self) -> &str {
+        "A"
+    }
+
+    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+        let (chat, thread, direct) = match place.clone() {
+            Place::Chat { chat, thread, direct } => (chat, thread, direct),
+            Place::Person(person) => (person, None, true),
+        };
+        let key = showing.key.as_str().to_owned();
+        let posted = Posted { chat, thread, direct, message: key.clone(), at: None };
+        let (of, nonce) = (showing.key.clone(), showing.nonce.clone());
+        let pointer = Pointer { key: of, said: Said::Allow, nonce };
+        self.cards.lock().expect("sound").insert(key, (posted.clone(), pointer));
+        self.changed.notify_waiters();
+        Ok(Shown { posted, takes_a_yes: true })
+    }
+
+    async fn repaint(&self, _: &Posted, _: &Showing<'_>) -> Result<bool, ChannelError> {
+        Ok(true)
+    }
+
+    async fn say(&self, _: &Place, _: &Saying<'_>) -> Result<(), ChannelError> {
+        *self.said.lock().expect("sound") += 1;
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
+        stop.cancelled().await;
+    }
+
+    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
+        HookReply { status: 404, content_type: "text/plain", body: Vec::new() }
+    }
+
+    async fn check(&self) -> Vec<Checked> {
+        Vec::new()
+    }
+}
+
+impl Screen {
+    async fn until(&self, is: impl Fn(&Screen) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            if is(self) {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+struct House {
+    bench: Bench,
+    board: Switchboard,
+    screen: Arc<Screen>,
+}
+
+async fn open(folder: &Path, calls: usize) -> Result<House, Failure> {
+    std::fs::create_dir_all(folder)?;
+    let bob = Person {
+        id: PersonId::new("bob"),
+        name: "Bob".into(),
+        roles: Default::default(),
+        identities: [("slack".to_owned(), "U1".to_owned())].into(),
+    };
+    let (policy, model) = (PolicySpec::default(), Arc::new(Many(calls)));
+    let bench = cycle::open_thinking(folder, policy, &["ops"], vec![bob], model).await?;
+    let screen = Arc::new(Screen::default());
+    let board = Switchboard::new(Setup {
+        engine: bench.engine.clone(),
+        clock: Arc::new(SystemClock::new(None)),
+        chance: Arc::new(SystemChance::default()),
+        lines: vec![Line {
+            channel: screen.clone(),
+            agent: Some("ops".into()),
+            ask: Vec::new(),
+            on_ambiguous: Default::default(),
+            language: Language::English,
+        }],
+        limits: Limits::default(),
+    });
+    board.start("http://127.0.0.1");
+    Ok(House { bench, board, screen })
+}
+
+impl House {
+    async fn close(self) {
+        self.board.close(Duration::from_secs(1)).await;
+        self.bench.engine.close(Duration::from_secs(5)).await;
+        self.bench.store.close().await;
+    }
+}
+
+fn bob() -> Option<Operator> {
+    Some(Operator { identity: "U1".into(), display: None })
+}
+
+fn now() -> Timestamp {
+    SystemClock::new(None).now()
+}
+
+fn wrote(chat: usize) -> Wrote {
+    Wrote {
+        event: format!("m{chat}"),
+        message: format!("m{chat}"),
+        operator: bob(),
+        chat: format!("C{chat}"),
+        thread: None,
+        direct: true,
+        text: "go".into(),
+        mentions_us: false,
+        mentions: Vec::new(),
+        mentions_others: false,
+        replies_to: None,
+        from_a_person: true,
+        edited: false,
+        forwarded: false,
+        attachment: false,
+        at: now(),
+    }
+}
+
+pub(crate) async fn run(quick: bool, folder: &Path, report: &Report) -> Result<(), Failure> {
+    let (chats, each, idle) = if quick { (10, 10, 200) } else { (100, 10, 10_000) };
+    pressed(chats, each, &folder.join("pressed"), report).await?;
+    quiet(idle, &folder.join("idle"), report).await
+}
+
+async fn pressed(chats: usize, each: usize, folder: &Path, report: &Report) -> Result<(), Failure> {
+    let house = open(folder, each).await?;
+    for chat in 0..chats {
+        house.board.wrote("bench", wrote(chat)).await?;
+    }
+    house.screen.until(|screen| screen.cards.lock().expect("sound").len() == chats * each).await;
+    let mut by_chat: HashMap<String, Vec<(Posted, Pointer)>> = HashMap::new();
+    for (posted, pointer) in house.screen.cards.lock().expect("sound").values() {
+        by_chat.entry(posted.chat.clone()).or_default().push((posted.clone(), pointer.clone()));
+    }
+    let mut pressing = JoinSet::new();
+    for cards in by_chat.into_values() {
+        let board = house.board.clone();
+        pressing.spawn(async move {
+            let mut took = Vec::new();
+            for (posted, pointer) in cards {
+                let press = Press {
+                    event: format!("p{}", posted.message),
+                    operator: bob(),
+                    chat: posted.chat,
+                    message: posted.message,
+                    pointer,
+                    form: Form::default(),
+                    at: now(),
+                };
+                let began = Instant::now();
+                let told = board.pressed("bench", press).await;
+                took.push(began.elapsed());
+                if !matches!(told, Ok(Told::Taken(_))) {
+                    return Err(format!("a press was not taken: {told:?}"));
+                }
+            }
+            Ok(took)
+        });
+    }
+    let mut took = Vec::new();
+    while let Some(done) = pressing.join_next().await {
+        took.extend(done??);
+    }
+    let of = format!("{} open holds, {chats} chats", number((chats * each) as f64));
+    let what = |which: &str| format!("press → acknowledged, {of}, {which}");
+    report.row(Row::new("chats", what("p50"), percentile(&took, 50), "ms"));
+    let p99 = percentile(&took, 99);
+    report.row(Row::new("chats", what("p99"), p99, "ms").goal(Goal::at_most(200.0)));
+    report.row(Row::new("chats", what("worst"), percentile(&took, 100), "ms"));
+    house.close().await;
+    Ok(())
+}
+
+async fn quiet(chats: usize, folder: &Path, report: &Report) -> Result<(), Failure> {
+    let house = open(folder, 0).await?;
+    // What the first ones bring into memory is not theirs: code, statements, pages of the database.
+    let first = chats / 20;
+    for chat in 0..first {
+        house.board.wrote("bench", wrote(chat)).await?;
+    }
+    house.screen.until(|screen| *screen.said.lock().expect("sound") == first).await;
+    let before = resident()?;
+    for chat in first..first + chats {
+        house.board.wrote("bench", wrote(chat)).await?;
+    }
+    house.screen.until(|screen| *screen.said.lock().expect("sound") == first + chats).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let what = format!("{} idle chats, RSS", number(chats as f64));
+    let grown = resident()? - before;
+    report.row(Row::new("chats", what, grown, "MB").goal(Goal::at_most(50.0)));
+    house.close().await;
+    Ok(())
+}
