@@ -15,6 +15,8 @@ pub struct Context {
     pub reserved: Vec<String>,
     /// How the platform writes our own name in this message.
     pub mentions: Vec<String>,
+    /// The platform says that somebody else is mentioned too, however the text spells it.
+    pub mentions_others: bool,
     pub attachment: bool,
 }
 
@@ -39,6 +41,7 @@ impl Default for Context {
             weak_ok: true,
             reserved: Vec::new(),
             mentions: Vec::new(),
+            mentions_others: false,
             attachment: false,
         }
     }

@@ -60,8 +60,9 @@ pub fn gate(message: &Message, opens: &[Open]) -> Gate {
         return Gate::NotAReply;
     }
     let (named, text) = named(message, opens);
-    let in_time = |index: &usize| is_in_time(message.at, &opens[*index]);
-    let candidates: Vec<usize> = named.into_iter().filter(in_time).collect();
+    // Nobody has answered what they had not seen.
+    let seen = |index: &usize| message.at >= opens[*index].delivered_at;
+    let candidates: Vec<usize> = named.into_iter().filter(seen).collect();
     if candidates.is_empty() {
         return Gate::NotAReply;
     }
@@ -69,6 +70,8 @@ pub fn gate(message: &Message, opens: &[Open]) -> Gate {
         candidates.iter().copied().filter(|index| opens[*index].admits_sender).collect();
     match entitled.as_slice() {
         [] => Gate::NotEntitled(candidates),
+        // Only now: a yes that came too soon for one hold must not become a yes to another.
+        [only] if !is_read(message.at, &opens[*only]) => Gate::NotAReply,
         [only] => {
             let open = &opens[*only];
             let beside = message.direct || is_beside(message, open);
@@ -89,13 +92,14 @@ fn is_beside(message: &Message, open: &Open) -> bool {
         || message.thread.is_some() && message.thread == open.thread
 }
 
-/// Nobody has answered what they had not seen. Something dangerous also takes a moment to read.
-fn is_in_time(at: Timestamp, open: &Open) -> bool {
+/// Something dangerous takes a moment to read.
+fn is_read(at: Timestamp, open: &Open) -> bool {
     let reading_ms = if open.risk >= Risk::High { READING_TIME_MS } else { 0 };
     at >= open.delivered_at.plus_ms(reading_ms)
 }
 
-/// Which holds it may be about: the one that it replies to, else those whose `#tag` it has, else all.
+/// Which holds it may be about: the one that it replies to and those whose `#tag` it has; else, if it
+/// replies to nothing in particular, those that were put into the same thread.
 fn named(message: &Message, opens: &[Open]) -> (Vec<usize>, String) {
     let all = |keep: &dyn Fn(&Open) -> bool| -> Vec<usize> {
         let kept = opens.iter().enumerate().filter(|(_, open)| keep(open));
@@ -121,7 +125,14 @@ fn named(message: &Message, opens: &[Open]) -> (Vec<usize>, String) {
     let mut named = [replied, tagged].concat();
     named.sort_unstable();
     named.dedup();
-    if named.is_empty() { (all(&|_| true), rest) } else { (named, rest) }
+    if !named.is_empty() {
+        return (named, rest);
+    }
+    // Some platforms call whatever stands in a thread a reply to its first message. Any other reply is
+    // about what it replies to, and if nothing waits there, it is about no other hold either.
+    let at_large = message.replies_to.is_none() || message.replies_to == message.thread;
+    // Each thread is a conversation of its own, also where nobody else is.
+    (all(&|open| at_large && open.thread == message.thread), rest)
 }
 
 #[cfg(test)]
@@ -209,7 +220,11 @@ mod tests {
         assert_eq!(gate(&group, &opens), Gate::NotAReply);
         let mentioned = Message { mentions_us: true, ..group };
         let strict = Gate::For { open: 0, text: "yes".into(), weak_ok: false };
-        assert_eq!(gate(&mentioned, &opens), strict, "an ok from across the room is not enough");
+        assert_eq!(
+            gate(&mentioned, &[open("7Q2")]),
+            strict,
+            "an ok from across the room is not enough"
+        );
         assert_eq!(
             gate(&Message { replies_to: Some("om_prompt"), ..group }, &opens),
             answers(0, "yes")
@@ -235,6 +250,51 @@ mod tests {
         assert_eq!(gate(&reply, &opens), answers(1, "yes"));
         let both = Message { text: "yes #7Q2", ..reply };
         assert_eq!(gate(&both, &opens), Gate::Several(vec![0, 1]));
+    }
+
+    #[test]
+    fn i31_a_reply_to_what_waits_no_longer_answers_nothing_else() {
+        let opens = [open("7Q2")];
+        let reply = Message { replies_to: Some("om_decided"), mentions_us: true, ..said("yes") };
+        for direct in [true, false] {
+            assert_eq!(gate(&Message { direct, ..reply }, &opens), Gate::NotAReply);
+            // Some platforms open a thread under whatever is replied to.
+            let under = Message { thread: Some("om_decided"), direct, ..reply };
+            assert_eq!(gate(&under, &opens), Gate::NotAReply);
+        }
+        let tagged = Message { text: "yes #7Q2", ..reply };
+        assert_eq!(gate(&tagged, &opens), answers(0, "yes "), "it says itself what it means");
+        // Whatever stands in a thread may be called a reply to the first message there.
+        let opens = [Open { thread: Some("om_first"), ..open("7Q2") }];
+        let inside =
+            Message { replies_to: Some("om_first"), thread: Some("om_first"), ..said("yes") };
+        assert_eq!(gate(&inside, &opens), answers(0, "yes"));
+        let quoting = Message { replies_to: Some("om_decided"), ..inside };
+        assert_eq!(gate(&quoting, &opens), Gate::NotAReply);
+    }
+
+    #[test]
+    fn i31_words_in_one_thread_answer_nothing_in_another() {
+        let opens = [Open { thread: Some("t1"), ..open("7Q2") }];
+        for direct in [true, false] {
+            let outside = Message { direct, mentions_us: true, ..said("yes") };
+            assert_eq!(gate(&outside, &opens), Gate::NotAReply);
+            let other = Message { thread: Some("t2"), ..outside };
+            assert_eq!(gate(&other, &opens), Gate::NotAReply);
+            assert_eq!(gate(&other, &[open("7Q2")]), Gate::NotAReply);
+            assert_eq!(gate(&Message { thread: Some("t1"), ..outside }, &opens), answers(0, "yes"));
+            let tagged = Message { text: "yes #7Q2", ..other };
+            let strict = Gate::For { open: 0, text: "yes ".into(), weak_ok: direct };
+            assert_eq!(gate(&tagged, &opens), strict);
+        }
+    }
+
+    #[test]
+    fn i31_a_yes_that_came_too_soon_for_one_is_no_yes_to_another() {
+        let opens = [Open { risk: Risk::High, ..open("7Q2") }, open("8R3")];
+        assert_eq!(gate(&said("yes"), &opens), Gate::Several(vec![0, 1]));
+        assert_eq!(gate(&said("yes #7Q2"), &opens), Gate::NotAReply);
+        assert_eq!(gate(&said("yes #8R3"), &opens), answers(1, "yes "));
     }
 
     #[test]

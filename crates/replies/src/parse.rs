@@ -49,7 +49,7 @@ pub fn parse(text: &str, context: &Context) -> Verdict {
         return Verdict::Ambiguous(Reason::Bidi);
     }
     let text = mentions::without_ours(text, &context.mentions);
-    if mentions::mentions_somebody(&text) {
+    if context.mentions_others || mentions::mentions_somebody(&text) {
         return Verdict::Ambiguous(Reason::OtherMention);
     }
     let text = fold(&text);

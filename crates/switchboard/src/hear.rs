@@ -338,6 +338,7 @@ impl Waiting {
             weak_ok,
             reserved: reserved_by(tool),
             mentions: wrote.mentions.clone(),
+            mentions_others: wrote.mentions_others,
             attachment: wrote.attachment,
         }
     }

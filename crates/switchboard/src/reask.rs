@@ -35,7 +35,11 @@ impl Switchboard {
         which: &[&Waiting],
     ) -> Result<(), Error> {
         let Some(first) = which.first() else { return Ok(()) };
-        let context = Context { mentions: heard.wrote.mentions.clone(), ..Context::default() };
+        let context = Context {
+            mentions: heard.wrote.mentions.clone(),
+            mentions_others: heard.wrote.mentions_others,
+            ..Context::default()
+        };
         let verdict = parse(&heard.wrote.text, &context);
         let reason = match verdict {
             Verdict::Ambiguous(reason) if !reason.asks_again() => reason,

@@ -185,3 +185,41 @@ async fn an_ok_is_enough_for_little_and_beside_the_prompt() {
     world.board.wrote("slack", reply).await.unwrap();
     assert!(world.hold(card.hold).await.is_pending());
 }
+
+#[tokio::test]
+async fn i31_a_reply_to_a_decided_prompt_answers_no_other() {
+    let world = World::memory().await;
+    let first = world.held("wipe").await;
+    assert!(matches!(world.press("bob", &first, Said::Deny).await, Told::Taken(_)));
+    world.chat.text("Finished.").await;
+    let second = world.held("bury").await;
+    let mut reply = world.wrote("bob", "确认");
+    reply.replies_to = Some(first.posted.message.clone());
+    world.board.wrote("slack", reply).await.unwrap();
+    let hold = world.hold(second.hold).await;
+    assert!(hold.is_pending() && hold.votes.is_empty(), "{:?}", hold.votes);
+}
+
+#[tokio::test]
+async fn i31_words_in_a_thread_answer_only_what_is_asked_there() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let mut elsewhere = world.wrote("bob", "confirm");
+    elsewhere.thread = Some("another conversation".into());
+    world.board.wrote("slack", elsewhere).await.unwrap();
+    assert!(world.hold(card.hold).await.is_pending());
+    world.write("bob", "confirm").await;
+    world.chat.card("approved+succeeded").await;
+}
+
+#[tokio::test]
+async fn i13_what_is_said_to_somebody_else_too_is_no_answer() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    // The text need not show it: platforms write names as they like.
+    let mut wrote = world.wrote("bob", "confirm");
+    wrote.mentions_others = true;
+    world.board.wrote("slack", wrote).await.unwrap();
+    world.chat.text("still waits").await;
+    assert!(world.hold(card.hold).await.is_pending());
+}
