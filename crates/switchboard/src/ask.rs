@@ -52,27 +52,38 @@ impl Switchboard {
         let mut concerned = false;
         for wire in self.0.lines.values() {
             for key in self.prompts(wire, hold).await? {
-                self.redraw(wire, &key).await?;
+                self.redraw(wire, &key, None).await?;
                 concerned = true;
             }
         }
         Ok(concerned)
     }
 
-    pub(crate) async fn redraw(&self, wire: &Wire, key: &str) -> Result<(), Error> {
+    /// Whoever is about to draw it themselves says what they draw: then nonce and code are already
+    /// those of what is asked now.
+    pub(crate) async fn redraw(
+        &self,
+        wire: &Wire,
+        key: &str,
+        drawn: Option<&Hold>,
+    ) -> Result<Option<Delivery>, Error> {
         let now = self.0.clock.now();
         let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
             }
             delivery.wanted += 1;
+            if let Some(hold) = drawn {
+                delivery.turn_to(hold, || self.0.chance.bits());
+            }
             // One that is just being sent, or waits for a platform to recover, is not hurried.
             let waits = delivery.attempts > 0;
             Some(Next::due(due_at.filter(|_| waits).unwrap_or(now)))
         };
-        shelf::update(self.store(), &wire.shelves.out, &format!("d/{key}"), change).await?;
+        let note = format!("d/{key}");
+        let delivery = shelf::update(self.store(), &wire.shelves.out, &note, change).await?;
         wire.wake.notify_one();
-        Ok(())
+        Ok(delivery)
     }
 
     async fn prompts(&self, wire: &Wire, hold: HoldId) -> Result<Vec<String>, Error> {

@@ -8,6 +8,7 @@ use ports::channel::{Key, Nonce, Place, Posted};
 use replies::Code;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::OLD_NONCES;
 use crate::shelf::short;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,20 +17,23 @@ pub(crate) struct Delivery {
     v: u8,
     pub(crate) hold: String,
     pub(crate) place: StoredPlace,
+    /// Of the hold that nonce and code were made for. Whatever else is asked gets others, so that a
+    /// press says by its nonce what was seen.
+    pub(crate) asks: String,
     pub(crate) nonce: String,
+    /// Nonces of what was asked here before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) old_nonces: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
     /// Whether words answer this kind of question.
     pub(crate) words: bool,
     pub(crate) stage: Stage,
-    /// Of the hold as it was last shown.
+    /// Of the hold as it is certainly shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<String>,
     #[serde(default)]
     pub(crate) takes_a_yes: bool,
-    /// When something else was asked than before: what was pressed earlier meant that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) changed_ms: Option<i64>,
     /// Counts the changes of the hold, and how many of them are drawn.
     #[serde(default)]
     pub(crate) wanted: u64,
@@ -109,18 +113,18 @@ impl Delivery {
     /// decides about the code: whoever says yes to something dangerous has read it.
     pub(crate) fn reserve(hold: &Hold, place: &Place, chance: impl Fn() -> u128) -> Delivery {
         let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
-        let needs_code = hold.question == Question::Approve && hold.risk >= Risk::High;
         Delivery {
             v: 1,
             hold: hold.id.to_string(),
             place: StoredPlace::from(place),
+            asks: hold.digest().to_string(),
             nonce: Nonce::make(chance()).as_str().to_owned(),
-            code: needs_code.then(|| Code::make(chance(), hold.risk).shown().to_owned()),
+            old_nonces: Vec::new(),
+            code: code_of(hold, chance),
             words,
             stage: Stage::Reserved,
             digest: None,
             takes_a_yes: false,
-            changed_ms: None,
             wanted: 1,
             painted: 0,
             attempts: 0,
@@ -129,6 +133,26 @@ impl Delivery {
             reasks: 0,
             reasked_ms: None,
         }
+    }
+
+    /// If the hold asks something else now: the buttons and the code of what was shown are no longer
+    /// those of this prompt.
+    pub(crate) fn turn_to(&mut self, hold: &Hold, chance: impl Fn() -> u128) {
+        let digest = hold.digest().to_string();
+        if !hold.is_pending() || self.asks == digest {
+            return;
+        }
+        let old = std::mem::replace(&mut self.nonce, Nonce::make(chance()).as_str().to_owned());
+        self.old_nonces.push(old);
+        let forgotten = self.old_nonces.len().saturating_sub(OLD_NONCES);
+        self.old_nonces.drain(..forgotten);
+        self.code = code_of(hold, chance);
+        self.asks = digest;
+        self.digest = None;
+    }
+
+    pub(crate) fn shows(&self, hold: &Hold) -> bool {
+        self.digest.as_deref() == Some(hold.digest().to_string().as_str())
     }
 
     pub(crate) fn hold(&self) -> Option<HoldId> {
@@ -154,6 +178,11 @@ impl Delivery {
             None => self.place.lane(),
         }
     }
+}
+
+fn code_of(hold: &Hold, chance: impl Fn() -> u128) -> Option<String> {
+    let needs_code = hold.question == Question::Approve && hold.risk >= Risk::High;
+    needs_code.then(|| Code::make(chance(), hold.risk).shown().to_owned())
 }
 
 /// The name of the prompt of a hold in a place: always the same, so that it is never made twice.

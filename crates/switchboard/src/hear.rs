@@ -10,7 +10,7 @@ use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{Place, Wrote};
 use ports::store::PutNote;
-use replies::{Code, Context, Gate, Message, Open, Verdict, gate, parse, reserved_by};
+use replies::{Code, Context, Gate, Message, Open, Reason, Verdict, gate, parse, reserved_by};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -124,6 +124,15 @@ impl Switchboard {
             Gate::For { open, text, weak_ok } => {
                 let Some(one) = waiting.get(open) else { return Ok(()) };
                 let verdict = parse(&text, &one.context(heard.wrote, weak_ok));
+                // A code may be that of what was asked before: that is no wrong one.
+                let an_answer = match verdict {
+                    Verdict::Ambiguous(Reason::BadCode | Reason::CodeRequired) => true,
+                    Verdict::Ambiguous(_) => false,
+                    _ => true,
+                };
+                if an_answer && !one.delivery.shows(&one.hold) {
+                    return self.changed_meanwhile(heard, one).await;
+                }
                 if let Verdict::Ambiguous(reason) = verdict {
                     return self.ambiguous(heard, one, reason).await;
                 }
@@ -141,10 +150,6 @@ impl Switchboard {
         event: &str,
     ) -> Result<(), Error> {
         let (words, tag) = (heard.words(), &one.hold.tag);
-        if one.delivery.digest != Some(one.hold.digest().to_string()) {
-            self.redraw(heard.wire, &one.key).await?;
-            return self.reply(heard, "changed", &words.changed(tag)).await;
-        }
         if !one.delivery.takes_a_yes && !matches!(verdict, Verdict::Cancel(_)) {
             return self.reply(heard, "not-whole", &words.not_whole(tag)).await;
         }
@@ -159,8 +164,7 @@ impl Switchboard {
                 self.reply(heard, "already", &words.ended(&hold, people)).await
             }
             Err(Error::Refused(Refusal::VersionConflict { .. })) => {
-                self.redraw(heard.wire, &one.key).await?;
-                self.reply(heard, "changed", &words.changed(tag)).await
+                self.changed_meanwhile(heard, one).await
             }
             Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
                 self.whisper(heard, "not-entitled", &words.not_entitled(tag)).await
@@ -170,6 +174,11 @@ impl Switchboard {
             }
             Err(error) => Err(error),
         }
+    }
+
+    async fn changed_meanwhile(&self, heard: &Heard<'_>, one: &Waiting) -> Result<(), Error> {
+        self.redraw(heard.wire, &one.key, None).await?;
+        self.reply(heard, "changed", &heard.words().changed(&one.hold.tag)).await
     }
 
     /// What becomes of a text that decided nothing.

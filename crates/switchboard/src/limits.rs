@@ -61,6 +61,9 @@ pub(crate) const PAGE: usize = 200;
 pub(crate) const UPDATE_ATTEMPTS: u32 = 50;
 /// How long a record that was taken up is nobody else's business. Longer than a send can take.
 pub(crate) const LEASE_MS: u64 = 60_000;
+/// Earlier forms of one prompt whose buttons are told that it has changed. Those of older ones are
+/// nobody's.
+pub(crate) const OLD_NONCES: usize = 8;
 /// Events after which the place in the log is noted, when none of them concerned a chat.
 pub(crate) const NOTE_EVERY: u64 = 256;
 /// Until the store is asked again that could not be reached.

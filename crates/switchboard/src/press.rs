@@ -5,7 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::hold::{Hold, Question};
 use domain::refusal::Refusal;
-use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Told, Wrote};
 use subtle::ConstantTimeEq as _;
@@ -69,6 +68,14 @@ struct Looked {
     hold: Arc<Hold>,
 }
 
+/// A prompt that stands somewhere.
+struct Standing {
+    delivery: Delivery,
+    posted: StoredPosted,
+    /// The press is for what was asked there before.
+    old: bool,
+}
+
 impl Switchboard {
     async fn press(&self, wire: &Arc<Wire>, press: &Press) -> Result<Told, Error> {
         let Looked { caller, delivery, posted, hold } = match self.look(wire, press).await? {
@@ -94,8 +101,7 @@ impl Switchboard {
                 Ok(redraw(&hold).map_or(Told::NotHere, Told::Already))
             }
             Err(Error::Refused(Refusal::VersionConflict { hold })) => {
-                self.redraw(wire, key.as_str()).await?;
-                Ok(redraw(&hold).map_or(Told::NotHere, Told::Changed))
+                self.changed(wire, key, &posted, &hold).await
             }
             Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
                 Ok(self.refused(wire, press, Told::NotEntitled, "it is not for them"))
@@ -131,7 +137,8 @@ impl Switchboard {
     async fn look(&self, wire: &Arc<Wire>, press: &Press) -> Result<Result<Looked, Told>, Error> {
         let key = &press.pointer.key;
         let refused = |told, why| Ok(Err(self.refused(wire, press, told, why)));
-        let Some((delivery, posted)) = self.standing(wire, key, press).await? else {
+        let Some(Standing { delivery, posted, old }) = self.standing(wire, key, press).await?
+        else {
             return refused(Told::NotHere, "it points to no prompt of ours");
         };
         let elsewhere = wire.line.channel.names_chats() && posted.chat != press.chat;
@@ -160,12 +167,22 @@ impl Switchboard {
             return Ok(Err(redraw().map_or(Told::NotHere, Told::Already)));
         }
         // Pressed on what is no longer asked.
-        let old = delivery.changed_ms.is_some_and(|at| press.at < Timestamp::from_ms(at));
-        if old || delivery.digest != Some(hold.digest().to_string()) {
-            self.redraw(wire, key.as_str()).await?;
-            return Ok(Err(redraw().map_or(Told::NotHere, Told::Changed)));
+        if old || !delivery.shows(&hold) {
+            return self.changed(wire, key, &posted, &hold).await.map(Err);
         }
         Ok(Ok(Looked { caller, delivery, posted, hold }))
+    }
+
+    async fn changed(
+        &self,
+        wire: &Wire,
+        key: &Key,
+        posted: &StoredPosted,
+        hold: &Hold,
+    ) -> Result<Told, Error> {
+        let turned = self.redraw(wire, key.as_str(), Some(hold)).await?;
+        let redraw = turned.and_then(|delivery| self.redrawn(key, &delivery, posted, hold));
+        Ok(redraw.map_or(Told::NotHere, Told::Changed))
     }
 
     /// The prompt that a pointer means, if its nonce is right, and where it stands. People are quick: a
@@ -175,7 +192,7 @@ impl Switchboard {
         wire: &Wire,
         key: &Key,
         press: &Press,
-    ) -> Result<Option<(Delivery, StoredPosted)>, Error> {
+    ) -> Result<Option<Standing>, Error> {
         let note = format!("d/{}", key.as_str());
         let look = async {
             loop {
@@ -184,12 +201,14 @@ impl Switchboard {
                 noted.as_mut().enable();
                 let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
                 let Some(delivery) = read.map(|read| read.record) else { return Ok(None) };
-                let nonce = press.pointer.nonce.as_str().as_bytes();
-                if !bool::from(delivery.nonce.as_bytes().ct_eq(nonce)) {
+                let pressed = press.pointer.nonce.as_str().as_bytes();
+                let is = |nonce: &String| bool::from(nonce.as_bytes().ct_eq(pressed));
+                let old = delivery.old_nonces.iter().any(is);
+                if !old && !is(&delivery.nonce) {
                     return Ok(None);
                 }
                 if let Some(posted) = delivery.posted().cloned() {
-                    return Ok(Some((delivery, posted)));
+                    return Ok(Some(Standing { delivery, posted, old }));
                 }
                 noted.await;
             }

@@ -28,6 +28,12 @@ struct Taken {
     first: bool,
 }
 
+impl Taken {
+    fn digest(&self) -> Option<String> {
+        Some(self.hold.digest().to_string())
+    }
+}
+
 impl Switchboard {
     pub(crate) async fn send(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
         match note.split_once('/') {
@@ -61,11 +67,13 @@ impl Switchboard {
         };
         let taken = shelf::update(self.store(), &wire.shelves.out, note, take).await?;
         let Some(delivery) = taken.filter(|_| !idle) else { return Ok(()) };
-        let (Some(id), Some(nonce), Ok(key)) = (delivery.hold(), delivery.nonce(), Key::new(key))
-        else {
+        let (Some(id), Ok(key)) = (delivery.hold(), Key::new(key)) else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
         let Some(hold) = self.store().hold(id).await? else {
+            return self.end(wire, note, Reason::RestartInvalidated).await;
+        };
+        let Some((delivery, nonce)) = self.turned(wire, note, delivery, &hold).await? else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
         let taken = Taken { key, nonce, delivery, hold, first };
@@ -76,6 +84,27 @@ impl Switchboard {
             None => self.show(wire, note, &taken).await,
             Some(posted) => self.repaint(wire, note, &taken, &posted).await,
         }
+    }
+
+    /// A hold that asks something else gets a nonce and a code of its own, on disk before it is drawn.
+    async fn turned(
+        &self,
+        wire: &Wire,
+        note: &str,
+        delivery: Delivery,
+        hold: &Hold,
+    ) -> Result<Option<(Delivery, Nonce)>, Error> {
+        let mut turned = Some(delivery);
+        if hold.is_pending()
+            && turned.as_ref().is_some_and(|it| it.asks != hold.digest().to_string())
+        {
+            let turn = |delivery: &mut Delivery, due_at| {
+                delivery.turn_to(hold, || self.0.chance.bits());
+                Some(Next { due_at, ..Next::rests() })
+            };
+            turned = shelf::update(self.store(), &wire.shelves.out, note, turn).await?;
+        }
+        Ok(turned.and_then(|delivery| delivery.nonce().map(|nonce| (delivery, nonce))))
     }
 
     async fn show(&self, wire: &Arc<Wire>, note: &str, taken: &Taken) -> Result<(), Error> {
@@ -102,7 +131,9 @@ impl Switchboard {
         let posted = StoredPosted::from(&shown.posted);
         let change = |delivery: &mut Delivery, _| {
             delivery.stage = Stage::Pending { posted: posted.clone(), since_ms: since.as_ms() };
-            delivery.digest = Some(taken.hold.digest().to_string());
+            // An earlier attempt may have shown what was asked then; that is known when it is drawn again.
+            let certain = taken.first || delivery.old_nonces.is_empty();
+            delivery.digest = taken.digest().filter(|digest| certain && delivery.asks == *digest);
             delivery.takes_a_yes = shown.takes_a_yes;
             delivery.attempts = 0;
             if !may_be_old {
@@ -135,11 +166,10 @@ impl Switchboard {
         };
         let now = self.0.clock.now();
         let change = |delivery: &mut Delivery, _| {
-            let digest = Some(taken.hold.digest().to_string());
+            let digest = taken.digest().filter(|digest| delivery.asks == *digest);
             if delivery.digest != digest {
                 // What was said to the old question does not answer the new one.
                 delivery.digest = digest;
-                delivery.changed_ms = Some(now.as_ms());
                 if let Stage::Pending { since_ms, .. } = &mut delivery.stage {
                     *since_ms = now.as_ms();
                 }

@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 /// What happens to the next thing that is sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
+    /// Not this one, but perhaps the next.
+    Nothing,
     Again(Option<Duration>),
     /// It is done, and nobody says so.
     UnknownDone,
@@ -123,6 +125,14 @@ impl Chat {
         .await
     }
 
+    /// The only prompt, once it has been painted so many times.
+    pub(crate) async fn painted_times(&self, times: usize) -> Card {
+        self.until("painted", |screen| {
+            screen.cards.values().find(|card| card.states.len() >= times).cloned()
+        })
+        .await
+    }
+
     pub(crate) async fn text(&self, contains: &str) -> Text {
         let find = |screen: &Screen| {
             let found = screen.texts.iter().find(|(_, text)| text.text.contains(contains));
@@ -136,7 +146,9 @@ impl Chat {
     }
 
     async fn faulty(&self) -> Option<Fault> {
-        self.faults.lock().unwrap().pop_front()
+        let fault = self.faults.lock().unwrap().pop_front();
+        self.changed.notify_waiters();
+        fault
     }
 
     /// Does it as the fault says: whether, and what is told.
@@ -144,7 +156,7 @@ impl Chat {
         let fault = self.faulty().await;
         let unknown = || Err(ChannelError::Unknown("no answer".into()));
         let done = match fault {
-            None => Ok(act()),
+            None | Some(Fault::Nothing) => Ok(act()),
             Some(Fault::Again(after)) => {
                 return Err(ChannelError::Again { after, why: "slowly".into() });
             }
@@ -233,6 +245,8 @@ impl Channel for Chat {
             let card = screen.cards.get_mut(showing.key.as_str()).expect("was shown");
             assert_eq!(&card.posted, posted);
             card.states.push(Chat::painted(showing));
+            card.nonce = showing.nonce.clone();
+            card.code = showing.code.map(str::to_owned);
             takes_a_yes
         })
         .await

@@ -123,3 +123,31 @@ async fn who_presses_before_we_know_where_it_stands_is_heard() {
     }
     world.chat.card("approved+succeeded").await;
 }
+
+#[tokio::test]
+async fn i02_a_card_of_an_earlier_attempt_does_not_count_for_what_is_asked_now() {
+    let world = World::memory().await;
+    world.model.will("", &[("bury", serde_json::json!({"n": 1}))]);
+    // It is shown and nobody says so; later it is found, and cannot be drawn again yet.
+    let slow = Fault::Again(Some(Duration::from_secs(60)));
+    world.chat.will([Fault::UnknownDone, Fault::Nothing, slow]);
+    world.write("ana", "bury").await;
+    let card = world.chat.card("pending").await;
+    world.revised_by_bob(card.hold, r#"{"n": 2}"#).await;
+    world.clock.advance(Duration::from_millis(1_100));
+    world
+        .chat
+        .until("found", |screen| {
+            (screen.shows >= 2 && world.chat.faults.lock().unwrap().is_empty()).then_some(())
+        })
+        .await;
+    let told = world.press("ana", &card, Said::Allow).await;
+    assert!(matches!(told, Told::Changed(_)), "{told:?}");
+    world.write("ana", "confirm").await;
+    assert!(world.hold(card.hold).await.is_pending(), "words say yes to what is seen");
+    world.chat.text("changed").await;
+    let card = world.in_time(world.chat.painted_times(2)).await;
+    assert!(matches!(world.press("ana", &card, Said::Allow).await, Told::Taken(_)));
+    world.chat.card("approved+succeeded").await;
+    assert_eq!(world.done(), [r#"bury {"n": 2}"#]);
+}

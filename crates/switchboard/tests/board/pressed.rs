@@ -183,26 +183,22 @@ async fn i02_a_card_that_shows_something_else_decides_nothing() {
     let world = World::memory().await;
     let card = world.held("bury").await;
     // Somebody changes the call; their vote is for the new one.
-    let hold = world.hold(card.hold).await;
-    let arguments = domain::json::Arguments::parse(br#"{"n": 2}"#).unwrap();
-    let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
-    let bob = world.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
     // The repaint is held back, so that the old card is still there.
     world.chat.will([crate::chat::Fault::Again(Some(Duration::from_secs(60)))]);
-    let answering = Answering { digest: Some(hold.digest()), answer };
-    world.engine.answer(&bob, card.hold, answering, None).await.unwrap();
+    world.revised_by_bob(card.hold, r#"{"n": 2}"#).await;
     let early = world.press_of("ana", &card, Said::Allow);
     let told = world.board.pressed("slack", early.clone()).await.unwrap();
     assert!(matches!(told, Told::Changed(_)), "{told:?}");
-    let repainted = world.chat.until("repainted", |screen| {
-        screen.cards.values().any(|card| card.states.len() > 1).then_some(())
-    });
-    world.in_time(repainted).await;
-    // What was pressed before the card changed still means the old one.
-    let told = world.board.pressed("slack", early).await.unwrap();
-    assert!(matches!(told, Told::Changed(_)), "{told:?}");
-    assert!(world.hold(card.hold).await.is_pending());
-    assert!(matches!(world.press("ana", &card, Said::Allow).await, Told::Taken(_)));
+    let Told::Changed(redraw) = told else { panic!() };
+    let repainted = world.in_time(world.chat.painted_times(2)).await;
+    assert_eq!(repainted.nonce, redraw.nonce, "drawn alike, whoever draws it");
+    // What was pressed before the card changed still means the old one, whenever it arrives.
+    for late in [early, world.press_of("ana", &card, Said::Allow)] {
+        let told = world.board.pressed("slack", late).await.unwrap();
+        assert!(matches!(told, Told::Changed(_)), "{told:?}");
+        assert!(world.hold(card.hold).await.is_pending());
+    }
+    assert!(matches!(world.press("ana", &repainted, Said::Allow).await, Told::Taken(_)));
     world.chat.card("approved+succeeded").await;
     assert_eq!(world.done(), [r#"bury {"n": 2}"#]);
 }
@@ -217,4 +213,20 @@ async fn a_card_that_was_cut_takes_no_yes() {
     world.chat.text("does not fit here as a whole").await;
     assert!(world.hold(card.hold).await.is_pending());
     assert!(matches!(world.press("bob", &card, Said::Deny).await, Told::Taken(_)));
+}
+
+#[tokio::test]
+async fn i13_what_becomes_dangerous_gets_a_code() {
+    let world = World::memory().await;
+    let card = world.held("bury").await;
+    assert_eq!(card.code, None);
+    world.revised_by_bob(card.hold, r#"{"n": 9}"#).await;
+    let repainted = world.chat.painted_times(2).await;
+    let code = repainted.code.expect("nine at once are dangerous");
+    world.clock.advance(Duration::from_secs(2));
+    world.write("ana", "confirm").await;
+    world.chat.text("the code of the prompt is missing").await;
+    assert!(world.hold(card.hold).await.is_pending());
+    world.write("ana", &format!("confirm {code}")).await;
+    world.chat.card("approved+succeeded").await;
 }

@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::answer::Answer;
 use domain::event::{Scope, TokenOwner};
 use domain::hold::{Hold, Question, Risk};
 use domain::id::{HoldId, NodeId};
 use domain::message::Part;
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, People, Person, PersonId};
-use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then};
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place as Runs, Tool};
 use engine::{
-    AgentSetup, Caller, Engine, NewHold, NewToken, Setup as EngineSetup, SystemChance, SystemClock,
+    AgentSetup, Answering, Caller, Engine, NewHold, NewToken, Setup as EngineSetup, SystemChance,
+    SystemClock,
 };
 use ports::channel::{Form, Inbox as _, Operator, Press, Said, Told, Wrote};
 use ports::clock::{Chance as _, Clock};
@@ -158,7 +160,10 @@ fn policy() -> Policy {
         risk,
         ask: Some(AskSpec { roles: vec!["dba".into()], quorum, ..AskSpec::default() }),
     };
+    let mut nine = rule("nine at once", "bury", Some(Risk::High), 2);
+    nine.matcher.args.push(ConditionSpec { pointer: "/n".into(), op: Op::Equals(json!(9)) });
     let rules = vec![
+        nine,
         rule("dbas wipe", "wipe", None, 1),
         rule("dbas burn", "burn", Some(Risk::High), 1),
         rule("two dbas bury", "bury", None, 2),
@@ -355,6 +360,20 @@ impl World {
         self.model.will("Finished.", &[]);
         self.write("ana", &format!("please {tool}")).await;
         self.chat.card("pending").await
+    }
+
+    /// Bob approves something else than what was asked.
+    pub(crate) async fn revised_by_bob(&self, id: HoldId, arguments: &str) {
+        let arguments = domain::json::Arguments::parse(arguments.as_bytes()).unwrap();
+        let answer = Answer::Approve {
+            scope: domain::answer::Scope::Once,
+            arguments: Some(arguments),
+            note: None,
+        };
+        let bob = self.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
+        let answering = Answering { digest: Some(self.hold(id).await.digest()), answer };
+        let hold = self.engine.answer(&bob, id, answering, None).await.unwrap();
+        assert!(hold.is_pending() && hold.votes.len() == 1, "{hold:?}");
     }
 
     pub(crate) async fn hold(&self, id: HoldId) -> Arc<Hold> {
