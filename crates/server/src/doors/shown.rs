@@ -1,4 +1,5 @@
-//! What was shown on a wire that carries no digest: the one recorded when the prompt went out counts.
+//! What was shown on a wire that carries no digest: the one recorded when the prompt went out to this
+//! person counts. What somebody else was shown says nothing about them.
 //!
 //! A call that was never edited has had one digest only, so nothing is written for it: the usual pause
 //! costs nothing.
@@ -6,20 +7,21 @@
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::refusal::Refusal;
-use ports::store::PutNote;
+use engine::Caller;
+use ports::store::{PutNote, StoreError};
 
 use super::limits::SHOWN_KEPT_MS;
 use crate::app::App;
 use crate::problem::Reply;
 
 /// To be called before a prompt is sent out.
-pub(crate) async fn record(app: &App, door: &str, hold: &Hold) -> Reply<()> {
+pub(crate) async fn record(app: &App, caller: &Caller, door: &str, hold: &Hold) -> Reply<()> {
     if is_first(hold) || !hold.is_pending() {
         return Ok(());
     }
     let put = PutNote {
         shelf: shelf(door),
-        key: hold.id.to_string(),
+        key: key(caller, hold),
         value: Some(hold.digest().to_string().into_bytes()),
         expected: None,
         due_at: None,
@@ -31,17 +33,27 @@ pub(crate) async fn record(app: &App, door: &str, hold: &Hold) -> Reply<()> {
 
 /// The digest that an answer over this wire stands for. Whoever saw an older version than the one that
 /// is asked about now is told so.
-pub(crate) async fn digest(app: &App, door: &str, hold: &Hold) -> Reply<Digest> {
+pub(crate) async fn digest(app: &App, caller: &Caller, door: &str, hold: &Hold) -> Reply<Digest> {
+    match seen(app, caller, door, hold).await? {
+        Some(seen) => Ok(seen),
+        None => Err(Refusal::VersionConflict { hold: Box::new(hold.clone()) }.into()),
+    }
+}
+
+/// The same; `None` for whoever saw an older version, or none.
+pub(crate) async fn seen(
+    app: &App,
+    caller: &Caller,
+    door: &str,
+    hold: &Hold,
+) -> Result<Option<Digest>, StoreError> {
     // What is decided cannot be answered in error: whoever tries is told what stands.
     if is_first(hold) || !hold.is_pending() {
-        return Ok(hold.digest());
+        return Ok(Some(hold.digest()));
     }
-    let note = app.engine.store().note(&shelf(door), &hold.id.to_string()).await?;
+    let note = app.engine.store().note(&shelf(door), &key(caller, hold)).await?;
     let shown = note.and_then(|note| String::from_utf8(note.value).ok()?.parse().ok());
-    match shown {
-        Some(shown) if shown == hold.digest() => Ok(shown),
-        _ => Err(Refusal::VersionConflict { hold: Box::new(hold.clone()) }.into()),
-    }
+    Ok(shown.filter(|shown| *shown == hold.digest()))
 }
 
 /// Whether what is asked is what was asked at first.
@@ -51,4 +63,8 @@ fn is_first(hold: &Hold) -> bool {
 
 fn shelf(door: &str) -> String {
     format!("{door}.shown")
+}
+
+fn key(caller: &Caller, hold: &Hold) -> String {
+    format!("{} {}", hold.id, caller.key_space())
 }

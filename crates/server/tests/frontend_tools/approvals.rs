@@ -93,10 +93,16 @@ async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
     assert_eq!((&edited["state"], &edited["version"]), (&json!("pending"), &json!(2)));
     world.results("dora", &uuid, &[(&id, "yes")]).await.refused(409, "version_conflict");
     assert_eq!(world.ran.times("both"), 0);
-    // Only once the new one was sent out does a yes mean it.
     let again = world.run("ana", turns).await;
     let message = again.awaited()[0]["input"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("table: \"b\""), "{message}");
+    // Ana has seen the new one by now, and Dora has not.
+    world.results("dora", &uuid, &[(&id, "yes")]).await.refused(409, "version_conflict");
+    assert_eq!(world.ran.times("both"), 0);
+    // Only once it was sent to her does her yes mean it: here in the list that a reload reads.
+    let (_, page) = world.get("dora", &format!("/agent/{uuid}/conversations")).await;
+    let asked = page["conversations"][0]["pending_frontend_tools"][0].to_string();
+    assert!(asked.contains("table: \\\"b\\\""), "{asked}");
     world.results("dora", &uuid, &[(&id, "yes")]).await.finished();
     assert_eq!(world.ran.times("both"), 1);
 }

@@ -219,8 +219,15 @@ async fn a_hold_that_changed_since_it_was_shown_is_not_approved() {
         stage.ask("dan", Method::POST, "/worlds/my-world/tool-results", stale.clone()).await;
     assert_eq!(reply.code(), (409, "VERSION_CONFLICT".into()), "{reply:?}");
     assert!(stage.witness.ran().is_empty());
-    // Listed anew, it is shown as it is now; then it can be approved.
+    // Listed anew, it is shown as it is now: to whoever lists it, and to nobody else.
     stage.post(&format!("/worlds/my-world/setChat/{chat}"), json!({})).await;
+    let reply =
+        stage.ask("dan", Method::POST, "/worlds/my-world/tool-results", stale.clone()).await;
+    assert_eq!(reply.code(), (409, "VERSION_CONFLICT".into()), "{reply:?}");
+    let session = shown["session"].as_str().expect("a session");
+    let path = format!("/worlds/my-world/setChat/{session}");
+    let listed = stage.ask("dan", Method::POST, &path, json!({})).await;
+    assert_eq!(listed.status, 200, "{listed:?}");
     let reply = stage.ask("dan", Method::POST, "/worlds/my-world/tool-results", stale).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_eq!(stage.witness.ran(), [r#"both {"n":2}"#]);

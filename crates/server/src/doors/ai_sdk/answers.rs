@@ -131,7 +131,7 @@ async fn one(
     if let Err(misfit) = hold.question.fits(&answer) {
         return Err(Problem::invalid(misfit.field, misfit.why).into());
     }
-    let digest = shown::digest(&here.app, NAME, &hold).await?;
+    let digest = shown::digest(&here.app, caller, NAME, &hold).await?;
     given.answers.push((hold, digest, answer));
     Ok(())
 }

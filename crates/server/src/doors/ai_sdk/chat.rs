@@ -108,8 +108,14 @@ pub(crate) async fn converse(
             let waits = given.is_empty() && given.presses_on;
             answers::store(here, caller, &given).await?;
             let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
-            go_on(here, who, &session, Teller::new(here, asked.ui, message, given.upto), waits)
-                .await
+            go_on(
+                here,
+                who,
+                &session,
+                Teller::new(here, caller, asked.ui, message, given.upto),
+                waits,
+            )
+            .await
         }
     }
 }
@@ -130,7 +136,7 @@ async fn by_words(
     let Some((hold, verdict)) = words::spoken(&here.app.words, session, &texts.join("\n")) else {
         return Ok(None);
     };
-    let Ok(digest) = super::super::shown::digest(&here.app, NAME, &hold).await else {
+    let Ok(digest) = super::super::shown::digest(&here.app, &who.caller, NAME, &hold).await else {
         return Ok(None);
     };
     let answer = answers::verdict(verdict == words::Verdict::Approve, None);
@@ -146,7 +152,7 @@ async fn by_words(
     let message = format!("{}-{}", latest(session).unwrap_or_default(), session.version);
     let run = fresh.run.as_ref().map(|run| run.id);
     let flow = Flow::open(&here.app, &who.caller, &fresh, run, since).await?;
-    Ok(Some(streamed(here, who, flow, Teller::new(here, ui, message, None))?))
+    Ok(Some(streamed(here, who, flow, Teller::new(here, &who.caller, ui, message, None))?))
 }
 
 async fn spoken(
@@ -166,7 +172,8 @@ async fn spoken(
         engine.retry_run(caller, run.id).await?;
         let session = engine.session(caller, session.id).await?;
         let message = run.id.to_string();
-        return go_on(here, who, &session, Teller::new(here, ui, message, None), false).await;
+        return go_on(here, who, &session, Teller::new(here, caller, ui, message, None), false)
+            .await;
     }
     let since = Since::now(&session);
     let key = match (posted.regenerate, run) {
@@ -194,7 +201,7 @@ async fn spoken(
         Err(error) => return Err(error.into()),
     };
     let flow = Flow::open(&here.app, caller, &session, Some(run), since).await?;
-    streamed(here, who, flow, Teller::new(here, ui, run.to_string(), None))
+    streamed(here, who, flow, Teller::new(here, caller, ui, run.to_string(), None))
 }
 
 /// Of which message, and not of what it says: one id is one message.

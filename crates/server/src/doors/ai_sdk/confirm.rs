@@ -62,7 +62,7 @@ async fn confirmed(here: &Here, who: &Who, project: &str, body: &Value) -> Reply
     let hold = held(&session, call).ok_or_else(unknown)?;
     match stands(&hold, approved) {
         Standing::Open => {
-            let digest = shown::digest(&here.app, NAME, &hold).await?;
+            let digest = shown::digest(&here.app, caller, NAME, &hold).await?;
             let answering = Answering { digest: Some(digest), answer: verdict(approved, None) };
             Box::pin(here.app.engine.answer(caller, hold.id, answering, None)).await?;
         }

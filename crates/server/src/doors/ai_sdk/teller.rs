@@ -9,6 +9,7 @@ use domain::id::{HoldId, MessageId};
 use domain::outcome::ResultKind;
 use domain::session::Session;
 use domain::tool::Confirm;
+use engine::Caller;
 use serde_json::Value;
 
 use super::super::flow::{Called, End, Flow, Settled, Step};
@@ -19,6 +20,7 @@ use super::{Here, NAME, Ui, chunks};
 
 pub(crate) struct Teller {
     here: Here,
+    caller: Caller,
     ui: Ui,
     /// What the client calls the message.
     message: String,
@@ -54,9 +56,16 @@ impl From<engine::Error> for Stopped {
 }
 
 impl Teller {
-    pub(crate) fn new(here: &Here, ui: Ui, message: String, upto: Option<MessageId>) -> Teller {
+    pub(crate) fn new(
+        here: &Here,
+        caller: &Caller,
+        ui: Ui,
+        message: String,
+        upto: Option<MessageId>,
+    ) -> Teller {
         Teller {
             here: here.clone(),
+            caller: caller.clone(),
             ui,
             message,
             upto,
@@ -181,7 +190,9 @@ impl Teller {
             (Question::Approve, Some(call)) if !hold.two_phase => {
                 if !self.passing {
                     // Before anybody can see it.
-                    shown::record(app, NAME, hold).await.map_err(|_| Stopped::Refused)?;
+                    shown::record(app, &self.caller, NAME, hold)
+                        .await
+                        .map_err(|_| Stopped::Refused)?;
                     self.revisions.insert(hold.id, call.revision);
                     if self.ui >= Ui::Six {
                         let id = id_of(session, call.id);
@@ -285,7 +296,7 @@ impl Teller {
                 continue;
             }
             let app = &self.here.app;
-            shown::record(app, NAME, hold).await.map_err(|_| Stopped::Refused)?;
+            shown::record(app, &self.caller, NAME, hold).await.map_err(|_| Stopped::Refused)?;
             let (id, input) = (id_of(session, call.id), input_of(app, session, call.id));
             let [_, available] =
                 chunks::input(&id, &call.tool, &input, !is_own(app, session, &call.tool));

@@ -22,7 +22,7 @@ use super::wire::Awaited;
 use super::{Frontend, awaiting, find, transcript};
 use crate::asked::json as reply;
 use crate::auth::Who;
-use crate::doors::Room;
+use crate::doors::{Room, shown};
 use crate::problem::{Problem, Reply};
 
 #[derive(Deserialize)]
@@ -53,10 +53,11 @@ pub(super) async fn list(
     let has_more = chosen.len() > limit;
     chosen.drain(..chosen.len().saturating_sub(limit));
     chosen.reverse();
-    let prompts: Vec<Awaited> = awaiting::open(&session, room.wire.setup.bridge_approvals)
-        .iter()
-        .map(awaiting::Prompt::shown)
-        .collect();
+    let open = awaiting::open(&session, room.wire.setup.bridge_approvals);
+    for prompt in &open {
+        shown::record(&room.app, &who.caller, room.door.name, &prompt.hold).await?;
+    }
+    let prompts: Vec<Awaited> = open.iter().map(awaiting::Prompt::shown).collect();
     let conversations: Vec<Value> = chosen
         .into_iter()
         .map(|(number, run)| {

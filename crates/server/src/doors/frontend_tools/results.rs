@@ -108,7 +108,7 @@ async fn checked(
         let digest = match answer {
             // What a client tool was asked to do cannot be edited; an approval is of what was shown.
             Answer::Perform { .. } => None,
-            _ => Some(shown::digest(&room.app, room.door.name, hold).await?),
+            _ => Some(shown::digest(&room.app, caller, room.door.name, hold).await?),
         };
         answers.push((Hold::clone(hold), Answering { digest, answer: answer.clone() }));
     }

@@ -167,7 +167,7 @@ impl Request {
         if !hold.admits(person.id(), engine.people()) {
             return Ok(None);
         }
-        let digest = Some(shown::digest(&self.room.app, NAME, hold).await?);
+        let digest = Some(shown::digest(&self.room.app, caller, NAME, hold).await?);
         let answer = match verdict {
             Verdict::Approve => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
             Verdict::Deny => Answer::Deny { reason: None, stop: false },

@@ -181,7 +181,8 @@ impl Teller {
         let room = &self.told.room;
         let prompts = awaiting::open(session, room.wire.setup.bridge_approvals);
         for prompt in &prompts {
-            let recorded: Reply<()> = shown::record(&room.app, room.door.name, &prompt.hold).await;
+            let (caller, door) = (&self.told.caller, room.door.name);
+            let recorded: Reply<()> = shown::record(&room.app, caller, door, &prompt.hold).await;
             if recorded.is_err() {
                 return Err(Error::Unavailable("what is shown could not be recorded".into()));
             }

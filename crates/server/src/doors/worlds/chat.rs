@@ -194,7 +194,7 @@ pub(super) async fn set(here: Here) -> Answered<Response> {
     let mut prompts = Vec::new();
     for (hold, session) in open {
         let Some(prompt) = Prompt::of(&hold) else { continue };
-        shown::record(here.app(), DOOR, &hold).await?;
+        shown::record(here.app(), here.caller(), DOOR, &hold).await?;
         let prompt = prompt.value(&hold, &here.source(&chat.id, session));
         prompts.push(json!({"chatId": chat.id, "prompt": prompt}));
     }

@@ -14,7 +14,6 @@ use super::here::{Here, Posted, ok};
 use super::prompt::Prompt;
 use super::respond::Respond;
 use crate::doors::shown;
-use crate::problem::Refused;
 
 pub(super) async fn respond(posted: Posted) -> Answered {
     let given = Respond::read(&posted.strict()?)?;
@@ -49,14 +48,12 @@ pub(super) async fn respond(posted: Posted) -> Answered {
 
 async fn store(here: &Here, found: &Found, answer: Answer) -> Answered<Result<(), Refusal>> {
     let digest = match found.hold.is_pending() {
-        true => match shown::digest(here.app(), DOOR, &found.hold).await {
-            Ok(digest) => Some(digest),
-            // The one way in which what was shown can be refused.
-            Err(Refused::Problem(_)) => {
+        true => match shown::seen(here.app(), here.caller(), DOOR, &found.hold).await? {
+            Some(digest) => Some(digest),
+            None => {
                 let hold = Box::new((*found.hold).clone());
                 return Ok(Err(Refusal::VersionConflict { hold }));
             }
-            Err(other) => return Err(other.into()),
         },
         false => None,
     };

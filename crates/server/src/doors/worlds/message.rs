@@ -99,7 +99,9 @@ async fn by_words(here: &Here, session: &Session, text: &str) -> Answered<bool> 
     let Some((hold, verdict)) = words::spoken(&here.app().words, session, text) else {
         return Ok(false);
     };
-    let Ok(digest) = shown::digest(here.app(), DOOR, &hold).await else { return Ok(false) };
+    let Ok(digest) = shown::digest(here.app(), here.caller(), DOOR, &hold).await else {
+        return Ok(false);
+    };
     let answer = match verdict {
         words::Verdict::Approve => approved(false),
         words::Verdict::Deny => Answer::Deny { reason: None, stop: false },

@@ -203,7 +203,7 @@ impl Teller {
             };
             let message = prompt::message(hold, &link);
             if new || (message.is_some() && !dialog) {
-                record(&self.app, hold).await?;
+                record(&self.app, &self.caller, hold).await?;
             }
             if let (Some(message), false) = (&message, dialog) {
                 let message = Message { sender: self.source.agent.clone(), ..message.clone() };
@@ -237,9 +237,9 @@ impl Teller {
     }
 }
 
-async fn record(app: &App, hold: &Hold) -> Result<(), Error> {
+async fn record(app: &App, caller: &Caller, hold: &Hold) -> Result<(), Error> {
     // A prompt that could not be recorded must not go out: its answer would not count.
-    shown::record(app, DOOR, hold)
+    shown::record(app, caller, DOOR, hold)
         .await
         .map_err(|_| Error::Unavailable("what was shown could not be recorded".into()))
 }

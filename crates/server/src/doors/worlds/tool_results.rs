@@ -62,7 +62,7 @@ pub(super) async fn answered(
 ) -> Answered<Arc<Hold>> {
     // Of a hold that is decided already, only who says the same again hears yes.
     let digest = match found.hold.is_pending() {
-        true => Some(shown::digest(here.app(), DOOR, &found.hold).await?),
+        true => Some(shown::digest(here.app(), here.caller(), DOOR, &found.hold).await?),
         false => None,
     };
     let answering = Answering { digest, answer: answer(&found.hold)? };
