@@ -5,6 +5,7 @@
 //! shown (`shown`) and what happens in a run (`flow`) are told here once for all of them. Doors are
 //! off unless the configuration opens them, and are no part of the API that `/openapi.json` describes.
 
+mod agreed;
 mod ai_sdk;
 mod conversation;
 mod cors;

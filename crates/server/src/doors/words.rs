@@ -72,7 +72,7 @@ fn filled(template: &str, arguments: &Value) -> Option<String> {
 }
 
 /// Case, spacing and the shape of quotation marks say nothing.
-fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let plain = |letter: char| match letter {
         '\u{2018}' | '\u{2019}' | '`' | '\u{b4}' => '\'',

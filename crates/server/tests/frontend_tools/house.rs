@@ -10,13 +10,14 @@ use domain::message::Part;
 use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
-use domain::tool::{Effects, Place, Tool};
+use domain::tool::{Confirm, Effects, Place, Tool};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
 };
 use ports::tool_host::ToolHost;
 use serde_json::{Value, json};
+use server::{ToolWords, Words};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tools::client::ClientTool;
@@ -34,7 +35,7 @@ pub(crate) fn people() -> People {
     }))
 }
 
-/// `wipe` asks the requester, `drop` a DBA, `both` two of them, `hurry` waits for a moment only; the rest is allowed.
+/// `wipe` and `deploy` ask the requester, `drop` a DBA, `both` two of them, `hurry` waits for a moment only; the rest is allowed.
 pub(crate) fn policy() -> PolicySpec {
     let rule = |tool: &str, then, ask| RuleSpec {
         name: format!("about {tool}"),
@@ -49,6 +50,7 @@ pub(crate) fn policy() -> PolicySpec {
         default: Then::Allow,
         rules: vec![
             rule("wipe", Then::Ask, Some(AskSpec::default())),
+            rule("deploy", Then::Ask, Some(AskSpec::default())),
             rule("drop", Then::Ask, Some(dbas(1))),
             rule("both", Then::Ask, Some(dbas(2))),
             rule("hurry", Then::Ask, Some(soon)),
@@ -77,14 +79,19 @@ pub(crate) fn tools(ran: &Ran) -> Vec<Arc<dyn ToolHost>> {
     for (name, effects) in [
         ("wipe", Effects::AtMostOnce),
         ("drop", Effects::AtMostOnce),
+        ("deploy", Effects::AtMostOnce),
         ("both", Effects::AtMostOnce),
         ("write", Effects::AtMostOnce),
         ("look", Effects::ReadOnly),
     ] {
         let schema = json!({"type": "object"});
         let tool = Tool::new(name, "a tool of the test", schema, effects, Place::Server, "test");
+        let mut tool = tool.expect("a tool");
+        if name == "deploy" {
+            tool.confirm = Confirm::TwoPhase;
+        }
         let count = ran.counter(name);
-        all.push(Arc::new(FnTool::new(tool.expect("a tool"), move |call| {
+        all.push(Arc::new(FnTool::new(tool, move |call| {
             count.fetch_add(1, Ordering::SeqCst);
             // Says back what it was given, so that hostile output can be made.
             let says = call.arguments.value().get("says").and_then(Value::as_str);
@@ -134,6 +141,9 @@ impl Model for Puppet {
         let number = since.iter().filter(|it| matches!(it, ModelMessage::Assistant { .. })).count();
         let script: Value = match serde_json::from_str(text) {
             Ok(script @ Value::Object(_)) => script,
+            _ if text.starts_with("The person approved deploy") => {
+                json!({"turns": [{"calls": [["deploy", {"app": "x", "confirmed": true}]]}]})
+            }
             _ => json!({"turns": [{"say": [text]}]}),
         };
         let turn = script["turns"].get(number).cloned();
@@ -165,6 +175,15 @@ impl Model for Puppet {
         });
         Ok(ModelTurn { parts, calls: calls.collect(), ..ModelTurn::default() })
     }
+}
+
+/// `Yes, wipe sda.` and the like.
+pub(crate) fn words() -> Words {
+    let yes = |tool: &str, argument: &str| {
+        let approve_text = Some(format!("Yes, {tool} {{{argument}}}."));
+        (tool.to_owned(), ToolWords { approve_text, ..ToolWords::default() })
+    };
+    Words::from([yes("wipe", "disk"), yes("drop", "table"), yes("deploy", "app")])
 }
 
 pub(crate) struct NoCourier;

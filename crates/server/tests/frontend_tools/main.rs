@@ -10,4 +10,5 @@ mod identity;
 mod lists;
 mod pauses;
 mod repeats;
+mod two_phase;
 mod world;

@@ -21,7 +21,7 @@ use server::{
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
-use crate::house::{NoCourier, Puppet, Ran, people, policy, tools};
+use crate::house::{NoCourier, Puppet, Ran, people, policy, tools, words};
 
 pub(crate) const PAGE: &str = "http://localhost:5173";
 
@@ -81,7 +81,8 @@ async fn started(
     ran: Ran,
     tokens: BTreeMap<&'static str, String>,
 ) -> World {
-    let names = ["wipe", "drop", "both", "write", "look", "user_confirm", "pick", "hurry"];
+    let names =
+        ["wipe", "drop", "deploy", "both", "write", "look", "user_confirm", "pick", "hurry"];
     let agent = |id: &str| AgentSetup {
         id: id.into(),
         instructions: None,
@@ -127,11 +128,13 @@ async fn started(
         origins: vec![PAGE.into()],
         wire: Wire::FrontendTools(own),
     };
-    let words = ToolWords {
+    let wipe = ToolWords {
         approve_text: Some("Yes, wipe {disk}.".into()),
         deny_text: Some("No, keep {disk}.".into()),
         ..ToolWords::default()
     };
+    let mut agreed = words();
+    agreed.insert("wipe".to_owned(), wipe);
     let server = server::bind(ServerSetup {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
@@ -143,7 +146,7 @@ async fn started(
         limits: HttpLimits::default(),
         audit: None,
         doors: vec![door],
-        words: [("wipe".to_owned(), words)].into(),
+        words: agreed,
     })
     .await
     .expect("a server");

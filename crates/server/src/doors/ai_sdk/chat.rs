@@ -7,15 +7,16 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use domain::digest::{Digest, Framed};
+use domain::digest::Framed;
 use domain::id::{RunId, SessionId};
 use domain::session::{RunStatus, Session};
 use engine::{Error, Keep, Said, Saying};
 use serde_json::{Value, json};
 
+use super::super::agreed::{self, Name};
+use super::super::conversation;
 use super::super::flow::{Flow, Since};
 use super::super::stream::{self, Heartbeat};
-use super::super::{conversation, words};
 use super::read::{self, Message, Posted};
 use super::teller::Teller;
 use super::{Here, NAME, Ui, answers, refusal, version};
@@ -95,11 +96,15 @@ pub(crate) async fn converse(
             }
             let session =
                 conversation::find_or_open(app, caller, NAME, place, &asked.agent).await?;
-            if let Some(answered) = by_words(here, who, &session, texts, asked.ui).await? {
+            let name = id.as_ref().map(|id| named(session.id, &format!("message:{id}")));
+            // Asking for another reply says nothing new.
+            if !posted.regenerate
+                && let Some(answered) =
+                    by_words(here, who, &session, texts, name.clone(), asked.ui).await?
+            {
                 return Ok(answered);
             }
-            let id = id.clone();
-            spoken(here, who, session, id, texts.clone(), posted, asked.ui).await
+            spoken(here, who, session, name, texts.clone(), posted, asked.ui).await
         }
         Message::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
@@ -124,42 +129,36 @@ fn latest(session: &Session) -> Option<String> {
     session.run.as_ref().map(|run| run.id.to_string())
 }
 
-/// A message that is one of the sentences agreed on for an open hold is the answer to it, if its sender
-/// may give that answer. Otherwise it is a message like any other.
+/// A message that is the agreed answer to an open hold gets the stream of what follows from it.
 async fn by_words(
     here: &Here,
     who: &Who,
-    session: &Arc<Session>,
+    session: &Session,
     texts: &[String],
+    name: Option<Name>,
     ui: Ui,
 ) -> Reply<Option<Response>> {
-    let Some((hold, verdict)) = words::spoken(&here.app.words, session, &texts.join("\n")) else {
+    let (app, caller) = (&here.app, &who.caller);
+    let text = texts.join("\n");
+    let Some(agreed) = agreed::answered(app, caller, NAME, session, &text, name).await? else {
         return Ok(None);
     };
-    let Ok(digest) = super::super::shown::digest(&here.app, &who.caller, NAME, &hold).await else {
-        return Ok(None);
-    };
-    let answer = answers::verdict(verdict == words::Verdict::Approve, None);
-    let answering = engine::Answering { digest: Some(digest), answer };
-    match Box::pin(here.app.engine.answer(&who.caller, hold.id, answering, None)).await {
-        Ok(_) => {}
-        Err(Error::Refused(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    }
-    // The client has begun a new message: what follows the answer goes into it.
-    let since = Since::now(session);
-    let fresh = here.app.engine.session(&who.caller, session.id).await?;
-    let message = format!("{}-{}", latest(session).unwrap_or_default(), session.version);
-    let run = fresh.run.as_ref().map(|run| run.id);
-    let flow = Flow::open(&here.app, &who.caller, &fresh, run, since).await?;
-    Ok(Some(streamed(here, who, flow, Teller::new(here, &who.caller, ui, message, None))?))
+    let fresh = app.engine.session(caller, session.id).await?;
+    let flow = Flow::open(app, caller, &fresh, agreed.run, agreed.since).await?;
+    let message = begun(agreed.run, agreed.since);
+    Ok(Some(streamed(here, who, flow, Teller::new(here, caller, ui, message, None))?))
+}
+
+/// The client has begun a new message: what follows an answer in words goes into it.
+fn begun(run: Option<RunId>, since: Since) -> String {
+    format!("{}-{}", run.map(|run| run.to_string()).unwrap_or_default(), since.position)
 }
 
 async fn spoken(
     here: &Here,
     who: &Who,
     session: Arc<Session>,
-    id: Option<String>,
+    name: Option<Name>,
     texts: Vec<String>,
     posted: Posted,
     ui: Ui,
@@ -176,9 +175,9 @@ async fn spoken(
             .await;
     }
     let since = Since::now(&session);
-    let key = match (posted.regenerate, run) {
-        (true, Some(run)) => Some(format!("again:{}", run.id)),
-        _ => id.map(|id| format!("message:{id}")),
+    let name = match (posted.regenerate, run) {
+        (true, Some(run)) => Some(named(session.id, &format!("again:{}", run.id))),
+        _ => name,
     };
     let kept = |said: &Said| {
         let body = json!({
@@ -187,37 +186,43 @@ async fn spoken(
         });
         (200, body.to_string().into_bytes())
     };
-    let keep = key.map(|key| Keep {
+    let keep = name.map(|Name { key, request }| Keep {
         caller: caller.key_space(),
-        key: format!("{NAME}:{}:{key}", session.id),
-        request: named(session.id, &key),
+        key,
+        request,
         render: &kept,
     });
     let saying = Saying { texts, while_pending: posted.while_pending };
-    let (run, since) = match engine.say(caller, session.id, saying, keep).await {
-        Ok(said) => (said.run, since),
+    let (run, since, message) = match engine.say(caller, session.id, saying, keep).await {
+        Ok(said) => (said.run, since, said.run.to_string()),
         // It was said before: whoever says it again hears what came of it.
         Err(Error::Replayed(reply)) => before(&reply.body)?,
         Err(error) => return Err(error.into()),
     };
     let flow = Flow::open(&here.app, caller, &session, Some(run), since).await?;
-    streamed(here, who, flow, Teller::new(here, caller, ui, run.to_string(), None))
+    streamed(here, who, flow, Teller::new(here, caller, ui, message, None))
 }
 
 /// Of which message, and not of what it says: one id is one message.
-fn named(session: SessionId, key: &str) -> Digest {
-    Framed::new("holdpoint.ai_sdk.message.v1")
+fn named(session: SessionId, key: &str) -> Name {
+    let request = Framed::new("holdpoint.ai_sdk.message.v1")
         .field("session", session.to_string().as_bytes())
         .field("key", key.as_bytes())
-        .finish()
+        .finish();
+    Name { key: format!("{NAME}:{session}:{key}"), request }
 }
 
-fn before(kept: &[u8]) -> Result<(RunId, Since), Problem> {
+fn before(kept: &[u8]) -> Result<(RunId, Since, String), Problem> {
     let kept: Value = serde_json::from_slice(kept).unwrap_or_default();
     let run = |key: &str| kept[key].as_str().and_then(|id| id.parse().ok());
     let gone = || Problem::unavailable("what was said before cannot be found; try again", 1);
     let position = kept["after"].as_u64().ok_or_else(gone)?;
-    Ok((run("run").ok_or_else(gone)?, Since { position, current: run("current") }))
+    let (run, since) = (run("run").ok_or_else(gone)?, Since { position, current: run("current") });
+    let message = match kept["agreed"] == true {
+        true => begun(Some(run), since),
+        false => run.to_string(),
+    };
+    Ok((run, since, message))
 }
 
 /// The latest run, from its beginning: the teller passes over what the client has.

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use domain::answer::{Answer, Scope};
-use domain::hold::Hold;
 use domain::id::{RunId, SessionId};
 use domain::session::{Home, Session};
-use engine::{Answering, Error, Keep, NewSession, Said, Saying};
+use engine::{Error, Keep, NewSession, Said, Saying};
 use serde_json::json;
 
 use super::attached::Connection;
@@ -21,9 +19,9 @@ use super::wire::Meta;
 use super::{Frontend, NAME, find, format, transcript};
 use crate::asked::read_at_most;
 use crate::auth::Who;
+use crate::doors::agreed::{self, Agreed, Name};
 use crate::doors::flow::{Flow, Since};
-use crate::doors::words::{self, Verdict};
-use crate::doors::{AgentType, Room, shown};
+use crate::doors::{AgentType, Room};
 use crate::idempotency::{Key, key_of, request_digest};
 use crate::problem::{Problem, Refused, Reply};
 
@@ -83,11 +81,8 @@ pub(super) async fn start(
             if let Some(run) = repeats::under_way(&session, &request.asked.texts) {
                 return request.again(&session, run, connection).await;
             }
-            if let Some((hold, verdict)) =
-                words::spoken(&app.words, &session, &request.asked.query())
-                && let Some(answered) = request.agreed(&session, &hold, verdict).await?
-            {
-                return request.follow(&answered, None, Since::now(&session), connection).await;
+            if let Some(Agreed { run, since }) = request.agreed(&session).await? {
+                return request.follow(&session, run, since, connection).await;
             }
             (session, connection)
         }
@@ -154,26 +149,11 @@ impl Request {
         self.told(&session, flow, connection).await
     }
 
-    /// One of the sentences that were agreed on as an answer. From whoever may not give it, it is a
-    /// message like any other.
-    async fn agreed(
-        &self,
-        session: &Arc<Session>,
-        hold: &Hold,
-        verdict: Verdict,
-    ) -> Reply<Option<Arc<Session>>> {
-        let (engine, caller) = (&self.room.app.engine, &self.who.caller);
-        let Some(person) = &caller.person else { return Ok(None) };
-        if !hold.admits(person.id(), engine.people()) {
-            return Ok(None);
-        }
-        let digest = Some(shown::digest(&self.room.app, caller, NAME, hold).await?);
-        let answer = match verdict {
-            Verdict::Approve => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
-            Verdict::Deny => Answer::Deny { reason: None, stop: false },
-        };
-        engine.answer(caller, hold.id, Answering { digest, answer }, None).await?;
-        Ok(Some(session.clone()))
+    /// One of the sentences that were agreed on as an answer.
+    async fn agreed(&self, session: &Session) -> Reply<Option<Agreed>> {
+        let name = self.key.clone().map(|Key { key, request, .. }| Name { key, request });
+        let (app, caller) = (&self.room.app, &self.who.caller);
+        agreed::answered(app, caller, NAME, session, &self.asked.query(), name).await
     }
 
     /// What the same key began.

@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use domain::answer::Answer;
 use domain::session::Session;
-use engine::{Answering, Error, Saying};
+use engine::Saying;
 use serde_json::{Map, Value, json};
 
 use super::DOOR;
@@ -14,10 +13,9 @@ use super::body::{Detail, Fields};
 use super::chat::Chat;
 use super::fault::Answered;
 use super::here::{Here, Posted, ok};
-use super::prompt::approved;
 use super::telling::{awaited, streamed};
 use crate::doors::flow::{Flow, Since};
-use crate::doors::{NamedAgent, shown, words};
+use crate::doors::{NamedAgent, agreed};
 
 struct Posting {
     text: String,
@@ -83,35 +81,14 @@ pub(super) async fn say(
 ) -> Answered {
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
-    if by_words(here, &session, &text).await? {
-        let run = session.run.as_ref().map(|run| run.id);
-        let flow = Flow::open(app, caller, &session, run, since).await?;
+    if let Some(agreed) = agreed::answered(app, caller, DOOR, &session, &text, None).await? {
+        let flow = Flow::open(app, caller, &session, agreed.run, agreed.since).await?;
         return told(here, chat, &session, flow, stream).await;
     }
     let saying = Saying { texts: vec![text], while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
     let flow = Flow::open(app, caller, &session, Some(said.run), since).await?;
     told(here, chat, &session, flow, stream).await
-}
-
-/// Whether the message was the sentence agreed on for an open hold, from somebody who may say it.
-async fn by_words(here: &Here, session: &Session, text: &str) -> Answered<bool> {
-    let Some((hold, verdict)) = words::spoken(&here.app().words, session, text) else {
-        return Ok(false);
-    };
-    let Ok(digest) = shown::digest(here.app(), here.caller(), DOOR, &hold).await else {
-        return Ok(false);
-    };
-    let answer = match verdict {
-        words::Verdict::Approve => approved(false),
-        words::Verdict::Deny => Answer::Deny { reason: None, stop: false },
-    };
-    let answering = Answering { digest: Some(digest), answer };
-    match Box::pin(here.app().engine.answer(here.caller(), hold.id, answering, None)).await {
-        Ok(_) => Ok(true),
-        Err(Error::Refused(_)) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 async fn told(here: &Here, chat: &str, session: &Session, flow: Flow, stream: bool) -> Answered {

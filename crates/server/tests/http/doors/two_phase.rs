@@ -72,3 +72,39 @@ async fn i04_neither_a_model_nor_somebody_else_confirms() {
     assert_eq!(world.chat("gate", 6, &body).await.status, 409);
     assert_eq!((open_holds(&world).await, world.wiped()), (2, 0));
 }
+
+/// Clients send a message again; the hold that it answered is not the one that waits now.
+#[tokio::test]
+async fn i09_a_message_answers_one_hold_however_often_it_comes() {
+    let world = opened(None).await;
+    world.tell("ana", "c1", CALL).await;
+    let yes = user("c1", "m2", YES);
+    let first = world.chat("ana", 6, &yes).await;
+    assert_eq!((open_holds(&world).await, world.wiped()), (0, 1), "{}", first.text);
+    let asked = world.chat("ana", 6, &user("c1", "m3", CALL)).await;
+    assert_eq!(asked.one("tool-output-available")["output"]["status"], "pending_confirmation");
+    let again = world.chat("ana", 6, &yes).await;
+    for kind in ["tool-input-available", "tool-output-available", "finish"] {
+        assert_eq!(again.one(kind), first.one(kind), "whoever says it again hears the same");
+    }
+    assert_eq!(again.one("start")["messageId"], first.one("start")["messageId"]);
+    assert_eq!((open_holds(&world).await, world.wiped()), (1, 1));
+    // Asking for another reply carries the last message along; it says nothing new.
+    let mut anew = yes.clone();
+    anew["trigger"] = json!("regenerate-message");
+    assert_eq!(world.chat("ana", 6, &anew).await.status, 200);
+    assert_eq!((open_holds(&world).await, world.wiped()), (1, 1));
+    let done = world.chat("ana", 6, &user("c1", "m4", YES)).await;
+    assert_eq!((open_holds(&world).await, world.wiped()), (0, 2), "{}", done.text);
+}
+
+/// The sentence was said before anybody was asked, and comes once more.
+#[tokio::test]
+async fn a_sentence_that_was_said_before_the_prompt_is_no_answer_to_it() {
+    let world = opened(None).await;
+    let early = user("c1", "m1", YES);
+    assert_eq!(world.chat("ana", 6, &early).await.words(), YES);
+    world.chat("ana", 6, &user("c1", "m2", CALL)).await;
+    assert_eq!(world.chat("ana", 6, &early).await.words(), YES);
+    assert_eq!((open_holds(&world).await, world.wiped()), (1, 0));
+}

@@ -47,7 +47,8 @@ impl Model for Many {
         _: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
-        if let Some(ModelMessage::Results { .. }) = request.messages.last() {
+        let is_done = matches!(request.messages.last(), Some(ModelMessage::Results { .. }));
+        if is_done || self.0 == 0 {
             let parts = vec![Part::Text("done".into())];
             return Ok(ModelTurn { parts, ..ModelTurn::default() });
         }
