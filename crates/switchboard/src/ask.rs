@@ -67,7 +67,7 @@ impl Switchboard {
         key: &str,
         drawn: Option<&Hold>,
     ) -> Result<Option<Delivery>, Error> {
-        let now = self.0.clock.now();
+        let soonest = wire.not_before(key, self.0.clock.now());
         let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
@@ -78,7 +78,7 @@ impl Switchboard {
             }
             // One that is just being sent, or waits for a platform to recover, is not hurried.
             let waits = delivery.attempts > 0;
-            Some(Next::due(due_at.filter(|_| waits).unwrap_or(now)))
+            Some(Next::due(due_at.filter(|_| waits).unwrap_or(soonest)))
         };
         let note = format!("d/{key}");
         let delivery = shelf::update(self.store(), &wire.shelves.out, &note, change).await?;

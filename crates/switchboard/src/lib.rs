@@ -31,6 +31,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::person::People;
+use domain::time::Timestamp;
 use engine::{Caller, Engine};
 use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
@@ -42,6 +43,7 @@ use tokio_util::task::TaskTracker;
 pub use limits::Limits;
 pub use line::{Line, OnAmbiguous};
 
+use limits::REPLY_FIRST_MS;
 use shelf::Shelves;
 
 /// Everything that a switchboard is made of.
@@ -81,6 +83,8 @@ struct Wire {
     noted: Notify,
     /// Chats to which something is on its way.
     busy: Mutex<HashSet<String>>,
+    /// Prompts that an answer to a press draws just now, and until when.
+    replied: Mutex<HashMap<String, Timestamp>>,
     room: Arc<Semaphore>,
     /// One message of a chat is dealt with after the other.
     turns: Mutex<HashMap<String, Arc<Semaphore>>>,
@@ -97,6 +101,7 @@ impl Switchboard {
                 wake: Notify::new(),
                 noted: Notify::new(),
                 busy: Mutex::default(),
+                replied: Mutex::default(),
                 room: Arc::new(Semaphore::new(setup.limits.sends_at_once)),
                 turns: Mutex::default(),
             };
@@ -137,8 +142,10 @@ impl Switchboard {
 
     /// A request of a platform to the channel of this name; `None` if there is none.
     pub async fn hook(&self, channel: &str, request: Hooked) -> Option<HookReply> {
-        let wire = self.0.lines.get(channel)?;
-        Some(wire.line.channel.hook(request, self).await)
+        let (channel, inbox) = (self.0.lines.get(channel)?.line.channel.clone(), self.clone());
+        // A platform that hangs up does not undo what it has said.
+        let heard = self.0.tasks.spawn(async move { channel.hook(request, &inbox).await });
+        heard.await.ok()
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
@@ -147,6 +154,21 @@ impl Switchboard {
 
     fn store(&self) -> &dyn Store {
         self.0.engine.store().as_ref()
+    }
+}
+
+impl Wire {
+    /// The answer to a press draws this prompt.
+    fn reply_first(&self, key: &str, now: Timestamp) {
+        let mut replied = self.replied.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        replied.retain(|_, until| *until > now);
+        replied.insert(key.to_owned(), now.plus_ms(REPLY_FIRST_MS));
+    }
+
+    /// When this prompt may be drawn again at the earliest.
+    fn not_before(&self, key: &str, now: Timestamp) -> Timestamp {
+        let replied = self.replied.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        replied.get(key).copied().unwrap_or(now).max(now)
     }
 }
 

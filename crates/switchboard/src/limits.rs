@@ -15,6 +15,10 @@ pub struct Limits {
     pub retry_max: Duration,
     /// With the pauses above this is about half a day: longer than the questions of a chat wait.
     pub attempts: u32,
+    /// The same for what stands already: its buttons look alive, so the pauses stay short, and there are
+    /// so many that they are half a day, too.
+    pub repaint_max: Duration,
+    pub repaints: u32,
     /// How long a press waits for a prompt that is being written down. Platforms want an answer in
     /// two or three seconds.
     pub press_wait: Duration,
@@ -43,6 +47,8 @@ impl Default for Limits {
             retry: Duration::from_secs(1),
             retry_max: Duration::from_secs(3_600),
             attempts: 24,
+            repaint_max: Duration::from_secs(60),
+            repaints: 720,
             press_wait: Duration::from_millis(1_500),
             reask_every_ms: 30_000,
             reasks: 3,
@@ -59,8 +65,13 @@ impl Default for Limits {
 pub(crate) const PAGE: usize = 200;
 /// How often a record is changed anew when somebody else was first. Past this something is hammering it.
 pub(crate) const UPDATE_ATTEMPTS: u32 = 50;
-/// How long a record that was taken up is nobody else's business. Longer than a send can take.
-pub(crate) const LEASE_MS: u64 = 60_000;
+/// How long a record that was taken up is nobody else's business, beyond what a send can take.
+pub(crate) const LEASE_MS: u64 = 50_000;
+/// How long the answer to a press has the card to itself. It draws it too, and whichever comes last is
+/// seen.
+pub(crate) const REPLY_FIRST_MS: u64 = 500;
+/// Until a record is looked at again that cannot be read, perhaps by a newer version.
+pub(crate) const UNREADABLE_MS: u64 = 3_600_000;
 /// Earlier forms of one prompt whose buttons are told that it has changed. Those of older ones are
 /// nobody's.
 pub(crate) const OLD_NONCES: usize = 8;

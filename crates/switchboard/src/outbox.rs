@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::time::Timestamp;
 use engine::Error;
-use ports::store::Note;
+use ports::store::{Note, PutNote};
 
 use crate::delivery::Delivery;
-use crate::limits::{BLOCKED_LOOK, PAGE, STORE_RETRY};
+use crate::limits::{BLOCKED_LOOK, PAGE, STORE_RETRY, UNREADABLE_MS};
 use crate::saying::Saying;
 use crate::{Switchboard, Wire, shelf};
 
@@ -54,7 +55,10 @@ impl Switchboard {
         due.sort_by_key(|note| (note.due_at, !note.key.starts_with("s/")));
         let mut blocked = due.len() == PAGE;
         for note in due {
-            let Some(lane) = lane_of(&note) else { continue };
+            let Some(lane) = lane_of(&note) else {
+                self.put_off(note, now).await?;
+                continue;
+            };
             if wire.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&lane) {
                 blocked = true;
                 continue;
@@ -82,6 +86,20 @@ impl Switchboard {
             Some(at) => Left::Until(Duration::from_millis(at.ms_since(now).max(1))),
             None => Left::Nothing,
         })
+    }
+
+    /// What cannot be read is not lost; but nobody looks at it all the time.
+    async fn put_off(&self, note: Note, now: Timestamp) -> Result<(), Error> {
+        let put = PutNote {
+            shelf: note.shelf,
+            key: note.key,
+            value: Some(note.value),
+            expected: Some(note.version),
+            due_at: Some(now.plus_ms(UNREADABLE_MS)),
+            forget_at: note.forget_at,
+        };
+        self.store().put_notes(vec![put]).await?;
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use engine::{Answering, Caller, Error};
 use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Told, Wrote};
 use subtle::ConstantTimeEq as _;
 
-use crate::delivery::{Delivery, StoredPosted};
+use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::meaning::{NoAnswer, of_press};
 use crate::{Switchboard, Wire, shelf};
 
@@ -91,6 +91,7 @@ impl Switchboard {
             Err(NoAnswer::Invalid(why)) => return Ok(Told::Invalid(why.to_owned())),
         };
         let redraw = |hold: &Hold| self.redrawn(key, &delivery, &posted, hold);
+        wire.reply_first(key.as_str(), self.0.clock.now());
         let answering = Answering { digest: Some(hold.digest()), answer };
         match self.0.engine.answer(&caller, hold.id, answering, None).await {
             Ok(hold) => {
@@ -180,6 +181,7 @@ impl Switchboard {
         posted: &StoredPosted,
         hold: &Hold,
     ) -> Result<Told, Error> {
+        wire.reply_first(key.as_str(), self.0.clock.now());
         let turned = self.redraw(wire, key.as_str(), Some(hold)).await?;
         let redraw = turned.and_then(|delivery| self.redrawn(key, &delivery, posted, hold));
         Ok(redraw.map_or(Told::NotHere, Told::Changed))
@@ -209,6 +211,10 @@ impl Switchboard {
                 }
                 if let Some(posted) = delivery.posted().cloned() {
                     return Ok(Some(Standing { delivery, posted, old }));
+                }
+                // Never shown, as far as we know, and never will be.
+                if matches!(delivery.stage, Stage::Over { .. }) {
+                    return Ok(None);
                 }
                 noted.await;
             }

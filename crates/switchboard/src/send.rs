@@ -46,7 +46,7 @@ impl Switchboard {
     async fn send_delivery(&self, wire: &Arc<Wire>, note: &str, key: &str) -> Result<(), Error> {
         // On disk before anything leaves: whoever finds it after a crash knows that it may have been sent.
         let now = self.0.clock.now();
-        let lease = now.plus_ms(LEASE_MS);
+        let lease = self.lease(wire, now);
         let (mut idle, mut first) = (false, false);
         let take = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
             // Somebody has it in hand, or has just put it back for later.
@@ -111,7 +111,7 @@ impl Switchboard {
         let place = taken.delivery.place.place();
         let link = self.link(&taken.hold);
         let showing = self.showing(taken, link.as_deref());
-        match self.in_time(wire.line.channel.show(&place, &showing)).await {
+        match self.in_time(wire, wire.line.channel.show(&place, &showing)).await {
             Ok(shown) => self.stands(wire, note, taken, &shown).await,
             Err(error) => self.failed(wire, note, taken, &error).await,
         }
@@ -160,7 +160,7 @@ impl Switchboard {
         let showing = self.showing(taken, link.as_deref());
         let there = posted.posted();
         let painting = wire.line.channel.repaint(&there, &showing);
-        let takes_a_yes = match self.in_time(painting).await {
+        let takes_a_yes = match self.in_time(wire, painting).await {
             Ok(takes_a_yes) => takes_a_yes,
             Err(error) => return self.failed(wire, note, taken, &error).await,
         };
@@ -204,7 +204,7 @@ impl Switchboard {
     ) -> Vec<PutNote> {
         let key = taken.key.as_str();
         let mut puts = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
-        if reason == Reason::Expired {
+        if reason == Reason::Expired && wire.line.channel.talks() {
             let text = words::Words(wire.line.language).expired(&taken.hold.tag);
             let saying = Saying::new(&posted.place(), &text).replying_to(&posted.message);
             let put = saying.put(&wire.shelves, &format!("expired-{key}"), now);
@@ -231,13 +231,25 @@ impl Switchboard {
     ) -> Result<(), Error> {
         let attempts = taken.delivery.attempts;
         let (channel, hold) = (&wire.name, taken.hold.id);
-        match self.again_at(error, attempts) {
+        let stands = taken.delivery.posted().is_some();
+        match self.again_at(error, attempts, stands) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
                 let certainly_not = taken.first && matches!(error, ChannelError::Again { .. });
                 let change = |delivery: &mut Delivery, _| {
                     delivery.perhaps_sent &= !certainly_not;
                     Some(Next::due(at))
+                };
+                self.change(wire, note, change).await
+            }
+            // What stands there still asks. It is drawn when the hold changes the next time.
+            None if stands && !taken.hold.is_settled() => {
+                tracing::warn!(%channel, %hold, %error, attempts, "a prompt stays as it looks");
+                let change = |delivery: &mut Delivery, _| {
+                    delivery.painted = taken.delivery.wanted;
+                    delivery.attempts = 0;
+                    let more = delivery.painted < delivery.wanted;
+                    Some(Next { due_at: more.then(|| self.0.clock.now()), ..Next::rests() })
                 };
                 self.change(wire, note, change).await
             }
@@ -288,7 +300,7 @@ impl Switchboard {
 
     async fn send_saying(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
         let now = self.0.clock.now();
-        let lease = now.plus_ms(LEASE_MS);
+        let lease = self.lease(wire, now);
         let mut idle = false;
         let take = |saying: &mut Saying, due_at: Option<Timestamp>| {
             idle = due_at.is_none_or(|at| at > now);
@@ -308,11 +320,11 @@ impl Switchboard {
             reply_to: saying.reply_to.as_deref(),
             whisper_to: saying.whisper_to.as_deref(),
         };
-        let said = self.in_time(wire.line.channel.say(&place, &words)).await;
+        let said = self.in_time(wire, wire.line.channel.say(&place, &words)).await;
         let next = match said.as_ref().err() {
             Some(error) => {
                 tracing::warn!(channel = %wire.name, %error, attempts = saying.attempts, "a message could not be sent");
-                self.again_at(error, saying.attempts).map(Next::due)
+                self.again_at(error, saying.attempts, false).map(Next::due)
             }
             None => None,
         };
@@ -333,31 +345,46 @@ impl Switchboard {
         Ok(())
     }
 
-    /// When it is tried again, if that has a point.
-    fn again_at(&self, error: &ChannelError, attempts: u32) -> Option<Timestamp> {
+    /// When it is tried again, if that has a point. What `stands` already has buttons that look alive,
+    /// so it is not left for long.
+    fn again_at(&self, error: &ChannelError, attempts: u32, stands: bool) -> Option<Timestamp> {
         let limits = &self.0.limits;
         let asked = match error {
             ChannelError::Never(_) | ChannelError::Gone(_) => return None,
             ChannelError::Again { after, .. } => after.unwrap_or_default(),
             ChannelError::Unknown(_) => Duration::ZERO,
         };
-        if attempts >= limits.attempts {
+        let (most, longest) = match stands {
+            true => (limits.repaints, limits.repaint_max),
+            false => (limits.attempts, limits.retry_max),
+        };
+        if attempts >= most {
             return None;
         }
         let doubled = limits.retry * 2u32.saturating_pow(attempts.saturating_sub(1).min(16));
-        let pause = doubled.min(limits.retry_max).max(asked);
+        let pause = doubled.min(longest).max(asked);
         Some(self.0.clock.now().plus_ms(pause.as_millis() as u64))
+    }
+
+    fn patience(&self, wire: &Wire) -> Duration {
+        wire.line.channel.patience().unwrap_or(self.0.limits.send_timeout)
+    }
+
+    /// Until then a record that was taken up is nobody else's business.
+    fn lease(&self, wire: &Wire, now: Timestamp) -> Timestamp {
+        now.plus_ms(self.patience(wire).as_millis() as u64 + LEASE_MS)
     }
 
     /// A platform that says nothing for too long may have done it or not.
     async fn in_time<T>(
         &self,
+        wire: &Wire,
         sending: impl Future<Output = Result<T, ChannelError>>,
     ) -> Result<T, ChannelError> {
         tokio::select! {
             biased;
             sent = sending => sent,
-            () = self.0.clock.sleep(self.0.limits.send_timeout) => {
+            () = self.0.clock.sleep(self.patience(wire)) => {
                 Err(ChannelError::Unknown("the platform did not answer in time".into()))
             }
         }

@@ -1,6 +1,7 @@
 //! Mail as a channel: it asks, and hears nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::Address;
@@ -16,6 +17,7 @@ use super::notice::notice;
 use super::settings::Settings;
 use super::smtp::Smtp;
 use crate::card::Card;
+use crate::limits::{EMAIL_LOGIN_WITHIN, EMAIL_SEND_WITHIN};
 use crate::wire::status;
 
 pub struct Email {
@@ -46,6 +48,15 @@ impl Channel for Email {
 
     fn account(&self) -> &str {
         &self.settings.from
+    }
+
+    /// A mail server may look at a letter for long before it takes it.
+    fn patience(&self) -> Option<Duration> {
+        Some(EMAIL_LOGIN_WITHIN + EMAIL_SEND_WITHIN + Duration::from_secs(5))
+    }
+
+    fn talks(&self) -> bool {
+        false
     }
 
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {

@@ -116,6 +116,10 @@ impl Channel for Webhook {
         &self.settings.name
     }
 
+    fn talks(&self) -> bool {
+        false
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let event = Event::opened(place, showing);
         self.deliver(&event).await?;

@@ -143,6 +143,16 @@ pub trait Channel: Send + Sync {
         true
     }
 
+    /// How long one call of it may take at most, where that is longer than with chats.
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Whether something can be said beside the prompts.
+    fn talks(&self) -> bool {
+        true
+    }
+
     /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
     /// not, the channel looks for the first one before it sends a second.
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;

@@ -10,7 +10,7 @@ use ports::channel::{
     Said, Saying, Showing, Shown,
 };
 use ports::clock::Clock;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 /// What happens to the next thing that is sent.
@@ -23,6 +23,8 @@ pub(crate) enum Fault {
     UnknownDone,
     UnknownNotDone,
     Never,
+    /// It is done, and told so late.
+    Slow(Duration),
     /// It is done, and the platform never answers.
     Hangs,
 }
@@ -75,6 +77,10 @@ pub(crate) struct Chat {
     pub(crate) screen: Mutex<Screen>,
     pub(crate) faults: Mutex<VecDeque<Fault>>,
     pub(crate) takes_a_yes: Mutex<bool>,
+    pub(crate) patience: Mutex<Option<Duration>>,
+    pub(crate) talks: Mutex<bool>,
+    /// A request is not dealt with before there is one of these.
+    pub(crate) leave: Semaphore,
     changed: Notify,
 }
 
@@ -87,6 +93,9 @@ impl Chat {
             screen: Mutex::default(),
             faults: Mutex::default(),
             takes_a_yes: Mutex::new(true),
+            patience: Mutex::default(),
+            talks: Mutex::new(true),
+            leave: Semaphore::new(0),
             changed: Notify::new(),
         }
     }
@@ -166,6 +175,11 @@ impl Chat {
                 act();
                 unknown()
             }
+            Some(Fault::Slow(pause)) => {
+                let done = act();
+                self.clock.sleep(pause).await;
+                Ok(done)
+            }
             Some(Fault::Hangs) => {
                 act();
                 self.changed.notify_waiters();
@@ -197,6 +211,14 @@ impl Channel for Chat {
 
     fn account(&self) -> &str {
         "T1"
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        *self.patience.lock().unwrap()
+    }
+
+    fn talks(&self) -> bool {
+        *self.talks.lock().unwrap()
     }
 
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
@@ -276,8 +298,14 @@ impl Channel for Chat {
         stop.cancelled().await;
     }
 
-    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
-        HookReply { status: 404, content_type: "text/plain", body: Vec::new() }
+    async fn hook(&self, request: Hooked, _: &dyn Inbox) -> HookReply {
+        self.changed.notify_waiters();
+        self.leave.acquire().await.expect("stays open").forget();
+        let (chat, text) = (request.path, "dealt with".to_owned());
+        let text = Text { chat, text, reply_to: None, whisper_to: None };
+        self.screen.lock().unwrap().texts.push(("hook".into(), text));
+        self.changed.notify_waiters();
+        HookReply { status: 200, content_type: "text/plain", body: Vec::new() }
     }
 
     async fn check(&self) -> Vec<Checked> {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ports::channel::{Inbox as _, Said, Told};
+use domain::time::Timestamp;
+use ports::channel::{Hooked, Inbox as _, Said, Told};
+use ports::clock::Clock as _;
+use ports::store::PutNote;
 
 use crate::chat::Fault;
 use crate::world::World;
@@ -150,4 +153,127 @@ async fn i02_a_card_of_an_earlier_attempt_does_not_count_for_what_is_asked_now()
     assert!(matches!(world.press("ana", &card, Said::Allow).await, Told::Taken(_)));
     world.chat.card("approved+succeeded").await;
     assert_eq!(world.done(), [r#"bury {"n": 2}"#]);
+}
+
+#[tokio::test]
+async fn i35_a_card_that_could_not_be_drawn_again_still_asks_and_is_drawn_later() {
+    let world = World::memory().await;
+    let card = world.held("bury").await;
+    world.chat.text("I will.").await;
+    world.chat.will([Fault::Never]);
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Counted(_)));
+    let tried =
+        |_: &crate::chat::Screen| world.chat.faults.lock().unwrap().is_empty().then_some(());
+    world.chat.until("tried", tried).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    world.write("ana", "confirm").await;
+    assert_eq!(world.hold(card.hold).await.votes.len(), 2, "the second word counts");
+    world.chat.card("approved+succeeded").await;
+}
+
+#[tokio::test]
+async fn after_an_outage_no_button_looks_alive_for_long() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    world.chat.text("I will.").await;
+    let began = world.clock.now();
+    world.chat.will((0..26).map(|_| Fault::Again(None)));
+    assert!(matches!(world.press("bob", &card, Said::Deny).await, Told::Taken(_)));
+    world.in_time(world.chat.card("denied")).await;
+    let minutes = world.clock.now().ms_since(began) / 60_000;
+    assert!(minutes < 20, "{minutes}");
+}
+
+#[tokio::test]
+async fn a_press_of_what_was_given_up_is_answered_at_once() {
+    let world = World::memory().await;
+    world.model.will("", &[("wipe", serde_json::json!({"n": 1}))]);
+    world.chat.will([Fault::UnknownDone, Fault::Never]);
+    world.write("ana", "wipe").await;
+    let card = world.chat.card("pending").await;
+    world.clock.advance(Duration::from_millis(1_100));
+    world.chat.until("given up", |screen| (screen.shows >= 2).then_some(())).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let told = world.board.pressed("slack", world.press_of("bob", &card, Said::Allow)).await;
+    assert!(matches!(told, Ok(Told::NotHere)), "{told:?}");
+    assert!(world.hold(card.hold).await.is_pending());
+}
+
+#[tokio::test]
+async fn the_answer_to_a_press_is_not_painted_over_at_once() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
+    tokio::time::sleep(Duration::from_millis(250)).await;
+    let states = world.chat.painted_times(1).await.states;
+    assert_eq!(states, ["pending"], "the platform draws it with the answer");
+    world.chat.card("approved+succeeded").await;
+}
+
+#[tokio::test]
+async fn i34_what_a_platform_said_counts_though_it_hung_up() {
+    let world = World::memory().await;
+    let request = Hooked {
+        method: "POST".into(),
+        path: "events".into(),
+        query: None,
+        headers: Vec::new(),
+        body: Vec::new(),
+        at: world.clock.now(),
+    };
+    let hung_up =
+        tokio::time::timeout(Duration::from_millis(50), world.board.hook("slack", request)).await;
+    assert!(hung_up.is_err());
+    world.chat.leave.add_permits(1);
+    world.chat.text("dealt with").await;
+}
+
+#[tokio::test]
+async fn a_channel_says_itself_how_long_it_may_take() {
+    let world = World::memory().await;
+    *world.chat.patience.lock().unwrap() = Some(Duration::from_secs(85));
+    world.model.will("", &[("wipe", serde_json::json!({"n": 1}))]);
+    world.chat.will([Fault::Slow(Duration::from_secs(80))]);
+    world.write("ana", "wipe").await;
+    let card = world.chat.card("pending").await;
+    for _ in 0..9 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        world.clock.advance(Duration::from_secs(9));
+    }
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
+    assert_eq!(world.chat.screen.lock().unwrap().shows, 1);
+}
+
+#[tokio::test]
+async fn where_nobody_talks_the_end_is_not_said_beside_the_prompt() {
+    let world = World::memory().await;
+    *world.chat.talks.lock().unwrap() = false;
+    world.held("wipe").await;
+    world.clock.advance(Duration::from_secs(301));
+    world.chat.card("expired").await;
+    world.chat.text("Finished.").await;
+    let farewells = world.engine.store().notes("chat.slack.out", "s/expired", None, 10).await;
+    assert!(farewells.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_put_off() {
+    let world = World::memory().await;
+    let store = world.engine.store();
+    let now = world.clock.now();
+    let put = PutNote {
+        shelf: "chat.slack.out".into(),
+        key: "d/torn".into(),
+        value: Some(b"{".to_vec()),
+        expected: None,
+        due_at: Some(now),
+        forget_at: None,
+    };
+    assert!(store.put_notes(vec![put]).await.unwrap());
+    // Whatever else is due is still sent.
+    world.held("wipe").await;
+    let note = store.note("chat.slack.out", "d/torn").await.unwrap().expect("is kept");
+    let due: Option<Timestamp> = note.due_at;
+    assert!(due.is_some_and(|at| at.ms_since(now) > 60_000), "{due:?}");
+    assert_eq!(note.value, b"{");
 }

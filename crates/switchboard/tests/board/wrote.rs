@@ -191,6 +191,7 @@ async fn i31_a_reply_to_a_decided_prompt_answers_no_other() {
     let world = World::memory().await;
     let first = world.held("wipe").await;
     assert!(matches!(world.press("bob", &first, Said::Deny).await, Told::Taken(_)));
+    world.chat.card("denied").await;
     world.chat.text("Finished.").await;
     let second = world.held("bury").await;
     let mut reply = world.wrote("bob", "确认");
