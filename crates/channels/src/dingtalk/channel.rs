@@ -132,24 +132,24 @@ impl Dingtalk {
         }
     }
 
-    /// A message cannot be changed and has no buttons that could look alive; how it ended is said once,
-    /// in another one.
+    /// A message cannot be changed and has no buttons that could look alive. What is asked otherwise is
+    /// asked in another one, and how it ended is said once.
     async fn followed(
         &self,
         posted: &Posted,
         showing: &Showing<'_>,
         drawn: &Card,
     ) -> Result<bool, ChannelError> {
-        if showing.hold.is_pending() {
-            return Err(ChannelError::Gone(
-                "messages of DingTalk cannot be changed; set `card_template` for cards".into(),
-            ));
-        }
-        if showing.hold.is_settled() {
+        let rendered = markdown::message(drawn);
+        // The nonce is that of what is asked.
+        let said = posted.message.strip_prefix(NO_CARD).and_then(|rest| rest.split_once(':'));
+        let stands = said.is_some_and(|(nonce, _)| nonce == showing.nonce.as_str());
+        let pending = showing.hold.is_pending();
+        if showing.hold.is_settled() || pending && !stands {
             let to = if posted.direct { To::Person(&posted.chat) } else { To::Group(&posted.chat) };
-            self.send(&to, "sampleMarkdown", &markdown::message(drawn).value).await?;
+            self.send(&to, "sampleMarkdown", &rendered.value).await?;
         }
-        Ok(false)
+        Ok(pending && rendered.takes_a_yes)
     }
 
     /// Returns what the platform calls it.
@@ -267,7 +267,8 @@ impl Channel for Dingtalk {
             None => {
                 let rendered = markdown::message(&drawn);
                 let sent = self.send(&to(place), "sampleMarkdown", &rendered.value).await?;
-                let posted = posted(place, format!("{NO_CARD}{sent}"));
+                let nonce = showing.nonce.as_str();
+                let posted = posted(place, format!("{NO_CARD}{nonce}:{sent}"));
                 Ok(Shown { posted, takes_a_yes: rendered.takes_a_yes })
             }
         }

@@ -150,6 +150,11 @@ fn with(mut body: Value, more: Value) -> Value {
     body
 }
 
+/// Telegram tells whole seconds. What somebody wrote in the same second may have been written before.
+fn end_of_second(seconds: i64) -> Timestamp {
+    Timestamp::from_ms(seconds.saturating_mul(1000).saturating_add(999))
+}
+
 #[async_trait]
 impl Channel for Telegram {
     fn name(&self) -> &str {
@@ -177,7 +182,7 @@ impl Channel for Telegram {
                 },
                 direct,
                 message: id(&sent["message_id"])?,
-                at: sent["date"].as_i64().map(|at| Timestamp::from_ms(at.saturating_mul(1000))),
+                at: sent["date"].as_i64().map(end_of_second),
             })
         };
         let posted = posted()
@@ -254,5 +259,17 @@ impl Channel for Telegram {
 
     async fn check(&self) -> Vec<Checked> {
         self.0.check().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_in_the_second_of_a_prompt_was_not_written_after_it() {
+        let (prompt, second) = (end_of_second(1_794_700_000), 1_794_700_000_000);
+        assert!(Timestamp::from_ms(second) < prompt);
+        assert!(Timestamp::from_ms(second + 1_000) > prompt);
     }
 }
