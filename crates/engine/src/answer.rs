@@ -194,5 +194,8 @@ impl Engine {
 
 /// Whether an answer is of a kind that can have secrets in it.
 fn has_secrets(answer: &Answer) -> bool {
-    matches!(answer, Answer::Fill(_) | Answer::Approve { arguments: Some(_), .. })
+    matches!(
+        answer,
+        Answer::Fill(_) | Answer::Approve { arguments: Some(_), .. } | Answer::Perform { .. }
+    )
 }

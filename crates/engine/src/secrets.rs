@@ -148,6 +148,7 @@ fn referred_by_votes(hold: &Hold, pointers: &[String]) -> Vec<SecretId> {
     let value = |vote: &Vote| match &vote.answer {
         Answer::Fill(form) => Some(form.clone()),
         Answer::Approve { arguments: Some(arguments), .. } => Some(arguments.value().clone()),
+        Answer::Perform { content, .. } => serde_json::from_str(content).ok(),
         _ => None,
     };
     let values = hold.votes.iter().filter_map(value);

@@ -99,9 +99,12 @@ pub(crate) fn tools(ran: &Ran) -> Vec<Arc<dyn ToolHost>> {
             async move { Outcome::Succeeded(Output::text(says)) }
         })));
     }
-    for (name, deny) in
-        [("user_confirm", vec!["no".to_owned()]), ("pick", vec![]), ("hurry", vec![])]
-    {
+    for (name, deny) in [
+        ("user_confirm", vec!["no".to_owned()]),
+        ("pick", vec![]),
+        ("hurry", vec![]),
+        ("requestApiKeys", vec![]),
+    ] {
         let schema = json!({"type": "object"});
         let tool = ClientTool::new(name, "for the browser", schema, Effects::AtMostOnce, deny);
         all.push(Arc::new(tool.expect("a tool")));

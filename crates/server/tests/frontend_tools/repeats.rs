@@ -201,3 +201,30 @@ async fn a_run_goes_on_without_its_client() {
     }
     panic!("the run stopped");
 }
+
+/// What was secret in a result is kept by reference; said again it is the same all the same.
+#[tokio::test]
+async fn i45_the_same_keys_again_are_the_same_result() {
+    let world = world().await;
+    let first = world.run("ana", json!([{"calls": [["requestApiKeys", {}]]}])).await;
+    let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
+    let keys = |value: &str| json!({"confirmed": true, "keys": {"KEY": value}}).to_string();
+    let one = world.results("ana", &uuid, &[(&id, &keys("sk-canary-1"))]).await;
+    one.finished();
+    let again = world.results("ana", &uuid, &[(&id, &keys("sk-canary-1"))]).await;
+    assert_eq!(gist(&again), gist(&one), "{}", again.problem);
+    let other = world.results("ana", &uuid, &[(&id, &keys("sk-canary-2"))]).await;
+    other.refused(409, "hold_already_decided");
+}
+
+#[tokio::test]
+async fn a_repeat_is_not_told_what_was_said_later() {
+    let world = world().await;
+    let first = world.run("ana", writes()).await;
+    let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
+    let one = world.results("ana", &uuid, &[(&id, "green")]).await;
+    let later = json!({"user_prompt": "Something else.", "agent_uuid": uuid});
+    world.post("ana", "/agent/run", &later).await.finished();
+    let again = world.results("ana", &uuid, &[(&id, "green")]).await;
+    assert_eq!(gist(&again), gist(&one));
+}

@@ -81,8 +81,18 @@ async fn started(
     ran: Ran,
     tokens: BTreeMap<&'static str, String>,
 ) -> World {
-    let names =
-        ["wipe", "drop", "deploy", "both", "write", "look", "user_confirm", "pick", "hurry"];
+    let names = [
+        "wipe",
+        "drop",
+        "deploy",
+        "both",
+        "write",
+        "look",
+        "user_confirm",
+        "pick",
+        "hurry",
+        "requestApiKeys",
+    ];
     let agent = |id: &str| AgentSetup {
         id: id.into(),
         instructions: None,

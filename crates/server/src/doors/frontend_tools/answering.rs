@@ -25,6 +25,9 @@ pub(super) struct Plan {
     /// Holds that the same person answered in the same way before: this is a repeat, or goes on with
     /// what an interrupted request began.
     pub(super) repeated: Vec<HoldId>,
+    /// Results that the same person gave to the same prompts before, in other words: what was secret in
+    /// them is not in the record. Whether they are the same is judged where all answers are.
+    pub(super) unsure: Vec<(Arc<Hold>, Answer)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +86,7 @@ pub(super) fn plan(
             missing: owned(missing),
         });
     }
-    let mut plan = Plan { answers: Vec::new(), repeated: Vec::new() };
+    let mut plan = Plan { answers: Vec::new(), repeated: Vec::new(), unsure: Vec::new() };
     for (prompt, posted) in posted.iter().filter_map(|posted| Some((found(posted)?, posted))) {
         let Some(answer) = meant(&prompt.hold, posted) else { continue };
         let hold = &prompt.hold;
@@ -91,6 +94,10 @@ pub(super) fn plan(
             plan.answers.push((hold.clone(), answer));
         } else if hold.votes.iter().any(|vote| vote.by == *by && vote.answer == answer) {
             plan.repeated.push(hold.id);
+        } else if is_result(&answer)
+            && hold.votes.iter().any(|vote| vote.by == *by && is_result(&vote.answer))
+        {
+            plan.unsure.push((hold.clone(), answer));
         } else {
             let hold = Box::new(Hold::clone(hold));
             return Err(Unfit::Refused(match hold.state {
@@ -100,6 +107,10 @@ pub(super) fn plan(
         }
     }
     Ok(plan)
+}
+
+fn is_result(answer: &Answer) -> bool {
+    matches!(answer, Answer::Perform { is_error: false, .. })
 }
 
 /// The answer that was given to one prompt; `None` leaves it open.

@@ -7,14 +7,16 @@ use axum::http::HeaderMap;
 use domain::answer::Answer;
 use domain::event::Scope;
 use domain::hold::Hold;
+use domain::id::RunId;
 use domain::refusal::Refusal;
+use domain::session::Session;
 use engine::{Answering, Caller, Error, Keep};
 
 use super::answering::{self, Plan, Unfit};
 use super::body::ResultsAsked;
 use super::limits::BODY_BYTES_MAX;
 use super::telling::Telling;
-use super::{Frontend, find, format, repeats, run};
+use super::{Frontend, find, format, repeats, run, transcript};
 use crate::asked::read_at_most;
 use crate::auth::Who;
 use crate::doors::flow::{Flow, Since};
@@ -41,7 +43,13 @@ pub(super) async fn answer(
         app.engine.kept(&key.caller, &key.key, key.request).await?;
     }
     let bridged = room.wire.setup.bridge_approvals;
-    let plan = answering::plan(&session, bridged, &by, &asked.results).map_err(refused)?;
+    let mut plan = answering::plan(&session, bridged, &by, &asked.results).map_err(refused)?;
+    for (hold, answer) in std::mem::take(&mut plan.unsure) {
+        // It is decided, so nothing can come of this but the same again, or a refusal.
+        let answering = Answering { digest: None, answer };
+        Box::pin(app.engine.answer(&caller, hold.id, answering, None)).await?;
+        plan.repeated.push(hold.id);
+    }
     let answers = checked(&room, &caller, &plan).await?;
     let place = app.streams.take(caller.key_space())?;
     let connection = room.wire.attached.enter(session.id);
@@ -53,7 +61,7 @@ pub(super) async fn answer(
     let follow = app.engine.follow_session(session.id, Some(since.position)).await?;
     store(&room, &caller, key, answers).await?;
     let format = format::noted(&app, session.id).await?;
-    let flow = Flow::on(follow, &app, &caller, &session, None, since).await?;
+    let flow = Flow::on(follow, &app, &caller, &session, only(&session, &plan), since).await?;
     let kind = AgentType { format: format.unwrap_or(opened_in(&room, &session, &kind)?), ..kind };
     let session = session.id;
     let telling = Telling { room, caller, session, kind, opener: None };
@@ -63,7 +71,7 @@ pub(super) async fn answer(
 /// The format of the session's streams, whatever type the client names now.
 fn opened_in(
     room: &Room<Frontend>,
-    session: &domain::session::Session,
+    session: &Session,
     kind: &AgentType,
 ) -> Result<crate::doors::Format, Problem> {
     match session.home.as_ref().is_some_and(|home| &*home.door == super::NAME) {
@@ -72,12 +80,17 @@ fn opened_in(
     }
 }
 
+/// The run that a repeat is told of. What waited behind it when it was answered belongs to that stream
+/// too; what was said since has a stream of its own.
+fn only(session: &Session, plan: &Plan) -> Option<RunId> {
+    let hold = session.holds.get(plan.repeated.first()?)?;
+    let decided = hold.state.decision()?.at();
+    let latest = session.transcript.iter().rfind(|message| transcript::is_prompt(message))?;
+    hold.run.filter(|_| plan.answers.is_empty() && latest.at > decided)
+}
+
 /// After what this repeats.
-async fn replayed(
-    room: &Room<Frontend>,
-    session: &domain::session::Session,
-    plan: &Plan,
-) -> Reply<Since> {
+async fn replayed(room: &Room<Frontend>, session: &Session, plan: &Plan) -> Reply<Since> {
     let run = plan.repeated.first().and_then(|id| session.holds.get(id)?.run);
     match repeats::before(&room.app, session.id, &plan.repeated).await? {
         Some(position) => Ok(Since { position, current: run }),
