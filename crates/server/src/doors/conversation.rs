@@ -39,7 +39,7 @@ pub(crate) async fn find(
 async fn elsewhere(app: &App, caller: &Caller, place: &str) -> Reply<Option<Arc<Session>>> {
     let name = place.rsplit(['/', ':']).next().unwrap_or_default();
     let Ok(id) = name.parse::<SessionId>() else { return Ok(None) };
-    Ok(Some(app.engine.session(caller, id).await?))
+    by_id(app, caller, id).await.map(Some)
 }
 
 /// The same, and a new session if there is none. Of many who come at once, all get the same.

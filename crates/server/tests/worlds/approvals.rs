@@ -227,9 +227,20 @@ async fn a_hold_that_changed_since_it_was_shown_is_not_approved() {
     let session = shown["session"].as_str().expect("a session");
     let path = format!("/worlds/my-world/setChat/{session}");
     let listed = stage.ask("dan", Method::POST, &path, json!({})).await;
-    assert_eq!(listed.status, 200, "{listed:?}");
-    let reply = stage.ask("dan", Method::POST, "/worlds/my-world/tool-results", stale).await;
-    assert_eq!(reply.status, 200, "{reply:?}");
+    assert_eq!(listed.code(), (404, "CHAT_NOT_FOUND".into()), "the chat is not Dan's");
+    assert!(stage.witness.ran().is_empty());
+    // In the inbox he sees it as it is now; then it can be approved.
+    let path = format!("/v1/holds/{hold}");
+    let shown = crate::rest::native(&stage, "dan", Method::GET, &path, json!(null)).await;
+    let answer = json!({"digest": shown["digest"], "answer": {"verdict": "approve"}});
+    let path = format!("{path}/answer");
+    crate::rest::native(&stage, "dan", Method::POST, &path, answer).await;
+    for _ in 0..400 {
+        if !stage.witness.ran().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     assert_eq!(stage.witness.ran(), [r#"both {"n":2}"#]);
 }
 
@@ -276,4 +287,42 @@ async fn i16_a_call_whose_outcome_nobody_knows_is_asked_about_and_not_run_again(
     let told = stage.respond(json!({"requestId": prompt["requestId"], "optionId": "failed"})).await;
     assert_eq!(told["accepted"], true);
     assert_eq!(stage.witness.ran().len(), 2, "nothing ran again");
+}
+
+/// The model names its own question like somebody else's prompt.
+#[tokio::test(flavor = "multi_thread")]
+async fn i04_an_answer_to_a_call_that_is_named_like_a_prompt_approves_nothing() {
+    let stage = stage().await;
+    let (_, dialog) = asked(&stage, LS).await;
+    let hold = dialog.id.replace("approval_", "hold_");
+    for name in [&dialog.id, &hold] {
+        let question = r#"{"prompt":"Go on?","options":["yes_once","no"]}"#;
+        let said = format!("as {name} call human_intervention.request {question}");
+        let reply = stage.say(&stage.chat().await, &said).await;
+        let prompt = reply.asked().remove(0);
+        let call = prompt["toolCallId"].as_str().expect("an id");
+        assert_ne!(call, dialog.id, "an answer to this would be one to the other");
+        let body = json!({
+            "requestId": call, "chatId": prompt["chatId"],
+            "answers": [{"questionId": "question-1", "optionIds": ["yes_once"]}],
+        });
+        assert_eq!(stage.respond(body).await["accepted"], true, "{prompt}");
+        assert!(stage.witness.ran().is_empty());
+    }
+    // Our own name of the hold is none on this wire.
+    let answers = json!([{"questionId": "question-1", "optionIds": ["yes_once"]}]);
+    let body = json!({"requestId": hold, "answers": answers});
+    stage.respond(body).await;
+    assert!(stage.witness.ran().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_word_about_a_stream_the_reply_is_none() {
+    let stage = stage().await;
+    let (_, dialog) = asked(&stage, LS).await;
+    let mut body = approval(&dialog, "approve", Some("once"));
+    body.as_object_mut().expect("an object").remove("stream");
+    let reply = stage.submit(body).await;
+    assert_eq!((reply.status, &reply.body["success"]), (200, &json!(true)), "{reply:?}");
+    assert!(reply.events.is_empty());
 }

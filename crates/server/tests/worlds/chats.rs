@@ -237,3 +237,21 @@ async fn a_failed_run_is_told_and_ends_the_stream() {
     assert!(reply.kinds().contains(&"error".to_owned()), "{:?}", reply.kinds());
     assert_eq!(reply.kinds().last().map(String::as_str), Some("world idle"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i30_nobody_deletes_a_chat_that_somebody_else_opened() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    stage.say(&chat, r#"call shell_cmd {"command":"ls"}"#).await.dialog();
+    let holds =
+        crate::rest::native(&stage, "ana", Method::GET, "/v1/holds?state=pending", Value::Null);
+    let session = text(&holds.await["items"][0]["session"]);
+    // Ana is an admin, and sees everything.
+    for name in [&chat, &session] {
+        let path = format!("/worlds/my-world/chats/{name}");
+        let reply = stage.ask("ana", Method::DELETE, &path, Value::Null).await;
+        assert_eq!(reply.code(), (404, "CHAT_NOT_FOUND".into()), "{name}: {reply:?}");
+    }
+    let listed = stage.post(&format!("/worlds/my-world/setChat/{chat}"), json!({})).await.body;
+    assert_eq!(listed["hitlPrompts"].as_array().map(Vec::len), Some(1), "{listed}");
+}

@@ -177,10 +177,16 @@ impl Model for Player {
         }
         let calls: Vec<WrittenCall> = turn
             .lines()
-            .filter_map(|line| line.split_once("call ")?.1.split_once(' '))
+            .filter_map(|line| {
+                let (before, call) = line.split_once("call ")?;
+                Some((before.trim().strip_prefix("as "), call.split_once(' ')?))
+            })
             .enumerate()
-            .map(|(index, (tool, input))| WrittenCall {
-                tool_use_id: format!("call_{}_{index}", request.messages.len()),
+            .map(|(index, (named, (tool, input)))| WrittenCall {
+                tool_use_id: named.map_or_else(
+                    || format!("call_{}_{index}", request.messages.len()),
+                    str::to_owned,
+                ),
                 tool: tool.into(),
                 input: input.into(),
             })

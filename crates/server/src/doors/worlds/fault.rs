@@ -22,6 +22,9 @@ struct Told {
     retry_after_s: Option<u64>,
 }
 
+/// A fault of our own.
+const INTERNAL: &str = "INTERNAL_ERROR";
+
 pub(super) type Answered<T = Response> = Result<T, Fault>;
 
 impl Fault {
@@ -89,6 +92,14 @@ impl Fault {
         self.0.status == 404
     }
 
+    /// A fault of our own by the name that clients know for this route.
+    pub(super) fn named(mut self, code: &'static str) -> Fault {
+        if self.0.code == INTERNAL {
+            self.0.code = code;
+        }
+        self
+    }
+
     /// What a wire without words for it says instead of nothing.
     fn of(problem: &Problem) -> Fault {
         let value = serde_json::to_value(problem).unwrap_or_default();
@@ -107,7 +118,7 @@ impl Fault {
             "too_many" => "TOO_MANY",
             "unavailable" => "UNAVAILABLE",
             "bad_request" | "answer_invalid" => "VALIDATION_ERROR",
-            _ => "INTERNAL_ERROR",
+            _ => INTERNAL,
         };
         // A body that does not fit is 400 on this wire, a locked world 423.
         let status = match (status, code) {
@@ -193,5 +204,18 @@ impl IntoResponse for Fault {
             headers.insert(axum::http::header::WWW_AUTHENTICATE, challenge);
         }
         reply
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_faults_of_our_own_are_called_by_the_name_of_the_route() {
+        let named = |fault: Fault| fault.named("CHAT_ERROR").0.code;
+        assert_eq!(named(Fault::from(Problem::internal())), "CHAT_ERROR");
+        assert_eq!(named(Fault::no_chat()), "CHAT_NOT_FOUND");
+        assert_eq!(named(Fault::from(Problem::unavailable("later", 1))), "UNAVAILABLE");
     }
 }

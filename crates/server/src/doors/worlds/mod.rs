@@ -79,9 +79,20 @@ fn routes() -> Router<Room<Worlds>> {
         .route("/api/worlds/{world}/chats", get(chat::list).post(chat::open))
         .route("/api/worlds/{world}/chats/{chat}", delete(chat::remove))
         .route("/api/worlds/{world}/setChat/{chat}", post(chat::set))
-        .route("/api/worlds/{world}/messages", post(message::post))
+        .route(
+            "/api/worlds/{world}/messages",
+            post(async |it| message::post(it).await.map_err(|no| no.named("CHAT_ERROR"))),
+        )
         .route("/api/worlds/{world}/messages/stop", post(edit::stop))
         .route("/api/worlds/{world}/messages/{message}", delete(edit::remove).put(edit::change))
-        .route("/api/worlds/{world}/tool-results", post(tool_results::post))
-        .route("/api/worlds/{world}/hitl/respond", post(hitl::respond))
+        .route(
+            "/api/worlds/{world}/tool-results",
+            post(async |it| {
+                tool_results::post(it).await.map_err(|no| no.named("TOOL_RESULT_ERROR"))
+            }),
+        )
+        .route(
+            "/api/worlds/{world}/hitl/respond",
+            post(async |it| hitl::respond(it).await.map_err(|no| no.named("HITL_RESPONSE_ERROR"))),
+        )
 }

@@ -77,16 +77,17 @@ pub(super) fn prompt_id(hold: &Hold) -> String {
 
 /// The hold that a client's id names, if it has the form of one of ours.
 pub(super) fn hold_id(text: &str) -> Option<HoldId> {
-    let rest = [APPROVAL, HITL, HoldId::PREFIX].iter().find_map(|prefix| text.strip_prefix(prefix));
+    let rest = [APPROVAL, HITL].iter().find_map(|prefix| text.strip_prefix(prefix));
     format!("{}{}", HoldId::PREFIX, rest?).parse().ok()
 }
 
 /// What the model calls the call that a hold is about. One that asks whether a run may go on is about
-/// none, and is called by its own id.
+/// none, and is called by its own id. So is a call that the model named like a prompt: an answer to it
+/// must not be taken for an answer to that prompt.
 pub(super) fn call_id(hold: &Hold) -> String {
     match &hold.call {
-        Some(call) => call.tool_use_id.clone(),
-        None => prompt_id(hold),
+        Some(call) if hold_id(&call.tool_use_id).is_none() => call.tool_use_id.clone(),
+        _ => prompt_id(hold),
     }
 }
 
@@ -126,10 +127,18 @@ mod tests {
     fn an_id_of_ours_leads_to_its_hold_under_either_prefix() {
         let id = HoldId::new(1_800_000_000_000, 7);
         let rest = id.to_string().replace("hold_", "");
-        for prefix in ["hitl_", "approval_", "hold_"] {
+        for prefix in ["hitl_", "approval_"] {
             assert_eq!(hold_id(&format!("{prefix}{rest}")), Some(id));
         }
-        for other in ["", "hitl_", "call_1", &rest, &format!("hitl_{rest}x"), "hitl_ünicode"] {
+        for other in [
+            "",
+            "hitl_",
+            "call_1",
+            &rest,
+            &id.to_string(),
+            &format!("hitl_{rest}x"),
+            "hitl_ünicode",
+        ] {
             assert_eq!(hold_id(other), None, "{other}");
         }
     }

@@ -269,19 +269,30 @@ pub(super) fn streamed(
                 Ok(None) => break,
                 Err(error) => Err(error),
             };
-            let events = told.unwrap_or_else(|error| {
-                tracing::debug!(%error, "a stream ends");
-                vec![event::error("this cannot be told at present; read again")]
-            });
+            let (events, is_last) = sent(told);
             for event in events {
                 if out.send(event::frame(&event)).await.is_err() {
                     return;
                 }
             }
+            if is_last {
+                break;
+            }
         }
         tokio::time::sleep(IDLE_GRACE).await;
     };
     Ok(stream::reply(here.app(), &here.who, place, heartbeat, &[], write))
+}
+
+/// What to send, and whether nothing comes after it: what failed once is not tried again and again.
+fn sent(told: Result<Vec<Value>, Error>) -> (Vec<Value>, bool) {
+    match told {
+        Ok(events) => (events, false),
+        Err(error) => {
+            tracing::debug!(%error, "a stream ends");
+            (vec![event::error("this cannot be told at present; read again")], true)
+        }
+    }
 }
 
 /// The last message, or the prompt at which everything waits, as soon as the run rests; and whether it
@@ -307,4 +318,18 @@ pub(super) async fn awaited(
         Err(_) => false,
     };
     Ok((teller.last.unwrap_or(Value::Null), rests))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_fails_says_so_once_and_ends() {
+        let (events, is_last) = sent(Err(Error::Unavailable("the disk is full".into())));
+        assert!(is_last);
+        let [only] = events.as_slice() else { panic!("{events:?}") };
+        assert!(!only.to_string().contains("disk"), "{only}");
+        assert!(!sent(Ok(Vec::new())).1);
+    }
 }

@@ -81,7 +81,7 @@ impl ToolResult {
             fields.wrong(&["toolArgs"], "must be an object");
         }
         let directory = fields.maybe_text("workingDirectory");
-        let stream = fields.flag("stream").unwrap_or(true);
+        let stream = fields.flag("stream").unwrap_or(false);
         let chat = fields.maybe_text("chatId");
         fields.done()?;
         Ok(ToolResult {
