@@ -94,6 +94,10 @@ impl Problem {
         Problem::new(404, "not_found", "Not found", format!("there is no such {what}"))
     }
 
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.0.status == 404
+    }
+
     /// The same, in the words that clients of another system know.
     pub(crate) fn not_found_as(detail: &str) -> Problem {
         Problem::new(404, "not_found", "Not found", detail)

@@ -1,12 +1,13 @@
 //! Answers in what a client posts back. Each is looked up in our own record of the session: what was
 //! never asked, or looks different from what was shown, is refused before anything is stored.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::answer::{Answer, Scope};
 use domain::digest::Digest;
 use domain::hold::{Hold, HoldState, Question, Vote};
-use domain::id::{CallId, HoldId, MessageId};
+use domain::id::{CallId, HoldId, MessageId, RunId};
 use domain::json::canonical;
 use domain::refusal::Refusal;
 use domain::session::Session;
@@ -26,6 +27,9 @@ pub(crate) struct Given {
     answers: Vec<(Arc<Hold>, Digest, Answer)>,
     /// The latest of our messages that the client has.
     pub(crate) upto: Option<MessageId>,
+    /// The calls that it has, and the run of the last of them.
+    pub(crate) calls: BTreeSet<CallId>,
+    pub(crate) run: Option<RunId>,
     /// Something was answered before in the same way.
     repeats: bool,
     /// Something came too late.
@@ -54,6 +58,13 @@ pub(crate) async fn read(
             let shown = domain::visible::visible(&part.id);
             Problem::invalid("parts", format!("no call `{shown}` was shown in this chat"))
         })?;
+        // Which of the two would be meant?
+        if !given.calls.insert(call) {
+            let shown = domain::visible::visible(&part.id);
+            return Err(
+                Problem::invalid("parts", format!("the call `{shown}` is there twice")).into()
+            );
+        }
         latest = latest.max(Some(call));
         one(here, caller, session, call, part, ui, &mut given).await?;
     }
@@ -64,6 +75,7 @@ pub(crate) async fn read(
     let undecided = |part: &ToolPart| part.said == Said::Nothing { settled: false };
     given.presses_on &= !parts.iter().filter(in_last).any(undecided);
     given.upto = last;
+    given.run = latest.and_then(|call| session.hold_of(call)?.run);
     match given.late.take() {
         // Nothing else was said: then this is what the client must be told.
         Some(late) if given.is_empty() && !given.repeats => Err(late),

@@ -113,14 +113,8 @@ pub(crate) async fn converse(
             let waits = given.is_empty() && given.presses_on;
             answers::store(here, caller, &given).await?;
             let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
-            go_on(
-                here,
-                who,
-                &session,
-                Teller::new(here, caller, asked.ui, message, given.upto),
-                waits,
-            )
-            .await
+            let teller = Teller::new(here, caller, asked.ui, message, given.upto);
+            go_on(here, who, &session, given.run, teller.with(given.calls), waits).await
         }
     }
 }
@@ -171,8 +165,8 @@ async fn spoken(
         engine.retry_run(caller, run.id).await?;
         let session = engine.session(caller, session.id).await?;
         let message = run.id.to_string();
-        return go_on(here, who, &session, Teller::new(here, caller, ui, message, None), false)
-            .await;
+        let teller = Teller::new(here, caller, ui, message, None);
+        return go_on(here, who, &session, None, teller, false).await;
     }
     let since = Since::now(&session);
     let name = match (posted.regenerate, run) {
@@ -225,16 +219,21 @@ fn before(kept: &[u8]) -> Result<(RunId, Since, String), Problem> {
     Ok((run, since, message))
 }
 
-/// The latest run, from its beginning: the teller passes over what the client has.
+/// A run, or the latest, from its beginning: the teller passes over what the client has.
 pub(crate) async fn go_on(
     here: &Here,
     who: &Who,
     session: &Session,
+    run: Option<RunId>,
     teller: Teller,
     waits: bool,
 ) -> Reply {
-    let since = Since::latest_run(&here.app, session).await?;
-    let run = session.run.as_ref().map(|run| run.id);
+    let latest = session.run.as_ref().map(|run| run.id);
+    let run = run.or(latest);
+    let since = match run == latest {
+        true => Since::latest_run(&here.app, session).await?,
+        false => Since { position: 0, current: None },
+    };
     let mut flow = Flow::open(&here.app, &who.caller, session, run, since).await?;
     if waits {
         flow.wait_for_change();

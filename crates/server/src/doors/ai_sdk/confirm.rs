@@ -22,7 +22,7 @@ use super::values::call_of;
 use super::{Here, NAME, chunks, project, refusal};
 use crate::asked::json;
 use crate::auth::Who;
-use crate::problem::{Problem, Reply};
+use crate::problem::{Problem, Refused, Reply};
 
 /// Longer than this the button shows that it is running.
 const WAITS: Duration = Duration::from_secs(30);
@@ -53,7 +53,12 @@ async fn confirmed(here: &Here, who: &Who, project: &str, body: &Value) -> Reply
     let unknown = || Problem::not_found_as("Tool invocation not found");
     let caller = &who.caller;
     let place = project::place(project);
-    let session = conversation::find(&here.app, caller, NAME, &place).await?.ok_or_else(unknown)?;
+    let session = match conversation::find(&here.app, caller, NAME, &place).await {
+        Ok(found) => found.ok_or_else(unknown)?,
+        // Somebody else's is as if there were none.
+        Err(Refused::Problem(problem)) if problem.is_not_found() => return Err(unknown().into()),
+        Err(refused) => return Err(refused),
+    };
     let call = call_of(&session, id).ok_or_else(unknown)?;
     let record = session.calls.get(&call).ok_or_else(unknown)?;
     if *record.tool != *tool {

@@ -67,7 +67,8 @@ async fn resumed(
     });
     let Some(session) = active else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let message = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
-    go_on(here, who, &session, Teller::new(here, &who.caller, asked.ui, message, None), false).await
+    let teller = Teller::new(here, &who.caller, asked.ui, message, None);
+    go_on(here, who, &session, None, teller, false).await
 }
 
 /// Percent signs undone; what is not UTF-8 then names nothing.

@@ -1,11 +1,12 @@
-//! A run as the stream of one assistant message. What the client has already is passed over; results
-//! are told in any case, since saying one twice is harmless and leaving one out is not.
+//! A run as the stream of one assistant message. What the client has already is passed over; results of
+//! the calls in its message are told in any case, since saying one twice is harmless and leaving one out
+//! is not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::hold::{Hold, HoldState, Question};
-use domain::id::{HoldId, MessageId};
+use domain::id::{CallId, HoldId, MessageId};
 use domain::outcome::ResultKind;
 use domain::session::Session;
 use domain::tool::Confirm;
@@ -26,6 +27,8 @@ pub(crate) struct Teller {
     message: String,
     /// The latest of our messages that the client has.
     upto: Option<MessageId>,
+    /// Calls that the client's message has. A result of any other would end its stream.
+    has: BTreeSet<CallId>,
     /// Whether what is told now is still something that the client has.
     passing: bool,
     /// Whether the next words begin another turn.
@@ -69,11 +72,18 @@ impl Teller {
             ui,
             message,
             upto,
+            has: BTreeSet::new(),
             passing: upto.is_some(),
             turn_over: true,
             in_step: false,
             revisions: BTreeMap::new(),
         }
+    }
+
+    /// The client's message has these calls already.
+    pub(crate) fn with(mut self, calls: BTreeSet<CallId>) -> Teller {
+        self.has = calls;
+        self
     }
 
     pub(crate) async fn tell(mut self, mut flow: Flow, out: Out) {
@@ -93,7 +103,8 @@ impl Teller {
 
     async fn all(&mut self, flow: &mut Flow, out: &Out) -> Result<(), Stopped> {
         let session = flow.fresh().await?;
-        let run = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
+        let latest = || session.run.as_ref().map(|run| run.id);
+        let run = flow.run().or_else(latest).map(|run| run.to_string()).unwrap_or_default();
         out.data(&chunks::start(&self.message, &session.id.to_string(), &run)).await?;
         while let Some(step) = flow.next().await? {
             match step {
@@ -174,12 +185,22 @@ impl Teller {
         if self.passing {
             return Ok(());
         }
-        let (id, input) =
-            (id_of(session, called.call), input_of(&self.here.app, session, called.call));
-        let dynamic = !is_own(&self.here.app, session, &called.tool);
-        for chunk in chunks::input(&id, &called.tool, &input, dynamic) {
+        self.input(session, called.call, &called.tool, out).await
+    }
+
+    async fn input(
+        &mut self,
+        session: &Session,
+        call: CallId,
+        tool: &str,
+        out: &Out,
+    ) -> Result<(), Stopped> {
+        let app = &self.here.app;
+        let (id, input) = (id_of(session, call), input_of(app, session, call));
+        for chunk in chunks::input(&id, tool, &input, !is_own(app, session, tool)) {
             out.data(&chunk).await?;
         }
+        self.has.insert(call);
         Ok(())
     }
 
@@ -194,9 +215,13 @@ impl Teller {
                         .await
                         .map_err(|_| Stopped::Refused)?;
                     self.revisions.insert(hold.id, call.revision);
+                    if !self.has.contains(&call.id) {
+                        self.input(session, call.id, &call.tool, out).await?;
+                    }
                     if self.ui >= Ui::Six {
                         let id = id_of(session, call.id);
-                        out.data(&chunks::approval_request(&id, hold, &app.origin)).await?;
+                        let request = chunks::approval_request(&id, hold, &self.here.app.origin);
+                        out.data(&request).await?;
                     }
                 }
                 Ok(())
@@ -211,6 +236,9 @@ impl Teller {
             return self.say(out, chunks::asks(hold, &self.here.app.origin)).await;
         }
         if self.ui < Ui::Seven || hold.question != Question::Approve || hold.two_phase {
+            return Ok(());
+        }
+        if hold.call_id().is_none_or(|call| !self.has.contains(&call)) {
             return Ok(());
         }
         match &hold.state {
@@ -230,6 +258,9 @@ impl Teller {
         settled: &Settled,
         out: &Out,
     ) -> Result<(), Stopped> {
+        if !self.has.contains(&settled.call) {
+            return Ok(());
+        }
         let id = id_of(session, settled.call);
         let content = settled.result.content.as_str();
         let hold = session.hold_of(settled.call);
@@ -301,6 +332,7 @@ impl Teller {
             let [_, available] =
                 chunks::input(&id, &call.tool, &input, !is_own(app, session, &call.tool));
             out.data(&available).await?;
+            self.has.insert(call.id);
             if self.ui >= Ui::Six {
                 out.data(&chunks::approval_request(&id, hold, &app.origin)).await?;
             }

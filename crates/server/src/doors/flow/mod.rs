@@ -120,6 +120,11 @@ impl Flow {
         })
     }
 
+    /// The one run that is told of, if it is only one.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.run
+    }
+
     /// A pause that is known already is no end: how the run rests after that is.
     pub(crate) fn wait_for_change(&mut self) {
         self.unsatisfied_at = (self.rest == Some(End::Paused)).then_some(self.known);

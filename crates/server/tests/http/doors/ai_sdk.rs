@@ -397,3 +397,55 @@ async fn i45_keys_that_a_front_end_hands_over_are_kept_by_reference() {
     let said = log.iter().any(|entry| String::from_utf8_lossy(&entry.bytes).contains("canary"));
     assert!(!said && !shown.to_string().contains("canary") && !done.text.contains("canary"));
 }
+
+/// Clients throw away a stream with a result of a call that their message does not have.
+#[tokio::test]
+async fn results_are_told_only_of_calls_that_the_message_has() {
+    let world = opened(None).await;
+    let asked = world.tell("bob", "c1", "call wipe {}").await;
+    let mut body = user("c1", "m2", "hello");
+    body["while_pending"] = json!("supersede");
+    let said = world.chat("bob", 6, &body).await;
+    assert_eq!(said.status, 200, "{}", said.text);
+    let call = text(asked.one("tool-input-available"), "toolCallId");
+    assert!(said.has("finish") && !said.text.contains(&call), "{}", said.text);
+}
+
+#[tokio::test]
+async fn a_repeat_hears_of_the_run_that_it_answered() {
+    let world = opened(None).await;
+    let asked = world.tell("bob", "c1", "call wipe {}").await;
+    let body = assistant("c1", json!([answered(&asked, true)]));
+    let done = world.chat("bob", 6, &body).await;
+    assert_eq!(world.tell("bob", "c1", "hello").await.words(), "hello");
+    let again = world.chat("bob", 6, &body).await;
+    assert_eq!((again.words(), world.wiped()), (done.words(), 1), "{}", again.text);
+    assert_eq!(again.one("tool-output-available"), done.one("tool-output-available"));
+    assert_eq!(again.one("start"), done.one("start"));
+}
+
+#[tokio::test]
+async fn a_call_that_is_answered_twice_at_once_is_not_answered() {
+    let world = opened(None).await;
+    let asked = world.tell("bob", "c1", "call wipe {}").await;
+    let before = world.state().await;
+    for twice in [[true, false], [false, true]] {
+        let parts = twice.map(|approved| answered(&asked, approved));
+        let reply = world.chat("bob", 6, &assistant("c1", json!(parts))).await;
+        assert_eq!(reply.status, 422, "{}", reply.text);
+    }
+    assert_eq!((world.state().await, world.wiped()), (before, 0));
+}
+
+#[tokio::test]
+async fn i30_a_session_of_somebody_else_is_none_by_any_name() {
+    let world = opened(None).await;
+    let asked = world.tell("bob", "c1", "call wipe {}").await;
+    let session = text(&asked.one("start")["messageMetadata"]["holdpoint"], "session");
+    for who in ["dan", "ana", "eve"] {
+        for place in [session.clone(), format!("x:{session}"), format!("project:{session}")] {
+            let (status, _) = world.get(who, &format!("/api/chat/{place}/stream")).await;
+            assert_eq!(status, 404, "{who}: {place}");
+        }
+    }
+}
