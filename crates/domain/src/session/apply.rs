@@ -125,7 +125,13 @@ impl Session {
                     run.stopping = Some(Stopping { by: by.clone(), reason: reason.clone() });
                 }
             }
-            Event::RunCancelled { .. } => self.set_status(RunStatus::Cancelled, at),
+            Event::RunCancelled { run } => {
+                match self.run.as_ref().is_some_and(|latest| latest.id == *run) {
+                    true => self.set_status(RunStatus::Cancelled, at),
+                    // One that waited its turn and never began: what is under way goes on.
+                    false => self.queue.retain(|queued| queued.run != *run),
+                }
+            }
             Event::GrantMade { grant } => {
                 self.grants.insert(grant.id, grant.clone());
             }

@@ -501,8 +501,10 @@ impl Draft {
             Some(run) if run.id == id => {
                 Err(Refusal::OutOfTurn { is: run.status.name(), wanted: "be cancelled" })
             }
+            // Nothing was done for what waits its turn: it is taken out of the queue.
             _ if self.next.queue.iter().any(|queued| queued.run == id) => {
-                Err(Refusal::OutOfTurn { is: "waiting its turn", wanted: "be cancelled yet" })
+                self.push(Event::RunCancelled { run: id }, context);
+                Ok(Reply::Done)
             }
             _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be cancelled" }),
         }

@@ -178,6 +178,27 @@ fn cancelling_a_run_gives_every_call_its_result() {
 }
 
 #[test]
+fn a_run_that_waits_its_turn_can_be_cancelled_and_never_begins() {
+    let mut world = World::new();
+    world.say("x").think("", &[("wipe", json!({}))]);
+    let first = world.run_id();
+    world.say_with("y", None).unwrap();
+    world.say_with("z", None).unwrap();
+    let by = Actor::Person(PersonId::new("ana"));
+    let waits: Vec<_> = world.session.queue.iter().map(|queued| queued.run).collect();
+    let cancel = |run| Command::CancelRun { run, by: by.clone(), reason: None };
+    world.tell(&cancel(waits[0])).unwrap();
+    assert_eq!((world.run_id(), world.status(), world.session.queue.len()), (first, "paused", 1));
+    assert!(world.tell(&cancel(waits[0])).is_err(), "it is over");
+    world.tell(&cancel(first)).unwrap();
+    assert_eq!(
+        (world.run_id(), world.session.queue.len()),
+        (waits[1], 0),
+        "the other has its turn"
+    );
+}
+
+#[test]
 fn a_cancelled_hold_is_told_apart_from_a_denial() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({}))]);

@@ -88,6 +88,29 @@ pub(crate) async fn find_or_open(
     Ok(app.engine.open_once(caller, id, new).await?)
 }
 
+/// Ends what is under way and what waits behind it: open holds are cancelled, and every call gets its
+/// result. `false`: there was nothing.
+pub(crate) async fn stop(
+    app: &App,
+    caller: &Caller,
+    session: &Session,
+    why: Option<&str>,
+) -> Reply<bool> {
+    let under_way = session.run.as_ref().filter(|run| !run.status.is_over()).map(|run| run.id);
+    let waiting = session.queue.iter().filter(|queued| !queued.join).map(|queued| queued.run);
+    let mut stopped = false;
+    // First what waits: it would begin as soon as the other ends.
+    for run in waiting.chain(under_way) {
+        match app.engine.cancel_run(caller, run, why.map(str::to_owned)).await {
+            Ok(_) => stopped = true,
+            // It came to its end meanwhile.
+            Err(engine::Error::Refused(domain::refusal::Refusal::OutOfTurn { .. })) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(stopped)
+}
+
 /// A session of the caller's own, wherever it was opened.
 async fn by_id(app: &App, caller: &Caller, id: SessionId) -> Reply<Arc<Session>> {
     let session = app.engine.session(caller, id).await?;

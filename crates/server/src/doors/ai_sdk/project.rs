@@ -36,7 +36,7 @@ pub(crate) async fn say(
         .unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }
 
-/// Stops the run: open holds are cancelled, and every call still gets its result.
+/// Stops the run and what waits behind it: open holds are cancelled, and every call still gets its result.
 pub(crate) async fn stop(
     State(here): State<Here>,
     Path(project): Path<String>,
@@ -45,11 +45,8 @@ pub(crate) async fn stop(
     let stopping = async {
         let found = conversation::find(&here.app, &who.caller, NAME, &place(&project)).await?;
         let session = found.ok_or_else(|| Problem::not_found("chat"))?;
-        let under_way = session.run.as_ref().filter(|run| !run.status.is_over());
-        if let Some(run) = under_way {
-            here.app.engine.cancel_run(&who.caller, run.id, None).await?;
-        }
-        Ok(json(StatusCode::OK, &json!({"success": true, "stopped": under_way.is_some()})))
+        let stopped = conversation::stop(&here.app, &who.caller, &session, None).await?;
+        Ok(json(StatusCode::OK, &json!({"success": true, "stopped": stopped})))
     };
     stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }

@@ -187,8 +187,17 @@ impl Flow {
                 let session = self.fresh().await?;
                 self.known = session.version;
                 self.rest = rest_of(&session, self.run);
+                let cancelled = match event {
+                    Event::RunCancelled { run } => Some(*run),
+                    _ => None,
+                };
+                // It waited its turn, and never began.
+                let unbegun = cancelled.filter(|run| self.current != Some(*run));
+                if unbegun.is_some() && unbegun == self.run {
+                    self.rest = Some(End::Cancelled);
+                }
                 // A turn that was being written when the run ended came to nothing.
-                if ours {
+                if ours && unbegun.is_none() {
                     self.ready.extend(self.speech.close());
                 }
             }

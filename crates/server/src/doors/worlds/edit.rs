@@ -12,16 +12,11 @@ use super::chat::Chat;
 use super::fault::{Answered, Fault};
 use super::here::{Here, Posted, ok};
 use super::message::say;
+use crate::doors::conversation;
 
-/// Ends what is under way: its open holds are cancelled, and every call gets a result. `false`: there
-/// was nothing.
+/// `false`: there was nothing.
 pub(super) async fn end_run(here: &Here, session: &Session, why: &str) -> Answered<bool> {
-    let Some(run) = session.run.as_ref().filter(|run| !run.status.is_over()) else {
-        return Ok(false);
-    };
-    let reason = Some(why.to_owned());
-    here.app().engine.cancel_run(here.caller(), run.id, reason).await?;
-    Ok(true)
+    Ok(conversation::stop(here.app(), here.caller(), session, Some(why)).await?)
 }
 
 pub(super) async fn stop(posted: Posted) -> Answered {

@@ -76,6 +76,19 @@ async fn a_no_by_button_is_a_denial() {
 }
 
 #[tokio::test]
+async fn stopping_ends_what_waits_its_turn_too() {
+    let world = opened(None).await;
+    said(&world, "call wipe {}").await;
+    let waits = said(&world, r#"call wipe {"rows": 9}"#).await;
+    assert_eq!(waits.one("finish")["finishReason"], "other", "{}", waits.text);
+    let path = format!("/api/v1/chat/{PROJECT}/stream");
+    assert_eq!(world.delete("bob", &path).await.1["stopped"], true);
+    assert_eq!(world.get("bob", &path).await.0, 204, "nothing began");
+    let (_, holds) = world.get("bob", "/v1/holds?state=pending").await;
+    assert_eq!(crate::world::list(&holds, "items").len(), 0, "{holds}");
+}
+
+#[tokio::test]
 async fn stopping_cancels_what_is_open() {
     let world = opened(None).await;
     let stop = || world.delete("bob", "/api/v1/chat/7d9f1f9e-0a51-4a53-9d4c-5e0a1ea3a001/stream");
