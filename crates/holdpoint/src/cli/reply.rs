@@ -137,6 +137,8 @@ impl Asks {
             weak_ok: self.weak_ok,
             reserved: self.reserved,
             mentions: self.mentions,
+            // Whom the text itself names is read from it; there is no platform here that knows more.
+            mentions_others: false,
             attachment: self.attachment,
         })
     }

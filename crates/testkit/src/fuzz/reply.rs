@@ -44,6 +44,7 @@ fn context(flags: u8) -> (Context, bool) {
         weak_ok: is(3),
         reserved: if is(4) { vec!["execute".into(), "执行".into()] } else { Vec::new() },
         mentions: if is(5) { vec!["@_user_1".into()] } else { Vec::new() },
+        mentions_others: false,
         attachment: is(6),
     };
     (context, is(2))
