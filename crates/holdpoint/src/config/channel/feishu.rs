@@ -62,6 +62,15 @@ impl PlatformTable for FeishuTable {
                            under Events & Callbacks → Encryption Strategy";
             return Err(source.error(at.span.clone(), message));
         }
+        let encrypt_key =
+            source.secret_if_given("encrypt_key", &self.encrypt_key_env, &self.encrypt_key_file)?;
+        // The token stands in every event, and whoever has seen one could write another.
+        if mode == Mode::Webhook && encrypt_key.is_none() {
+            let message = "with `mode = \"webhook\"` `encrypt_key_env` is needed, for without it \
+                           nothing is signed; set the key in the developer console under Events & \
+                           Callbacks → Encryption Strategy";
+            return Err(source.error(at.span.clone(), message));
+        }
         Ok(PlatformConfig::Feishu(Box::new(FeishuConfig {
             app_id: app_id.into_inner(),
             app_secret: source.secret(
@@ -72,11 +81,7 @@ impl PlatformTable for FeishuTable {
             )?,
             mode,
             verification_token,
-            encrypt_key: source.secret_if_given(
-                "encrypt_key",
-                &self.encrypt_key_env,
-                &self.encrypt_key_file,
-            )?,
+            encrypt_key,
             tenant_key: self.tenant_key,
             base_url: address("base_url", &self.base_url, "https://open.feishu.cn", source)?,
         })))
@@ -132,7 +137,7 @@ mod tests {
         let app = "app_id = \"cli_1\"\napp_secret_env = \"S\"\n";
         assert_eq!(told(app), "cli_1 LongConnection https://open.feishu.cn/");
         let lark = format!(
-            "{app}base_url = \"https://open.larksuite.com\"\nmode = \"webhook\"\nverification_token_env = \"T\"\n"
+            "{app}base_url = \"https://open.larksuite.com\"\nmode = \"webhook\"\nverification_token_env = \"T\"\nencrypt_key_env = \"E\"\n"
         );
         assert_eq!(told(&lark), "cli_1 Webhook https://open.larksuite.com/");
         for (keys, wanted) in [
@@ -152,6 +157,10 @@ mod tests {
             (
                 &format!("{app}mode = \"webhook\"\n"),
                 "h.toml:1: with `mode = \"webhook\"` `verification_token_env` is needed",
+            ),
+            (
+                &format!("{app}mode = \"webhook\"\nverification_token_env = \"T\"\n"),
+                "h.toml:1: with `mode = \"webhook\"` `encrypt_key_env` is needed, for without it",
             ),
             (
                 &format!("{app}base_url = \"http://feishu.example.com\"\n"),
