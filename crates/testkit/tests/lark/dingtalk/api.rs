@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::hold::{Hold, HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
-use ports::channel::{Channel as _, ChannelError, Place, Saying};
+use ports::channel::{Channel as _, ChannelError, Place, Posted, Saying};
 use serde_json::{Value, json};
 use testkit::fake_chat::{Asked, Fault, Reply, approved, hold, prompt};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE};
