@@ -255,3 +255,31 @@ async fn i30_nobody_deletes_a_chat_that_somebody_else_opened() {
     let listed = stage.post(&format!("/worlds/my-world/setChat/{chat}"), json!({})).await.body;
     assert_eq!(listed["hitlPrompts"].as_array().map(Vec::len), Some(1), "{listed}");
 }
+
+/// An admin sees everybody's sessions; their own chats are not lost behind those.
+#[tokio::test(flavor = "multi_thread")]
+async fn own_chats_are_found_behind_many_of_others() {
+    let stage = stage().await;
+    let path = "/worlds/my-world/chats";
+    let opened = stage.ask("ana", Method::POST, path, json!({})).await;
+    let own = text(&opened.body["chatId"]);
+    for _ in 0..201 {
+        stage.chat().await;
+    }
+    let listed = stage.ask("ana", Method::GET, path, Value::Null).await;
+    let ids: Vec<_> = listed.body.as_array().expect("a list").iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, [&json!(own)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_this_wire_cannot_ask_is_listed_with_where_to_answer_it() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    let form = r#"call ask_anything {"prompt":"How many?","schema":{"type":"object","properties":{"n":{"type":"integer"}}}}"#;
+    stage.say(&chat, form).await;
+    let listed = stage.post(&format!("/worlds/my-world/setChat/{chat}"), json!({})).await.body;
+    let prompt = &listed["hitlPrompts"][0]["prompt"];
+    let hold = text(&prompt["requestId"]).replace("hitl_", "/holds/hold_");
+    assert!(text(&prompt["questions"][0]["question"]).ends_with(&hold), "{listed}");
+    assert_eq!(prompt["questions"][0]["options"], json!([]));
+}

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
+use domain::id::SessionId;
 use domain::session::Session;
 use ports::store::PutNote;
 use serde_json::{Value, json};
@@ -12,9 +13,9 @@ use super::DOOR;
 use super::event::Source;
 use super::fault::{Answered, Fault};
 use super::here::{Here, ok};
-use super::limits::CHATS_MAX;
+use super::limits::{CHATS_MAX, PAGES_MAX};
 use super::name::{Place, is_chat_id, kebab};
-use super::prompt::Prompt;
+use super::prompt::{self, Prompt};
 use super::{edit, rest};
 use crate::doors::{NamedAgent, conversation, shown};
 
@@ -97,17 +98,36 @@ impl Here {
 
     /// The caller's chats, newest first.
     pub(super) async fn chats(&self) -> Answered<Vec<(String, Arc<Session>)>> {
-        let engine = &self.app().engine;
-        let rows = engine.sessions_at(self.caller(), DOOR, None, None, CHATS_MAX).await?;
         let mut chats = Vec::new();
-        for row in rows.iter().filter(|row| row.creator.is_same(&self.caller().actor)) {
-            let place = row.home.as_ref().and_then(|home| Place::read(&home.place));
-            let Some(Place { world, chat, agent: None }) = place else { continue };
-            if world == self.id && !self.is_removed(&chat).await? {
-                chats.push((chat, engine.session(self.caller(), row.id).await?));
+        for (place, id) in self.own_sessions().await? {
+            if place.agent.is_none() && !self.is_removed(&place.chat).await? {
+                chats.push((place.chat, self.app().engine.session(self.caller(), id).await?));
             }
         }
         Ok(chats)
+    }
+
+    /// Sessions that the caller opened in this world, newest first. Whoever sees those of many others
+    /// does not lose sight of their own behind them.
+    pub(super) async fn own_sessions(&self) -> Answered<Vec<(Place, SessionId)>> {
+        let (engine, caller) = (&self.app().engine, self.caller());
+        let (mut own, mut after) = (Vec::new(), None);
+        for _ in 0..PAGES_MAX {
+            let rows = engine.sessions_at(caller, DOOR, None, after, CHATS_MAX).await?;
+            after = rows.last().map(|row| row.id);
+            let is_last = rows.len() < CHATS_MAX;
+            for row in rows.into_iter().filter(|row| row.creator.is_same(&caller.actor)) {
+                let place = row.home.as_ref().and_then(|home| Place::read(&home.place));
+                own.extend(
+                    place.filter(|place| place.world == self.id).map(|place| (place, row.id)),
+                );
+            }
+            if is_last || own.len() >= CHATS_MAX {
+                break;
+            }
+        }
+        own.truncate(CHATS_MAX);
+        Ok(own)
     }
 
     async fn is_removed(&self, chat: &str) -> Answered<bool> {
@@ -193,9 +213,15 @@ pub(super) async fn set(here: Here) -> Answered<Response> {
     open.sort_by_key(|(hold, _)| hold.id);
     let mut prompts = Vec::new();
     for (hold, session) in open {
-        let Some(prompt) = Prompt::of(&hold) else { continue };
+        let source = here.source(&chat.id, session);
         shown::record(here.app(), here.caller(), DOOR, &hold).await?;
-        let prompt = prompt.value(&hold, &here.source(&chat.id, session));
+        let prompt = match Prompt::of(&hold) {
+            Some(prompt) => prompt.value(&hold, &source),
+            None => {
+                let link = format!("{}/holds/{}", here.app().origin, hold.id);
+                prompt::elsewhere(&hold, &source, &link)
+            }
+        };
         prompts.push(json!({"chatId": chat.id, "prompt": prompt}));
     }
     let world = rest::serialized(&here, Some(&chat)).await?;

@@ -9,6 +9,8 @@ pub(super) const IDLE_GRACE: Duration = Duration::from_millis(500);
 pub(super) const WAIT_MAX: Duration = Duration::from_secs(60);
 /// Chats that are listed, and sessions that are searched for a model's id of a call; the newest.
 pub(super) const CHATS_MAX: usize = 200;
+/// How many times as many sessions of others are passed over while looking for the caller's own.
+pub(super) const PAGES_MAX: usize = 50;
 /// Messages that an agent's memory shows, the latest: a page draws no more.
 pub(super) const MEMORY_MAX: usize = 500;
 /// Entries read at once while looking for the moment in which a hold was decided.

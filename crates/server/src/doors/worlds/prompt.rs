@@ -112,6 +112,24 @@ impl Prompt {
     }
 }
 
+/// What has no options to choose from: a question that says where it is answered.
+pub(super) fn elsewhere(hold: &Hold, source: &Source, link: &str) -> Value {
+    let prompt = Prompt {
+        multiple: false,
+        allow_skip: false,
+        questions: vec![Asked {
+            id: "question-1".into(),
+            header: "Answer".into(),
+            question: format!("{} is answered on its page: {link}", visible(&hold.title)),
+            options: Vec::new(),
+        }],
+        allow_other: false,
+        metadata: json!({"url": link}),
+        kind: Kind::Choose,
+    };
+    prompt.value(hold, source)
+}
+
 pub(super) fn approved(for_session: bool) -> Answer {
     let scope = if for_session { Scope::Session(GrantTerms::default()) } else { Scope::Once };
     Answer::Approve { scope, arguments: None, note: None }

@@ -12,7 +12,7 @@ use super::chat::{Chat, summary};
 use super::fault::{Answered, Fault};
 use super::here::{Here, ok};
 use super::memory::memory;
-use super::name::{Place, kebab};
+use super::name::kebab;
 use crate::auth::Who;
 use crate::doors::{NamedAgent, Room, World, Worlds};
 
@@ -110,14 +110,9 @@ fn shown(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> Value {
 /// What is under way in the caller's chats of this world.
 pub(super) async fn status(here: Here) -> Answered {
     let engine = &here.app().engine;
-    let rows = engine
-        .sessions_at(here.caller(), super::DOOR, None, None, super::limits::CHATS_MAX)
-        .await?;
     let (mut active, mut queued, mut agents) = (Vec::new(), Vec::new(), Vec::new());
-    for row in rows.iter().filter(|row| row.creator.is_same(&here.caller().actor)) {
-        let place = row.home.as_ref().and_then(|home| Place::read(&home.place));
-        let Some(place) = place.filter(|place| place.world == here.id) else { continue };
-        let session = engine.session(here.caller(), row.id).await?;
+    for (place, id) in here.own_sessions().await? {
+        let session = engine.session(here.caller(), id).await?;
         if session.run.as_ref().is_some_and(|run| run.status == RunStatus::Running) {
             agents.push(here.source(&place.chat, &session).agent);
             active.push(place.chat.clone());
