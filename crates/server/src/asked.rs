@@ -96,7 +96,11 @@ pub(crate) async fn read_body(app: &App, body: Body) -> Reply<Bytes> {
 
 /// The same, where less is enough.
 pub(crate) async fn read_at_most(app: &App, body: Body, limit: usize) -> Reply<Bytes> {
-    let limit = limit.min(app.limits.body_bytes);
+    read_long(app, body, limit.min(app.limits.body_bytes)).await
+}
+
+/// The same, where more is needed than elsewhere.
+pub(crate) async fn read_long(app: &App, body: Body, limit: usize) -> Reply<Bytes> {
     let mut stream = body.into_data_stream();
     let reading = async {
         let mut bytes = Vec::new();

@@ -16,11 +16,13 @@ use serde_json::{Value, json};
 use super::super::agreed::{self, Name};
 use super::super::conversation;
 use super::super::flow::{Flow, Since};
+use super::super::limits::HISTORY_BYTES_MAX;
 use super::super::stream::{self, Heartbeat};
+use super::history::Latest;
 use super::read::{self, Message, Posted};
 use super::teller::Teller;
 use super::{Here, NAME, Ui, answers, refusal, version};
-use crate::asked::{parse, read_body};
+use crate::asked::{parse, read_body, read_long};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 use crate::wire::Anything;
@@ -37,7 +39,8 @@ pub(crate) async fn say(
     body: Body,
 ) -> Response {
     let serving = async {
-        let body = value(&here, body).await?;
+        let bytes = read_long(&here.app, body, HISTORY_BYTES_MAX).await?;
+        let Latest(body) = parse(&bytes)?;
         let (place, posted) = read::chat(&body)?;
         let asked = Asked::new(&here, query.as_deref(), &headers)?;
         converse(&here, &who, &place, posted, &asked).await

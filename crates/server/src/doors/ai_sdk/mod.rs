@@ -8,6 +8,7 @@ mod answers;
 mod chat;
 mod chunks;
 mod confirm;
+mod history;
 mod project;
 mod read;
 mod refusal;

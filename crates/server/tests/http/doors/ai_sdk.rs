@@ -449,3 +449,17 @@ async fn i30_a_session_of_somebody_else_is_none_by_any_name() {
         }
     }
 }
+
+/// Clients send all that was said, each time.
+#[tokio::test]
+async fn a_long_chat_goes_on() {
+    let world = opened(None).await;
+    let mut body = user("c1", "m9", "hello");
+    let earlier = json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": "x".repeat(1 << 20)}]});
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.splice(0..0, std::iter::repeat_n(earlier.clone(), 4));
+    assert_eq!(world.chat("bob", 6, &body).await.words(), "hello");
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.splice(0..0, std::iter::repeat_n(earlier, 13));
+    assert_eq!(world.chat("bob", 6, &body).await.status, 413, "everything has an end");
+}
