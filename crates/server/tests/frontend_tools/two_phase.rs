@@ -34,9 +34,10 @@ async fn i09_a_sentence_that_comes_again_approves_nothing_more() {
         let body = json!({"user_prompt": YES, "agent_uuid": first.uuid()});
         let say = |key: Option<&'static str>| {
             let request = world.request("ana", reqwest::Method::POST, "/agent/run").json(&body);
-            let request = key.map_or(request.try_clone().expect("a body"), |key| {
-                request.header("idempotency-key", key)
-            });
+            let request = match key {
+                Some(key) => request.header("idempotency-key", key),
+                None => request,
+            };
             async { crate::world::told(request.send().await.expect("a reply")).await }
         };
         let second = say(key).await;
