@@ -1,32 +1,23 @@
 //! DingTalk's API: a token that is fetched before it dies, and one call.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 
 use super::heard::{Heard, heard};
 use super::settings::Settings;
 use crate::limits::{DINGTALK_TOKEN_LEFT_MS, REST_WITHIN};
-use crate::wire::{Answer, Failed, Request, Rest};
+use crate::wire::{Answer, Failed, Request, Rest, Token, Tokens};
 
 pub(super) struct Api {
     settings: Arc<Settings>,
     clock: Arc<dyn Clock>,
     rest: Rest,
-    token: Mutex<Option<Token>>,
-    /// One asks for a token; the others wait for what it brings.
-    asking: Semaphore,
-}
-
-#[derive(Clone)]
-struct Token {
-    value: String,
-    ends: Timestamp,
+    tokens: Tokens,
 }
 
 impl Api {
@@ -34,9 +25,8 @@ impl Api {
         Api {
             settings,
             rest: Rest::new(clock.clone(), REST_WITHIN),
+            tokens: Tokens::new(clock.clone(), DINGTALK_TOKEN_LEFT_MS),
             clock,
-            token: Mutex::new(None),
-            asking: Semaphore::new(1),
         }
     }
 
@@ -85,40 +75,13 @@ impl Api {
     /// Asks for a token only to see whether the secret is right, and what time it is there.
     pub(super) async fn knock(&self) -> Result<Option<Timestamp>, ChannelError> {
         let (token, date) = self.fetch().await?;
-        self.keep(token);
+        self.tokens.keep(token);
         Ok(date)
     }
 
     async fn token(&self, refused: Option<&str>) -> Result<String, ChannelError> {
-        if let Some(token) = self.good(refused, DINGTALK_TOKEN_LEFT_MS) {
-            return Ok(token);
-        }
-        // It is never closed.
-        let _one = self.asking.acquire().await;
-        if let Some(token) = self.good(refused, DINGTALK_TOKEN_LEFT_MS) {
-            return Ok(token);
-        }
-        match self.fetch().await {
-            Ok((token, _)) => {
-                let value = token.value.clone();
-                self.keep(token);
-                Ok(value)
-            }
-            // The old one still lives: a bad moment of theirs costs nothing.
-            Err(error) => self.good(refused, 0).ok_or(error),
-        }
-    }
-
-    /// The token that we have, if it lives so much longer and is not the refused one.
-    fn good(&self, refused: Option<&str>, left_ms: u64) -> Option<String> {
-        let now = self.clock.now();
-        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        let lives = token.ends.minus_ms(left_ms) > now;
-        (lives && refused != Some(&token.value)).then_some(token.value)
-    }
-
-    fn keep(&self, token: Token) {
-        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        let fetch = async { self.fetch().await.map(|(token, _)| token) };
+        self.tokens.get(refused, fetch).await
     }
 
     async fn fetch(&self) -> Result<(Token, Option<Timestamp>), ChannelError> {

@@ -1,5 +1,5 @@
 //! What connectors have in common on the wire: a value that is never shown, requests that end, a
-//! WebSocket, waits that grow, and gestures in the order of their chat. What is said over them is each
+//! token that is renewed in time, a WebSocket, waits that grow, and gestures in the order of their chat. What is said over them is each
 //! platform's business.
 
 mod backoff;
@@ -13,6 +13,7 @@ mod remedy;
 mod replies;
 mod rest;
 mod socket;
+mod tokens;
 
 pub use hidden::Hidden;
 
@@ -26,3 +27,4 @@ pub(crate) use remedy::clock;
 pub(crate) use replies::{accepted, json_reply, refused, status};
 pub(crate) use rest::{Answer, Failed, Request, Rest};
 pub(crate) use socket::{NoSocket, Socket, open};
+pub(crate) use tokens::{Token, Tokens};
