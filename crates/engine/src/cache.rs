@@ -1,10 +1,11 @@
 //! Recently used sessions. Only ever a head start: a commit on a stale one is refused by the store.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use domain::hold::Hold;
 use domain::id::{HoldId, SessionId};
+use domain::id_map::IdMap;
 use domain::session::Session;
 
 pub(crate) struct Cache {
@@ -14,9 +15,9 @@ pub(crate) struct Cache {
 
 #[derive(Default)]
 struct Kept {
-    sessions: HashMap<SessionId, Arc<Session>>,
-    /// Which of them an open hold belongs to.
-    open: HashMap<HoldId, SessionId>,
+    sessions: IdMap<SessionId, Arc<Session>>,
+    /// Which of them a hold belongs to.
+    holds: IdMap<HoldId, SessionId>,
     /// Oldest first. Entries may be stale: a session put again is queued again.
     order: VecDeque<(SessionId, u64)>,
 }
@@ -25,7 +26,7 @@ impl Kept {
     fn remove(&mut self, id: SessionId) {
         if let Some(session) = self.sessions.remove(&id) {
             for hold in session.holds.keys() {
-                self.open.remove(hold);
+                self.holds.remove(hold);
             }
         }
     }
@@ -43,16 +44,15 @@ impl Cache {
     /// Keeps the newer of what is there and what is given.
     pub(crate) fn put(&self, session: Arc<Session>) {
         let mut kept = self.kept();
-        let newer = kept.sessions.get(&session.id).is_none_or(|old| old.version < session.version);
-        if !newer {
+        let Kept { sessions, holds, order } = &mut *kept;
+        let old = sessions.get(&session.id);
+        if old.is_some_and(|old| old.version >= session.version) {
             return;
         }
-        kept.order.push_back((session.id, session.version));
-        for hold in session.holds.values() {
-            match hold.is_pending() {
-                true => kept.open.insert(hold.id, session.id),
-                false => kept.open.remove(&hold.id),
-            };
+        order.push_back((session.id, session.version));
+        // A session never loses a hold, so as many as before are the same ones.
+        if old.map_or(0, |old| old.holds.len()) < session.holds.len() {
+            holds.extend(session.holds.keys().map(|hold| (*hold, session.id)));
         }
         kept.sessions.insert(session.id, session);
         while kept.sessions.len() > self.room || kept.order.len() > self.room * 8 {
@@ -76,11 +76,11 @@ impl Cache {
         self.kept().remove(id);
     }
 
-    /// A hold that was open when its session was last seen. It may have been decided since, so this
-    /// is for finding it, not for showing it.
-    pub(crate) fn open_hold(&self, id: HoldId) -> Option<Arc<Hold>> {
+    /// As it was when its session was last seen. Where others write to the same store it may have
+    /// changed since: then this is for finding it, not for showing it.
+    pub(crate) fn hold(&self, id: HoldId) -> Option<Arc<Hold>> {
         let kept = self.kept();
-        let session = kept.open.get(&id).and_then(|session| kept.sessions.get(session))?;
+        let session = kept.holds.get(&id).and_then(|session| kept.sessions.get(session))?;
         session.holds.get(&id).cloned()
     }
 

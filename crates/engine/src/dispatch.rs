@@ -1,9 +1,9 @@
 //! The way out: whatever a session's state owes is carried out, once per process.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use domain::id::{CallId, SessionId};
+use domain::id_map::IdMap;
 use domain::session::{Owed, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +11,7 @@ use crate::Engine;
 
 /// What this process is doing right now, so that nothing is started twice and all can be stopped.
 #[derive(Default)]
-pub(crate) struct AtWork(Mutex<HashMap<Work, CancellationToken>>);
+pub(crate) struct AtWork(Mutex<IdMap<Work, CancellationToken>>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Work {
@@ -49,7 +49,7 @@ impl AtWork {
         }
     }
 
-    fn doing(&self) -> std::sync::MutexGuard<'_, HashMap<Work, CancellationToken>> {
+    fn doing(&self) -> std::sync::MutexGuard<'_, IdMap<Work, CancellationToken>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -1,9 +1,9 @@
 //! Text on its way from a model to those who watch. Not stored: the finished message is.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use domain::id::{MessageId, SessionId};
+use domain::id_map::IdMap;
 use ports::model::Delta;
 use tokio::sync::broadcast;
 
@@ -35,7 +35,7 @@ impl Spoken {
 }
 
 /// Deltas that a slow watcher may fall behind; then it gets what it missed of the text as one delta.
-const BACKLOG: usize = 256;
+const BACKLOG: usize = 32;
 
 /// One thing said, and how much of its message has been said with it.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Upto {
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Live(Arc<Mutex<HashMap<SessionId, Channel>>>);
+pub(crate) struct Live(Arc<Mutex<IdMap<SessionId, Channel>>>);
 
 /// Most turns are heard by nobody: the way to listeners, which has room for a whole backlog, is made
 /// by the first of them.

@@ -50,7 +50,7 @@ impl Engine {
     pub(crate) async fn recover_session(&self, id: SessionId) -> Result<(), Error> {
         ports::failpoint!("recover.session");
         let session = self.load_session(id).await?;
-        for (call, record) in &session.calls {
+        for (call, record) in session.calls.iter() {
             let (CallState::Running { attempt, node, .. }, Some(stored)) =
                 (&record.state, &record.call)
             else {

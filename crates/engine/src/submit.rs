@@ -13,6 +13,7 @@ use domain::id::{CallId, CommitId, SessionId, StreamId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Decided, Reply, Session};
+use domain::sorted::Sorted;
 use domain::time::Timestamp;
 use futures_util::FutureExt as _;
 use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow};
@@ -23,6 +24,9 @@ use crate::{Engine, Error};
 
 /// Commits that are read at a time by whoever was overtaken.
 const NEWER_PAGE: usize = 100;
+/// How often whoever was overtaken looks for what the other one remembers, which is next to nothing
+/// beside reading it from disk.
+const LOOKS_BEFORE_READING: usize = 4;
 
 /// How to keep a reply under an idempotency key, in the same transaction as the change.
 pub struct Keep<'a, T: ?Sized> {
@@ -316,8 +320,14 @@ impl Engine {
     /// it where it is found; otherwise only what is new is read.
     async fn newer(&self, session: &Session) -> Result<Arc<Session>, Error> {
         let id = session.id;
-        if let Some(cached) = self.0.cache.get(id).filter(|found| found.version > session.version) {
-            return Ok(cached);
+        for _ in 0..LOOKS_BEFORE_READING {
+            let cached = self.0.cache.get(id);
+            if let Some(newer) = cached.filter(|found| found.version > session.version) {
+                return Ok(newer);
+            }
+            // Winner and loser of one transaction are told at the same moment, and the winner may not
+            // have come to it yet.
+            tokio::task::yield_now().await;
         }
         let stream = StreamId::Session(id);
         let mut newer = session.clone();
@@ -360,10 +370,7 @@ fn starts_calls(events: &[Event]) -> bool {
 }
 
 /// What is new or different. States share what did not change, so looking at addresses is enough.
-fn changed<K: Ord, V>(
-    before: &std::collections::BTreeMap<K, Arc<V>>,
-    after: &std::collections::BTreeMap<K, Arc<V>>,
-) -> Vec<Arc<V>> {
+fn changed<K: Ord, V>(before: &Sorted<K, Arc<V>>, after: &Sorted<K, Arc<V>>) -> Vec<Arc<V>> {
     after
         .iter()
         .filter(|(key, value)| before.get(key).is_none_or(|old| !Arc::ptr_eq(old, value)))

@@ -1,11 +1,12 @@
 //! Following a log from a position. What was stored is read from the store, what is stored now
 //! comes over the bus; positions make the two fit without a gap and without a repeat.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use domain::event::Event;
 use domain::id::{MessageId, SessionId, StreamId};
+use domain::id_map::IdMap;
 use domain::person::Actor;
 use domain::time::Timestamp;
 use ports::store::Entry;
@@ -17,13 +18,13 @@ use crate::live::{Said, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
-const BACKLOG: usize = 64;
+const BACKLOG: usize = 16;
 const PAGE: usize = 200;
 
 /// Tells followers in this process of every commit. Only a wake-up with the entry attached: a
 /// follower that misses one reads it.
 pub(crate) struct Bus {
-    streams: Mutex<HashMap<StreamId, broadcast::Sender<Arc<Entry>>>>,
+    streams: Mutex<IdMap<StreamId, broadcast::Sender<Arc<Entry>>>>,
     all: broadcast::Sender<Arc<Entry>>,
 }
 

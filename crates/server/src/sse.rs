@@ -27,6 +27,8 @@ use crate::wire::{self, Moment};
 /// Events written but not yet sent. A slower client makes the follower wait, and read from the store
 /// what it missed meanwhile.
 const AHEAD: usize = 64;
+/// Most events are shorter.
+const USUAL_BYTES: usize = 512;
 
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -249,14 +251,17 @@ fn call_of(event: &Event) -> Option<CallId> {
 }
 
 pub(crate) fn written(moment: &Moment) -> Bytes {
-    use std::fmt::Write as _;
-    let mut text = String::new();
+    use std::io::Write as _;
+    // Writing to memory cannot fail.
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
     if let Some(id) = moment.id {
-        let _ = writeln!(text, "id: {id}");
+        let _ = writeln!(bytes, "id: {id}");
     }
+    let _ = write!(bytes, "event: {}\ndata: ", moment.name);
     // JSON on one line: nothing in it can end the field.
-    let _ = write!(text, "event: {}\ndata: {}\n\n", moment.name, moment.data);
-    text.into()
+    let _ = serde_json::to_writer(&mut bytes, &moment.data);
+    bytes.extend_from_slice(b"\n\n");
+    bytes.into()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod similar;
 mod think;
 mod two_phase;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -36,6 +36,7 @@ use crate::message::Message;
 use crate::outcome::ToolResult;
 use crate::person::{Actor, PersonId};
 use crate::secret::referred;
+use crate::sorted::Sorted;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -54,9 +55,9 @@ pub struct Session {
     pub queue: VecDeque<Queued>,
     pub run: Option<Run>,
     /// Every call of the session, in the order of proposal; the turn's are the last ones.
-    pub calls: BTreeMap<CallId, Arc<CallRecord>>,
-    pub holds: BTreeMap<HoldId, Arc<Hold>>,
-    pub grants: BTreeMap<GrantId, Arc<Grant>>,
+    pub calls: Sorted<CallId, Arc<CallRecord>>,
+    pub holds: Sorted<HoldId, Arc<Hold>>,
+    pub grants: Sorted<GrantId, Arc<Grant>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -174,9 +175,9 @@ impl Session {
             transcript: Vec::new(),
             queue: VecDeque::new(),
             run: None,
-            calls: BTreeMap::new(),
-            holds: BTreeMap::new(),
-            grants: BTreeMap::new(),
+            calls: Sorted::new(),
+            holds: Sorted::new(),
+            grants: Sorted::new(),
         }
     }
 

@@ -1,9 +1,8 @@
 //! What the writer knows by heart: the end of the journal, and the versions of busy streams.
 
-use std::collections::HashMap;
-
 use audit::{Chain, Hash};
 use domain::id::StreamId;
+use domain::id_map::IdMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::cells;
@@ -23,8 +22,8 @@ pub(super) struct Head {
     pub(super) at_ms: i64,
     /// Entries that the last signed checkpoint covers.
     pub(super) vouched: u64,
-    young: HashMap<StreamId, u64>,
-    old: HashMap<StreamId, u64>,
+    young: IdMap<StreamId, u64>,
+    old: IdMap<StreamId, u64>,
 }
 
 impl Head {
@@ -52,8 +51,8 @@ impl Head {
             global: global as u64,
             at_ms,
             vouched: vouched as u64,
-            young: HashMap::new(),
-            old: HashMap::new(),
+            young: IdMap::default(),
+            old: IdMap::default(),
         })
     }
 

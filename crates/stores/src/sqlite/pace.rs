@@ -9,7 +9,7 @@ const WINDOW: Duration = Duration::from_millis(1);
 /// Below this, waiting costs more than it saves.
 const MANY: usize = 8;
 /// How long the first to come waits for the others at most.
-const PATIENCE: Duration = Duration::from_micros(150);
+const PATIENCE: Duration = Duration::from_micros(300);
 
 /// So many are worth waiting for, for so long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Pace {
             self.served.pop_front();
         }
         let count: usize = self.served.iter().map(|(_, count)| count).sum();
-        (count >= MANY).then_some(Expected { count: count / 2, patience: PATIENCE })
+        (count >= MANY).then_some(Expected { count: count * 3 / 4, patience: PATIENCE })
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_alone_never_waits_and_many_wait_for_half_of_them() {
+    fn whoever_is_alone_never_waits_and_many_wait_for_most_of_them() {
         let begin = now();
         let after = |us| begin + Duration::from_micros(us);
         let mut alone = Pace::default();
@@ -63,8 +63,8 @@ mod tests {
         many.served.push_back((after(0), 30));
         many.served.push_back((after(500), 10));
         let expected = |count| Some(Expected { count, patience: PATIENCE });
-        assert_eq!(many.expected_at(after(900)), expected(20));
-        assert_eq!(many.expected_at(after(1_200)), expected(5), "the first have not come again");
+        assert_eq!(many.expected_at(after(900)), expected(30));
+        assert_eq!(many.expected_at(after(1_200)), expected(7), "the first have not come again");
         assert_eq!(many.expected_at(after(9_000)), None, "nobody has");
         assert!(many.served.is_empty());
     }

@@ -1,11 +1,11 @@
 //! Rows of the read tables, on their way there.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::event::Event;
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
+use domain::id_map::IdMap;
 use ports::store::{Commit, HoldQuery, SessionRow};
 use rusqlite::{Connection, params};
 
@@ -16,11 +16,11 @@ use crate::wish::Wish;
 /// The rows that one commit, or many, have changed.
 #[derive(Clone, Default)]
 pub(super) struct Rows {
-    pub(super) sessions: HashMap<SessionId, Arc<SessionRow>>,
-    pub(super) runs: HashMap<RunId, SessionId>,
-    pub(super) holds: HashMap<HoldId, HoldRow>,
+    pub(super) sessions: IdMap<SessionId, Arc<SessionRow>>,
+    pub(super) runs: IdMap<RunId, SessionId>,
+    pub(super) holds: IdMap<HoldId, HoldRow>,
     /// Where the commits of a stream are, oldest first.
-    pub(super) places: HashMap<StreamId, Vec<Place>>,
+    pub(super) places: IdMap<StreamId, Vec<Place>>,
 }
 
 /// Where a commit is: its first event in its stream, and among all events.
