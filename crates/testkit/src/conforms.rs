@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::hold::Question;
-use ports::channel::{Channel, ChannelError, Hooked, Place, Pointer, Posted, Said, Saying};
+use ports::channel::{Channel, ChannelError, Hooked, Place, Pointer, Posted, Said, Saying, Spoken};
 use ports::clock::Clock;
 use serde_json::Value;
 
@@ -163,9 +163,35 @@ async fn repeats_are_one(platform: &dyn Platform) {
 async fn says_what_it_is_told(platform: &dyn Platform) {
     let hostile = "plain, *bold* _low_ <b>&amp; `code` [link](https://example.com) @here";
     let saying = Saying { key: "conforms-said", text: hostile, reply_to: None, whisper_to: None };
-    platform.channel().say(&platform.place(), &saying).await.expect("it can be said");
+    let spoken = platform.channel().say_piece(&platform.place(), &saying, 0).await;
+    assert_eq!(spoken, Ok(Spoken::All), "a short text is one message");
     let said = platform.standing().pop().unwrap_or_default();
     assert!(said.contains("plain, ") && said.contains("code"), "{said}");
+    says_a_long_text_piece_by_piece(platform).await;
+}
+
+/// Each call is one message: whoever speaks knows then which of them were said.
+async fn says_a_long_text_piece_by_piece(platform: &dyn Platform) {
+    let long: String = (1_000..2_400).map(|number| format!("word{number} ")).collect();
+    let before = platform.standing().len();
+    let mut said = String::new();
+    let saying = Saying { key: "conforms-long", text: &long, reply_to: None, whisper_to: None };
+    for piece in 0.. {
+        let spoken = platform.channel().say_piece(&platform.place(), &saying, piece).await;
+        assert_eq!(platform.standing().len(), before + piece + 1, "one message for each piece");
+        said.push_str(&platform.standing().pop().unwrap_or_default());
+        match spoken.expect("it can be said") {
+            Spoken::More => assert!(piece < 100, "it never ends"),
+            Spoken::All => break,
+        }
+    }
+    // Where a platform cuts in the middle of a word, that one is in no piece as a whole.
+    let whole = (1_000..2_400).filter(|number| {
+        let times = said.matches(&format!("word{number}")).count();
+        assert!(times <= 1, "word{number} is said {times} times");
+        times == 1
+    });
+    assert!(whole.count() > 1_380, "something is left out");
 }
 
 /// Whatever arrives without a signature is nobody's.

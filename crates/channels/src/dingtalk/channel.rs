@@ -7,7 +7,7 @@ use domain::hold::Risk;
 use domain::visible::visible_multiline;
 use ports::channel::{
     Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Told,
+    Shown, Spoken, Told,
 };
 use ports::clock::{Chance, Clock};
 use reqwest::Method;
@@ -20,6 +20,7 @@ use super::settings::{Mode, Settings};
 use super::{card, markdown, told};
 use crate::card::Card;
 use crate::limits::DINGTALK_PARAM_BYTES_MAX;
+use crate::wire::nth;
 
 /// In front of what the platform calls a message that is no card.
 const NO_CARD: &str = "query:";
@@ -290,16 +291,22 @@ impl Channel for Dingtalk {
         Ok(rendered.takes_a_yes)
     }
 
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(
+        &self,
+        place: &Place,
+        saying: &Saying<'_>,
+        index: usize,
+    ) -> Result<Spoken, ChannelError> {
         let to = match saying.whisper_to {
             Some(user) => To::Person(user),
             None => to(place),
         };
-        for piece in pieces(saying.text) {
-            let param = json!({"content": visible_multiline(&piece)});
-            self.send(&to, "sampleText", &param).await?;
-        }
-        Ok(())
+        let Some((piece, spoken)) = nth(pieces(saying.text), index) else {
+            return Ok(Spoken::All);
+        };
+        let param = json!({"content": visible_multiline(&piece)});
+        self.send(&to, "sampleText", &param).await?;
+        Ok(spoken)
     }
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {

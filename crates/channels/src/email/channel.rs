@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use lettre::Address;
 use lettre::message::Mailbox;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Shown,
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
+    Shown, Spoken,
 };
 use ports::clock::Clock;
 use tokio_util::sync::CancellationToken;
@@ -90,7 +91,7 @@ impl Channel for Email {
         Ok(false)
     }
 
-    async fn say(&self, _: &Place, _: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
         Err(ChannelError::Never("mail only brings notices; nobody talks to an agent there".into()))
     }
 

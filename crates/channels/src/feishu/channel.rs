@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use domain::visible::visible_multiline;
 use ports::channel::{
     Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Told,
+    Shown, Spoken, Told,
 };
 use ports::clock::{Chance, Clock};
 use reqwest::Method;
@@ -25,6 +25,7 @@ use super::{card, told};
 use crate::card::{Card, Rendered};
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::signed::hex;
+use crate::wire::nth;
 
 pub struct Feishu {
     pub(super) settings: Arc<Settings>,
@@ -241,19 +242,25 @@ impl Channel for Feishu {
         self.api.call(call).await.map(|_| drawn.takes_a_yes)
     }
 
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(
+        &self,
+        place: &Place,
+        saying: &Saying<'_>,
+        index: usize,
+    ) -> Result<Spoken, ChannelError> {
         let whisper = saying.whisper_to.map(|person| Place::Person(person.to_owned()));
         let to = match &whisper {
             Some(person) => to(person, None),
             None => to(place, saying.reply_to),
         };
-        for (number, piece) in pieces(saying.text).into_iter().enumerate() {
-            let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
-            let uuid = uuid("say", &format!("{number}:{}", saying.key));
-            let message = Message { kind: "text", content: &content, uuid: &uuid };
-            self.send(&to, message).await?;
-        }
-        Ok(())
+        let Some((piece, spoken)) = nth(pieces(saying.text), index) else {
+            return Ok(Spoken::All);
+        };
+        let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
+        let uuid = uuid("say", &format!("{}:{}", index, saying.key));
+        let message = Message { kind: "text", content: &content, uuid: &uuid };
+        self.send(&to, message).await?;
+        Ok(spoken)
     }
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Shown,
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
+    Shown, Spoken,
 };
 use ports::clock::Clock;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use super::find::Mark;
 use super::settings::{Mode, Settings};
 use crate::card::{Card, Rendered};
 use crate::limits::{SLACK_SAID_UNITS_MAX, SLACK_TRIED_MAX};
-use crate::wire::{Errands, Recent, pieces};
+use crate::wire::{Errands, Recent, nth, pieces};
 
 pub struct Slack(pub(super) Arc<App>);
 
@@ -160,28 +161,33 @@ impl Channel for Slack {
         Ok(drawn.takes_a_yes)
     }
 
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(
+        &self,
+        place: &Place,
+        saying: &Saying<'_>,
+        index: usize,
+    ) -> Result<Spoken, ChannelError> {
         let to = self.0.to(place)?;
         let whispered = saying.whisper_to.map(|person| self.0.user(person)).transpose()?;
-        for (index, piece) in pieces(saying.text, SLACK_SAID_UNITS_MAX).into_iter().enumerate() {
-            // No markup in it, and nobody is called.
-            let mut body = json!({"text": signs(&piece), "mrkdwn": false});
-            match &whispered {
-                Some(user) => {
-                    body["channel"] = to.channel.as_str().into();
-                    body["user"] = user.as_str().into();
-                    if let Some(thread) = &to.thread {
-                        body["thread_ts"] = thread.as_str().into();
-                    }
-                    self.0.call("chat.postEphemeral", &body).await.map_err(Failed::sending)?;
+        let pieces = pieces(saying.text, SLACK_SAID_UNITS_MAX);
+        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(Spoken::All) };
+        // No markup in it, and nobody is called.
+        let mut body = json!({"text": signs(&piece), "mrkdwn": false});
+        match &whispered {
+            Some(user) => {
+                body["channel"] = to.channel.as_str().into();
+                body["user"] = user.as_str().into();
+                if let Some(thread) = &to.thread {
+                    body["thread_ts"] = thread.as_str().into();
                 }
-                None => {
-                    let key = format!("{}.{index}", saying.key);
-                    self.0.send(&to, &Mark::of_words(&key), body).await?;
-                }
+                self.0.call("chat.postEphemeral", &body).await.map_err(Failed::sending)?;
+            }
+            None => {
+                let key = format!("{}.{}", saying.key, index);
+                self.0.send(&to, &Mark::of_words(&key), body).await?;
             }
         }
-        Ok(())
+        Ok(spoken)
     }
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {

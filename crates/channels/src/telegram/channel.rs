@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
     Busy, Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Told,
+    Shown, Spoken, Told,
 };
 use ports::clock::Clock;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use super::update::Update;
 use crate::card::{Card, Rendered, Word, clipped};
 use crate::limits::{ANSWERED_MAX, TELEGRAM_TOAST_CHARACTERS_MAX, TELEGRAM_UNITS_MAX};
 use crate::signed::{Headers, Refused};
-use crate::wire::{Errands, Recent, accepted, json_reply, pieces, refused, status};
+use crate::wire::{Errands, Recent, accepted, json_reply, nth, pieces, refused, status};
 
 pub struct Telegram(pub(super) Arc<Bot>);
 
@@ -201,26 +201,31 @@ impl Channel for Telegram {
         }
     }
 
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(
+        &self,
+        place: &Place,
+        saying: &Saying<'_>,
+        index: usize,
+    ) -> Result<Spoken, ChannelError> {
         // Nothing in a chat is for one person's eyes, so it goes to them directly.
         let (body, _) = match saying.whisper_to {
             Some(person) => addressed(&Place::Person(person.to_owned()))?,
             None => addressed(place)?,
         };
         let reply_to = saying.reply_to.filter(|_| saying.whisper_to.is_none());
-        for (index, piece) in pieces(saying.text, TELEGRAM_UNITS_MAX).into_iter().enumerate() {
-            // Without a `parse_mode` nothing in it is markup.
-            let more = json!({"text": piece, "link_preview_options": {"is_disabled": true}});
-            let mut body = with(body.clone(), more);
-            if index == 0
-                && let Some(message) = reply_to.and_then(|message| message.parse::<i64>().ok())
-            {
-                body["reply_parameters"] =
-                    json!({"message_id": message, "allow_sending_without_reply": true});
-            }
-            self.0.send(body).await.map_err(Failed::sending)?;
+        let pieces = pieces(saying.text, TELEGRAM_UNITS_MAX);
+        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(Spoken::All) };
+        // Without a `parse_mode` nothing in it is markup.
+        let more = json!({"text": piece, "link_preview_options": {"is_disabled": true}});
+        let mut body = with(body, more);
+        if index == 0
+            && let Some(message) = reply_to.and_then(|message| message.parse::<i64>().ok())
+        {
+            body["reply_parameters"] =
+                json!({"message_id": message, "allow_sending_without_reply": true});
         }
-        Ok(())
+        self.0.send(body).await.map_err(Failed::sending)?;
+        Ok(spoken)
     }
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use egress::{Guard, Names, SystemNames, causes, forbidden};
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing, Shown,
+    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
+    Shown, Spoken,
 };
 use ports::clock::Clock;
 use ports::courier::CourierError;
@@ -141,7 +142,7 @@ impl Channel for Webhook {
         Ok(showing.hold.is_pending())
     }
 
-    async fn say(&self, _: &Place, _: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
         Err(ChannelError::Never("a webhook is told of holds, and nothing else".into()))
     }
 

@@ -21,7 +21,7 @@ pub(crate) use backoff::Backoff;
 pub(crate) use errands::Errands;
 pub(crate) use lanes::Lanes;
 pub(crate) use pace::between;
-pub(crate) use pieces::pieces;
+pub(crate) use pieces::{nth, pieces};
 pub(crate) use recent::Recent;
 pub(crate) use remedy::clock;
 pub(crate) use replies::{accepted, json_reply, refused, status};

@@ -1,6 +1,7 @@
 //! A long text as several messages.
 
 use domain::visible::visible_multiline;
+use ports::channel::Spoken;
 
 use crate::limits::SAID_PIECES_MAX;
 
@@ -22,6 +23,13 @@ pub(crate) fn pieces(text: &str, units_max: usize) -> Vec<String> {
         last.push('…');
     }
     pieces
+}
+
+/// One of the pieces, and whether more follow.
+pub(crate) fn nth(pieces: Vec<String>, index: usize) -> Option<(String, Spoken)> {
+    let last = index + 1 >= pieces.len();
+    let spoken = if last { Spoken::All } else { Spoken::More };
+    pieces.into_iter().nth(index).map(|piece| (piece, spoken))
 }
 
 fn head(text: &str, units_max: usize) -> &str {

@@ -81,6 +81,14 @@ pub struct Saying<'a> {
     pub whisper_to: Option<&'a str>,
 }
 
+/// How far a text was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    All,
+    /// Another piece follows this one.
+    More,
+}
+
 /// A variant for each remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
@@ -160,7 +168,23 @@ pub trait Channel: Send + Sync {
     /// Makes a message look as its hold now is, and says whether it takes a yes.
     async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError>;
 
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError>;
+    /// Says one piece of a text, counted from 0, in one message; the text is always cut in the same way.
+    /// Whoever speaks counts, so that what was said is not said again when a later piece fails.
+    async fn say_piece(
+        &self,
+        place: &Place,
+        saying: &Saying<'_>,
+        piece: usize,
+    ) -> Result<Spoken, ChannelError>;
+
+    /// The whole of it, for whoever need not know how far it came.
+    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+        let mut piece = 0;
+        while self.say_piece(place, saying, piece).await? == Spoken::More {
+            piece += 1;
+        }
+        Ok(())
+    }
 
     /// Receives over a connection of its own until it is told to stop, and connects again whenever
     /// that breaks. A channel that is only called by webhook waits.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ports::channel::{
     Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Key, Nonce, Place, Pointer, Posted,
-    Said, Saying, Showing, Shown,
+    Said, Saying, Showing, Shown, Spoken,
 };
 use ports::clock::Clock;
 use tokio::sync::{Notify, Semaphore};
@@ -274,8 +274,17 @@ impl Channel for Chat {
         .await
     }
 
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+    /// What stands between two marks is a message of its own. A message that is sent twice stands
+    /// there twice if it is one of several.
+    async fn say_piece(
+        &self,
+        place: &Place,
+        saying: &Saying<'_>,
+        index: usize,
+    ) -> Result<Spoken, ChannelError> {
         self.meddled(|| {
+            let pieces: Vec<&str> = saying.text.split('¶').collect();
+            let (piece, last) = (pieces[index], index + 1 == pieces.len());
             let mut screen = self.screen.lock().unwrap();
             let chat = match place.clone() {
                 Place::Chat { chat, .. } => chat,
@@ -283,13 +292,15 @@ impl Channel for Chat {
             };
             let text = Text {
                 chat,
-                text: saying.text.to_owned(),
+                text: piece.to_owned(),
                 reply_to: saying.reply_to.map(str::to_owned),
                 whisper_to: saying.whisper_to.map(str::to_owned),
             };
-            if screen.texts.iter().all(|(key, _)| key != saying.key) {
+            let several = pieces.len() > 1;
+            if several || screen.texts.iter().all(|(key, _)| key != saying.key) {
                 screen.texts.push((saying.key.to_owned(), text));
             }
+            if last { Spoken::All } else { Spoken::More }
         })
         .await
     }

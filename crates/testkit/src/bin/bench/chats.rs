@@ -17,7 +17,7 @@ use domain::time::Timestamp;
 use engine::{SystemChance, SystemClock};
 use ports::channel::{
     Channel, ChannelError, Checked, Form, HookReply, Hooked, Inbox, Operator, Place, Pointer,
-    Posted, Press, Said, Saying, Showing, Shown, Told, Wrote,
+    Posted, Press, Said, Saying, Showing, Shown, Spoken, Told, Wrote,
 };
 use ports::clock::Clock as _;
 use ports::model::{
@@ -101,10 +101,10 @@ impl Channel for Screen {
         Ok(true)
     }
 
-    async fn say(&self, _: &Place, _: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
         *self.said.lock().expect("sound") += 1;
         self.changed.notify_waiters();
-        Ok(())
+        Ok(Spoken::All)
     }
 
     async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
