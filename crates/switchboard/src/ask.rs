@@ -1,5 +1,7 @@
 //! Makes prompts of a hold, and has them drawn again when it changes.
 
+use std::sync::Arc;
+
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::time::Timestamp;
@@ -16,14 +18,16 @@ use crate::{Switchboard, Wire, onlooker};
 
 impl Switchboard {
     /// Writes down where people are to be asked. Nothing is sent that does not stand here first, and
-    /// what stands here already is not written again.
-    pub(crate) async fn ask(&self, hold: &Hold) -> Result<bool, Error> {
+    /// what stands here already is not written again. About a hold that waits no longer only those are
+    /// told who follow each step.
+    pub(crate) async fn ask(&self, hold: &Hold, waits: bool) -> Result<bool, Error> {
         let session = match hold.session {
             Some(id) => Some(self.0.engine.session(&onlooker(), id).await?),
             None => None,
         };
         let mut concerned = false;
-        for wire in self.0.lines.values() {
+        let told = |wire: &&Arc<Wire>| waits || wire.line.channel.every_step();
+        for wire in self.0.lines.values().filter(told) {
             let people = self.0.engine.people();
             for place in places(wire, hold, session.as_deref(), people, &self.0.limits) {
                 let Some(key) = key_of(&wire.name, hold.id, &place) else { continue };
@@ -50,7 +54,7 @@ impl Switchboard {
     /// The hold is another than it was: every prompt of it is to be drawn again.
     pub(crate) async fn touch(&self, hold: HoldId) -> Result<bool, Error> {
         let mut concerned = false;
-        for wire in self.0.lines.values() {
+        for wire in self.0.lines.values().filter(|wire| !wire.line.channel.every_step()) {
             for key in self.prompts(wire, hold).await? {
                 self.redraw(wire, &key, None).await?;
                 concerned = true;
@@ -86,7 +90,7 @@ impl Switchboard {
         Ok(delivery)
     }
 
-    async fn prompts(&self, wire: &Wire, hold: HoldId) -> Result<Vec<String>, Error> {
+    pub(crate) async fn prompts(&self, wire: &Wire, hold: HoldId) -> Result<Vec<String>, Error> {
         let prefix = index(hold, "");
         let mut keys = Vec::new();
         let mut after: Option<String> = None;

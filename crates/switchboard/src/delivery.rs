@@ -9,6 +9,7 @@ use replies::Code;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::OLD_NONCES;
+use crate::send::Steps;
 use crate::shelf::short;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub(crate) struct Delivery {
     pub(crate) wanted: u64,
     #[serde(default)]
     pub(crate) painted: u64,
+    /// What is still to be told, where each step is.
+    #[serde(default, skip_serializing_if = "Steps::is_empty")]
+    pub(crate) steps: Steps,
     /// Since something last worked.
     #[serde(default)]
     pub(crate) attempts: u32,
@@ -127,6 +131,7 @@ impl Delivery {
             takes_a_yes: false,
             wanted: 1,
             painted: 0,
+            steps: Steps::default(),
             attempts: 0,
             perhaps_sent: false,
             bad_codes: 0,

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldOutcome};
 use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
 use engine::{Error, Followed, Happening, HoldFilter};
+use ports::channel::{Step, StepKind};
 use ports::store::PutNote;
 
 use crate::limits::{NOTE_EVERY, PAGE, STORE_RETRY};
 use crate::places::place_of;
 use crate::saying::Saying;
+use crate::send::kind_of;
 use crate::words::Words;
 use crate::{Switchboard, onlooker, shelf};
 
@@ -97,14 +99,22 @@ impl Switchboard {
             };
             let holds = self.0.engine.holds(&onlooker(), filter).await?;
             for hold in &holds {
-                self.ask(hold).await?;
+                self.ask(hold, true).await?;
             }
             if holds.len() < PAGE {
                 break;
             }
             after = holds.last().map(|hold| hold.id);
         }
-        Ok(noted.map_or(last, |noted| noted.record.min(last)))
+        match noted {
+            Some(noted) => Ok(noted.record.min(last)),
+            None => {
+                // What was asked about just now may go on before anything else is noted, and while
+                // nobody follows.
+                self.note(last).await?;
+                Ok(last)
+            }
+        }
     }
 
     async fn note(&self, position: u64) -> Result<(), Error> {
@@ -118,12 +128,16 @@ impl Switchboard {
             Event::HoldOpened { hold } => {
                 // It may be decided by now; then nobody need be asked.
                 match self.store().hold(hold.id).await? {
-                    Some(hold) if hold.is_pending() => self.ask(&hold).await,
+                    Some(hold) if hold.is_pending() => self.ask(&hold, true).await,
+                    Some(_) if hold.is_pending() => self.ask(hold, false).await,
                     _ => Ok(false),
                 }
             }
-            Event::HoldUpdated { hold, .. } | Event::HoldDecided { hold, .. } => {
-                self.touch(*hold).await
+            Event::HoldUpdated { hold, change } => {
+                self.went_on(*hold, kind_of(change), happening).await
+            }
+            Event::HoldDecided { hold, .. } => {
+                self.went_on(*hold, Some(StepKind::Decided), happening).await
             }
             Event::CallStarted { call, .. }
             | Event::CallInDoubt { call, .. }
@@ -131,11 +145,16 @@ impl Switchboard {
                 let StreamId::Session(id) = happening.stream else { return Ok(false) };
                 let session = self.0.engine.session(&onlooker(), id).await?;
                 let about = |hold: &&Arc<Hold>| hold.call_id() == Some(*call);
-                let holds: Vec<HoldId> =
-                    session.holds.values().filter(about).map(|hold| hold.id).collect();
                 let mut concerned = false;
-                for hold in holds {
-                    concerned |= self.touch(hold).await?;
+                for hold in session.holds.values().filter(about) {
+                    // A call that was refused has a result, too; but nothing came of it.
+                    let ended = hold.outcome.as_ref().is_some_and(HoldOutcome::is_final);
+                    let kind = match &happening.event {
+                        Event::CallInDoubt { .. } => Some(StepKind::InDoubt),
+                        Event::CallSettled { .. } => ended.then_some(StepKind::Settled),
+                        _ => None,
+                    };
+                    concerned |= self.went_on(hold.id, kind, happening).await?;
                 }
                 Ok(concerned)
             }
@@ -148,6 +167,21 @@ impl Switchboard {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Drawn again where people look, and told where each step is.
+    async fn went_on(
+        &self,
+        hold: HoldId,
+        kind: Option<StepKind>,
+        happening: &Happening,
+    ) -> Result<bool, Error> {
+        let mut concerned = self.touch(hold).await?;
+        if let Some(kind) = kind {
+            let step = Step { kind, position: happening.position, at: happening.at };
+            concerned |= self.step(hold, step).await?;
+        }
+        Ok(concerned)
     }
 
     /// The agent's words go to where it is talked to.

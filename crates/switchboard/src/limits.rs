@@ -75,6 +75,9 @@ pub(crate) const UNREADABLE_MS: u64 = 3_600_000;
 /// Earlier forms of one prompt whose buttons are told that it has changed. Those of older ones are
 /// nobody's.
 pub(crate) const OLD_NONCES: usize = 8;
+/// Steps of one hold that wait for a program which does not answer. A hold has four; more are votes and
+/// edits, of which the newest tells the most.
+pub(crate) const STEPS_MAX: usize = 32;
 /// Events after which the place in the log is noted, when none of them concerned a chat.
 pub(crate) const NOTE_EVERY: u64 = 256;
 /// Until the store is asked again that could not be reached.

@@ -1,5 +1,7 @@
 //! Sends one thing, or draws it again, and writes down what came of it.
 
+mod steps;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +19,8 @@ use crate::limits::LEASE_MS;
 use crate::saying::Saying;
 use crate::shelf::{self, Next, chat_key};
 use crate::{Switchboard, Wire, words};
+
+pub(crate) use steps::{Steps, kind_of};
 
 /// A record that was taken up.
 struct Taken {
@@ -77,11 +81,13 @@ impl Switchboard {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
         let taken = Taken { key, nonce, delivery, hold, first };
+        let every_step = wire.line.channel.every_step();
         match taken.delivery.posted().cloned() {
-            None if taken.first && !taken.hold.is_pending() => {
+            None if taken.first && !taken.hold.is_pending() && !every_step => {
                 self.end(wire, note, Reason::of(&taken.hold)).await
             }
             None => self.show(wire, note, &taken).await,
+            Some(posted) if every_step => self.tell(wire, note, &taken, &posted).await,
             Some(posted) => self.repaint(wire, note, &taken, &posted).await,
         }
     }
@@ -136,7 +142,9 @@ impl Switchboard {
             delivery.digest = taken.digest().filter(|digest| certain && delivery.asks == *digest);
             delivery.takes_a_yes = shown.takes_a_yes;
             delivery.attempts = 0;
-            if !may_be_old {
+            if wire.line.channel.every_step() {
+                delivery.painted = delivery.wanted - delivery.steps.waiting();
+            } else if !may_be_old {
                 delivery.painted = taken.delivery.wanted;
             }
             let beside = vec![
@@ -232,7 +240,7 @@ impl Switchboard {
         let attempts = taken.delivery.attempts;
         let (channel, hold) = (&wire.name, taken.hold.id);
         let stands = taken.delivery.posted().is_some();
-        match self.again_at(error, attempts, stands) {
+        match self.again_at(wire, error, attempts, stands) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
                 let certainly_not = taken.first && matches!(error, ChannelError::Again { .. });
@@ -324,7 +332,7 @@ impl Switchboard {
         let next = match said.as_ref().err() {
             Some(error) => {
                 tracing::warn!(channel = %wire.name, %error, attempts = saying.attempts, "a message could not be sent");
-                self.again_at(error, saying.attempts, false).map(Next::due)
+                self.again_at(wire, error, saying.attempts, false).map(Next::due)
             }
             None => None,
         };
@@ -347,13 +355,23 @@ impl Switchboard {
 
     /// When it is tried again, if that has a point. What `stands` already has buttons that look alive,
     /// so it is not left for long.
-    fn again_at(&self, error: &ChannelError, attempts: u32, stands: bool) -> Option<Timestamp> {
+    fn again_at(
+        &self,
+        wire: &Wire,
+        error: &ChannelError,
+        attempts: u32,
+        stands: bool,
+    ) -> Option<Timestamp> {
         let limits = &self.0.limits;
         let asked = match error {
             ChannelError::Never(_) | ChannelError::Gone(_) => return None,
             ChannelError::Again { after, .. } => after.unwrap_or_default(),
             ChannelError::Unknown(_) => Duration::ZERO,
         };
+        if let Some(pauses) = wire.line.channel.retries() {
+            let pause = pauses.get(attempts.saturating_sub(1) as usize)?.max(&asked);
+            return Some(self.0.clock.now().plus_ms(pause.as_millis() as u64));
+        }
         let (most, longest) = match stands {
             true => (limits.repaints, limits.repaint_max),
             false => (limits.attempts, limits.retry_max),

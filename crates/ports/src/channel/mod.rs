@@ -6,6 +6,7 @@
 
 mod inbox;
 mod pointer;
+mod step;
 
 use async_trait::async_trait;
 use domain::hold::Hold;
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use inbox::{Busy, Decided, Form, Inbox, Opened, Operator, Press, Redraw, Ruling, Told, Wrote};
 pub use pointer::{BadPointer, Key, Nonce, Pointer, Said};
+pub use step::{Step, StepKind};
 
 /// Where something is put.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -161,6 +163,18 @@ pub trait Channel: Send + Sync {
         true
     }
 
+    /// The pauses before the second attempt, the third and so on, where the platform's rules name them;
+    /// after the last it is given up.
+    fn retries(&self) -> Option<&'static [Duration]> {
+        None
+    }
+
+    /// Whether each step of a hold is told by itself and in order, as to a program. Where people look,
+    /// a hold is only drawn as it now is.
+    fn every_step(&self) -> bool {
+        false
+    }
+
     /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
     /// not, the channel looks for the first one before it sends a second.
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;
@@ -184,6 +198,17 @@ pub trait Channel: Send + Sync {
             piece += 1;
         }
         Ok(())
+    }
+
+    /// Tells of one step of a hold that was shown. Only a channel that wants every step is asked to, and
+    /// then instead of `repaint`.
+    async fn tell(
+        &self,
+        _posted: &Posted,
+        _showing: &Showing<'_>,
+        _step: &Step,
+    ) -> Result<(), ChannelError> {
+        Err(ChannelError::Never("holds are drawn here, and not told step by step".into()))
     }
 
     /// Receives over a connection of its own until it is told to stop, and connects again whenever

@@ -1,0 +1,25 @@
+//! What becomes of a hold, step by step, for channels that are told of each.
+
+use domain::time::Timestamp;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub kind: StepKind,
+    /// Where it stands in the log: it rises from step to step, and is the same over retries and restarts.
+    pub position: u64,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepKind {
+    /// It still waits, and something about it is another.
+    Updated,
+    /// Answered, expired or cancelled.
+    Decided,
+    /// What was approved is under way.
+    Started,
+    /// Nobody knows what became of it.
+    InDoubt,
+    /// What was approved came to its end.
+    Settled,
+}
