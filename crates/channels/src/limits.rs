@@ -7,6 +7,16 @@ pub(crate) const URL_BYTES_MAX: usize = 2048;
 /// From the first packet to the answer's headers. A receiver that needs longer should accept first
 /// and work later; deliveries behind it wait.
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Between the attempts to tell a program of something. They go on for seven hours: a deployment, an
+/// outage or a night's sleep; then it is given up.
+pub(crate) const RETRIES: [Duration; 6] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(2 * 60),
+    Duration::from_secs(10 * 60),
+    Duration::from_secs(3_600),
+    Duration::from_secs(6 * 3_600),
+];
 /// Where a title is a heading. It stands in full in the body.
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 120;
 /// The names of people, rules and agents on a card: a line each.

@@ -3,16 +3,18 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::time::Timestamp;
 use egress::{Guard, Names, SystemNames, causes, forbidden};
 use ports::channel::{
     Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken,
+    Shown, Spoken, Step,
 };
 use ports::clock::Clock;
 use ports::courier::CourierError;
-use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Url};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +22,7 @@ use super::event::Event;
 use super::secret::Secret;
 use super::verdict::verdict;
 use super::{decision, target};
-use crate::limits::DELIVERY_TIMEOUT;
+use crate::limits::{DELIVERY_TIMEOUT, PAUSE_MAX, RETRIES};
 
 #[derive(Clone, Debug)]
 pub struct ChannelSettings {
@@ -72,7 +74,9 @@ impl Webhook {
         let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
         // What else the receiver says is not read: it could go on for ever.
         verdict(answer.status(), location, &self.url).map_err(|error| match error {
-            CourierError::Again(why) => again(why),
+            CourierError::Again(why) => {
+                ChannelError::Again { after: asked_for(answer.headers(), self.clock.now()), why }
+            }
             CourierError::Never(why) => ChannelError::Never(why),
         })
     }
@@ -99,6 +103,19 @@ fn failed(error: reqwest::Error) -> ChannelError {
     }
 }
 
+/// How long a receiver wants us to stay away: so many seconds, or until a date.
+fn asked_for(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let asked = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let after = match asked.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let date = jiff::fmt::rfc2822::parse(asked).ok()?.timestamp().as_millisecond();
+            Duration::from_millis(Timestamp::from_ms(date).ms_since(now))
+        }
+    };
+    Some(after.min(PAUSE_MAX))
+}
+
 fn again(why: String) -> ChannelError {
     ChannelError::Again { after: None, why }
 }
@@ -121,6 +138,14 @@ impl Channel for Webhook {
         false
     }
 
+    fn retries(&self) -> Option<&'static [Duration]> {
+        Some(&RETRIES)
+    }
+
+    fn every_step(&self) -> bool {
+        true
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let event = Event::opened(place, showing);
         self.deliver(&event).await?;
@@ -133,13 +158,18 @@ impl Channel for Webhook {
         Ok(Shown { posted, takes_a_yes: true })
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
-        // That somebody's answer is being written is nothing that a program waits for.
-        if !showing.processing {
-            let event = Event::changed(&posted.message, showing, self.clock.now());
-            self.deliver(&event).await?;
-        }
+    async fn repaint(&self, _: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+        // It is told of each step instead, and there is nothing to draw.
         Ok(showing.hold.is_pending())
+    }
+
+    async fn tell(
+        &self,
+        posted: &Posted,
+        showing: &Showing<'_>,
+        step: &Step,
+    ) -> Result<(), ChannelError> {
+        self.deliver(&Event::of(&posted.message, showing, step)).await
     }
 
     async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {

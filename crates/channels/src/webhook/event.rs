@@ -8,12 +8,12 @@
 //! ```
 //! `text` is the one rendering that all surfaces share; it is what the digest's person should be shown.
 
-use domain::hold::{HoldOutcome, Question};
+use domain::hold::{Hold, HoldOutcome, HoldState, Question};
 use domain::time::Timestamp;
-use ports::channel::{Place, Showing};
+use ports::channel::{Place, Showing, Step, StepKind};
 use serde_json::{Value, json};
 
-use super::body::{decided_at, hold_value};
+use super::body::hold_value;
 
 pub(super) struct Event {
     /// The same over retries.
@@ -28,48 +28,60 @@ impl Event {
             Place::Chat { chat, .. } => json!({"chat": chat}),
         };
         let at = showing.hold.opened_at;
-        Event {
-            id: showing.key.as_str().to_owned(),
-            body: body("hold.opened", at, &json!({"place": place, "hold": told(showing)})),
-        }
+        let then = undecided(showing.hold, at);
+        let data = json!({"place": place, "hold": told(&then, showing.link)});
+        Event { id: showing.key.as_str().to_owned(), body: body("hold.opened", at, &data) }
     }
 
     /// `opened` is the id of the event that told of the hold first.
-    pub(super) fn changed(opened: &str, showing: &Showing<'_>, now: Timestamp) -> Event {
-        let hold = showing.hold;
-        let (kind, at) = match (decided_at(&hold.state), &hold.outcome) {
-            (None, _) => ("hold.updated", now),
-            (Some(at), None | Some(HoldOutcome::Executing)) => ("hold.decided", at),
-            (Some(_), Some(_)) => ("call.settled", now),
+    pub(super) fn of(opened: &str, showing: &Showing<'_>, step: &Step) -> Event {
+        let kind = match step.kind {
+            StepKind::Updated | StepKind::Started | StepKind::InDoubt => "hold.updated",
+            StepKind::Decided => "hold.decided",
+            StepKind::Settled => "call.settled",
         };
+        let then = as_it_was(showing.hold, step);
         Event {
-            id: format!("{opened}-{}-{}", hold.version, kind.replace('.', "_")),
-            body: body(kind, at, &json!({"hold": told(showing)})),
+            id: format!("{opened}-{}", step.position),
+            body: body(kind, step.at, &json!({"hold": told(&then, showing.link)})),
         }
     }
+}
+
+/// A step may be told when the hold has gone on: then it is told as it was.
+fn as_it_was(hold: &Hold, step: &Step) -> Hold {
+    let outcome = match step.kind {
+        StepKind::Updated => return undecided(hold, step.at),
+        StepKind::Decided => None,
+        StepKind::Started => Some(HoldOutcome::Executing),
+        StepKind::InDoubt => Some(HoldOutcome::Unknown),
+        StepKind::Settled => hold.outcome.clone(),
+    };
+    Hold { outcome, ..hold.clone() }
+}
+
+fn undecided(hold: &Hold, at: Timestamp) -> Hold {
+    let votes = hold.votes.iter().filter(|vote| vote.at <= at).cloned().collect();
+    Hold { state: HoldState::Pending, outcome: None, votes, ..hold.clone() }
 }
 
 fn body(kind: &str, at: Timestamp, data: &Value) -> Vec<u8> {
     json!({"type": kind, "timestamp": at.to_string(), "data": data}).to_string().into_bytes()
 }
 
-fn told(showing: &Showing<'_>) -> Value {
-    let hold = showing.hold;
+fn told(hold: &Hold, link: Option<&str>) -> Value {
     let mut told = hold_value(hold);
     told["expires_at"] = json!(hold.expires_at.map(|at| at.to_string()));
     told["risk"] = hold.risk.name().into();
     told["text"] = domain::view::render(hold).into();
-    told["link"] = json!(showing.link);
+    told["link"] = json!(link);
     if let Question::Choose { options, .. } = &hold.question {
         let shown = options.iter().map(|one| json!({"id": one.id, "label": one.label}));
         told["options"] = shown.collect();
     }
     told["outcome"] = match &hold.outcome {
         None => Value::Null,
-        Some(HoldOutcome::Executing) => "executing".into(),
-        Some(HoldOutcome::Succeeded(_)) => "succeeded".into(),
-        Some(HoldOutcome::Failed(_)) => "failed".into(),
-        Some(HoldOutcome::Unknown) => "unknown".into(),
+        Some(outcome) => outcome.name().into(),
     };
     told
 }

@@ -1,4 +1,4 @@
-//! A program that is told of holds and brings decisions, over real connections.
+//! The channel by itself.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,9 @@ use channels::webhook::{ChannelSettings, Secret, Webhook};
 use domain::answer::Answer;
 use domain::hold::{HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
-use ports::channel::{Channel, ChannelError, HookReply, Hooked, Place, Posted, Ruling, Saying};
+use ports::channel::{
+    Channel, ChannelError, HookReply, Hooked, Place, Posted, Ruling, Saying, Step, StepKind,
+};
 use ports::clock::Clock;
 use ring::hmac;
 use serde_json::{Value, json};
@@ -102,20 +104,46 @@ async fn a_program_is_told_of_every_step_of_a_hold() {
     assert!(shown.takes_a_yes);
     let Posted { chat, message, .. } = &shown.posted;
     assert_eq!((chat.as_str(), message.as_str()), ("ops", "7Q2"));
-    let approved = asked.clone().approved();
-    stage.webhook.repaint(&shown.posted, &asked.showing()).await.unwrap();
-    stage.webhook.repaint(&shown.posted, &approved.showing()).await.unwrap();
-    let mut settled = approved.clone();
+    let mut settled = asked.clone().approved();
     settled.hold.changed(&HoldChange::Outcome(HoldOutcome::Succeeded(ToolResult::output("done"))));
-    stage.webhook.repaint(&shown.posted, &settled.showing()).await.unwrap();
-    let mut processing = approved.showing();
-    processing.processing = true;
-    stage.webhook.repaint(&shown.posted, &processing).await.unwrap();
+    // It has gone on to its end, and is told as it was at each step.
+    let steps = [
+        (StepKind::Updated, 11),
+        (StepKind::Decided, 12),
+        (StepKind::InDoubt, 14),
+        (StepKind::Settled, 15),
+    ];
+    let steps = steps.map(|(kind, position)| Step {
+        kind,
+        position,
+        at: asked.hold.opened_at.plus_ms(position),
+    });
+    for step in &steps {
+        stage.webhook.tell(&shown.posted, &settled.showing(), step).await.unwrap();
+    }
+    // There is nothing to draw.
+    assert_eq!(stage.webhook.repaint(&shown.posted, &settled.showing()).await, Ok(false));
 
     let told = stage.front.asked();
     let kinds: Vec<String> =
         told.iter().map(|one| one.json()["type"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(kinds, ["hold.opened", "hold.updated", "hold.decided", "call.settled"]);
+    assert_eq!(
+        kinds,
+        ["hold.opened", "hold.updated", "hold.decided", "hold.updated", "call.settled"]
+    );
+    let then: Vec<[Value; 2]> = told
+        .iter()
+        .map(|one| ["state", "outcome"].map(|part| one.json()["data"]["hold"][part].clone()))
+        .collect();
+    let wanted = [
+        ["pending", ""],
+        ["pending", ""],
+        ["approved", ""],
+        ["approved", "unknown"],
+        ["approved", "succeeded"],
+    ];
+    let wanted = wanted.map(|part| part.map(|text| Some(text).filter(|text| !text.is_empty())));
+    assert_eq!(json!(then), json!(wanted));
     for one in &told {
         let header = |name: &str| one.header(name).unwrap().to_owned();
         let at: i64 = header("webhook-timestamp").parse().unwrap();
@@ -125,19 +153,20 @@ async fn a_program_is_told_of_every_step_of_a_hold() {
         assert_eq!((one.method.as_str(), one.path.as_str()), ("POST", "/hook"));
     }
     let ids: BTreeSet<_> = told.iter().map(|one| one.header("webhook-id").unwrap()).collect();
-    assert_eq!(ids.len(), 4, "each has its own name");
+    assert_eq!(ids.len(), 5, "each has its own name");
     let hold = &told[0].json()["data"]["hold"];
     assert_eq!((&hold["state"], &hold["decision"]), (&json!("pending"), &Value::Null));
     assert_eq!(hold["digest"], asked.hold.digest().to_string());
     assert!(hold["text"].as_str().unwrap().contains("DELETE FROM orders"));
     assert_eq!(told[0].json()["data"]["place"], json!({"chat": "ops"}));
     assert_eq!(told[2].json()["data"]["hold"]["decision"]["by"], "ana");
-    assert_eq!(told[3].json()["data"]["hold"]["outcome"], "succeeded");
-    // The same over a retry, to the byte.
-    stage.webhook.show(&ops(), &asked.showing()).await.unwrap();
-    let again = stage.front.asked().pop().unwrap();
-    assert_eq!(again.body, told[0].body);
-    assert_eq!(again.header("webhook-id"), told[0].header("webhook-id"));
+    // The same over a retry, to the byte, though the hold has gone on.
+    stage.webhook.show(&ops(), &settled.showing()).await.unwrap();
+    stage.webhook.tell(&shown.posted, &settled.showing(), &steps[1]).await.unwrap();
+    for (again, first) in stage.front.asked()[5..].iter().zip([&told[0], &told[2]]) {
+        assert_eq!(again.body, first.body);
+        assert_eq!(again.header("webhook-id"), first.header("webhook-id"));
+    }
 }
 
 #[tokio::test]

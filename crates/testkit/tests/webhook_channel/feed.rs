@@ -1,0 +1,115 @@
+//! Every step of a hold is told, in order, each under a name of its own that it keeps.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::fake_chat::Reply;
+
+use crate::house::{Heard, House};
+
+fn kinds(heard: &[Heard]) -> Vec<&str> {
+    heard.iter().map(Heard::kind).collect()
+}
+
+fn ids(heard: &[Heard]) -> BTreeSet<&str> {
+    heard.iter().map(|one| one.id.as_str()).collect()
+}
+
+fn down() -> Reply {
+    Reply::new(503, Value::Null)
+}
+
+#[tokio::test]
+async fn what_happens_while_the_program_is_down_is_told_step_by_step_afterwards() {
+    let house = House::new().await;
+    house.will([down()]);
+    let hold = house.open("bury").await;
+    house.told(1).await;
+    house.approve("ana", &hold).await;
+    house.approve("bob", &hold).await;
+    house.report(hold.id).await;
+    house.clock.advance(Duration::from_secs(5));
+    let heard = house.told(5).await;
+    assert_eq!(
+        kinds(&heard),
+        ["hold.opened", "hold.opened", "hold.updated", "hold.decided", "call.settled"]
+    );
+    assert_eq!(ids(&heard).len(), 4, "a retry has the same name, a step its own");
+    assert_eq!(heard[0].event, heard[1].event);
+    let told: Vec<Value> = heard[1..]
+        .iter()
+        .map(|one| {
+            json!([one.hold()["state"], one.hold()["decision"]["by"], one.hold()["outcome"]])
+        })
+        .collect();
+    assert_eq!(
+        json!(told),
+        json!([
+            ["pending", null, null],
+            ["pending", null, null],
+            ["approved", "bob", null],
+            ["approved", "bob", "succeeded"],
+        ])
+    );
+    house.next_at(None).await;
+    assert_eq!(house.heard().len(), 5, "and nothing twice");
+}
+
+#[tokio::test]
+async fn a_restart_repeats_no_step_and_loses_none() {
+    let mut house = House::new().await;
+    let hold = house.open("bury").await;
+    house.told(1).await;
+    house.next_at(None).await;
+    house.restart().await;
+    house.approve("ana", &hold).await;
+    house.told(2).await;
+    house.next_at(None).await;
+    // Decided and done while nobody is there to tell of it, and another one from its beginning on.
+    house.stop().await;
+    house.approve("bob", &hold).await;
+    house.report(hold.id).await;
+    let second = house.open("wipe").await;
+    house.approve("bob", &second).await;
+    house.will([down()]);
+    house.start();
+    house.told(3).await;
+    house.restart().await;
+    house.clock.advance(Duration::from_secs(5));
+    let heard = house.told(7).await;
+    let of = |hold: &domain::hold::Hold| {
+        let id = json!(hold.id.to_string());
+        heard.iter().filter(|one| one.hold()["id"] == id).cloned().collect::<Vec<_>>()
+    };
+    let (first, other) = (of(&hold), of(&second));
+    let once = |heard: &[Heard]| {
+        let mut seen = BTreeSet::new();
+        let new = heard.iter().filter(|one| seen.insert(one.id.clone()));
+        new.map(|one| one.kind().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(once(&first), ["hold.opened", "hold.updated", "hold.decided", "call.settled"]);
+    assert_eq!(once(&other), ["hold.opened", "hold.decided"]);
+    assert_eq!((first.len() + other.len(), ids(&heard).len()), (7, 6), "one of them came twice");
+    house.next_at(None).await;
+}
+
+#[tokio::test]
+async fn an_expiry_and_a_cancellation_are_decisions_and_nothing_is_said_beside_them() {
+    let house = House::new().await;
+    let (expires, cancelled) = (house.open("wipe").await, house.open("wipe").await);
+    house.told(2).await;
+    let program = house.program().await;
+    let why = Some("no longer needed".to_owned());
+    house.engine.cancel_hold(&program, cancelled.id, why, None).await.unwrap();
+    let heard = house.told(3).await;
+    assert_eq!((heard[2].kind(), &heard[2].hold()["state"]), ("hold.decided", &json!("cancelled")));
+    house.clock.advance(Duration::from_secs(61));
+    let heard = house.told(4).await;
+    assert_eq!((heard[3].kind(), &heard[3].hold()["state"]), ("hold.decided", &json!("expired")));
+    assert_eq!(heard[3].hold()["id"], json!(expires.id.to_string()));
+    assert_eq!(heard[3].hold()["decision"], Value::Null);
+    house.next_at(None).await;
+    let sayings = house.engine.store().notes("chat.ci.out", "s/", None, 10).await.unwrap();
+    assert!(sayings.is_empty(), "{sayings:?}");
+}
