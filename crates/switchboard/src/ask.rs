@@ -29,8 +29,10 @@ impl Switchboard {
         let told = |wire: &&Arc<Wire>| waits || wire.line.channel.every_step();
         for wire in self.0.lines.values().filter(told) {
             let people = self.0.engine.people();
-            for place in places(wire, hold, session.as_deref(), people, &self.0.limits) {
-                let Some(key) = key_of(&wire.name, hold.id, &place) else { continue };
+            for known in places(wire, hold, session.as_deref(), people, &self.0.limits) {
+                // Under the oldest name of its chat, so that it is asked once there, whatever the name.
+                let (first, place) = self.names_of_place(wire, known).await?;
+                let Some(key) = key_of(&wire.name, hold.id, &first) else { continue };
                 let delivery = Delivery::reserve(hold, &place, || self.0.chance.bits());
                 let record = PutNote {
                     expected: Some(0),

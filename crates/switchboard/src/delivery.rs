@@ -4,7 +4,7 @@ use domain::digest::Framed;
 use domain::hold::{Hold, HoldState, Question, Risk};
 use domain::id::HoldId;
 use domain::time::Timestamp;
-use ports::channel::{Key, Nonce, Place, Posted};
+use ports::channel::{Key, Nonce, Place, Posted, Press};
 use replies::Code;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,9 @@ pub(crate) struct Delivery {
     pub(crate) reasks: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reasked_ms: Option<i64>,
+    /// Where it stood before its chat got another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left: Option<StoredPosted>,
 }
 
 /// Where a prompt is on its way. Each stage holds only what is true in it.
@@ -137,6 +140,7 @@ impl Delivery {
             bad_codes: 0,
             reasks: 0,
             reasked_ms: None,
+            left: None,
         }
     }
 
@@ -154,6 +158,25 @@ impl Delivery {
         self.code = code_of(hold, chance);
         self.asks = digest;
         self.digest = None;
+    }
+
+    /// Its chat has another name: what stands under the old one cannot be changed any more, so it is
+    /// shown again under the new one, whatever has become of its hold. Says whether that concerned it.
+    pub(crate) fn move_to(&mut self, from: &str, to: &str) -> bool {
+        let mut moved = self.place.rename(from, to);
+        if let Stage::Pending { posted, .. } = &self.stage
+            && posted.chat == from
+        {
+            self.left = Some(posted.clone());
+            self.stage = Stage::Reserved;
+            self.digest = None;
+            self.takes_a_yes = false;
+            // Even if it is decided by now: people still see the old one ask.
+            self.perhaps_sent = true;
+            self.wanted += 1;
+            moved = true;
+        }
+        moved && !matches!(self.stage, Stage::Over { .. })
     }
 
     pub(crate) fn shows(&self, hold: &Hold) -> bool {
@@ -219,6 +242,17 @@ impl StoredPlace {
         }
     }
 
+    /// Says whether it was this chat.
+    pub(crate) fn rename(&mut self, from: &str, to: &str) -> bool {
+        match self {
+            StoredPlace::Chat { chat, .. } if chat == from => {
+                *chat = to.to_owned();
+                true
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn place(&self) -> Place {
         match self.clone() {
             StoredPlace::Chat { chat, thread, direct } => Place::Chat { chat, thread, direct },
@@ -237,6 +271,10 @@ impl From<&Place> for StoredPlace {
 }
 
 impl StoredPosted {
+    pub(crate) fn is_at(&self, press: &Press) -> bool {
+        (&self.chat, &self.message) == (&press.chat, &press.message)
+    }
+
     pub(crate) fn posted(&self) -> Posted {
         Posted {
             chat: self.chat.clone(),

@@ -205,6 +205,7 @@ impl Switchboard {
             return Ok(false);
         };
         let Some(place) = place_of(wire, &session) else { return Ok(false) };
+        let (_, place) = self.names_of_place(wire, place).await?;
         let saying = Saying::new(&place, &text(Words(wire.line.language)));
         let put: PutNote = saying.put(&wire.shelves, key, happening.at);
         // `false`: it was said before, by a process that had not noted how far it had come.

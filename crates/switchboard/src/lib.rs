@@ -16,6 +16,7 @@ mod hear;
 mod limits;
 mod line;
 mod meaning;
+mod moved;
 mod outbox;
 mod places;
 mod press;

@@ -86,3 +86,5 @@ pub(crate) const STORE_RETRY: Duration = Duration::from_secs(1);
 pub(crate) const BLOCKED_LOOK: Duration = Duration::from_millis(250);
 /// What an agent may say in one message of a chat. More is on the page.
 pub(crate) const TEXT_BYTES_MAX: usize = 16_000;
+/// Names that one chat has had. A group of Telegram's gets another one once.
+pub(crate) const NAMES_MAX: usize = 4;

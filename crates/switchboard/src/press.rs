@@ -48,6 +48,17 @@ impl Inbox for Switchboard {
         })
     }
 
+    async fn moved(&self, channel: &str, from: &str, to: &str) -> Result<(), Busy> {
+        let moved = match self.0.lines.get(channel) {
+            Some(wire) => self.chat_moved(wire, from, to).await,
+            None => Ok(()),
+        };
+        moved.map_err(|error| {
+            tracing::warn!(%channel, %error, "that a chat has moved could not be written down");
+            Busy
+        })
+    }
+
     async fn wrote(&self, channel: &str, wrote: Wrote) -> Result<(), Busy> {
         let heard = match self.0.lines.get(channel) {
             Some(wire) => self.hear(wire, &wrote).await,
@@ -208,6 +219,11 @@ impl Switchboard {
                 let old = delivery.old_nonces.iter().any(is);
                 if !old && !is(&delivery.nonce) {
                     return Ok(None);
+                }
+                // Where it stood before its chat moved it can only be told so.
+                let left = delivery.left.as_ref().filter(|left| left.is_at(press));
+                if let Some(posted) = left.cloned() {
+                    return Ok(Some(Standing { delivery, posted, old: true }));
                 }
                 if let Some(posted) = delivery.posted().cloned() {
                     return Ok(Some(Standing { delivery, posted, old }));

@@ -240,6 +240,13 @@ impl Switchboard {
         let attempts = taken.delivery.attempts;
         let (channel, hold) = (&wire.name, taken.hold.id);
         let stands = taken.delivery.posted().is_some();
+        if let ChannelError::Moved(to) = error
+            && attempts < self.0.limits.attempts
+        {
+            let from = taken.delivery.lane();
+            self.chat_moved(wire, &from, to).await?;
+            return self.relocate(wire, taken.key.as_str(), &from, to).await;
+        }
         match self.again_at(wire, error, attempts, stands) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
@@ -329,6 +336,11 @@ impl Switchboard {
             whisper_to: saying.whisper_to.as_deref(),
         };
         let said = self.in_time(wire, wire.line.channel.say(&place, &words)).await;
+        if let Err(ChannelError::Moved(to)) = &said
+            && saying.attempts < self.0.limits.attempts
+        {
+            return self.say_there(wire, note, &saying, to).await;
+        }
         let next = match said.as_ref().err() {
             Some(error) => {
                 tracing::warn!(channel = %wire.name, %error, attempts = saying.attempts, "a message could not be sent");
@@ -364,7 +376,9 @@ impl Switchboard {
     ) -> Option<Timestamp> {
         let limits = &self.0.limits;
         let asked = match error {
-            ChannelError::Never(_) | ChannelError::Gone(_) => return None,
+            ChannelError::Never(_) | ChannelError::Gone(_) | ChannelError::Moved(_) => {
+                return None;
+            }
             ChannelError::Again { after, .. } => after.unwrap_or_default(),
             ChannelError::Unknown(_) => Duration::ZERO,
         };

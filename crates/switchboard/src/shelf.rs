@@ -24,6 +24,8 @@ pub(crate) struct Shelves {
     pub(crate) latest: String,
     /// What arrived and was dealt with.
     pub(crate) seen: String,
+    /// `to/CHAT` and `from/CHAT`: chats that have another name now.
+    pub(crate) moved: String,
 }
 
 impl Shelves {
@@ -35,6 +37,7 @@ impl Shelves {
             here: shelf("here"),
             latest: shelf("latest"),
             seen: shelf("seen"),
+            moved: shelf("moved"),
         }
     }
 }

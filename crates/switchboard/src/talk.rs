@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::hear::Heard;
 use crate::places::home_of;
-use crate::{Switchboard, onlooker};
+use crate::{Switchboard, Wire, onlooker};
 
 impl Switchboard {
     pub(crate) async fn talk(
@@ -26,7 +26,7 @@ impl Switchboard {
             return Ok(());
         }
         let place = home_of(wire, &wrote.chat, wrote.thread.as_deref());
-        let known = self.session_at(&wire.name, &place).await?;
+        let known = self.session_in(wire, &wrote.chat, wrote.thread.as_deref()).await?;
         let to_us =
             wrote.direct || wrote.mentions_us || (wrote.thread.is_some() && known.is_some());
         if !to_us {
@@ -63,7 +63,22 @@ impl Switchboard {
         }
     }
 
-    /// The conversation that goes on here.
+    /// The conversation that goes on here, also if it began when the chat had another name.
+    async fn session_in(
+        &self,
+        wire: &Wire,
+        chat: &str,
+        thread: Option<&str>,
+    ) -> Result<Option<SessionId>, Error> {
+        for name in self.names_of_chat(wire, chat).await? {
+            let place = home_of(wire, &name, thread);
+            if let Some(session) = self.session_at(&wire.name, &place).await? {
+                return Ok(Some(session));
+            }
+        }
+        Ok(None)
+    }
+
     async fn session_at(&self, door: &Arc<str>, place: &str) -> Result<Option<SessionId>, Error> {
         let place = Some(place.to_owned());
         let rows = self.0.engine.sessions_at(&onlooker(), door, place, None, 1).await?;

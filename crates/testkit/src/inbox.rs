@@ -25,6 +25,7 @@ struct Inside {
     form: Option<Box<Redraw>>,
     decided: Vec<Decided>,
     rulings: VecDeque<Ruling>,
+    moves: Vec<(String, String)>,
     busy: u32,
 }
 
@@ -59,6 +60,11 @@ impl Notebook {
 
     pub fn wrote(&self) -> Vec<Wrote> {
         self.inside().wrote.clone()
+    }
+
+    /// Chats that have another name now: from and to.
+    pub fn moves(&self) -> Vec<(String, String)> {
+        self.inside().moves.clone()
     }
 
     /// When there are so many presses.
@@ -117,6 +123,15 @@ impl Inbox for Notebook {
         };
         self.changed.notify_waiters();
         Ok(told)
+    }
+
+    async fn moved(&self, _: &str, from: &str, to: &str) -> Result<(), Busy> {
+        if self.is_busy() {
+            return Err(Busy);
+        }
+        self.inside().moves.push((from.to_owned(), to.to_owned()));
+        self.changed.notify_waiters();
+        Ok(())
     }
 
     async fn wrote(&self, _: &str, wrote: Wrote) -> Result<(), Busy> {

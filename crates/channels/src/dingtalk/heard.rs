@@ -107,6 +107,7 @@ mod tests {
             Heard::Failed(ChannelError::Unknown(_)) => "unknown".into(),
             Heard::Failed(ChannelError::Never(_)) => "never".into(),
             Heard::Failed(ChannelError::Gone(_)) => "gone".into(),
+            Heard::Failed(ChannelError::Moved(_)) => "moved".into(),
         }
     }
 

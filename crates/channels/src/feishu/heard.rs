@@ -107,6 +107,7 @@ mod tests {
                 "never".into()
             }
             Heard::Failed(ChannelError::Gone(_)) => "gone".into(),
+            Heard::Failed(ChannelError::Moved(_)) => "moved".into(),
         }
     }
 

@@ -169,6 +169,12 @@ pub trait Inbox: Send + Sync {
 
     async fn wrote(&self, channel: &str, wrote: Wrote) -> Result<(), Busy>;
 
+    /// A chat has another name from now on, and is the same chat. An inbox that keeps no chats has
+    /// nothing to do.
+    async fn moved(&self, _channel: &str, _from: &str, _to: &str) -> Result<(), Busy> {
+        Ok(())
+    }
+
     /// The form that a button opens, on platforms where a form has a place of its own. It is judged as
     /// a press would be; nothing is decided and nothing written. An inbox without forms has none here.
     async fn opens(&self, _channel: &str, _press: &Press) -> Result<Opened, Busy> {

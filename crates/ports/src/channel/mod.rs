@@ -106,6 +106,9 @@ pub enum ChannelError {
     /// The message is gone, or too old to be changed.
     #[error("the message cannot be changed any more: {0}")]
     Gone(String),
+    /// Certainly not done: the chat has this name now, and what stands in the old one stays as it is.
+    #[error("the chat has another name now: {0}")]
+    Moved(String),
 }
 
 /// A request to `/channels/{name}/…`, to the byte.

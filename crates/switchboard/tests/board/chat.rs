@@ -23,6 +23,8 @@ pub(crate) enum Fault {
     UnknownDone,
     UnknownNotDone,
     Never,
+    /// The chat has this name now.
+    Moved(&'static str),
     /// It is done, and told so late.
     Slow(Duration),
     /// It is done, and the platform never answers.
@@ -171,6 +173,7 @@ impl Chat {
             }
             Some(Fault::UnknownNotDone) => return unknown(),
             Some(Fault::Never) => return Err(ChannelError::Never("no such chat".into())),
+            Some(Fault::Moved(to)) => return Err(ChannelError::Moved(to.into())),
             Some(Fault::UnknownDone) => {
                 act();
                 unknown()
@@ -227,8 +230,12 @@ impl Channel for Chat {
         self.changed.notify_waiters();
         self.meddled(|| {
             let mut screen = self.screen.lock().unwrap();
-            // The same key twice is one message.
-            if let Some(card) = screen.cards.get(showing.key.as_str()) {
+            // The same key twice is one message, in one chat.
+            let here = |card: &&Card| match place {
+                Place::Chat { chat, .. } => card.posted.chat == *chat,
+                Place::Person(_) => true,
+            };
+            if let Some(card) = screen.cards.get(showing.key.as_str()).filter(here) {
                 return Shown { posted: card.posted.clone(), takes_a_yes };
             }
             screen.next += 1;

@@ -4,6 +4,7 @@ mod asked;
 mod chat;
 mod faults;
 mod many;
+mod moved;
 mod pressed;
 mod restart;
 mod ruled;

@@ -12,16 +12,16 @@ use stores::SqliteStore;
 use crate::chat::Fault;
 use crate::world::{Things, World, node};
 
-struct Disk {
+pub(crate) struct Disk {
     folder: tempfile::TempDir,
 }
 
 impl Disk {
-    fn new() -> Disk {
+    pub(crate) fn new() -> Disk {
         Disk { folder: tempfile::tempdir().unwrap() }
     }
 
-    async fn start(&self, things: Things) -> (World, Arc<SqliteStore>) {
+    pub(crate) async fn start(&self, things: Things) -> (World, Arc<SqliteStore>) {
         let node = node();
         let store = SqliteStore::open(self.folder.path(), node).unwrap();
         (things.start(store.clone(), node).await, store)
@@ -40,7 +40,7 @@ fn things_of(world: &World) -> Things {
     }
 }
 
-async fn restarted(
+pub(crate) async fn restarted(
     disk: &Disk,
     world: World,
     store: Arc<SqliteStore>,

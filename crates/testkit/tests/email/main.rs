@@ -135,6 +135,7 @@ async fn every_trouble_has_its_remedy() {
             ChannelError::Unknown(_) => "unknown",
             ChannelError::Never(_) => "never",
             ChannelError::Gone(_) => "gone",
+            ChannelError::Moved(_) => "moved",
         };
         assert_eq!(kind, wanted, "{at} {trouble:?}: {error}");
     }

@@ -14,6 +14,7 @@ fn kind(error: &ChannelError) -> &'static str {
         ChannelError::Unknown(_) => "unknown",
         ChannelError::Never(_) => "never",
         ChannelError::Gone(_) => "gone",
+        ChannelError::Moved(_) => "moved",
     }
 }
 

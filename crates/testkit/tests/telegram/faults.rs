@@ -48,6 +48,7 @@ fn kind(error: &ChannelError) -> &'static str {
         ChannelError::Unknown(_) => "unknown",
         ChannelError::Never(_) => "never",
         ChannelError::Gone(_) => "gone",
+        ChannelError::Moved(_) => "moved",
     }
 }
 

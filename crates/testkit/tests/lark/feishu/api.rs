@@ -198,6 +198,7 @@ async fn each_failure_has_its_remedy() {
             ChannelError::Unknown(_) => "unknown".into(),
             ChannelError::Never(_) => "never".into(),
             ChannelError::Gone(_) => "gone".into(),
+            ChannelError::Moved(_) => "moved".into(),
         };
         assert_eq!(told, wanted, "{name}: {failed}");
         assert!(!failed.to_string().contains("t-1"), "a token is told: {failed}");

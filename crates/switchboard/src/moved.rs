@@ -1,0 +1,139 @@
+//! Chats that get another name: a group that becomes a supergroup is the same group, and what was said
+//! and asked there goes on under the new name. Both names are noted for ever, because sessions and
+//! configurations keep the old one.
+
+use engine::Error;
+use ports::channel::Place;
+
+use crate::delivery::Delivery;
+use crate::limits::{NAMES_MAX, PAGE};
+use crate::saying::Saying;
+use crate::send::here;
+use crate::shelf::{self, Next, chat_key};
+use crate::{Switchboard, Wire};
+
+impl Switchboard {
+    /// Notes it, and has every open prompt of that chat shown again under the new name. To be told twice
+    /// does no harm.
+    pub(crate) async fn chat_moved(&self, wire: &Wire, from: &str, to: &str) -> Result<(), Error> {
+        if from == to {
+            return Ok(());
+        }
+        let shelf = &wire.shelves.moved;
+        let known = self.follow_name(wire, "to", from).await?;
+        if known.as_deref() != Some(to) {
+            let channel = &wire.name;
+            tracing::warn!(%channel, from, to, "a chat has another name now; if the configuration names it, change it there");
+            // Both or neither.
+            let there = shelf::put(shelf, &format!("to/{}", chat_key(from)), &to);
+            let back = shelf::put(shelf, &format!("from/{}", chat_key(to)), &from);
+            self.store().put_notes(vec![there, back]).await?;
+        }
+        let prefix = format!("{}/", chat_key(from));
+        loop {
+            let notes = self.store().notes(&wire.shelves.here, &prefix, None, PAGE).await?;
+            for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
+                self.relocate(wire, key, from, to).await?;
+            }
+            // Those that were dealt with are no longer there.
+            if notes.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One prompt goes to where its chat is now.
+    pub(crate) async fn relocate(
+        &self,
+        wire: &Wire,
+        key: &str,
+        from: &str,
+        to: &str,
+    ) -> Result<(), Error> {
+        let note = format!("d/{key}");
+        let now = self.0.clock.now();
+        let mut moved = false;
+        let change = |delivery: &mut Delivery, _| {
+            moved = delivery.move_to(from, to);
+            let beside = vec![
+                shelf::remove(&wire.shelves.here, &here(from, key)),
+                shelf::put(&wire.shelves.here, &here(to, key), &()),
+            ];
+            moved.then(|| Next { due_at: Some(now), forget_at: None, beside })
+        };
+        shelf::update(self.store(), &wire.shelves.out, &note, change).await?;
+        if !moved {
+            // Over, or gone: it is not among the open ones of this chat any more.
+            let gone = shelf::remove(&wire.shelves.here, &here(from, key));
+            self.store().put_notes(vec![gone]).await?;
+        }
+        wire.noted.notify_waiters();
+        wire.wake.notify_one();
+        Ok(())
+    }
+
+    /// What was to be said in a chat that has moved is said where it is now.
+    pub(crate) async fn say_there(
+        &self,
+        wire: &Wire,
+        note: &str,
+        saying: &Saying,
+        to: &str,
+    ) -> Result<(), Error> {
+        let from = saying.place.chat().unwrap_or_default();
+        self.chat_moved(wire, from, to).await?;
+        let change = |saying: &mut Saying, _| {
+            saying.place.rename(from, to);
+            Some(Next::due(self.0.clock.now()))
+        };
+        shelf::update(self.store(), &wire.shelves.out, note, change).await?;
+        wire.wake.notify_one();
+        Ok(())
+    }
+
+    /// A place under the first name that its chat had, and under the one that it has now.
+    pub(crate) async fn names_of_place(
+        &self,
+        wire: &Wire,
+        place: Place,
+    ) -> Result<(Place, Place), Error> {
+        let Place::Chat { chat, thread, direct } = place else { return Ok((place.clone(), place)) };
+        let named = |chat| Place::Chat { chat, thread: thread.clone(), direct };
+        let first = self.names(wire, "from", &chat).await?.pop();
+        let last = self.names(wire, "to", &chat).await?.pop();
+        let (first, last) = (first.unwrap_or_else(|| chat.clone()), last.unwrap_or(chat));
+        Ok((named(first), named(last)))
+    }
+
+    /// This name and those that the chat had before, the newest first.
+    pub(crate) async fn names_of_chat(
+        &self,
+        wire: &Wire,
+        chat: &str,
+    ) -> Result<Vec<String>, Error> {
+        self.names(wire, "from", chat).await
+    }
+
+    async fn names(&self, wire: &Wire, way: &str, chat: &str) -> Result<Vec<String>, Error> {
+        let mut names = vec![chat.to_owned()];
+        while names.len() < NAMES_MAX
+            && let Some(last) = names.last()
+            && let Some(next) = self.follow_name(wire, way, last).await?
+            && !names.contains(&next)
+        {
+            names.push(next);
+        }
+        Ok(names)
+    }
+
+    async fn follow_name(
+        &self,
+        wire: &Wire,
+        way: &str,
+        chat: &str,
+    ) -> Result<Option<String>, Error> {
+        let key = format!("{way}/{}", chat_key(chat));
+        let read = shelf::read::<String>(self.store(), &wire.shelves.moved, &key).await?;
+        Ok(read.map(|read| read.record))
+    }
+}
