@@ -40,8 +40,17 @@ pub struct Person {
     pub id: PersonId,
     pub name: String,
     pub roles: BTreeSet<String>,
-    /// Explicitly linked accounts, by channel: `feishu` → an open_id.
+    /// Explicitly linked accounts: by platform, `feishu` → an open_id, or by the name of one channel there.
     pub identities: BTreeMap<String, String>,
+}
+
+impl Person {
+    /// Who they are on a channel. An account that is linked to this very channel stands before the one
+    /// for its platform: some platforms name people anew for each app.
+    pub fn identity_on(&self, channel: &str, platform: &str) -> Option<&str> {
+        let known = self.identities.get(channel).or_else(|| self.identities.get(platform))?;
+        (!known.is_empty()).then_some(known)
+    }
 }
 
 /// Everybody the configuration names. One person is one entry, however many accounts are linked.
@@ -235,6 +244,23 @@ mod tests {
         assert!(!dbas(1, true).admits(&ana, Some(&ana), &people));
         assert!(dbas(1, true).is_satisfiable(Some(&ana), &people), "bob is left");
         assert!(!dbas(2, true).is_satisfiable(Some(&ana), &people), "two are needed, one is left");
+    }
+
+    #[test]
+    fn an_account_of_one_channel_stands_before_that_of_its_platform() {
+        let link = |key: &str, account: &str| (key.to_owned(), account.to_owned());
+        let links = [link("feishu", "ou_1"), link("feishu-eu", "ou_2"), link("slack", "")];
+        let ana = Person {
+            id: PersonId::new("ana"),
+            name: "Ana".into(),
+            roles: BTreeSet::new(),
+            identities: links.into(),
+        };
+        assert_eq!(ana.identity_on("feishu", "feishu"), Some("ou_1"));
+        assert_eq!(ana.identity_on("feishu-cn", "feishu"), Some("ou_1"));
+        assert_eq!(ana.identity_on("feishu-eu", "feishu"), Some("ou_2"));
+        assert_eq!(ana.identity_on("slack", "slack"), None, "nobody is called nothing");
+        assert_eq!(ana.identity_on("telegram", "telegram"), None);
     }
 
     #[test]

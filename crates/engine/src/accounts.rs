@@ -183,12 +183,7 @@ impl Engine {
         identity: &str,
         message: &str,
     ) -> Option<Caller> {
-        let is_theirs = |person: &&Person| {
-            person
-                .identities
-                .get(platform)
-                .is_some_and(|known| !known.is_empty() && known == identity)
-        };
+        let is_theirs = |person: &&Person| person.identity_on(channel, platform) == Some(identity);
         let person = self.0.people.iter().find(is_theirs)?;
         let proof = Proof::Channel { name: channel.to_owned(), message: message.to_owned() };
         self.person_caller(&person.id, proof, channel, vec![Scope::Answer, Scope::Run])

@@ -77,9 +77,8 @@ impl Switchboard {
             }
             _ => {}
         }
-        let (platform, identity) = (wire.line.channel.platform(), operator.identity.as_str());
-        let caller =
-            self.0.engine.caller_in_channel(&wire.name, platform, identity, &wrote.message);
+        let identity = operator.identity.as_str();
+        let caller = self.caller(wire, operator, &wrote.message);
         let person = caller.as_ref().and_then(|caller| caller.person.as_ref());
         let person = person.map(|person| person.id().clone());
         match (caller, person) {
@@ -280,7 +279,7 @@ impl Switchboard {
             forget_at: Some(now.plus_ms(self.0.limits.seen_ms)),
             ..shelf::put(&wire.shelves.seen, &stranger, &())
         };
-        let text = Words(wire.line.language).unlinked(wire.line.channel.platform(), identity);
+        let text = Words(wire.line.language).unlinked(self.key_of_links(wire), identity);
         let saying = Saying::new(&place(wrote), &text).whispered_to(identity);
         let key = format!("stranger-{}", chat_key(&wrote.event));
         if self.store().put_notes(vec![first, saying.put(&wire.shelves, &key, now)]).await? {

@@ -10,6 +10,7 @@
 //! (`press.rs`, `hear.rs`).
 
 mod ask;
+mod caller;
 mod delivery;
 mod follow;
 mod hear;

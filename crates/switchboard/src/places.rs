@@ -45,8 +45,9 @@ pub(crate) fn places(
         None => {
             let platform = wire.line.channel.platform();
             let admitted = people.iter().filter(|person| hold.admits(&person.id, people));
-            let linked = admitted.filter_map(|person| person.identities.get(platform));
-            places.extend(linked.take(limits.people_asked).cloned().map(Place::Person));
+            let linked = admitted.filter_map(|person| person.identity_on(&wire.name, platform));
+            let asked = linked.take(limits.people_asked).map(str::to_owned);
+            places.extend(asked.map(Place::Person));
         }
     }
     for chat in &wire.line.ask {

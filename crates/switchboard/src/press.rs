@@ -160,10 +160,7 @@ impl Switchboard {
         let Some(operator) = &press.operator else {
             return refused(Told::NotEntitled, "the platform names nobody");
         };
-        let (platform, identity) = (wire.line.channel.platform(), operator.identity.as_str());
-        let Some(caller) =
-            self.0.engine.caller_in_channel(&wire.name, platform, identity, &press.message)
-        else {
+        let Some(caller) = self.caller(wire, operator, &press.message) else {
             return refused(Told::NotEntitled, "nobody is linked to them");
         };
         let Some(id) = delivery.hold() else {

@@ -12,10 +12,9 @@ use crate::{Switchboard, Wire};
 impl Switchboard {
     pub(crate) async fn rule(&self, wire: &Arc<Wire>, decided: Decided) -> Result<Ruling, Error> {
         let Decided { event, operator, hold, digest, answer } = decided;
-        let (platform, identity) = (wire.line.channel.platform(), operator.identity.as_str());
         let engine = &self.0.engine;
-        let Some(caller) = engine.caller_in_channel(&wire.name, platform, identity, &event) else {
-            let channel = &wire.name;
+        let Some(caller) = self.caller(wire, &operator, &event) else {
+            let (channel, identity) = (&wire.name, operator.identity);
             tracing::warn!(%channel, identity, event, "a decision was refused: nobody is linked to them");
             return Ok(Ruling::NotEntitled);
         };

@@ -128,7 +128,7 @@ fn action(id: &str) -> Option<Said> {
 /// People from outside, and those whom an unpublished robot hears, have no id: they are nobody.
 fn operator(id: &Value, display: Option<&str>) -> Option<Operator> {
     let identity = id.as_str().filter(|id| !id.is_empty())?.to_owned();
-    Some(Operator { identity, display: display.map(str::to_owned) })
+    Some(Operator { display: display.map(str::to_owned), ..Operator::named(identity) })
 }
 
 #[cfg(test)]

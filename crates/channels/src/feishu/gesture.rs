@@ -84,7 +84,7 @@ fn form(action: &Value) -> Form {
 
 fn operator(open_id: &Value) -> Option<Operator> {
     let identity = open_id.as_str().filter(|id| !id.is_empty())?.to_owned();
-    Some(Operator { identity, display: None })
+    Some(Operator::named(identity))
 }
 
 /// `None`: not somebody's message. `own` is how the platform names us.

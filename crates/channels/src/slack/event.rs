@@ -44,7 +44,7 @@ pub(super) fn wrote(callback: &Value, me: &Me) -> Option<Wrote> {
     let list = |name: &str| event[name].as_array().map_or(&[][..], Vec::as_slice);
     Some(Wrote {
         event: event_key(callback)?,
-        operator: Some(Operator { identity: format!("{team}:{user}"), display: None }),
+        operator: Some(Operator::named(format!("{team}:{user}"))),
         direct: event["channel_type"] == "im" || chat.starts_with('D'),
         replies_to: thread.clone().filter(|_| under_ours),
         thread,

@@ -111,7 +111,7 @@ fn operator(payload: &Value) -> Option<Operator> {
     let team = text(&user["team_id"]).or_else(|| text(&payload["team"]["id"]))?;
     let identity = format!("{team}:{}", text(&user["id"])?);
     let display = text(&user["name"]).or_else(|| text(&user["username"]));
-    Some(Operator { identity, display })
+    Some(Operator { display, ..Operator::named(identity) })
 }
 
 #[cfg(test)]

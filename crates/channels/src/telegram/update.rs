@@ -130,7 +130,7 @@ fn operator(from: &Value) -> Option<Operator> {
         return None;
     }
     let display = ["username", "first_name"].iter().find_map(|name| from[*name].as_str());
-    Some(Operator { identity, display: display.map(str::to_owned) })
+    Some(Operator { display: display.map(str::to_owned), ..Operator::named(identity) })
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn read(body: &[u8], id: &str) -> Result<Decided, String> {
     let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
     // What is not spelled like a digest is another one than was shown.
     let digest = body.digest.parse().unwrap_or_else(|_| Digest::of(body.digest.as_bytes()));
-    let operator = Operator { identity: body.actor.id, display: None };
+    let operator = Operator::named(body.actor.id);
     Ok(Decided {
         event: format!("webhook:{id}"),
         operator,

@@ -17,10 +17,25 @@ use super::{Posted, Showing};
 /// Who made a gesture, as the platform vouches for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
-    /// What people are linked by.
+    /// What people are linked by, and how something reaches them.
     pub identity: String,
+    /// Other names of theirs that the platform vouches for, where it has several for one person. People
+    /// may be linked by any of them.
+    pub also: Vec<String>,
     /// Never an identity: anybody can call themselves anything.
     pub display: Option<String>,
+}
+
+impl Operator {
+    /// Somebody with one name.
+    pub fn named(identity: impl Into<String>) -> Operator {
+        Operator { identity: identity.into(), also: Vec::new(), display: None }
+    }
+
+    /// Every name of theirs.
+    pub fn identities(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.identity).chain(&self.also).map(String::as_str)
+    }
 }
 
 /// A button or a form. `None` as operator refuses it: somebody whom the platform does not name is

@@ -5,6 +5,7 @@ mod chat;
 mod faults;
 mod many;
 mod moved;
+mod names;
 mod pressed;
 mod restart;
 mod ruled;

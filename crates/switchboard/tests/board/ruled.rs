@@ -57,7 +57,7 @@ async fn i31_only_who_may_answer_decides_and_only_what_they_were_shown() {
     assert!(matches!(other, Ok(Ruling::Changed(_))), "{other:?}");
     let unknown = Decided {
         event: "webhook:msg_2".into(),
-        operator: Operator { identity: "U-bob".into(), display: None },
+        operator: Operator::named("U-bob"),
         hold: card.hold,
         digest,
         answer: approve(),

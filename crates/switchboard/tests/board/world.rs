@@ -315,7 +315,7 @@ impl World {
         Wrote {
             event: format!("e{number}"),
             message: format!("w{number}"),
-            operator: Some(Operator { identity: format!("U-{who}"), display: None }),
+            operator: Some(Operator::named(format!("U-{who}"))),
             chat: "C1".into(),
             thread: None,
             direct: false,
@@ -341,7 +341,7 @@ impl World {
         let number = self.events.fetch_add(1, Ordering::SeqCst);
         Press {
             event: format!("p{number}"),
-            operator: Some(Operator { identity: format!("U-{who}"), display: None }),
+            operator: Some(Operator::named(format!("U-{who}"))),
             chat: card.posted.chat.clone(),
             message: card.posted.message.clone(),
             pointer: card.pointer(said),

@@ -175,7 +175,7 @@ impl House {
 }
 
 fn bob() -> Option<Operator> {
-    Some(Operator { identity: "U1".into(), display: None })
+    Some(Operator::named("U1"))
 }
 
 fn now() -> Timestamp {
