@@ -92,7 +92,7 @@ impl Config {
 
         let server = file.server.check(&source)?;
         let store = file.store.check(&source)?;
-        let people = people::check(file.people, &source)?;
+        let people = people::check(file.people, &channel::platforms(&file.channels), &source)?;
 
         let names = file.tools.iter().map(|tool| tool.get_ref().name());
         distinct("tool", names, &source)?;

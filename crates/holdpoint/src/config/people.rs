@@ -21,7 +21,12 @@ pub(super) struct PersonTable {
     identities: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-pub(super) fn check(people: Vec<PersonTable>, source: &Source<'_>) -> Result<People> {
+/// `channels`: each one's name and platform.
+pub(super) fn check(
+    people: Vec<PersonTable>,
+    channels: &[(&str, &str)],
+    source: &Source<'_>,
+) -> Result<People> {
     let Some(first) = people.first().map(|person| person.id.span()) else {
         // Somebody must be able to log in and to be asked.
         return Ok(People::new([Person {
@@ -41,17 +46,15 @@ pub(super) fn check(people: Vec<PersonTable>, source: &Source<'_>) -> Result<Peo
             let message = format!("there is another person `{id}` in line {line}");
             return Err(source.error(person.id.span(), message));
         }
-        for (channel, account) in &person.identities {
-            if !PLATFORMS.contains(&channel.get_ref().as_str()) {
-                let message = super::error::unknown_key(channel.get_ref(), &PLATFORMS);
-                return Err(source.error(channel.span(), message));
-            }
-            let key = (channel.get_ref().clone(), account.get_ref().clone());
+        for (key, account) in &person.identities {
+            linked(key, account, channels, source)?;
+        }
+        for (channel, account) in person.accounts(channels) {
+            let key = (channel.to_owned(), account.get_ref().clone());
             // Or one account could speak for two people, and a quorum of two would be one person.
             if let Some(other) = accounts.insert(key, id.clone()) {
                 let message = format!(
-                    "this account of `{}` belongs to `{other}` already; one account is one person",
-                    channel.get_ref()
+                    "this account of `{channel}` belongs to `{other}` already; one account is one person"
                 );
                 return Err(source.error(account.span(), message));
             }
@@ -63,7 +66,55 @@ pub(super) fn check(people: Vec<PersonTable>, source: &Source<'_>) -> Result<Peo
     Ok(people)
 }
 
+/// A platform, or one channel there: some platforms name people anew for each app.
+fn linked(
+    key: &Spanned<String>,
+    account: &Spanned<String>,
+    channels: &[(&str, &str)],
+    source: &Source<'_>,
+) -> Result<()> {
+    let name = key.get_ref().as_str();
+    let is_platform = PLATFORMS.contains(&name);
+    match channels.iter().find(|(channel, _)| *channel == name) {
+        Some((_, platform)) if is_platform && *platform != name => {
+            let message = format!(
+                "`{name}` is a platform, and your channel `{name}` is one of `{platform}`; call that \
+                 channel something else"
+            );
+            return Err(source.error(key.span(), message));
+        }
+        None if !is_platform => {
+            let others = channels.iter().map(|(name, _)| *name);
+            let others = others.filter(|name| !PLATFORMS.contains(name));
+            let known: Vec<&str> = PLATFORMS.into_iter().chain(others).collect();
+            return Err(source.error(key.span(), super::error::unknown_key(name, &known)));
+        }
+        _ => {}
+    }
+    if account.get_ref().trim().is_empty() {
+        let message = format!("this names no account; take `{name}` out");
+        return Err(source.error(account.span(), message));
+    }
+    Ok(())
+}
+
 impl PersonTable {
+    /// Who they are on each platform and on each channel, as it is looked up.
+    fn accounts<'a>(
+        &'a self,
+        channels: &'a [(&'a str, &'a str)],
+    ) -> impl Iterator<Item = (&'a str, &'a Spanned<String>)> {
+        let of = |name: &str| {
+            let mut identities = self.identities.iter();
+            identities.find(|(key, _)| key.get_ref() == name).map(|(_, account)| account)
+        };
+        let platforms = PLATFORMS.iter().map(|platform| (*platform, *platform));
+        let others = channels.iter().copied().filter(|(name, _)| !PLATFORMS.contains(name));
+        platforms
+            .chain(others)
+            .filter_map(move |(name, platform)| Some((name, of(name).or_else(|| of(platform))?)))
+    }
+
     fn checked(self, source: &Source<'_>) -> Result<Person> {
         let mut roles = BTreeSet::new();
         for role in &self.roles {

@@ -52,6 +52,11 @@ impl CommonTable {
         self.enabled.unwrap_or(true)
     }
 
+    /// What it says it is; else what it is called.
+    pub(super) fn platform_of<'a>(&'a self, name: &'a str) -> &'a str {
+        self.platform.as_ref().map_or(name, |platform| platform.get_ref())
+    }
+
     pub(super) fn platform(
         &self,
         name: &Spanned<String>,

@@ -82,6 +82,18 @@ pub(super) fn check(
     Ok(checked)
 }
 
+/// The name and the platform of each channel, whether it is switched on or not. What has no platform is
+/// told by `check`.
+pub(super) fn platforms(
+    channels: &BTreeMap<Spanned<String>, Spanned<CommonTable>>,
+) -> Vec<(&str, &str)> {
+    let named = channels.iter().map(|(name, common)| {
+        let name = name.get_ref().as_str();
+        (name, common.get_ref().platform_of(name))
+    });
+    named.filter(|(_, platform)| PLATFORMS.contains(platform)).collect()
+}
+
 /// A channel that is switched off may lack something, but has no key that there is not.
 fn own<'a, T: PlatformTable + Deserialize<'a>>(
     at: &Section<'_>,

@@ -421,6 +421,26 @@ fn people() {
         "[[people]]\nid = \"ana\"\nidentities = { slak = \"U1\" }\n",
         "h.toml:3: unknown key `slak`; did you mean `slack`?",
     );
+    let lark =
+        "[channels.lark]\nplatform = \"feishu\"\napp_id = \"cli_1\"\napp_secret_env = \"S\"\n";
+    let ana = |links: &str| {
+        format!("[[people]]\nid = \"ana\"\nroles = [\"admin\"]\nidentities = {{ {links} }}\n")
+    };
+    let bob = |links: &str| format!("[[people]]\nid = \"bob\"\nidentities = {{ {links} }}\n");
+    check(
+        &format!("{}{lark}", ana("larc = \"ou_1\"")),
+        "h.toml:4: unknown key `larc`; did you mean `lark`?",
+    );
+    check(
+        &format!("{}{}{lark}", ana("feishu = \"ou_1\""), bob("lark = \"ou_1\"")),
+        "h.toml:7: this account of `lark` belongs to `ana` already; one account is one person",
+    );
+    check(&ana("feishu = \" \""), "h.toml:4: this names no account; take `feishu` out");
+    let slack = lark.replace("lark", "slack");
+    check(
+        &format!("{}{slack}", ana("slack = \"U1\"")),
+        "h.toml:4: `slack` is a platform, and your channel `slack` is one of `feishu`; call that channel something else",
+    );
 }
 
 #[test]
