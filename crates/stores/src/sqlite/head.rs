@@ -105,20 +105,22 @@ fn read_version(
     stream: StreamId,
     shelf: &Shelf,
 ) -> Result<u64, rusqlite::Error> {
-    let version: Option<i64> = match shelf.last_of(stream) {
+    let last: Option<i64> = match shelf.last_of(stream) {
         // The table does not know the newest commit yet.
-        Some(place) => connection
-            .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1")?
-            .query_row(params![place.global as i64], |row| row.get(0))
-            .optional()?,
+        Some(place) => Some(place.global as i64),
+        // In two steps, as most streams that are asked for are new, and have none.
         None => connection
             .prepare_cached(
-                "SELECT s.first + j.n - 1 FROM streams s JOIN journal j ON j.global = s.global \
-                 WHERE s.stream = ?1 ORDER BY s.first DESC LIMIT 1",
+                "SELECT global FROM streams WHERE stream = ?1 ORDER BY first DESC LIMIT 1",
             )?
             .query_row(params![cells::stream(stream)], |row| row.get(0))
             .optional()?,
     };
+    let Some(last) = last else { return Ok(0) };
+    let version: Option<i64> = connection
+        .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1")?
+        .query_row(params![last], |row| row.get(0))
+        .optional()?;
     Ok(version.unwrap_or_default() as u64)
 }
 
@@ -160,7 +162,7 @@ mod tests {
         let mut rows = Rows::default();
         rows.places.insert(stream, vec![Place { first: 3, global: 5 }]);
         let shelf = Shelf::default();
-        shelf.put(rows, 8);
+        shelf.put(8, |shelved| shelved.merge(rows));
         assert_eq!(read_version(&connection, stream, &shelf).unwrap(), 6);
         assert_eq!(read_version(&connection, stream, &Shelf::default()).unwrap(), 0);
     }

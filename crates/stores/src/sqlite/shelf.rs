@@ -148,9 +148,9 @@ impl Shelf {
     }
 
     /// What the commits up to this position have changed.
-    pub(super) fn put(&self, rows: Rows, known_to: u64) {
+    pub(super) fn put(&self, known_to: u64, tell: impl FnOnce(&mut Rows)) {
         let mut shelved = self.change();
-        shelved.young.merge(rows);
+        tell(&mut shelved.young);
         shelved.known_to = known_to;
     }
 
@@ -254,9 +254,9 @@ mod tests {
     fn a_full_shelf_is_written_away_in_parts_and_stays_to_be_looked_at_until_then() {
         let shelf = Shelf::default();
         let (full, last) = (ROWS_MAX as u128, ROWS_MAX as u64);
-        shelf.put(streams(0..full - 1), last);
+        shelf.put(last, |rows| rows.merge(streams(0..full - 1)));
         assert_eq!(write(&shelf, 1, last), Part::Nothing);
-        shelf.put(streams(full - 1..full), last);
+        shelf.put(last, |rows| rows.merge(streams(full - 1..full)));
         assert_eq!(write(&shelf, 1, last), Part::Some(AT_ONCE));
         assert_eq!(write(&shelf, 100, last), Part::Some(100 * FOR_EACH), "as fast as they come");
         let first = StreamId::Session(SessionId::new(1, 0));
@@ -270,9 +270,9 @@ mod tests {
     #[test]
     fn what_comes_faster_than_it_leaves_is_written_away_at_once() {
         let shelf = Shelf::default();
-        shelf.put(streams(0..ROWS_MAX as u128), 1);
+        shelf.put(1, |rows| rows.merge(streams(0..ROWS_MAX as u128)));
         assert!(matches!(write(&shelf, 1, 1), Part::Some(_)));
-        shelf.put(streams(0..OVERFLOW as u128), 2);
+        shelf.put(2, |rows| rows.merge(streams(0..OVERFLOW as u128)));
         assert_eq!(write(&shelf, 1, 2), Part::All);
         assert!(shelf.is_empty());
     }
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn few_rows_that_change_often_are_written_away_as_well() {
         let shelf = Shelf::default();
-        shelf.put(streams(0..1), BEHIND_MAX);
+        shelf.put(BEHIND_MAX, |rows| rows.merge(streams(0..1)));
         assert_eq!(write(&shelf, 1, BEHIND_MAX), Part::Nothing);
         assert!(matches!(write(&shelf, 1, BEHIND_MAX + 1), Part::Some(_)));
         assert!(shelf.is_empty());

@@ -121,8 +121,7 @@ pub(super) struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
-    /// What the tables have to be told of goes to `fresh`.
-    pub(super) fn write(&self, open: &mut Open, fresh: &mut Rows) -> Result<Vec<Outcome>, Fault> {
+    pub(super) fn write(&self, open: &mut Open) -> Result<Vec<Outcome>, Fault> {
         self.source.inject(&mut open.connection)?;
         begin(&open.connection)?;
         self.shelf.write(&open.connection, self.part, open.head.global)?;
@@ -137,9 +136,6 @@ impl Transaction<'_> {
                 },
                 Care::Each => operate_apart(open, job, self.signer, self.shelf)?,
             };
-            if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, &outcome) {
-                fresh.add(&commit.changes, commit.stream, commit.place(*at));
-            }
             outcomes.push(outcome);
         }
         if open.head.unvouched() >= UNVOUCHED_MAX {
@@ -160,6 +156,15 @@ impl Transaction<'_> {
                 Ok(outcomes)
             }
             Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
+        }
+    }
+}
+
+/// What the tables have to be told of these operations.
+pub(super) fn tell_tables(rows: &mut Rows, jobs: &[Job], outcomes: &[Outcome]) {
+    for (job, outcome) in jobs.iter().zip(outcomes) {
+        if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, outcome) {
+            rows.add(&commit.changes, commit.stream, commit.place(*at));
         }
     }
 }
@@ -241,7 +246,7 @@ mod tests {
             let (signer, source) = (&signer, &source);
             let (shelf, part) = (&shelf, Part::Nothing);
             let transaction = Transaction { jobs, care, signer, source, shelf, part };
-            transaction.write(open, &mut Rows::default())
+            transaction.write(open)
         };
         let job = |commit| {
             let (reply, answer) = oneshot::channel();

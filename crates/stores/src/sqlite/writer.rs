@@ -17,7 +17,7 @@ use super::pace::Pace;
 use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use super::shelf::{Part, Shelf};
-use super::transaction::{Care, Fault, Job, Open, Outcome, Transaction, begin, vouch};
+use super::transaction::{Care, Fault, Job, Open, Outcome, Transaction, begin, tell_tables, vouch};
 
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
 /// first does not wait long for the last.
@@ -105,7 +105,6 @@ impl Writer {
             true => Part::All,
             false => self.shelf.part(jobs.len(), up_to),
         };
-        let mut fresh = Rows::default();
         let transaction = Transaction {
             jobs,
             care,
@@ -114,29 +113,31 @@ impl Writer {
             shelf: &self.shelf,
             part,
         };
-        let outcomes = match transaction.write(&mut open, &mut fresh) {
-            Err(fault @ Fault::Unknown(..)) => {
+        let outcomes = match transaction.write(&mut open) {
+            Err(Fault::Unknown(why, outcomes)) => {
                 drop(open);
-                self.look_for(fresh);
-                return Err(fault);
+                let mut doubtful = Rows::default();
+                tell_tables(&mut doubtful, jobs, &outcomes);
+                self.look_for(doubtful);
+                return Err(Fault::Unknown(why, outcomes));
             }
             written => written?,
         };
         self.shelf.written(part, up_to);
         // Before anybody is told: whoever reads next must find it.
-        self.shelf.put(fresh, open.head.global);
+        self.shelf.put(open.head.global, |rows| tell_tables(rows, jobs, &outcomes));
         self.open = Some(open);
         Ok(outcomes)
     }
 
     /// After an unknown fate, before anybody is told: the journal says what there is. If it cannot be
     /// read now, what would have been changed stays in doubt until it can.
-    fn look_for(&mut self, fresh: Rows) {
+    fn look_for(&mut self, doubtful: Rows) {
         match self.reopen() {
             Ok(open) => self.open = Some(open),
             Err(why) => {
                 tracing::warn!(%why, "the database cannot be opened again yet");
-                self.shelf.doubt(fresh);
+                self.shelf.doubt(doubtful);
             }
         }
     }

@@ -1,12 +1,8 @@
 //! What the disk and SQLite can do at best, with nothing of ours on top.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use domain::digest::Digest;
 use rusqlite::{Connection, params};
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
@@ -50,39 +46,20 @@ pub(crate) fn grouped(file: &Path, time: Duration) -> rusqlite::Result<f64> {
     Ok(cycles as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Keeps every processor but one busy until it is dropped. Floor A has one thread, and gets all of a
-/// core that two of our threads have to share where processors are halves of one core.
-pub(crate) struct Busy {
-    over: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Busy {
-    pub(crate) fn begin() -> Busy {
-        let over = Arc::new(AtomicBool::new(false));
-        let others = std::thread::available_parallelism().map_or(1, usize::from) - 1;
-        let threads = (0..others).map(|_| {
-            let over = over.clone();
-            std::thread::spawn(move || {
-                let mut work = [7u8; 64];
-                while !over.load(Relaxed) {
-                    let digest = Digest::of(&work);
-                    work[..32].copy_from_slice(digest.as_bytes());
-                }
-                std::hint::black_box(work);
+/// Floor A on every processor at once, each with a database of its own: all cycles of all of them. Floor
+/// A has one thread, and all of a core; this says what the other processors can add to it.
+pub(crate) fn everywhere(folder: &Path, time: Duration) -> rusqlite::Result<f64> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let rates: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..processors)
+            .map(|number| {
+                let file = folder.join(format!("floor-a-{number}.db"));
+                scope.spawn(move || grouped(&file, time))
             })
-        });
-        Busy { threads: threads.collect(), over }
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.over.store(true, Relaxed);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+    });
+    rates.into_iter().sum()
 }
 
 /// Floor B, in cycles a second: as many commits a cycle as ours takes, one after the other.

@@ -50,10 +50,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if options.wants("floor") {
         a = floor::grouped(&folder.path().join("floor-a.db"), time)?;
         report.floor("A: raw SQLite, 64 cycles of 2 statements a transaction", a);
-        let others = floor::Busy::begin();
-        let beside = floor::grouped(&folder.path().join("floor-a-busy.db"), time)?;
-        drop(others);
-        report.floor("A again, while every other processor is busy", beside);
+        let all = floor::everywhere(folder.path(), time)?;
+        report.floor("A on every processor at once, all together", all);
         b = floor::single(folder.path(), time)?;
         report.floor("B: raw SQLite, 5 single commits a cycle", b);
     }
