@@ -1,13 +1,15 @@
 //! Following a log from a position. What was stored is read from the store, what is stored now
 //! comes over the bus; positions make the two fit without a gap and without a repeat.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use domain::event::Event;
 use domain::id::{MessageId, SessionId, StreamId};
 use domain::id_map::IdMap;
 use domain::person::Actor;
+use domain::session::Session;
 use domain::time::Timestamp;
 use ports::store::Entry;
 use tokio::sync::broadcast;
@@ -19,7 +21,14 @@ use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
 const BACKLOG: usize = 16;
+/// The same for those who follow everything. There is one such queue, so it may be long.
+const BACKLOG_OF_ALL: usize = 1_024;
 const PAGE: usize = 200;
+/// Entries that came early and wait for those before them.
+const AHEAD_MAX: usize = 256;
+/// How long they wait. Commits of one transaction are told by many tasks at once, each when its turn
+/// comes; what has not come by then may never come, and is read.
+const GAP_PATIENCE: Duration = Duration::from_millis(20);
 
 /// Tells followers in this process of every commit. Only a wake-up with the entry attached: a
 /// follower that misses one reads it.
@@ -30,7 +39,7 @@ pub(crate) struct Bus {
 
 impl Bus {
     pub(crate) fn new() -> Bus {
-        Bus { streams: Mutex::default(), all: broadcast::channel(BACKLOG).0 }
+        Bus { streams: Mutex::default(), all: broadcast::channel(BACKLOG_OF_ALL).0 }
     }
 
     pub(crate) fn publish(&self, entry: Entry) {
@@ -102,6 +111,8 @@ pub struct Follow {
     /// Said of messages that come after events which are yet to be handed on.
     early: VecDeque<Said>,
     ready: VecDeque<Followed>,
+    /// Entries that came before those before them, by their first position.
+    ahead: BTreeMap<u64, Arc<Entry>>,
     behind: bool,
 }
 
@@ -126,6 +137,20 @@ impl Engine {
         }
         so_far.into_iter().for_each(|said| follow.hear(said));
         Ok(follow)
+    }
+
+    /// Follows one session from now on, and says what it is now. Nothing lies between the two, so nothing
+    /// has to be read first.
+    pub async fn follow_from_now(&self, id: SessionId) -> Result<(Arc<Session>, Follow), Error> {
+        let stream = StreamId::Session(id);
+        let bus = self.0.bus.subscribe(Some(stream));
+        let session = self.load_session(id).await?;
+        let (so_far, spoken) = self.0.live.listen(id, None);
+        let mut follow = self.follower(Some(stream), None, session.version, bus);
+        follow.spoken = Some((id, spoken));
+        follow.behind = false;
+        so_far.into_iter().for_each(|said| follow.hear(said));
+        Ok((session, follow))
     }
 
     /// Follows everything that the caller may see.
@@ -161,6 +186,7 @@ impl Engine {
             heard: None,
             early: VecDeque::new(),
             ready: VecDeque::new(),
+            ahead: BTreeMap::new(),
             behind: true,
         }
     }
@@ -180,7 +206,7 @@ impl Follow {
             if !self.early.is_empty() {
                 // What happened before it was said is on the bus by now.
                 match self.bus.try_recv() {
-                    Ok(entry) => self.take(&entry).await?,
+                    Ok(entry) => self.take(entry).await?,
                     Err(TryRecvError::Lagged(_)) => self.behind = true,
                     Err(TryRecvError::Closed) => return Ok(None),
                     Err(TryRecvError::Empty) => {
@@ -195,10 +221,16 @@ impl Follow {
                     None => std::future::pending().await,
                 }
             };
+            let gap = async {
+                match self.ahead.is_empty() {
+                    false => self.engine.0.clock.sleep(GAP_PATIENCE).await,
+                    true => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 biased;
                 entry = self.bus.recv() => match entry {
-                    Ok(entry) => self.take(&entry).await?,
+                    Ok(entry) => self.take(entry).await?,
                     Err(RecvError::Lagged(_)) => self.behind = true,
                     Err(RecvError::Closed) => return Ok(None),
                 },
@@ -211,6 +243,7 @@ impl Follow {
                     }
                     Err(RecvError::Closed) => self.spoken = None,
                 },
+                () = gap => self.behind = true,
                 () = self.engine.0.closing.cancelled() => return Ok(None),
             }
         }
@@ -220,13 +253,27 @@ impl Follow {
         if self.stream.is_some() { entry.first } else { entry.global }
     }
 
-    async fn take(&mut self, entry: &Entry) -> Result<(), Error> {
-        // Entries may come over the bus out of order; the store has them in order.
-        if self.first(entry) > self.position + 1 {
-            self.behind = true;
+    /// Entries may come over the bus out of order. Those before this one are mostly a moment away; the
+    /// store, which has them in order, is asked only if they are not.
+    async fn take(&mut self, entry: Arc<Entry>) -> Result<(), Error> {
+        if self.first(&entry) > self.position + 1 {
+            self.ahead.insert(self.first(&entry), entry);
+            self.behind = self.ahead.len() > AHEAD_MAX;
             return Ok(());
         }
-        self.keep(entry).await
+        self.keep(&entry).await?;
+        self.keep_ahead().await
+    }
+
+    async fn keep_ahead(&mut self) -> Result<(), Error> {
+        while let Some((first, entry)) = self.ahead.pop_first() {
+            if first > self.position + 1 {
+                self.ahead.insert(first, entry);
+                break;
+            }
+            self.keep(&entry).await?;
+        }
+        Ok(())
     }
 
     /// Reads what the store has after our position, a page at a time.
@@ -236,7 +283,7 @@ impl Follow {
         for entry in &entries {
             self.keep(entry).await?;
         }
-        Ok(())
+        self.keep_ahead().await
     }
 
     fn hear(&mut self, said: Said) {

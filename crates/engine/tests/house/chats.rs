@@ -136,8 +136,9 @@ async fn i31_only_the_channel_itself_says_who_speaks_in_its_chats() {
     let bob = in_slack(&world, "U-bob");
     say(&world, &ana, own, None).await.expect("she opened it");
     assert!(is_refused(say(&world, &bob, own, None).await), "that session lives in no chat");
-    for (platform, identity) in [("slack", "U-eve"), ("slack", ""), ("feishu", "U-ana")] {
-        assert!(world.engine.caller_in_channel("slack", platform, identity, "m1").is_none());
+    let strangers = [("slack", "U-eve"), ("slack", ""), ("feishu", "U-ana")];
+    for (platform, identity) in strangers {
+        assert!(world.engine.caller_in_channel("team", platform, identity, "m1").is_none());
     }
     let root = in_slack(&world, "U-root");
     assert!(!root.is_admin(), "in a chat nobody is an admin");

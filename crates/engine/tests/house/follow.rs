@@ -104,11 +104,24 @@ async fn i36_a_slow_follower_of_everything_misses_nothing() {
     let root = crate::world::person(&world.engine, "root").await;
     let mut follow = world.engine.follow_all(&root, Some(0)).await.unwrap();
     // Far more commits than the bus keeps, before the follower looks even once.
-    for _ in 0..400 {
+    for _ in 0..1_500 {
         world.session().await;
     }
     let (last, _) = world.engine.store().last().await.unwrap();
     assert_eq!(positions(&mut follow, last).await, (1..=last).collect::<Vec<_>>());
+}
+
+/// Those who commit at once tell of it in any order.
+#[tokio::test(flavor = "multi_thread")]
+async fn i36_what_happens_at_once_is_followed_in_order() {
+    let world = World::memory().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let (before, _) = world.engine.store().last().await.unwrap();
+    let mut follow = world.engine.follow_all(&root, None).await.unwrap();
+    let following = tokio::spawn(async move { positions(&mut follow, before + 300).await });
+    let opening = (0..300).map(|_| world.session());
+    futures_util::future::join_all(opening).await;
+    assert_eq!(following.await.unwrap(), (before + 1..=before + 300).collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -30,9 +30,9 @@ pub(crate) async fn say(
         return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
     }
     // Listen first, then speak: nothing of the run is missed.
-    let session = app.engine.session(&caller, id).await?;
+    app.engine.session(&caller, id).await?;
     let place = app.streams.take(caller.key_space())?;
-    let follow = app.engine.follow_session(id, Some(session.version)).await?;
+    let (session, follow) = app.engine.follow_from_now(id).await?;
     let Said { run, message } = app.engine.say(&caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);
     Ok(sse::stream(&app, asked.who, place, follow, Scene::Run { run, message, current }))
