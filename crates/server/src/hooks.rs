@@ -82,6 +82,7 @@ async fn hand_over(
             .headers
             .iter()
             .map(|(name, value)| (name.to_string(), text(value)))
+            .chain([(Hooked::PEER.to_owned(), address.to_string())])
             .collect(),
         body: body.to_vec(),
         at,

@@ -436,6 +436,7 @@ impl Switchboard {
             words_answer: taken.delivery.words,
             code: taken.delivery.code.as_deref(),
             processing: false,
+            stands: taken.delivery.shows(&taken.hold),
         }
     }
 }

@@ -84,6 +84,7 @@ impl Asked {
             words_answer: true,
             code: None,
             processing: false,
+            stands: true,
         }
     }
 

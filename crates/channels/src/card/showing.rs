@@ -55,6 +55,7 @@ mod tests {
             words_answer: true,
             code: Some("7K3F"),
             processing: false,
+            stands: true,
         };
         let draw =
             |showing: &Showing| Card::showing(showing, Language::Chinese, &Zone::default(), true);

@@ -114,6 +114,7 @@ impl Redraw {
             words_answer: self.words_answer,
             code: self.code.as_deref(),
             processing: false,
+            stands: true,
         }
     }
 }

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use domain::hold::Hold;
 use domain::person::People;
 use domain::time::Timestamp;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -69,6 +70,9 @@ pub struct Showing<'a> {
     pub code: Option<&'a str>,
     /// Somebody's answer is being written: no button may look alive.
     pub processing: bool,
+    /// This very question is certainly shown there already. What has changed is who voted, or until when
+    /// it waits: nothing that whoever answers must read anew.
+    pub stands: bool,
 }
 
 /// Something that we say in a chat beside the cards: the agent's words, a question back.
@@ -122,6 +126,17 @@ pub struct Hooked {
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub at: Timestamp,
+}
+
+impl Hooked {
+    /// Among the headers: who connected, as far as the server can know. No request can bring a header of
+    /// this name.
+    pub const PEER: &str = ":peer";
+
+    pub fn peer(&self) -> Option<IpAddr> {
+        let (_, address) = self.headers.iter().find(|(name, _)| name == Hooked::PEER)?;
+        address.parse().ok()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

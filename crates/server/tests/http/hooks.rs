@@ -47,6 +47,7 @@ async fn i34_a_channel_gets_the_raw_bytes_and_answers_itself() {
     assert_eq!((hooked.method.as_str(), hooked.path.as_str()), ("POST", "events/more"));
     assert_eq!((hooked.query.as_deref(), &hooked.body), (Some("a=1&b=%20"), &body));
     assert!(hooked.headers.contains(&("x-slack-signature".into(), "v0=1".into())));
+    assert_eq!(hooked.peer(), Some("127.0.0.1".parse().unwrap()), "who connected");
     // Whether a method makes sense is the channel's business, too.
     let got = world.request("", Method::GET, "/channels/slack/events").send().await.unwrap();
     assert_eq!(got.status(), 202);

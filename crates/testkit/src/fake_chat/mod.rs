@@ -9,4 +9,4 @@ mod sample;
 pub use clock::{MovedClock, NoChance};
 pub use front::{Asked, Fault, Front, Platform, Reply};
 pub use inbox::{FakeInbox, redraw};
-pub use sample::{approved, hold, people, prompt};
+pub use sample::{approved, hold, people, prompt, prompt_that};

@@ -100,6 +100,15 @@ pub fn people() -> People {
 
 /// Shows a hold under the key `7Q2`, to `body`.
 pub async fn prompt<T>(hold: &Hold, body: impl AsyncFnOnce(&Showing<'_>) -> T) -> T {
+    prompt_that(true, hold, body).await
+}
+
+/// The same, where something else `stands` so far.
+pub async fn prompt_that<T>(
+    stands: bool,
+    hold: &Hold,
+    body: impl AsyncFnOnce(&Showing<'_>) -> T,
+) -> T {
     let (people, key, nonce) = (people(), Key::new("7Q2"), Nonce::new("k3x9ab"));
     let showing = Showing {
         hold,
@@ -110,6 +119,7 @@ pub async fn prompt<T>(hold: &Hold, body: impl AsyncFnOnce(&Showing<'_>) -> T) -
         words_answer: true,
         code: Some("7K3F"),
         processing: false,
+        stands,
     };
     body(&showing).await
 }
