@@ -111,7 +111,7 @@ impl Failed {
             Failed::NoAnswer(failed) => failed.sending(),
             Failed::Wait { after, why } => ChannelError::Again { after, why },
             Failed::Trouble(why) => ChannelError::Unknown(why),
-            Failed::Refused(refusal) => refusal.never(),
+            Failed::Refused(refusal) => refusal.remedy(),
         }
     }
 
@@ -125,7 +125,7 @@ impl Failed {
             Failed::Refused(refusal) if refusal.is_about_the_message() => {
                 Err(ChannelError::Gone(refusal.description))
             }
-            Failed::Refused(refusal) => Err(refusal.never()),
+            Failed::Refused(refusal) => Err(refusal.remedy()),
         }
     }
 }
@@ -142,7 +142,10 @@ impl Refusal {
             .any(|words| self.says(words))
     }
 
-    fn never(self) -> ChannelError {
+    fn remedy(self) -> ChannelError {
+        if let Some(there) = self.moved_to {
+            return ChannelError::Moved(there);
+        }
         let remedy = match self.code {
             401 | 404 => "; is the bot's token right?",
             403 => "; the bot must be in that chat, and a person must have written to it first",
@@ -203,6 +206,11 @@ mod tests {
         for code in [400, 401, 403, 404] {
             assert!(matches!(refused(code, "no").sending(), ChannelError::Never(_)));
         }
+        let moved = json!({"ok": false, "error_code": 400, "description": "Bad Request: upgraded",
+                           "parameters": {"migrate_to_chat_id": -1001}});
+        let moved = || failed(400, &moved.to_string());
+        assert_eq!(moved().sending(), ChannelError::Moved("-1001".into()));
+        assert_eq!(moved().painting(), Err(ChannelError::Moved("-1001".into())));
         assert_eq!(refused(400, "Bad Request: message is not modified: …").painting(), Ok(()));
         for gone in ["Bad Request: message to edit not found", "Bad Request: MESSAGE_ID_INVALID"] {
             assert!(matches!(refused(400, gone).painting(), Err(ChannelError::Gone(_))));

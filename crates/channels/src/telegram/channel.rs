@@ -70,6 +70,7 @@ impl Bot {
         match update {
             Update::Ignored => Ok(None),
             Update::Wrote(wrote) => inbox.wrote(channel, *wrote).await.map(|()| None),
+            Update::Moved { from, to, .. } => inbox.moved(channel, &from, &to).await.map(|()| None),
             Update::Pressed { query, press, .. } => {
                 if !self.answered.insert(&query) {
                     return Ok(None);
@@ -101,19 +102,6 @@ impl Bot {
             "text": clipped(&word.text, TELEGRAM_TOAST_CHARACTERS_MAX),
             "show_alert": word.refusal,
         })
-    }
-
-    /// Sends, if need be to where the chat has moved.
-    async fn send(&self, mut body: Value) -> Result<Value, Failed> {
-        match self.api.call("sendMessage", &body).await {
-            Err(Failed::Refused(refusal)) if refusal.moved_to.is_some() => {
-                let there = refusal.moved_to.unwrap_or_default();
-                tracing::info!(channel = self.settings.name, "a group has become {there}");
-                body["chat_id"] = chat_id(&there).unwrap_or_default();
-                self.api.call("sendMessage", &body).await
-            }
-            sent => sent,
-        }
     }
 }
 
@@ -172,7 +160,8 @@ impl Channel for Telegram {
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let (body, direct) = addressed(place)?;
         let drawn = self.0.drawn(showing, !direct);
-        let sent = self.0.send(with(body, drawn.value)).await.map_err(Failed::sending)?;
+        let body = with(body, drawn.value);
+        let sent = self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
         let posted = || {
             Some(Posted {
                 chat: id(&sent["chat"]["id"])?,
@@ -224,7 +213,7 @@ impl Channel for Telegram {
             body["reply_parameters"] =
                 json!({"message_id": message, "allow_sending_without_reply": true});
         }
-        self.0.send(body).await.map_err(Failed::sending)?;
+        self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
         Ok(spoken)
     }
 

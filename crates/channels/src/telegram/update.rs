@@ -16,6 +16,12 @@ pub(super) enum Update {
         chat: String,
     },
     Wrote(Box<Wrote>),
+    /// A group has become a supergroup. It is told twice, in each of the two.
+    Moved {
+        from: String,
+        to: String,
+        chat: String,
+    },
     /// Acknowledged, and nothing else.
     Ignored,
 }
@@ -28,7 +34,9 @@ impl Update {
         let read = match (&update["callback_query"], &update["message"]) {
             (query @ Value::Object(_), _) => pressed(query, now),
             // Edited messages and posts of channels are other keys, which nobody reads.
-            (_, message @ Value::Object(_)) => wrote(update, message, me),
+            (_, message @ Value::Object(_)) => {
+                moved(message).or_else(|| wrote(update, message, me))
+            }
             _ => None,
         };
         read.unwrap_or(Update::Ignored)
@@ -39,6 +47,7 @@ impl Update {
         match self {
             Update::Pressed { chat, .. } => chat,
             Update::Wrote(wrote) => &wrote.chat,
+            Update::Moved { chat, .. } => chat,
             Update::Ignored => "",
         }
     }
@@ -60,6 +69,18 @@ fn pressed(query: &Value, now: Timestamp) -> Option<Update> {
     };
     let press = press().map(Box::new);
     Some(Update::Pressed { query: name, press, chat })
+}
+
+/// Only the platform writes these.
+fn moved(message: &Value) -> Option<Update> {
+    let chat = id(&message["chat"]["id"])?;
+    let (to, from) = (id(&message["migrate_to_chat_id"]), id(&message["migrate_from_chat_id"]));
+    let (from, to) = match (from, to) {
+        (None, Some(to)) => (chat.clone(), to),
+        (Some(from), None) => (from, chat.clone()),
+        _ => return None,
+    };
+    Some(Update::Moved { from, to, chat })
 }
 
 fn wrote(update: &Value, message: &Value, me: &Me) -> Option<Update> {
@@ -215,13 +236,25 @@ mod tests {
             json!([]),
             message(json!({"from": {"id": 42, "is_bot": true}})),
             message(json!({"text": null, "new_chat_members": [{}]})),
-            message(json!({"text": null, "migrate_to_chat_id": -100})),
             message(json!({"date": null})),
             message(json!({"chat": null})),
         ] {
             let read = Update::read(&update, &me(), NOW);
             assert!(matches!(read, Update::Ignored), "{update}: {read:?}");
         }
+    }
+
+    #[test]
+    fn a_group_that_becomes_another_is_told_in_both() {
+        let moved = |change: Value| match Update::read(&message(change), &me(), NOW) {
+            Update::Moved { from, to, chat } => (from, to, chat),
+            other => panic!("{other:?}"),
+        };
+        let (old, new) = ("-5".to_owned(), "-100123".to_owned());
+        let left = json!({"text": null, "chat": {"id": -5, "type": "group"}, "migrate_to_chat_id": -100123});
+        assert_eq!(moved(left), (old.clone(), new.clone(), old.clone()));
+        let came = json!({"text": null, "migrate_from_chat_id": -5});
+        assert_eq!(moved(came), (old, new.clone(), new), "in the order of the new one");
     }
 
     fn press(change: Value) -> Update {

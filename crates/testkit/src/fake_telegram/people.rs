@@ -94,6 +94,24 @@ impl FakeTelegram {
         id
     }
 
+    /// The group becomes a supergroup, as its admins make it: both say so.
+    pub fn migrate(&self, from: i64, to: i64) {
+        self.moved(from, to);
+        let told = [(from, "migrate_to_chat_id", to), (to, "migrate_from_chat_id", from)];
+        for (at, key, other) in told {
+            let mut state = self.state();
+            let id = state.message_id();
+            let mut message = json!({
+                "message_id": id, "date": DATE, "chat": chat(at, false),
+                "from": {"id": 1_087_968_824, "is_bot": true, "first_name": "Group"},
+                "sender_chat": chat(at, false),
+            });
+            message[key] = other.into();
+            state.update("message", message);
+        }
+        self.wake();
+    }
+
     /// Any update at all.
     pub fn send_update(&self, kind: &str, value: Value) {
         self.state().update(kind, value);

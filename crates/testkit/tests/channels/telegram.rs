@@ -88,6 +88,10 @@ async fn telegram_library_polls_the_fake_and_answers_keys() {
     let heard = judge.hear().await;
     assert_eq!(heard["entities"], json!({"@hold_bot": "mention"}), "UTF-16, as we count");
     assert_eq!(heard["forwarded"], true);
+    fake.migrate(GROUP, -1_009_999);
+    let (old, new) = (json!(GROUP), json!(-1_009_999));
+    assert_eq!(judge.hear().await, json!({"kind": "moved", "chat": old, "to": new, "from": null}));
+    assert_eq!(judge.hear().await, json!({"kind": "moved", "chat": new, "to": null, "from": old}));
     let mut waited = 0;
     while fake.answers(&query).is_empty() || fake.pending() > 0 {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -2,6 +2,7 @@
 
 mod conforms;
 mod faults;
+mod migrated;
 mod polling;
 mod showing;
 mod stage;

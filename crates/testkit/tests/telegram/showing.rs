@@ -79,15 +79,6 @@ async fn what_does_not_fit_takes_no_yes_and_a_form_is_filled_in_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_group_that_has_moved_is_followed() {
-    let stage = Stage::polling().await;
-    stage.fake.moved(GROUP, -1_009_999);
-    let posted = stage.show(&Asked::deletion()).await;
-    assert_eq!(posted.chat, "-1009999", "and is known by its new name from here on");
-    assert_eq!(stage.fake.messages(-1_009_999).len(), 1);
-}
-
-#[tokio::test]
 async fn words_are_said_without_markup_and_in_pieces() {
     let stage = Stage::polling().await;
     let hostile = "<b>*not bold*</b> & \u{202e}";

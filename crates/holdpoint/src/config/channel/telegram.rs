@@ -66,7 +66,14 @@ impl PlatformTable for TelegramTable {
                 let like = "https://hold.example.org/channels/telegram/events";
                 let url = self.webhook_url.is_some();
                 let url = url.then(|| address("webhook_url", &self.webhook_url, like, source));
-                Some(TelegramWebhook { secret, url: url.transpose()? })
+                let url = url.transpose()?;
+                // Theirs, and no others; it would refuse the address when the server starts.
+                let known = |url: &Url| matches!(url.port(), None | Some(80 | 88 | 8443));
+                if let (Some(given), Some(false)) = (&self.webhook_url, url.as_ref().map(known)) {
+                    let message = "Telegram calls the ports 443, 80, 88 and 8443 only";
+                    return Err(source.error(given.span(), message));
+                }
+                Some(TelegramWebhook { secret, url })
             }
         };
         let base_url = address("base_url", &self.base_url, "https://api.telegram.org", source)?;
@@ -138,6 +145,10 @@ mod tests {
             (
                 &format!("{webhook}webhook_url = \"http://h.example\"\n"),
                 "h.toml:5: `webhook_url` must begin with https://",
+            ),
+            (
+                &format!("{webhook}webhook_url = \"https://h.example:7420/x\"\n"),
+                "h.toml:5: Telegram calls the ports 443, 80, 88 and 8443 only",
             ),
             (&format!("{bot}app_id = \"x\"\n"), "h.toml:3: "),
         ] {

@@ -29,6 +29,9 @@ def seen(update):
     if query:
         return {"kind": "press", "id": query.id, "by": query.from_user.id, "data": query.data,
                 "chat": query.message.chat.id, "message": query.message.message_id}
+    if message and (message.migrate_to_chat_id or message.migrate_from_chat_id):
+        return {"kind": "moved", "chat": message.chat.id, "to": message.migrate_to_chat_id,
+                "from": message.migrate_from_chat_id}
     if message:
         entities = {kind.user.id if kind.user else text: kind.type
                     for kind, text in message.parse_entities().items()}
