@@ -120,6 +120,8 @@ pub(crate) const TELEGRAM_POLL_S: u64 = 50;
 pub(crate) const TELEGRAM_POLL_WITHIN: Duration = Duration::from_secs(65);
 /// Updates at once. One has up to 40 KB, with the message that it replies to, so they fit in an answer.
 pub(crate) const TELEGRAM_UPDATES_MAX: u64 = 20;
+/// A hundred keys are all there is, and the last one says no.
+pub(crate) const TELEGRAM_OPTIONS_MAX: usize = 99;
 /// What Telegram shows above a chat when a key was pressed.
 pub(crate) const TELEGRAM_TOAST_CHARACTERS_MAX: usize = 200;
 /// Pressed keys that were answered. Telegram repeats an update for a day, but a key's press only until

@@ -127,7 +127,12 @@ impl Card {
 
     /// The same question where this platform has no way to ask it: only a no, and the link.
     pub(crate) fn elsewhere(&self) -> Card {
-        Card { asks: self.asks.only_no(), ..self.clone() }
+        let hint = match &self.asks {
+            Asks::Nothing => self.hint.clone(),
+            // What cannot be said in words here must not be offered either.
+            _ => Some(Words(self.language).elsewhere().to_owned()),
+        };
+        Card { asks: self.asks.only_no(), hint, ..self.clone() }
     }
 
     /// What must be said about a cut: first why there is no yes, then the sizes.

@@ -112,6 +112,19 @@ impl Words {
         }
     }
 
+    pub(crate) fn fewer_keys(self, keys: usize, options: usize) -> String {
+        match self.0 {
+            Language::English => format!(
+                "Only the first {keys} of {options} options have a key. The others can be chosen by their number, or on the page."
+            ),
+            Language::Chinese => {
+                format!(
+                    "只有前 {keys} 个选项有按钮（共 {options} 个），其余请回复编号或在页面上选择。"
+                )
+            }
+        }
+    }
+
     pub(crate) fn cut_sizes(self, shown: usize, total: usize, digest: &str) -> String {
         match self.0 {
             Language::English => format!("[cut: {shown} of {total} bytes shown; {digest}]"),

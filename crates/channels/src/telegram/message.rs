@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::card::{Asks, Button, Card, Rendered, Words};
-use crate::limits::TELEGRAM_UNITS_MAX;
+use crate::limits::{TELEGRAM_OPTIONS_MAX, TELEGRAM_UNITS_MAX};
 
 /// `sendMessage` and `editMessageText` without the chat.
 pub fn message(card: &Card) -> Rendered {
@@ -47,7 +47,13 @@ fn parts(card: &Card) -> Vec<Part> {
     let facts = card.facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value));
     parts.push(Part::Plain(facts.collect()));
     parts.push(Part::Block(card.body.text.trim_end().to_owned()));
-    let after = [card.cut_note(), card.hint.clone()];
+    let fewer = match &card.asks {
+        Asks::Choose { options, .. } if options.len() > TELEGRAM_OPTIONS_MAX => {
+            Some(Words(card.language).fewer_keys(TELEGRAM_OPTIONS_MAX, options.len()))
+        }
+        _ => None,
+    };
+    let after = [card.cut_note(), fewer, card.hint.clone()];
     parts.extend(after.into_iter().flatten().map(|line| Part::Plain(format!("\n{line}"))));
     let words = Words(card.language);
     parts.extend(card.link.iter().map(|link| Part::Plain(format!("\n{}: {link}", words.open()))));
@@ -72,8 +78,7 @@ fn keyboard(asks: &Asks) -> Vec<Vec<Value>> {
         Asks::Nothing => Vec::new(),
         Asks::Decide { allow, deny } => vec![allow.iter().chain([deny]).map(key).collect()],
         Asks::Choose { options, deny } => {
-            // A hundred keys are all there is, and the last one says no.
-            let rows = options.iter().take(99).chain([deny]);
+            let rows = options.iter().take(TELEGRAM_OPTIONS_MAX).chain([deny]);
             rows.map(|button| vec![key(button)]).collect()
         }
         Asks::ChooseSeveral { .. } | Asks::Fill { .. } => Vec::new(),
@@ -120,6 +125,34 @@ mod tests {
                 assert!((1..=64).contains(&key["callback_data"].as_str().unwrap().len()), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn options_without_a_key_are_told_of() {
+        let (_, many) = samples().into_iter().find(|(name, _)| *name == "choose_many").unwrap();
+        let Asks::Choose { mut options, deny } = many.asks.clone() else { panic!() };
+        let draw = |options: Vec<Button>| {
+            let asks = Asks::Choose { options, deny: deny.clone() };
+            let rendered = message(&Card { asks, ..many.clone() });
+            let rows = rendered.value["reply_markup"]["inline_keyboard"].as_array().unwrap().len();
+            (rows, rendered.value["text"].as_str().unwrap().contains("Only the first 99 of 100"))
+        };
+        assert_eq!(draw(options.clone()), (100, true));
+        options.pop();
+        assert_eq!(draw(options), (100, false), "all have one");
+        let rendered = message(&many);
+        let whole = many.body.text.contains("100.");
+        assert!(whole && rendered.takes_a_yes, "the last one can be chosen in words");
+    }
+
+    #[test]
+    fn what_cannot_be_asked_here_is_not_offered_in_words() {
+        let (_, several) =
+            samples().into_iter().find(|(name, _)| *name == "choose_several").unwrap();
+        let rendered = message(&several);
+        let text = rendered.value["text"].as_str().unwrap();
+        assert!(!rendered.takes_a_yes && !text.contains("reply with a number"), "{text}");
+        assert!(text.contains("Answer on the page."), "{text}");
     }
 
     #[test]
