@@ -8,6 +8,8 @@ mod address;
 mod client;
 mod guard;
 mod limits;
+mod network;
 
 pub use client::{causes, client, forbidden};
 pub use guard::{Forbidden, Guard, Names, SystemNames};
+pub use network::Network;
