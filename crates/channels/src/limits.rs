@@ -146,6 +146,10 @@ pub(crate) const DINGTALK_PRESS_WITHIN: Duration = Duration::from_millis(1_600);
 pub(crate) const DINGTALK_PING: Duration = Duration::from_secs(20);
 /// Three pings without an answer.
 pub(crate) const DINGTALK_SILENCE_MS: u64 = 65_000;
+/// Conversations whose own address is remembered. Each is some hundred bytes, and good for an hour and a half.
+pub(crate) const DINGTALK_SESSIONS_MAX: usize = 10_000;
+/// An address that ends sooner than this may be gone when a message arrives there.
+pub(crate) const DINGTALK_SESSION_LEFT_MS: u64 = 30_000;
 /// Before a new connection is asked for.
 pub(crate) const DINGTALK_RECONNECT: (Duration, Duration) =
     (Duration::from_secs(1), Duration::from_secs(10));

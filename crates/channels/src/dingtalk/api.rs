@@ -72,6 +72,17 @@ impl Api {
         }
     }
 
+    /// To an address that they gave us, which is its own leave.
+    pub(super) async fn post(&self, url: Url, body: &Value) -> Result<(), ChannelError> {
+        let request = Request { method: Method::POST, url, headers: Vec::new(), body: Some(body) };
+        let answer = self.rest.ask(request).await.map_err(Failed::sending)?;
+        match self.heard(answer) {
+            Heard::Done(_) => Ok(()),
+            Heard::Failed(error) => Err(error),
+            Heard::BadToken => Err(ChannelError::Never("DingTalk takes nothing there".into())),
+        }
+    }
+
     /// Asks for a token only to see whether the secret is right, and what time it is there.
     pub(super) async fn knock(&self) -> Result<Option<Timestamp>, ChannelError> {
         let (token, date) = self.fetch().await?;

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::Api;
 use super::gesture;
+use super::session::Sessions;
 use super::settings::{Mode, Settings};
 use super::{card, markdown, told};
 use crate::card::Card;
@@ -30,6 +31,7 @@ pub struct Dingtalk {
     pub(super) api: Api,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
+    sessions: Sessions,
 }
 
 /// What became of something that came.
@@ -44,13 +46,15 @@ pub(super) enum Taken {
 impl Dingtalk {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Dingtalk {
         let settings = Arc::new(settings);
-        Dingtalk { api: Api::new(settings.clone(), clock.clone()), settings, clock, chance }
+        let api = Api::new(settings.clone(), clock.clone());
+        Dingtalk { api, settings, clock, chance, sessions: Sessions::default() }
     }
 
     pub(super) async fn message(&self, data: &Value, inbox: &dyn Inbox) -> Taken {
         let Some(wrote) = gesture::wrote(data, &self.settings) else {
             return Taken::Quietly;
         };
+        self.sessions.keep(data, &wrote, &self.settings);
         match inbox.wrote(&self.settings.name, wrote).await {
             Ok(()) => Taken::Quietly,
             Err(_) => Taken::NotNow,
@@ -142,24 +146,38 @@ impl Dingtalk {
         drawn: &Card,
     ) -> Result<bool, ChannelError> {
         let rendered = markdown::message(drawn);
-        // The nonce is that of what is asked.
-        let said = posted.message.strip_prefix(NO_CARD).and_then(|rest| rest.split_once(':'));
-        let stands = said.is_some_and(|(nonce, _)| nonce == showing.nonce.as_str());
         let pending = showing.hold.is_pending();
-        if showing.hold.is_settled() || pending && !stands {
+        // A vote or a longer time is nothing that must be read anew.
+        if showing.hold.is_settled() || pending && !showing.stands {
             let to = if posted.direct { To::Person(&posted.chat) } else { To::Group(&posted.chat) };
-            self.send(&to, "sampleMarkdown", &rendered.value).await?;
+            self.send(&to, "sampleMarkdown", &rendered.value, None).await?;
         }
         Ok(pending && rendered.takes_a_yes)
     }
 
-    /// Returns what the platform calls it.
+    /// Returns what the platform calls it. While a conversation can be answered over an address that came
+    /// with a message of it, that is the way: it costs none of the calls that an organisation has.
     async fn send(
         &self,
         to: &To<'_>,
         message_key: &str,
         param: &Value,
+        reply_to: Option<&str>,
     ) -> Result<String, ChannelError> {
+        let (To::Group(chat) | To::Person(chat)) = to;
+        if let Some(session) = self.sessions.live(chat, self.clock.now()) {
+            let body = session.body(message_key, param, reply_to);
+            match self.api.post(session.url, &body).await {
+                Ok(()) => return Ok(String::new()),
+                // Perhaps it stands there.
+                Err(error @ ChannelError::Unknown(_)) => return Err(error),
+                Err(error) => {
+                    let name = &self.settings.name;
+                    tracing::info!(channel = name, "not over the conversation's address: {error}");
+                    self.sessions.forget(chat);
+                }
+            }
+        }
         let mut body = json!({
             "robotCode": self.settings.robot_code,
             "msgKey": message_key,
@@ -220,9 +238,7 @@ impl Settings {
     /// the card leads to the page.
     pub(super) fn bounded(&self, card: Card, showing: &Showing<'_>) -> Card {
         match &self.mode {
-            Mode::Webhook(_) if showing.hold.risk > Risk::Low => {
-                Card { hint: None, ..card.elsewhere() }
-            }
+            Mode::Webhook(_) if showing.hold.risk > Risk::Low => card.elsewhere(),
             _ => card,
         }
     }
@@ -267,9 +283,8 @@ impl Channel for Dingtalk {
             }
             None => {
                 let rendered = markdown::message(&drawn);
-                let sent = self.send(&to(place), "sampleMarkdown", &rendered.value).await?;
-                let nonce = showing.nonce.as_str();
-                let posted = posted(place, format!("{NO_CARD}{nonce}:{sent}"));
+                let sent = self.send(&to(place), "sampleMarkdown", &rendered.value, None).await?;
+                let posted = posted(place, format!("{NO_CARD}{sent}"));
                 Ok(Shown { posted, takes_a_yes: rendered.takes_a_yes })
             }
         }
@@ -305,7 +320,7 @@ impl Channel for Dingtalk {
             return Ok(Spoken::All);
         };
         let param = json!({"content": visible_multiline(&piece)});
-        self.send(&to, "sampleText", &param).await?;
+        self.send(&to, "sampleText", &param, saying.reply_to).await?;
         Ok(spoken)
     }
 

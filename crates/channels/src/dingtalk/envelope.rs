@@ -1,13 +1,16 @@
 //! Events of an organisation over HTTP: encrypted and signed, and answered in the same way. WeCom does
 //! it alike.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::alphabet::STANDARD as ALPHABET;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use domain::time::Timestamp;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-use crate::signed::{Refused, decrypt, encrypt, fresh_seconds, hex, same, within_size};
+use crate::limits::SIGNATURE_WINDOW_MS;
+use crate::signed::{Refused, decrypt, digits, encrypt, hex, is_fresh, same, within_size};
 
 /// Keys of 43 characters do not end on a whole byte; the platforms make them so.
 const KEYS: GeneralPurpose = GeneralPurpose::new(
@@ -35,6 +38,18 @@ pub struct Beside<'a> {
 #[error("the key for encryption must have 43 letters and digits, as the console shows it")]
 pub struct BadKey;
 
+impl fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Envelope(for {})", self.receiver)
+    }
+}
+
+/// WeCom counts seconds here and DingTalk milliseconds. Taken for the other, either is centuries away.
+fn moment(text: &str) -> Option<i64> {
+    let number = digits(text)?;
+    if text.len() <= 10 { number.checked_mul(1000) } else { Some(number) }
+}
+
 impl Envelope {
     pub fn new(token: &str, encoded_key: &str, receiver: &str) -> Result<Envelope, BadKey> {
         let bytes = KEYS.decode(format!("{encoded_key}=")).map_err(|_| BadKey)?;
@@ -53,7 +68,7 @@ impl Envelope {
         if !same(ours.as_bytes(), beside.signature.as_bytes()) {
             return Err(Refused::Signature);
         }
-        fresh_seconds(beside.timestamp, now)?;
+        is_fresh(moment(beside.timestamp).ok_or(Refused::Stale)?, now, SIGNATURE_WINDOW_MS)?;
         let cipher = STANDARD.decode(encrypted).map_err(|_| Refused::Cipher)?;
         let plain = decrypt(&self.key, self.iv(), &cipher, 32)?;
         // Sixteen random bytes, a length, the text, and whom it is for.
@@ -123,6 +138,12 @@ mod tests {
         assert_eq!(envelope("ww9").open(text("encrypt"), beside, NOW), Err(Refused::WrongApp));
         let late = NOW.plus_ms(300_001);
         assert_eq!(ours.open(text("encrypt"), beside, late), Err(Refused::Stale));
+        let (encrypted, signature) =
+            ours.seal(text("plain").as_bytes(), "1700000000000", "n", [7; 16]);
+        let in_ms = Beside { timestamp: "1700000000000", nonce: "n", signature: &signature };
+        assert_eq!(ours.open(&encrypted, in_ms, NOW), Ok(text("plain").as_bytes().to_vec()));
+        assert_eq!(ours.open(&encrypted, in_ms, late), Err(Refused::Stale));
+        assert!(!format!("{ours:?}").contains("tok"), "{ours:?}");
         let forged = Beside { nonce: "nonce2", ..beside };
         assert_eq!(ours.open(text("encrypt"), forged, NOW), Err(Refused::Signature));
     }

@@ -6,6 +6,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use super::channel::{Dingtalk, Taken};
+use super::event::acknowledged;
 use super::gesture::written;
 use super::settings::{Mode, Webhook};
 use super::sign::{verify_card, verify_robot};
@@ -16,21 +17,29 @@ pub(super) async fn hook(dingtalk: &Dingtalk, request: Hooked, inbox: &dyn Inbox
     let Mode::Webhook(webhook) = &dingtalk.settings.mode else { return reply(404, json!({})) };
     // A wrong address is an address that is not there.
     let Some(what) = what(webhook, &request.path) else { return reply(404, json!({})) };
+    if !welcome(webhook, &request) {
+        let (channel, peer) = (&dingtalk.settings.name, request.peer());
+        tracing::warn!(channel, ?peer, "a request from an address that `allow_from` does not name");
+        return reply(404, json!({}));
+    }
     if request.method != "POST" {
         return reply(405, json!({}));
     }
-    match opened(dingtalk, webhook, what, &request) {
-        Ok(data) => {
-            let taken = match what {
-                What::Robot => dingtalk.message(&data, inbox).await,
-                What::Card => dingtalk.press(&data, named(&request), inbox).await,
-            };
-            match taken {
-                Taken::Quietly => reply(200, json!({})),
-                Taken::Reply(told) => reply(200, told),
-                Taken::NotNow => reply(503, json!({})),
-            }
+    let heard = match (what, &webhook.events) {
+        (What::Event, Some(envelope)) => {
+            acknowledged(dingtalk, envelope, &request).map(Taken::Reply)
         }
+        (What::Event, None) => return reply(404, json!({})),
+        (What::Robot | What::Card, _) => match opened(dingtalk, webhook, what, &request) {
+            Ok(data) if matches!(what, What::Robot) => Ok(dingtalk.message(&data, inbox).await),
+            Ok(data) => Ok(dingtalk.press(&data, named(&request), inbox).await),
+            Err(refused) => Err(refused),
+        },
+    };
+    match heard {
+        Ok(Taken::Quietly) => reply(200, json!({})),
+        Ok(Taken::Reply(told)) => reply(200, told),
+        Ok(Taken::NotNow) => reply(503, json!({})),
         Err(refused) => {
             tracing::warn!(channel = dingtalk.settings.name, "a request is refused: {refused}");
             let status = match refused {
@@ -47,9 +56,19 @@ pub(super) async fn hook(dingtalk: &Dingtalk, request: Hooked, inbox: &dyn Inbox
 enum What {
     Robot,
     Card,
+    Event,
 }
 
-/// `robot/SECRET` and `card/SECRET`.
+/// Whether it comes from where they call from. Who is behind a proxy is known if the proxy is trusted.
+fn welcome(webhook: &Webhook, request: &Hooked) -> bool {
+    let known = || {
+        let peer = request.peer();
+        peer.is_some_and(|peer| webhook.allow_from.iter().any(|network| network.contains(peer)))
+    };
+    webhook.allow_from.is_empty() || known()
+}
+
+/// `robot/SECRET`, `card/SECRET` and `event/SECRET`.
 fn what(webhook: &Webhook, path: &str) -> Option<What> {
     let (what, secret) = path.trim_matches('/').split_once('/')?;
     let ours = webhook.path_secret.expose();
@@ -57,6 +76,7 @@ fn what(webhook: &Webhook, path: &str) -> Option<What> {
     match what {
         "robot" if known => Some(What::Robot),
         "card" if known => Some(What::Card),
+        "event" if known => Some(What::Event),
         _ => None,
     }
 }
@@ -79,6 +99,8 @@ fn opened(
             let secret = webhook.card_secret.as_ref().ok_or(Refused::Signature)?;
             verify_card(headers, secret.expose(), request.at)?;
         }
+        // Signed and sealed in its own way.
+        What::Event => return Err(Refused::Garbled),
     }
     let data: Value = serde_json::from_slice(&request.body).map_err(|_| Refused::Garbled)?;
     if let What::Robot = what {

@@ -1,7 +1,9 @@
 //! What the configuration says of one app.
 
+use egress::Network;
 use reqwest::Url;
 
+use super::envelope::Envelope;
 use crate::card::{Language, Zone};
 use crate::wire::Hidden;
 
@@ -17,6 +19,8 @@ pub struct Settings {
     /// A published template of a card. Without one, holds are shown as messages without buttons.
     pub card_template: Option<String>,
     pub base_url: Url,
+    /// Hosts beside that of `base_url` that conversations may be answered at, over TLS.
+    pub session_hosts: Vec<String>,
     pub mode: Mode,
     /// Only this organisation's people.
     pub corp_id: Option<String>,
@@ -41,6 +45,10 @@ pub struct Webhook {
     pub card_secret: Option<Hidden>,
     /// Under which the address for presses was registered.
     pub card_route: Option<String>,
+    /// Opens and seals the events of the organisation, where they are subscribed to.
+    pub events: Option<Envelope>,
+    /// Only from these; from anywhere if there are none.
+    pub allow_from: Vec<Network>,
 }
 
 impl Settings {
@@ -53,6 +61,7 @@ impl Settings {
             robot_code: client_id.to_owned(),
             card_template: None,
             base_url,
+            session_hosts: Vec::new(),
             mode: Mode::default(),
             corp_id: None,
             language: Language::Chinese,

@@ -24,7 +24,7 @@ pub struct Card {
 /// A message of the robot.
 #[derive(Clone, Debug)]
 pub struct Said {
-    /// `group cid1`, or `people ["u1"]`.
+    /// `group cid1`, `people ["u1"]`, or `session x`.
     pub to: String,
     pub key: String,
     pub param: Value,
@@ -75,6 +75,7 @@ impl Platform for Api {
         match (asked.method.as_str(), asked.path.as_str()) {
             ("POST", "/v1.0/oauth2/accessToken") => return self.token(&body),
             ("POST", "/v1.0/gateway/connections/open") => return self.open(&body),
+            ("POST", "/robot/sendBySession") => return self.by_session(asked, &body),
             _ => {}
         }
         let token = asked.header("x-acs-dingtalk-access-token").unwrap_or_default();
@@ -159,6 +160,27 @@ impl Api {
             "flowControlledStaffIdList": [],
         });
         Reply::new(200, body)
+    }
+
+    /// Over the address of a conversation, which is the older API: no status, and no cards.
+    fn by_session(&self, asked: &Asked, body: &Value) -> Reply {
+        let told = |code: i64, why: &str| Reply::new(200, json!({"errcode": code, "errmsg": why}));
+        let Some(session) = asked.query.as_deref().and_then(|query| query.strip_prefix("session="))
+        else {
+            return told(300_001, "token is not exist");
+        };
+        let key = body["msgtype"].as_str().unwrap_or_default().to_owned();
+        let text = match key.as_str() {
+            "text" => &body["text"]["content"],
+            "markdown" => &body["markdown"]["text"],
+            _ => return told(400_101, "unsupported msgtype"),
+        };
+        if text.as_str().is_none_or(str::is_empty) {
+            return told(40_035, "content is empty");
+        }
+        let said = Said { to: format!("session {session}"), key, param: body.clone() };
+        self.state().said.push(said);
+        told(0, "ok")
     }
 
     fn deliver(&self, body: &Value) -> Reply {

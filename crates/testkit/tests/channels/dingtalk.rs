@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::Hidden;
-use channels::dingtalk::{Dingtalk, Settings};
-use ports::channel::{Channel as _, Place, Posted};
+use channels::dingtalk::{Dingtalk, Envelope, Mode, Settings, Webhook};
+use ports::channel::{Channel as _, Hooked, Place, Posted, Saying};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
-use testkit::fake_chat::{MovedClock, NoChance, approved, hold, prompt};
-use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, message, press};
+use testkit::fake_chat::{FakeInbox, MovedClock, NoChance, approved, hold, prompt};
+use testkit::fake_dingtalk::{
+    CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, message, press, signed_robot,
+};
 
 use crate::judge::Judge;
 
@@ -140,4 +142,100 @@ async fn dingtalk_sdk_delivers_the_cards_that_we_deliver() {
     }
     let token = fake.asked_of("accessToken");
     assert_eq!(token[0].json(), token[1].json(), "and asks for a token as we do");
+}
+
+#[tokio::test]
+async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
+    const TOKEN: &str = "event-token";
+    const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+    let fake = FakeDingtalk::start().await;
+    let url = fake.url().parse().expect("a URL");
+    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    settings.mode = Mode::Webhook(Webhook {
+        path_secret: Hidden::new("path-secret"),
+        card_secret: None,
+        card_route: None,
+        events: Some(Envelope::new(TOKEN, KEY, CLIENT_ID).expect("a key")),
+        allow_from: Vec::new(),
+    });
+    let clock = MovedClock::new(1);
+    let dingtalk = Dingtalk::new(settings, clock.clone(), Arc::new(NoChance));
+    let inbox = FakeInbox::new();
+    let mut judge = judge(&fake, "envelope");
+    let ask = |more: Value| {
+        let mut ask = json!({"token": TOKEN, "key": KEY, "app": CLIENT_ID});
+        ask.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
+        ask
+    };
+    for event in
+        [json!({"EventType": "check_url"}), json!({"EventType": "org_change", "x": "确认"})]
+    {
+        let at = clock.now().as_ms().to_string();
+        let seal = ask(json!({"seal": event.to_string(), "nonce": "n0nce", "at": at}));
+        let theirs = judge.ask(&seal).await;
+        let of = |key: &str| theirs[key].as_str().expect("a text").to_owned();
+        let post = async |signature: &str| {
+            let request = Hooked {
+                method: "POST".into(),
+                path: "event/path-secret".into(),
+                query: Some(format!("signature={signature}&timestamp={at}&nonce=n0nce")),
+                headers: Vec::new(),
+                body: json!({"encrypt": theirs["encrypt"]}).to_string().into_bytes(),
+                at: clock.now(),
+            };
+            dingtalk.hook(request, &*inbox).await
+        };
+        let reply = post(&of("msg_signature")).await;
+        assert_eq!(reply.status, 200, "{event}");
+        let ours: Value = serde_json::from_slice(&reply.body).expect("JSON");
+        assert_eq!(judge.ask(&ask(json!({"open": ours}))).await, json!({"opened": "success"}));
+        let mut forged = ours.clone();
+        forged["nonce"] = "another".into();
+        assert_eq!(judge.ask(&ask(json!({"open": forged}))).await, json!({"opened": null}));
+        assert_eq!(post(&of("msg_signature").replace(['0', '1'], "2")).await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
+    let fake = FakeDingtalk::start().await;
+    let url = fake.url().parse().expect("a URL");
+    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    settings.mode = Mode::Webhook(Webhook {
+        path_secret: Hidden::new("path-secret"),
+        card_secret: None,
+        card_route: None,
+        events: None,
+        allow_from: Vec::new(),
+    });
+    let clock = MovedClock::new(1);
+    let dingtalk = Dingtalk::new(settings, clock.clone(), Arc::new(NoChance));
+    let session = format!("{}/robot/sendBySession?session=abc", fake.url());
+    let mut data = message("m1", "hello", clock.now());
+    data["sessionWebhook"] = session.as_str().into();
+    let request = Hooked {
+        method: "POST".into(),
+        path: "robot/path-secret".into(),
+        query: None,
+        headers: signed_robot(clock.now()),
+        body: data.to_string().into_bytes(),
+        at: clock.now(),
+    };
+    assert_eq!(dingtalk.hook(request, &*FakeInbox::new()).await.status, 200);
+    let group = Place::Chat { chat: "cid1".into(), thread: None, direct: false };
+    let saying = Saying { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
+    dingtalk.say(&group, &saying).await.expect("said");
+    let mut judge = judge(&fake, "golden");
+    let ask = json!({
+        "what": "reply", "how": "reply_text", "words": ["done"], "session": session,
+        "type": "2", "chat": "u1",
+    });
+    judge.ask(&ask).await;
+    let asked = fake.asked_of("sendBySession");
+    let [ours, theirs] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((&ours.method, &ours.query), (&theirs.method, &theirs.query));
+    let (mut ours, theirs) = (ours.json(), theirs.json());
+    // Which they leave to its default.
+    assert_eq!(ours["at"].as_object_mut().expect("one").remove("isAtAll"), Some(json!(false)));
+    assert_eq!(ours, theirs);
 }

@@ -1,7 +1,8 @@
 //! `[channels.NAME]`, the keys of DingTalk.
 
 use channels::Hidden;
-use channels::dingtalk::{Mode, Settings, Webhook};
+use channels::dingtalk::{Envelope, Mode, Settings, Webhook};
+use egress::Network;
 use reqwest::Url;
 use toml::Spanned;
 
@@ -21,6 +22,7 @@ pub struct DingtalkConfig {
     pub corp_id: Option<String>,
     pub webhook: Option<DingtalkWebhook>,
     pub base_url: Url,
+    pub session_hosts: Vec<String>,
 }
 
 /// Instead of the stream.
@@ -29,6 +31,15 @@ pub struct DingtalkWebhook {
     pub path_secret: SecretSource,
     pub card_secret: Option<SecretSource>,
     pub card_route: Option<String>,
+    pub events: Option<DingtalkEvents>,
+    pub allow_from: Vec<Network>,
+}
+
+/// What the console made up for the events of the organisation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DingtalkEvents {
+    pub token: SecretSource,
+    pub key: SecretSource,
 }
 
 platform_table! {
@@ -45,7 +56,13 @@ platform_table! {
         card_secret_env: Option<Spanned<String>>,
         card_secret_file: Option<Spanned<String>>,
         card_route: Option<String>,
+        event_token_env: Option<Spanned<String>>,
+        event_token_file: Option<Spanned<String>>,
+        event_key_env: Option<Spanned<String>>,
+        event_key_file: Option<Spanned<String>>,
+        allow_from: Option<Vec<Spanned<String>>>,
         base_url: Option<Spanned<String>>,
+        session_hosts: Option<Vec<Spanned<String>>>,
     }
 }
 
@@ -67,6 +84,46 @@ impl PlatformTable for DingtalkTable {
             Some(mode) => source.word("mode", mode, &[("stream", false), ("webhook", true)])?,
             None => false,
         };
+        let allow_from = self.allow_from.unwrap_or_default();
+        let allow_from = allow_from.iter().map(|network| {
+            Network::parse(network.get_ref()).ok_or_else(|| {
+                let message =
+                    "this is no address or network, such as `203.0.113.7` or `203.0.113.0/24`";
+                source.error(network.span(), message)
+            })
+        });
+        let allow_from = allow_from.collect::<Result<Vec<Network>>>()?;
+        let token =
+            source.secret_if_given("event_token", &self.event_token_env, &self.event_token_file)?;
+        let key = source.secret_if_given("event_key", &self.event_key_env, &self.event_key_file)?;
+        let events = match (token, key) {
+            (Some(token), Some(key)) => Some(DingtalkEvents { token, key }),
+            (None, None) => None,
+            _ => {
+                let message = "`event_token_env` and `event_key_env` go together: the console shows both \
+                               under Event Subscription";
+                return Err(source.error(at.span.clone(), message));
+            }
+        };
+        if !by_webhook && (events.is_some() || !allow_from.is_empty()) {
+            let message = "`event_token_env`, `event_key_env` and `allow_from` go with \
+                           `mode = \"webhook\"`; the stream needs none of them";
+            return Err(source.error(at.span.clone(), message));
+        }
+        let base_url = address("base_url", &self.base_url, "https://api.dingtalk.com", source)?;
+        let session_hosts = match self.session_hosts {
+            None => hosts_of(&base_url),
+            Some(hosts) => {
+                let host = |host: Spanned<String>| match is_host(host.get_ref()) {
+                    true => Ok(host.into_inner()),
+                    false => {
+                        let message = "this is no name of a host, such as `oapi.dingtalk.com`";
+                        Err(source.error(host.span(), message))
+                    }
+                };
+                hosts.into_iter().map(host).collect::<Result<_>>()?
+            }
+        };
         let webhook = match by_webhook {
             false => None,
             true => Some(DingtalkWebhook {
@@ -83,6 +140,8 @@ impl PlatformTable for DingtalkTable {
                     &self.card_secret_file,
                 )?,
                 card_route: self.card_route,
+                events,
+                allow_from,
             }),
         };
         Ok(PlatformConfig::Dingtalk(Box::new(DingtalkConfig {
@@ -97,9 +156,24 @@ impl PlatformTable for DingtalkTable {
             card_template: self.card_template.map(Spanned::into_inner),
             corp_id: self.corp_id,
             webhook,
-            base_url: address("base_url", &self.base_url, "https://api.dingtalk.com", source)?,
+            base_url,
+            session_hosts,
         })))
     }
+}
+
+/// Conversations have addresses on another host than the API. Whoever has the API elsewhere says where.
+fn hosts_of(base_url: &Url) -> Vec<String> {
+    match base_url.host_str() {
+        Some("api.dingtalk.com") => vec!["oapi.dingtalk.com".into()],
+        _ => Vec::new(),
+    }
+}
+
+/// As addresses have it: no scheme, no port, no capital letters.
+fn is_host(text: &str) -> bool {
+    let url = Url::parse(&format!("https://{text}/"));
+    url.is_ok_and(|url| url.host_str() == Some(text))
 }
 
 impl DingtalkConfig {
@@ -120,12 +194,22 @@ impl DingtalkConfig {
         }
         settings.card_template = self.card_template.clone();
         settings.corp_id = self.corp_id.clone();
+        settings.session_hosts = self.session_hosts.clone();
         if let Some(webhook) = &self.webhook {
             let card_secret = webhook.card_secret.as_ref();
+            let events = webhook.events.as_ref().map(|events| {
+                let of = |what: &str| format!("the {what} of [channels.{}]", channel.name);
+                let token = events.token.read(&of("event token"))?;
+                let key = events.key.read(&of("event key"))?;
+                Envelope::new(&token, &key, &self.client_id)
+                    .map_err(|why| format!("{}: {why}", of("event key")))
+            });
             settings.mode = Mode::Webhook(Webhook {
                 path_secret: read("path secret", &webhook.path_secret)?,
                 card_secret: card_secret.map(|from| read("card secret", from)).transpose()?,
                 card_route: webhook.card_route.clone(),
+                events: events.transpose()?,
+                allow_from: webhook.allow_from.clone(),
             });
         }
         settings.language = channel.language;
@@ -159,7 +243,28 @@ mod tests {
         assert_eq!(told(app), "ding1 false https://api.dingtalk.com/");
         let web = format!("{app}mode = \"webhook\"\npath_secret_env = \"P\"\ncard_route = \"r\"\n");
         assert_eq!(told(&web), "ding1 true https://api.dingtalk.com/");
+        let events = "event_token_env = \"T\"\nevent_key_env = \"K\"\n";
+        let hosts = "session_hosts = [\"oapi.dingtalk.com\"]\n";
+        let all = format!("{web}{events}allow_from = [\"203.0.113.0/24\", \"::1\"]\n{hosts}");
+        assert_eq!(told(&all), "ding1 true https://api.dingtalk.com/");
         for (keys, wanted) in [
+            (&*format!("{app}{events}"), "h.toml:1: `event_token_env`, `event_key_env` and"),
+            (
+                &format!("{app}allow_from = [\"::1\"]\n"),
+                "h.toml:1: `event_token_env`, `event_key_env` and",
+            ),
+            (
+                &format!("{web}event_key_env = \"K\"\n"),
+                "h.toml:1: `event_token_env` and `event_key_env` go together",
+            ),
+            (
+                &format!("{web}allow_from = [\"dingtalk\"]\n"),
+                "h.toml:7: this is no address or network",
+            ),
+            (
+                &format!("{app}session_hosts = [\"https://oapi.dingtalk.com\"]\n"),
+                "h.toml:4: this is no name of a host",
+            ),
             ("", "h.toml:1: `client_id` is missing"),
             (
                 "client_id = \"ding1\"\n",

@@ -40,7 +40,13 @@ async fn what_is_missing_is_named_with_where_to_click() {
     let mut web = settings(&fake);
     web.card_template = Some("no-schema".into());
     let path_secret = Hidden::new("p");
-    web.mode = Mode::Webhook(Webhook { path_secret, card_secret: None, card_route: None });
+    web.mode = Mode::Webhook(Webhook {
+        path_secret,
+        card_secret: None,
+        card_route: None,
+        events: None,
+        allow_from: Vec::new(),
+    });
     let (dingtalk, clock) = connector(web, 1);
     clock.move_on(Duration::from_secs(600));
     let told = told(&dingtalk.check().await).join("\n");

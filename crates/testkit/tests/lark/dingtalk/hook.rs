@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::Hidden;
-use channels::dingtalk::{Dingtalk, Mode, Webhook};
+use channels::dingtalk::{Dingtalk, Mode, Network, Webhook};
 use domain::hold::Risk;
 use ports::channel::{Channel as _, Hooked, Told};
 use ports::clock::Clock as _;
@@ -30,12 +30,29 @@ impl World {
             path_secret: Hidden::new("path-secret"),
             card_secret: Some(Hidden::new(CARD_SECRET)),
             card_route: Some("route".into()),
+            events: None,
+            allow_from: vec![Network::parse("203.0.113.0/24").expect("a network")],
         });
         let (dingtalk, clock) = connector(settings, 1);
         World { dingtalk, clock, inbox: FakeInbox::new(), fake }
     }
 
-    async fn post(&self, path: &str, body: &str, headers: Vec<(String, String)>) -> (u16, Value) {
+    async fn post(
+        &self,
+        path: &str,
+        body: &str,
+        mut headers: Vec<(String, String)>,
+    ) -> (u16, Value) {
+        headers.push((Hooked::PEER.into(), "203.0.113.7".into()));
+        self.post_from_anywhere(path, body, headers).await
+    }
+
+    async fn post_from_anywhere(
+        &self,
+        path: &str,
+        body: &str,
+        headers: Vec<(String, String)>,
+    ) -> (u16, Value) {
         let request = Hooked {
             method: "POST".into(),
             path: path.into(),
@@ -104,6 +121,23 @@ async fn i34_what_is_not_certainly_theirs_is_refused() {
         "and left alone"
     );
     assert!(world.inbox.wrote_all().is_empty() && world.inbox.presses().is_empty());
+}
+
+#[tokio::test]
+async fn i34_only_addresses_that_are_named_are_let_in() {
+    let world = World::new().await;
+    let now = world.clock.now();
+    let body = message("m1", "确认", now).to_string();
+    for peer in [None, Some("203.0.114.7"), Some("127.0.0.1"), Some("not an address")] {
+        let mut headers = signed_robot(now);
+        headers.extend(peer.map(|peer| (Hooked::PEER.into(), peer.into())));
+        // What anybody can write is no proof of where they are.
+        headers.push(("x-forwarded-for".into(), "203.0.113.7".into()));
+        let (status, _) = world.post_from_anywhere("robot/path-secret", &body, headers).await;
+        assert_eq!(status, 404, "{peer:?}");
+    }
+    assert!(world.inbox.wrote_all().is_empty());
+    assert_eq!(world.post("robot/path-secret", &body, signed_robot(now)).await.0, 200);
 }
 
 #[tokio::test]

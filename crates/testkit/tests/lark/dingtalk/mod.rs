@@ -3,8 +3,10 @@
 mod api;
 mod check;
 mod conforms;
+mod event;
 mod hook;
 mod line;
+mod session;
 
 use std::sync::Arc;
 

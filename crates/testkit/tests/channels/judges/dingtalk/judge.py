@@ -2,6 +2,7 @@
 
 listen    the SDK's stream; prints what it hands on, and answers presses
 golden    the SDK's own requests for what a line asks for
+envelope  seals and opens the events of an organisation, with `dingtalk-sdk`
 
 Where the platform is stands in DINGTALK_OPENAPI_ENDPOINT, which the SDK reads when it is loaded.
 """
@@ -58,12 +59,37 @@ def golden():
             {"conversationType": ask["type"], "conversationId": ask["chat"],
              "senderStaffId": ask["chat"], "senderId": "s", "msgId": "m", "createAt": 1})
         replier = CardReplier(stream, message)
-        if ask["what"] == "deliver":
+        if ask["what"] == "reply":
+            message.session_webhook = ask["session"]
+            handler = dingtalk_stream.ChatbotHandler()
+            handler.dingtalk_client = stream
+            handler.logger = QUIET
+            getattr(handler, ask["how"])(*ask["words"], message)
+        elif ask["what"] == "deliver":
             replier.create_and_deliver_card(ask["template"], ask["data"], **ask["more"])
         else:
             replier.put_card_data(ask["card"], ask["data"], **ask["more"])
         say({"done": True})
 
 
+def envelope():
+    from dingtalk.core.exceptions import InvalidSignatureException
+    from dingtalk.crypto import DingTalkCrypto
+
+    for line in sys.stdin:
+        ask = json.loads(line)
+        crypto = DingTalkCrypto(ask["token"], ask["key"], ask["app"])
+        if "seal" in ask:
+            say(crypto.encrypt_message(ask["seal"], nonce=ask["nonce"], timestamp=ask["at"]))
+            continue
+        told = ask["open"]
+        try:
+            opened = crypto.decrypt_message(
+                told, told["msg_signature"], told["timeStamp"], told["nonce"])
+            say({"opened": opened})
+        except InvalidSignatureException:
+            say({"opened": None})
+
+
 if __name__ == "__main__":
-    {"listen": listen, "golden": golden}[sys.argv[1]]()
+    {"listen": listen, "golden": golden, "envelope": envelope}[sys.argv[1]]()

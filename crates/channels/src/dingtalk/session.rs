@@ -1,0 +1,122 @@
+//! Addresses over which a conversation can be answered for a while. They come with what people write, need
+//! no token, and can carry no cards. Only a shorter way: what is forgotten goes over the API.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::time::Timestamp;
+use ports::channel::Wrote;
+use reqwest::Url;
+use serde_json::{Value, json};
+
+use super::settings::Settings;
+use crate::limits::{DINGTALK_SESSION_LEFT_MS, DINGTALK_SESSIONS_MAX};
+
+#[derive(Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Session>>);
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Session {
+    pub(super) url: Url,
+    until: Timestamp,
+    /// The message with which it came, and who wrote it.
+    message: String,
+    user: Option<String>,
+}
+
+impl Sessions {
+    /// From a message that is for us.
+    pub(super) fn keep(&self, data: &Value, wrote: &Wrote, settings: &Settings) {
+        let Some(session) = read(data, wrote, settings) else { return };
+        let mut kept = self.kept();
+        if kept.len() >= DINGTALK_SESSIONS_MAX && !kept.contains_key(&wrote.chat) {
+            // The one that ends first is of the least use.
+            let first = kept.iter().min_by_key(|(_, session)| session.until);
+            if let Some(first) = first.map(|(chat, _)| chat.clone()) {
+                kept.remove(&first);
+            }
+        }
+        kept.insert(wrote.chat.clone(), session);
+    }
+
+    /// One that will still be good when what is sent arrives.
+    pub(super) fn live(&self, chat: &str, now: Timestamp) -> Option<Session> {
+        let needed = now.plus_ms(DINGTALK_SESSION_LEFT_MS);
+        self.kept().get(chat).filter(|session| session.until > needed).cloned()
+    }
+
+    pub(super) fn forget(&self, chat: &str) {
+        self.kept().remove(chat);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Session {
+    /// What the API would be told, in the form that is taken there. Whoever is replied to is called.
+    pub(super) fn body(&self, message_key: &str, param: &Value, reply_to: Option<&str>) -> Value {
+        let called = self.user.iter().filter(|_| reply_to == Some(self.message.as_str()));
+        let at = json!({"atUserIds": called.collect::<Vec<_>>(), "isAtAll": false});
+        match message_key {
+            "sampleMarkdown" => json!({"msgtype": "markdown", "markdown": param, "at": at}),
+            _ => json!({"msgtype": "text", "text": param, "at": at}),
+        }
+    }
+}
+
+fn read(data: &Value, wrote: &Wrote, settings: &Settings) -> Option<Session> {
+    let url = Url::parse(data["sessionWebhook"].as_str()?).ok()?;
+    let until = &data["sessionWebhookExpiredTime"];
+    let until = until.as_i64().or_else(|| until.as_str()?.parse().ok())?;
+    is_theirs(&url, settings).then(|| Session {
+        url,
+        until: Timestamp::from_ms(until),
+        message: wrote.message.clone(),
+        user: wrote.operator.as_ref().map(|operator| operator.identity.clone()),
+    })
+}
+
+/// Over HTTP anybody may have written a body: nothing is sent to a place that only it names.
+fn is_theirs(url: &Url, settings: &Settings) -> bool {
+    let base = &settings.base_url;
+    let same = (url.scheme(), url.host_str(), url.port_or_known_default())
+        == (base.scheme(), base.host_str(), base.port_or_known_default());
+    let listed = url.scheme() == "https"
+        && url.port_or_known_default() == Some(443)
+        && url.host_str().is_some_and(|host| settings.session_hosts.iter().any(|is| is == host));
+    (same || listed) && url.username().is_empty() && url.password().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Hidden;
+
+    fn settings() -> Settings {
+        let base = Url::parse("https://api.dingtalk.com").unwrap();
+        let mut settings = Settings::new("d", "ding1", Hidden::new("s"), base);
+        settings.session_hosts = vec!["oapi.dingtalk.com".into()];
+        settings
+    }
+
+    #[test]
+    fn only_dingtalks_own_hosts_are_written_to() {
+        let settings = settings();
+        let theirs = |url: &str| is_theirs(&Url::parse(url).unwrap(), &settings);
+        assert!(theirs("https://oapi.dingtalk.com/robot/sendBySession?session=x"));
+        assert!(theirs("https://api.dingtalk.com/x"));
+        for url in [
+            "http://oapi.dingtalk.com/robot/sendBySession",
+            "https://oapi.dingtalk.com:8443/robot/sendBySession",
+            "https://oapi.dingtalk.com.example.org/",
+            "https://example.org/?oapi.dingtalk.com",
+            "https://user@oapi.dingtalk.com/",
+            "http://127.0.0.1/",
+            "file:///etc/passwd",
+        ] {
+            assert!(!theirs(url), "{url}");
+        }
+    }
+}
