@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use domain::time::Timestamp;
+use ports::clock::Clock;
 use serde_json::{Value, json};
 
 use super::card::problem;
 use super::line::Line;
 use crate::fake_chat::{Asked, Platform, Reply};
 
-pub const APP_ID: &str = "cli_1";
+/// Of the shape on which the vendor's SDK for Node insists.
+pub const APP_ID: &str = "cli_0123456789abcdef";
 pub const APP_SECRET: &str = "app-secret";
 /// Our bot's `open_id`.
 pub const BOT: &str = "ou_bot";
@@ -24,10 +27,15 @@ pub struct Sent {
     /// As it now is.
     pub content: Value,
     pub updates: usize,
+    pub at: Timestamp,
 }
+
+/// How long a card can be changed.
+const UPDATES_MS: u64 = 14 * 24 * 3_600_000;
 
 pub(super) struct Api {
     line: Arc<Line>,
+    clock: Arc<dyn Clock>,
     state: Mutex<State>,
 }
 
@@ -38,11 +46,37 @@ struct State {
     scopes: Vec<String>,
     messages: Vec<Sent>,
     uuids: HashMap<String, String>,
+    /// So many a second in one chat and on one message, if at all.
+    rate: Option<usize>,
+    taken: HashMap<String, Vec<Timestamp>>,
+    refusals: usize,
 }
 
 impl Api {
-    pub(super) fn new(line: Arc<Line>) -> Api {
-        Api { line, state: Mutex::default() }
+    pub(super) fn new(line: Arc<Line>, clock: Arc<dyn Clock>) -> Api {
+        Api { line, clock, state: Mutex::default() }
+    }
+
+    pub(super) fn limit(&self, rate: usize) {
+        self.state().rate = Some(rate);
+    }
+
+    pub(super) fn refusals(&self) -> usize {
+        self.state().refusals
+    }
+
+    /// Whether this is too much at once for one chat or one message.
+    fn too_fast(&self, what: &str) -> bool {
+        let (mut state, now) = (self.state(), self.clock.now());
+        let Some(rate) = state.rate else { return false };
+        let taken = state.taken.entry(what.to_owned()).or_default();
+        taken.retain(|at| now.ms_since(*at) < 1_000);
+        let full = taken.len() >= rate;
+        if !full {
+            taken.push(now);
+        }
+        state.refusals += usize::from(full);
+        full
     }
 
     pub(super) fn messages(&self) -> Vec<Sent> {
@@ -127,6 +161,8 @@ impl Api {
                 let known = match kind {
                     "chat_id" => to.starts_with("oc_"),
                     "open_id" => to.starts_with("ou_"),
+                    "union_id" => to.starts_with("on_"),
+                    "user_id" => !to.is_empty() && !to.starts_with("ou_") && !to.starts_with("on_"),
                     _ => false,
                 };
                 if !known {
@@ -152,6 +188,10 @@ impl Api {
         if uuid.len() > 50 {
             return refused(99992402, "uuid is too long");
         }
+        if self.too_fast(&to) {
+            return too_fast();
+        }
+        let now = self.clock.now();
         let mut state = self.state();
         let id = match state.uuids.get(&uuid) {
             // One message within an hour, however often it is sent.
@@ -159,18 +199,25 @@ impl Api {
             _ => {
                 let id = format!("om_{}", state.messages.len() + 1);
                 state.uuids.insert(uuid, id.clone());
-                let sent =
-                    Sent { id: id.clone(), to: to.clone(), kind: kind.into(), content, updates: 0 };
-                state.messages.push(sent);
+                state.messages.push(Sent {
+                    id: id.clone(),
+                    to: to.clone(),
+                    kind: kind.into(),
+                    content,
+                    updates: 0,
+                    at: now,
+                });
                 id
             }
         };
         let chat = match to.split_once(' ') {
             Some(("chat_id", chat)) => chat.to_owned(),
-            Some(("open_id", person)) => format!("oc_with_{person}"),
+            Some(("open_id" | "union_id" | "user_id", person)) => format!("oc_with_{person}"),
             _ => "oc_1".to_owned(),
         };
-        done(json!({"message_id": id, "chat_id": chat, "create_time": "1763172180000"}))
+        let found = state.messages.iter().find(|sent| sent.id == id);
+        let at = found.map_or(now, |sent| sent.at).as_ms().to_string();
+        done(json!({"message_id": id, "chat_id": chat, "create_time": at}))
     }
 
     fn update(&self, id: &str, body: &Value) -> Reply {
@@ -178,8 +225,15 @@ impl Api {
             Ok(content) => content,
             Err((code, why)) => return refused(code, &why),
         };
+        if self.too_fast(id) {
+            return too_fast();
+        }
+        let now = self.clock.now();
         let mut state = self.state();
         match state.messages.iter_mut().find(|sent| sent.id == id) {
+            Some(sent) if now.ms_since(sent.at) > UPDATES_MS => {
+                refused(230031, "the message is older than it may be changed")
+            }
             Some(sent) if sent.kind == "interactive" => {
                 sent.content = content;
                 sent.updates += 1;
@@ -210,6 +264,11 @@ fn content(kind: &str, body: &Value) -> Result<Value, (i64, String)> {
 
 fn done(data: Value) -> Reply {
     Reply::new(200, json!({"code": 0, "msg": "success", "data": data}))
+}
+
+fn too_fast() -> Reply {
+    let body = json!({"code": 230020, "msg": "this operation triggers the frequency limit"});
+    Reply::new(400, body).with("x-ogw-ratelimit-reset", "1")
 }
 
 fn refused(code: i64, why: &str) -> Reply {

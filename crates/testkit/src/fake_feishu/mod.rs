@@ -15,6 +15,9 @@ pub use seal::{open, sealed, signed};
 
 use std::sync::Arc;
 
+use engine::SystemClock;
+use ports::clock::Clock;
+
 use crate::fake_chat::{Asked, Fault, Front};
 
 /// A running platform. Dropping it ends it.
@@ -26,8 +29,13 @@ pub struct FakeFeishu {
 
 impl FakeFeishu {
     pub async fn start() -> FakeFeishu {
+        FakeFeishu::start_by(Arc::new(SystemClock::new(None))).await
+    }
+
+    /// A platform that lives by this clock.
+    pub async fn start_by(clock: Arc<dyn Clock>) -> FakeFeishu {
         let line = line::Line::start().await;
-        let api = Arc::new(api::Api::new(line.clone()));
+        let api = Arc::new(api::Api::new(line.clone(), clock));
         FakeFeishu { front: Front::start(api.clone()).await, line, api }
     }
 
@@ -50,6 +58,16 @@ impl FakeFeishu {
     /// The messages that stand, oldest first.
     pub fn messages(&self) -> Vec<Sent> {
         self.api.messages()
+    }
+
+    /// From now on it takes only so much a second, in one chat and on one message.
+    pub fn limit(&self, a_second: usize) {
+        self.api.limit(a_second);
+    }
+
+    /// How often that was too little.
+    pub fn refusals(&self) -> usize {
+        self.api.refusals()
     }
 
     /// No token that was given is good any more.

@@ -21,6 +21,9 @@ from lark_oapi.core.model import RawRequest
 from lark_oapi.event.callback.model.p2_card_action_trigger import P2CardActionTriggerResponse
 
 
+APP_ID = "cli_0123456789abcdef"
+
+
 def say(what):
     print(json.dumps(what), flush=True)
 
@@ -60,13 +63,13 @@ def verify():
 
 
 def listen(url):
-    client = lark.ws.Client("cli_1", "app-secret", domain=url, log_level=lark.LogLevel.CRITICAL,
+    client = lark.ws.Client(APP_ID, "app-secret", domain=url, log_level=lark.LogLevel.CRITICAL,
                             event_handler=handler("", "", say))
     client.start()
 
 
 def golden(url):
-    client = (lark.Client.builder().app_id("cli_1").app_secret("app-secret").domain(url)
+    client = (lark.Client.builder().app_id(APP_ID).app_secret("app-secret").domain(url)
               .log_level(lark.LogLevel.CRITICAL).build())
     messages = client.im.v1.message
     for line in asked():
