@@ -21,6 +21,7 @@ use super::gesture::{self, MESSAGE, PRESS};
 use super::message::literal;
 use super::replays::Replays;
 use super::settings::{Mode, Settings};
+use super::who::id_type;
 use super::{card, told};
 use crate::card::{Card, Rendered};
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
@@ -64,7 +65,7 @@ impl Feishu {
     pub(super) async fn take(&self, event: &Event, inbox: &dyn Inbox) -> Taken {
         match event.kind.as_str() {
             PRESS => {
-                let told = match gesture::press(event, self.clock.now()) {
+                let told = match gesture::press(event, self.only(), self.clock.now()) {
                     Some(press) => inbox.pressed(&self.settings.name, press).await,
                     None => Ok(Told::NotHere),
                 };
@@ -73,7 +74,9 @@ impl Feishu {
             MESSAGE => {
                 // Without our name nobody could say whether we are meant.
                 let Ok(own) = self.own_id().await else { return Taken::NotNow };
-                let Some(wrote) = gesture::wrote(event, &own) else { return Taken::Quietly };
+                let Some(wrote) = gesture::wrote(event, self.only(), &own) else {
+                    return Taken::Quietly;
+                };
                 match inbox.wrote(&self.settings.name, wrote).await {
                     Ok(()) => Taken::Quietly,
                     Err(_) => Taken::NotNow,
@@ -81,6 +84,11 @@ impl Feishu {
             }
             _ => Taken::Quietly,
         }
+    }
+
+    /// The organisation whose people are heard, if it is one.
+    pub(super) fn only(&self) -> Option<&str> {
+        self.settings.tenant_key.as_deref()
     }
 
     pub(super) async fn own_id(&self) -> Result<String, ChannelError> {
@@ -156,7 +164,7 @@ struct Message<'a> {
 
 fn to<'a>(place: &'a Place, reply_to: Option<&'a str>) -> To<'a> {
     match (place, reply_to) {
-        (Place::Person(id), _) => To::Whom { id, id_type: "open_id" },
+        (Place::Person(id), _) => To::Whom { id, id_type: id_type(id) },
         (Place::Chat { thread, .. }, Some(message)) => {
             To::Reply { message, in_thread: thread.is_some() }
         }
@@ -322,6 +330,8 @@ mod tests {
         assert_eq!(told(&chat(Some("om_1")), None), "reply om_1 true");
         assert_eq!(told(&chat(None), Some("om_2")), "reply om_2 false");
         assert_eq!(told(&chat(Some("om_1")), Some("om_2")), "reply om_2 true");
-        assert_eq!(told(&Place::Person("ou_1".into()), Some("om_2")), "open_id ou_1");
+        for (id, wanted) in [("ou_1", "open_id"), ("on_1", "union_id"), ("ana.b", "user_id")] {
+            assert_eq!(told(&Place::Person(id.into()), Some("om_2")), format!("{wanted} {id}"));
+        }
     }
 }

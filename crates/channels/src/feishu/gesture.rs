@@ -1,17 +1,19 @@
 //! What people do, read from events. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{Form, Key, Nonce, Operator, Pointer, Press, Said, Wrote};
+use ports::channel::{Form, Key, Nonce, Pointer, Press, Said, Wrote};
 use serde_json::{Map, Value};
 
 use super::event::Event;
+use super::who::operator;
 
 pub(super) const MESSAGE: &str = "im.message.receive_v1";
 pub(super) const PRESS: &str = "card.action.trigger";
 
-/// `None`: not a button of ours.
-pub(super) fn press(event: &Event, now: Timestamp) -> Option<Press> {
+/// `None`: not a button of ours. `only`: the organisation whose people are heard.
+pub(super) fn press(event: &Event, only: Option<&str>, now: Timestamp) -> Option<Press> {
     let content = &event.content;
+    let who = &content["operator"];
     let action = &content["action"];
     let mut pointer = pointer(&action["value"])?;
     let form = form(action);
@@ -28,7 +30,7 @@ pub(super) fn press(event: &Event, now: Timestamp) -> Option<Press> {
     };
     Some(Press {
         event: event.key(),
-        operator: operator(&content["operator"]["open_id"]),
+        operator: operator(who, &who["tenant_key"], &event.tenant, only),
         chat: place("open_chat_id")?,
         message: place("open_message_id")?,
         pointer,
@@ -82,13 +84,8 @@ fn form(action: &Value) -> Form {
     Form { fields, options }
 }
 
-fn operator(open_id: &Value) -> Option<Operator> {
-    let identity = open_id.as_str().filter(|id| !id.is_empty())?.to_owned();
-    Some(Operator::named(identity))
-}
-
 /// `None`: not somebody's message. `own` is how the platform names us.
-pub(super) fn wrote(event: &Event, own: &str) -> Option<Wrote> {
+pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Wrote> {
     let (sender, message) = (&event.content["sender"], &event.content["message"]);
     if sender["sender_type"] != "user" {
         return None;
@@ -124,7 +121,7 @@ pub(super) fn wrote(event: &Event, own: &str) -> Option<Wrote> {
         event: event.key(),
         thread: thread.map(str::to_owned),
         message: id.clone(),
-        operator: operator(&sender["sender_id"]["open_id"]),
+        operator: operator(&sender["sender_id"], &sender["tenant_key"], &event.tenant, only),
         chat,
         direct: message["chat_type"] == "p2p",
         attachment: said.is_none(),

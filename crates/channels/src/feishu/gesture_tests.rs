@@ -15,7 +15,7 @@ fn pressed(action: Value) -> Option<Press> {
         "operator": {"open_id": "ou_ana", "tenant_key": "t"}, "action": action,
         "context": {"open_message_id": "om_1", "open_chat_id": "oc_1"},
     });
-    press(&event(PRESS, content), NOW)
+    press(&event(PRESS, content), None, NOW)
 }
 
 fn value(said: &str) -> Value {
@@ -61,12 +61,12 @@ fn menus_and_forms_say_what_was_picked() {
 #[test]
 fn i31_nobody_is_nobody() {
     for operator in
-        [json!({}), json!({"open_id": ""}), json!({"user_id": "u1"}), json!({"open_id": 7})]
+        [json!({}), json!({"open_id": ""}), json!({"union_id": "on_1"}), json!({"open_id": 7})]
     {
         let context = json!({"open_message_id": "om_1", "open_chat_id": "oc_1"});
         let content =
             json!({"operator": operator, "action": {"value": value("a")}, "context": context});
-        let press = press(&event(PRESS, content), NOW).unwrap();
+        let press = press(&event(PRESS, content), None, NOW).unwrap();
         assert_eq!(press.operator, None, "{operator}");
     }
 }
@@ -78,7 +78,7 @@ fn a_press_without_a_place_is_none() {
         let operator = json!({"open_id": "ou_ana"});
         let content =
             json!({"operator": operator, "action": {"value": value("a")}, "context": context});
-        assert!(press(&event(PRESS, content), NOW).is_none(), "{context}");
+        assert!(press(&event(PRESS, content), None, NOW).is_none(), "{context}");
     }
 }
 
@@ -97,7 +97,7 @@ fn message(change: Value) -> Value {
 }
 
 fn read(change: Value) -> Wrote {
-    wrote(&event(MESSAGE, message(change)), OWN).unwrap()
+    wrote(&event(MESSAGE, message(change)), None, OWN).unwrap()
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_message_is_read_with_its_mentions() {
     let all = read(json!({"content": r#"{"text":"@_all 确认"}"#, "mentions": []}));
     assert!(!all.mentions_us && all.mentions_others);
     assert!(read(json!({"chat_type": "p2p"})).direct);
-    let unknown = wrote(&event(MESSAGE, message(json!({}))), "").unwrap();
+    let unknown = wrote(&event(MESSAGE, message(json!({}))), None, "").unwrap();
     assert!(!unknown.mentions_us && unknown.mentions_others, "we do not know our name");
 }
 
@@ -162,8 +162,8 @@ fn a_post_is_read_as_its_words() {
 fn bots_are_not_heard() {
     let mut content = message(json!({}));
     content["sender"]["sender_type"] = "app".into();
-    assert!(wrote(&event(MESSAGE, content), OWN).is_none());
+    assert!(wrote(&event(MESSAGE, content), None, OWN).is_none());
     let mut content = message(json!({}));
     content["message"]["create_time"] = "soon".into();
-    assert!(wrote(&event(MESSAGE, content), OWN).is_none());
+    assert!(wrote(&event(MESSAGE, content), None, OWN).is_none());
 }

@@ -19,6 +19,7 @@ mod sign;
 mod tempo;
 mod told;
 mod webhook;
+mod who;
 
 pub use card::{card, content};
 pub use channel::Feishu;
