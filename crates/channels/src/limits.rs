@@ -80,6 +80,9 @@ pub(crate) const SAID_CHARACTERS_MAX: usize = 300;
 pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(3_600);
 /// Below half an hour a new token is given, and the old one still works.
 pub(crate) const FEISHU_TOKEN_LEFT_MS: u64 = 30 * 60_000;
+/// Cards can be changed for fourteen days after they are sent. One of them is for a platform that is away
+/// when the question ends.
+pub(crate) const FEISHU_CARD_MS: u64 = 13 * 24 * 3_600_000;
 /// The reply to a press must be there within three seconds, the way of it included.
 pub(crate) const FEISHU_PRESS_WITHIN: Duration = Duration::from_millis(2_500);
 /// Old messages may be delivered again to a new connection; nobody waits for an answer to them.

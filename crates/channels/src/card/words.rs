@@ -37,6 +37,7 @@ words! {
     rule: "Rule", "规则";
     digest: "Digest", "摘要";
     cut: "Not everything fits here. Open the full view to approve.", "内容过长，此处未完整显示。请打开完整页面后再确认。";
+    lasting: "This question may wait longer than this card can be changed, so the card has no buttons. The page says how things stand.", "此问题的有效期可能超过卡片可更新的期限，因此卡片没有按钮；当前状态以页面为准。";
     elsewhere: "Answer on the page.", "请在页面上回答。";
     expired: "The time ran out. Nobody decided; nothing was run.", "已超时，无人决定，未执行任何操作。";
     nothing_ran: "nothing was run", "未执行";

@@ -9,6 +9,13 @@ use crate::card::{Asks, Button, Card, Field, Input, Rendered, Style, Tone, Words
 use crate::limits::{BUTTONS_MAX, FEISHU_CARD_BYTES_MAX};
 
 pub fn card(card: &Card) -> Rendered {
+    card_as(card, Card::clone)
+}
+
+/// As `shown` makes it look, once it is known how much of it fits. Whether it takes a yes, in words if
+/// not otherwise, does not depend on that.
+pub(super) fn card_as(card: &Card, shown: impl Fn(&Card) -> Card) -> Rendered {
+    let draw = |card: &Card| draw(&shown(card));
     let fitted = card.fitted(|card| content(&draw(card)).len() <= FEISHU_CARD_BYTES_MAX);
     Rendered { value: draw(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
 }

@@ -16,14 +16,15 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Call};
+use super::drawn::drawn;
 use super::event::Event;
 use super::gesture::{self, MESSAGE, PRESS};
 use super::message::literal;
 use super::replays::Replays;
 use super::settings::{Mode, Settings};
+use super::told;
 use super::who::id_type;
-use super::{card, told};
-use crate::card::{Card, Rendered};
+use crate::card::Rendered;
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::signed::hex;
 use crate::wire::nth;
@@ -143,9 +144,8 @@ impl Feishu {
         })
     }
 
-    fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
-        let drawn = Card::showing(showing, self.settings.language, &self.settings.zone, mention);
-        card::card(&drawn)
+    fn drawn(&self, showing: &Showing<'_>, mention: bool, since: Timestamp) -> Rendered {
+        drawn(showing, &self.settings, mention, since)
     }
 }
 
@@ -234,7 +234,7 @@ impl Channel for Feishu {
 
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let mention = matches!(place, Place::Chat { direct: false, .. });
-        let drawn = self.drawn(showing, mention);
+        let drawn = self.drawn(showing, mention, self.clock.now());
         let content = drawn.value.to_string();
         let uuid = uuid("show", showing.key.as_str());
         let message = Message { kind: "interactive", content: &content, uuid: &uuid };
@@ -243,7 +243,9 @@ impl Channel for Feishu {
     }
 
     async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
-        let drawn = self.drawn(showing, !posted.direct);
+        // It is no older than its question.
+        let since = posted.at.unwrap_or(showing.hold.opened_at);
+        let drawn = self.drawn(showing, !posted.direct, since);
         let body = json!({"content": drawn.value.to_string()});
         let path = ["open-apis", "im", "v1", "messages", &posted.message];
         let call = Call { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };

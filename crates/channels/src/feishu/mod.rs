@@ -5,6 +5,7 @@ mod api;
 mod card;
 mod channel;
 mod check;
+mod drawn;
 mod event;
 mod frame;
 mod gesture;

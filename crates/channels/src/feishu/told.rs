@@ -3,6 +3,7 @@
 use ports::channel::{Busy, Redraw, Told};
 use serde_json::{Value, json};
 
+use super::drawn::drawn;
 use super::settings::Settings;
 use crate::card::{Card, Language};
 
@@ -75,7 +76,7 @@ pub(super) fn reply(told: &Result<Told, Busy>, settings: &Settings) -> Value {
     };
     let mut reply = json!({"toast": toast.value(settings.language)});
     if let Some(redraw) = redraw {
-        reply["card"] = json!({"type": "raw", "data": drawn(redraw, settings)});
+        reply["card"] = json!({"type": "raw", "data": redrawn(redraw, settings)});
     }
     reply
 }
@@ -95,8 +96,7 @@ fn already(redraw: &Redraw, settings: &Settings) -> Toast {
     Toast { kind: "info", english: say(Language::English), chinese: say(Language::Chinese) }
 }
 
-fn drawn(redraw: &Redraw, settings: &Settings) -> Value {
-    let mention = !redraw.posted.direct;
-    let card = Card::showing(&redraw.showing(), settings.language, &settings.zone, mention);
-    super::card::card(&card).value
+fn redrawn(redraw: &Redraw, settings: &Settings) -> Value {
+    let (mention, since) = (!redraw.posted.direct, redraw.posted.at);
+    drawn(&redraw.showing(), settings, mention, since.unwrap_or(redraw.hold.opened_at)).value
 }
