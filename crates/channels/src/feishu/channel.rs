@@ -155,6 +155,7 @@ enum To<'a> {
     Reply { message: &'a str, in_thread: bool },
 }
 
+#[derive(Clone, Copy)]
 struct Message<'a> {
     kind: &'static str,
     /// JSON in a string.
@@ -172,6 +173,16 @@ fn to<'a>(place: &'a Place, reply_to: Option<&'a str>) -> To<'a> {
             To::Reply { message: first, in_thread: true }
         }
         (Place::Chat { chat, .. }, None) => To::Whom { id: chat, id_type: "chat_id" },
+    }
+}
+
+/// The chat itself, for a reply.
+fn at_large<'a>(place: &'a Place, to: &To<'_>) -> Option<To<'a>> {
+    match (place, to) {
+        (Place::Chat { chat, .. }, To::Reply { .. }) => {
+            Some(To::Whom { id: chat, id_type: "chat_id" })
+        }
+        _ => None,
     }
 }
 
@@ -269,7 +280,11 @@ impl Channel for Feishu {
         let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
         let uuid = uuid("say", &format!("{}:{}", index, saying.key));
         let message = Message { kind: "text", content: &content, uuid: &uuid };
-        self.send(&to, message).await?;
+        match (self.send(&to, message).await, at_large(place, &to)) {
+            // Whoever took back what is replied to still waits for the reply.
+            (Err(ChannelError::Gone(_)), Some(chat)) => self.send(&chat, message).await?,
+            (sent, _) => sent?,
+        };
         Ok(spoken)
     }
 

@@ -66,6 +66,13 @@ pub(super) fn remedy(code: Option<i64>) -> &'static str {
         Some(10003 | 10014 | 99991543) => {
             "; check `app_id` and the app secret (developer console → Credentials & Basic Info)"
         }
+        Some(403 | 514 | 1000040344) => {
+            "; check `app_id` and the app secret, and that it is a self-built app: others have no long \
+             connection"
+        }
+        Some(1000040350) => {
+            "; more than 50 connections of this app are open: end what else is connected with it"
+        }
         Some(99991661) => "; the request had no token",
         Some(99991672 | 230027) => {
             "; a permission is missing: add it under Permissions & Scopes and publish a new version of the app"
@@ -133,8 +140,17 @@ mod tests {
             (403, 99991672, "never"),
             (302, 0, "never"),
             (404, 12345, "never"),
+            (200, 1, "again in 7s"),
+            (200, 1000040343, "again in 7s"),
+            (200, 403, "never"),
+            (200, 514, "never"),
+            (200, 1000040344, "never"),
+            (200, 1000040350, "never"),
         ] {
             assert_eq!(told(status, code), wanted, "{status} {code}");
+        }
+        for code in [403, 514, 1000040344, 1000040350] {
+            assert_ne!(remedy(Some(code)), "", "{code}: where to look is said");
         }
     }
 

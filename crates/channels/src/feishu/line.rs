@@ -18,6 +18,7 @@ use super::channel::{Feishu, Taken};
 use super::event::Event;
 use super::frame::Frame;
 use super::gesture::{MESSAGE, PRESS};
+use super::late::Late;
 use super::parts::Parts;
 use super::settings::Settings;
 use super::tempo::Tempo;
@@ -276,6 +277,7 @@ async fn handled<'a>(
         return acknowledged(json!({"code": 200}), None);
     };
     let is_press = event.kind == PRESS;
+    let late = Late::of(&event, feishu);
     let mut taking: BoxFuture<'a, Taken> =
         Box::pin(async move { feishu.take(&event, inbox).await });
     if !is_press {
@@ -287,7 +289,7 @@ async fn handled<'a>(
         taken = &mut taking => acknowledged(ack(taken), None),
         () = clock.sleep(FEISHU_PRESS_WITHIN) => {
             let rest: BoxFuture<'a, Step<'a>> = Box::pin(async move {
-                taking.await;
+                late.tell(feishu, taking.await).await;
                 Step::Done
             });
             acknowledged(ack(Taken::Reply(told::received(&feishu.settings))), Some(rest))

@@ -11,6 +11,7 @@ mod frame;
 mod gesture;
 mod heard;
 mod hook;
+mod late;
 mod line;
 mod message;
 mod parts;

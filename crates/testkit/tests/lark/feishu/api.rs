@@ -103,6 +103,25 @@ async fn people_threads_and_replies_have_their_own_ways() {
 }
 
 #[tokio::test]
+async fn what_is_replied_to_may_be_taken_back_and_the_reply_is_said_all_the_same() {
+    let fake = FakeFeishu::start().await;
+    let (feishu, _) = connector(settings(&fake));
+    let gone = || Fault::Says(Reply::new(400, json!({"code": 230011, "msg": "recalled"})));
+    let saying = |key| Saying { key, text: "Noted.", reply_to: Some("om_8"), whisper_to: None };
+    fake.fail("/om_8/reply", gone());
+    feishu.say(&group(), &saying("1")).await.expect("said in the chat");
+    let sent = fake.messages();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].to, "chat_id oc_1");
+    // Not what failed otherwise: it comes again as it was.
+    let busy = Fault::Says(Reply::new(429, json!({"code": 99991400, "msg": "too fast"})));
+    fake.fail("/om_8/reply", busy);
+    let failed = feishu.say(&group(), &saying("2")).await.expect_err("too fast");
+    assert!(matches!(failed, ChannelError::Again { .. }), "{failed}");
+    assert_eq!(fake.messages().len(), 1);
+}
+
+#[tokio::test]
 async fn a_card_is_repainted_in_place() {
     let fake = FakeFeishu::start().await;
     let (feishu, _) = connector(settings(&fake));

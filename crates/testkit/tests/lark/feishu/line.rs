@@ -112,6 +112,28 @@ async fn a_press_that_takes_long_is_received_in_time_and_not_dropped() {
     assert_eq!(reply["toast"]["type"], "info");
     assert!(reply.get("card").is_none(), "nothing is known yet");
     world.inbox.until(|inbox| inbox.finished() == 1).await;
+    assert!(world.fake.messages().is_empty(), "the card itself will say it");
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn whoever_waited_too_long_to_be_refused_is_told_in_private() {
+    let world = World::connected().await;
+    let long = Duration::from_millis(2_700);
+    world.inbox.tell_after(long, Ok(Told::NotEntitled));
+    let id = world.fake.line.send(&press("e1", "om_1", "a")).await;
+    let reply = world.fake.line.ack_of(&id).await.reply.expect("a reply");
+    assert_eq!(reply["toast"]["type"], "info", "received");
+    world.inbox.until(|inbox| inbox.finished() == 1).await;
+    let told = async {
+        while world.fake.messages().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), told).await.expect("they are told");
+    let sent = world.fake.messages().remove(0);
+    assert_eq!((sent.to.as_str(), sent.kind.as_str()), ("open_id ou_ana", "text"));
+    assert!(sent.content["text"].as_str().expect("a text").contains("无权"), "{}", sent.content);
     world.ends().await;
 }
 
