@@ -152,7 +152,7 @@ impl World {
     }
 }
 
-async fn until(what: &str, is: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, is: impl Fn() -> bool) {
     let end = tokio::time::Instant::now() + Duration::from_secs(20);
     while !is() {
         assert!(tokio::time::Instant::now() < end, "waited in vain for: {what}");
@@ -161,7 +161,7 @@ async fn until(what: &str, is: impl Fn() -> bool) {
 }
 
 /// What a button of a card carries.
-fn value<'a>(card: &'a Value, id: &str) -> Option<&'a Value> {
+pub(crate) fn value<'a>(card: &'a Value, id: &str) -> Option<&'a Value> {
     if card["element_id"] == id {
         return Some(&card["behaviors"][0]["value"]);
     }

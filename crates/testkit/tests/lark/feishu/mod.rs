@@ -5,6 +5,7 @@ mod check;
 mod conforms;
 mod hook;
 mod line;
+mod story;
 
 use std::sync::Arc;
 
