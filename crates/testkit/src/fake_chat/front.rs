@@ -13,6 +13,8 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use super::standing::Standing;
+
 /// More than any platform takes.
 const BODY_BYTES: usize = 4 << 20;
 
@@ -70,6 +72,8 @@ pub enum Fault {
     Hangs,
     /// It is done, and the answer is lost on the way.
     Lost,
+    /// It is done, and no answer ever comes.
+    Mute,
     /// An answer that does not end.
     Endless,
 }
@@ -84,6 +88,7 @@ pub struct Front<P> {
 struct Shared<P> {
     platform: Arc<P>,
     inside: Mutex<Inside>,
+    standing: Standing,
 }
 
 #[derive(Default)]
@@ -97,7 +102,8 @@ impl<P: Platform> Front<P> {
     pub async fn start(platform: Arc<P>) -> Front<P> {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on loopback");
         let address = listener.local_addr().expect("it is bound");
-        let shared = Arc::new(Shared { platform, inside: Mutex::default() });
+        let shared =
+            Arc::new(Shared { platform, inside: Mutex::default(), standing: Standing::default() });
         let router = Router::new().fallback(serve::<P>).with_state(shared.clone());
         let mut serving = JoinSet::new();
         serving.spawn(async move {
@@ -123,6 +129,11 @@ impl<P: Platform> Front<P> {
     /// Faults come true in the order in which they are told, each once.
     pub fn fail(&self, path: &str, fault: Fault) {
         self.shared.inside().faults.push((path.to_owned(), fault));
+    }
+
+    /// Faults that stay until they are lifted.
+    pub fn standing(&self) -> &Standing {
+        &self.shared.standing
     }
 }
 
@@ -152,15 +163,19 @@ async fn serve<P: Platform>(State(shared): State<Arc<Shared<P>>>, request: Reque
         inside.asked.push(asked.clone());
         meant.map(|index| inside.faults.remove(index).1)
     };
-    match fault {
+    let stays = fault.is_none();
+    match fault.or_else(|| shared.standing.meets(&asked.path)) {
         None => written(shared.platform.answer(&asked)),
         Some(Fault::Says(reply)) => written(reply),
         Some(Fault::Garbage) => page("<html>Bad gateway</html>"),
-        Some(Fault::Hangs) => std::future::pending().await,
+        Some(Fault::Hangs) => silence(&shared.standing, stays).await,
+        Some(Fault::Mute) => {
+            shared.platform.answer(&asked);
+            silence(&shared.standing, stays).await
+        }
         Some(Fault::Lost) => {
             shared.platform.answer(&asked);
-            let broken = stream::iter([Err::<Bytes, _>(std::io::Error::other("cut"))]);
-            Response::new(Body::from_stream(broken))
+            cut()
         }
         Some(Fault::Endless) => {
             let piece = Bytes::from(vec![b' '; 64 << 10]);
@@ -168,6 +183,20 @@ async fn serve<P: Platform>(State(shared): State<Arc<Shared<P>>>, request: Reque
             Response::new(Body::from_stream(pieces))
         }
     }
+}
+
+/// Nothing is said: never, or until the trouble is over, and then the line breaks.
+async fn silence(standing: &Standing, stays: bool) -> Response {
+    if !stays {
+        return std::future::pending().await;
+    }
+    standing.until_lifted().await;
+    cut()
+}
+
+pub(crate) fn cut() -> Response {
+    let broken = stream::iter([Err::<Bytes, _>(std::io::Error::other("cut"))]);
+    Response::new(Body::from_stream(broken))
 }
 
 fn page(text: &'static str) -> Response {

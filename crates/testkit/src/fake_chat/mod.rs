@@ -5,8 +5,11 @@ mod clock;
 mod front;
 mod inbox;
 mod sample;
+mod standing;
 
 pub use clock::{MovedClock, NoChance};
+pub(crate) use front::cut;
 pub use front::{Asked, Fault, Front, Platform, Reply};
 pub use inbox::{FakeInbox, redraw};
 pub use sample::{approved, hold, people, prompt, prompt_that};
+pub use standing::Standing;

@@ -146,15 +146,14 @@ impl Line {
             inside.frames += 1;
             format!("frame_{}", inside.frames)
         };
-        let headers = json!({
-            "appId": "a", "connectionId": "c", "contentType": "application/json",
-            "messageId": id, "time": "1763172180000", "topic": topic,
-        });
-        let frame = json!({
-            "specVersion": "1.0", "type": kind, "headers": headers, "data": data.to_string(),
-        });
-        self.send_text(connection, frame.to_string()).await;
+        self.send_text(connection, framed(&id, kind, topic, data)).await;
         id
+    }
+
+    /// The same frame once more, as the platform does when it heard no acknowledgement.
+    pub async fn send_again(&self, id: &str, kind: &str, topic: &str, data: &Value) {
+        let newest = self.inside().connected.len();
+        self.send_text(newest, framed(id, kind, topic, data)).await;
     }
 
     pub async fn send_text(&self, connection: usize, text: String) {
@@ -207,6 +206,15 @@ impl Line {
             }
         }
     }
+}
+
+fn framed(id: &str, kind: &str, topic: &str, data: &Value) -> String {
+    let headers = json!({
+        "appId": "a", "connectionId": "c", "contentType": "application/json",
+        "messageId": id, "time": "1763172180000", "topic": topic,
+    });
+    let data = data.to_string();
+    json!({"specVersion": "1.0", "type": kind, "headers": headers, "data": data}).to_string()
 }
 
 async fn accept(listener: TcpListener, line: Weak<Line>) {

@@ -11,7 +11,7 @@ pub use line::Acked;
 
 use std::sync::Arc;
 
-use crate::fake_chat::{Asked, Fault, Front};
+use crate::fake_chat::{Asked, Fault, Front, Standing};
 
 /// A running platform. Dropping it ends it.
 pub struct FakeDingtalk {
@@ -41,6 +41,10 @@ impl FakeDingtalk {
 
     pub fn fail(&self, path: &str, fault: Fault) {
         self.front.fail(path, fault);
+    }
+
+    pub fn standing(&self) -> &Standing {
+        self.front.standing()
     }
 
     pub fn cards(&self) -> Vec<Card> {

@@ -1,6 +1,7 @@
 //! The long connection, from the platform's side: invites, sends events to one of those connected,
 //! answers pings, and remembers what was acknowledged.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use channels::feishu::Frame;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_tungstenite::accept_hdr_async;
 use tokio_tungstenite::tungstenite::Message;
@@ -54,6 +55,8 @@ struct Inside {
     silent: bool,
     refusing: usize,
     events: usize,
+    /// Those who wait for one acknowledgement, by its event.
+    asking: HashMap<String, oneshot::Sender<Acked>>,
     _serving: JoinSet<()>,
 }
 
@@ -82,6 +85,7 @@ impl Line {
                 silent: false,
                 refusing: 0,
                 events: 0,
+                asking: HashMap::new(),
                 _serving: serving,
             };
             Line { address, inside: Mutex::new(inside), changed: Notify::new() }
@@ -124,6 +128,22 @@ impl Line {
         }
     }
 
+    /// Sends an event and waits for its acknowledgement, for ever if need be. It costs the same however
+    /// many came before it.
+    pub async fn ask(&self, event: &Value) -> Acked {
+        let (sender, acked) = oneshot::channel();
+        let id = self.next_id();
+        self.inside().asking.insert(id.clone(), sender);
+        self.out(Out::Frame(part(&id, 1, 0, event.to_string().as_bytes()))).await;
+        acked.await.expect("the line stands")
+    }
+
+    fn next_id(&self) -> String {
+        let mut inside = self.inside();
+        inside.events += 1;
+        format!("line_{}", inside.events)
+    }
+
     /// To the newest connection. Returns the event's `message_id` on the line.
     pub async fn send(&self, event: &Value) -> String {
         self.send_in_parts(event, 1).await
@@ -131,32 +151,11 @@ impl Line {
 
     /// The last part comes first.
     pub async fn send_in_parts(&self, event: &Value, parts: usize) -> String {
-        let id = {
-            let mut inside = self.inside();
-            inside.events += 1;
-            format!("line_{}", inside.events)
-        };
+        let id = self.next_id();
         let payload = event.to_string().into_bytes();
         let size = payload.len().div_ceil(parts);
         for (seq, piece) in payload.chunks(size).enumerate().rev() {
-            let header = |key: &str, value: String| (key.to_owned(), value);
-            let headers = vec![
-                header("type", "event".into()),
-                header("message_id", id.clone()),
-                header("sum", parts.to_string()),
-                header("seq", seq.to_string()),
-                header("trace_id", "trace".into()),
-            ];
-            let frame = Frame {
-                seq_id: 9,
-                log_id: 8,
-                service: SERVICE,
-                method: 1,
-                headers,
-                payload: Some(piece.to_vec()),
-                ..Frame::default()
-            };
-            self.out(Out::Frame(frame)).await;
+            self.out(Out::Frame(part(&id, parts, seq, piece))).await;
         }
         id
     }
@@ -237,6 +236,26 @@ impl Line {
     }
 }
 
+fn part(id: &str, parts: usize, seq: usize, piece: &[u8]) -> Frame {
+    let header = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let headers = vec![
+        header("type", "event"),
+        header("message_id", id),
+        header("sum", &parts.to_string()),
+        header("seq", &seq.to_string()),
+        header("trace_id", "trace"),
+    ];
+    Frame {
+        seq_id: 9,
+        log_id: 8,
+        service: SERVICE,
+        method: 1,
+        headers,
+        payload: Some(piece.to_vec()),
+        ..Frame::default()
+    }
+}
+
 fn config(pace: Pace) -> Value {
     json!({
         "ReconnectCount": -1, "ReconnectInterval": pace.interval, "ReconnectNonce": pace.nonce,
@@ -313,7 +332,12 @@ impl Line {
                     serde_json::from_slice(&bytes).expect("a reply is JSON")
                 });
                 let code = said["code"].as_i64().expect("a code");
-                inside.acked.push(Acked { frame, code, reply });
+                let acked = Acked { frame, code, reply };
+                match acked.frame.header("message_id").and_then(|id| inside.asking.remove(id)) {
+                    // Whoever asked may have gone.
+                    Some(asking) => drop(asking.send(acked)),
+                    None => inside.acked.push(acked),
+                }
                 None
             }
             other => panic!("no client sends {other:?}"),

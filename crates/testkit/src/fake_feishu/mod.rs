@@ -18,7 +18,7 @@ use std::sync::Arc;
 use engine::SystemClock;
 use ports::clock::Clock;
 
-use crate::fake_chat::{Asked, Fault, Front};
+use crate::fake_chat::{Asked, Fault, Front, Standing};
 
 /// A running platform. Dropping it ends it.
 pub struct FakeFeishu {
@@ -53,6 +53,10 @@ impl FakeFeishu {
 
     pub fn fail(&self, path: &str, fault: Fault) {
         self.front.fail(path, fault);
+    }
+
+    pub fn standing(&self) -> &Standing {
+        self.front.standing()
     }
 
     /// The messages that stand, oldest first.

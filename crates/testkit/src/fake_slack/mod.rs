@@ -17,7 +17,7 @@ use ports::clock::Clock as _;
 use ring::hmac;
 use serde_json::Value;
 
-use crate::fake_chat::{Asked, Fault, Front};
+use crate::fake_chat::{Asked, Fault, Front, Standing};
 
 pub use line::Line;
 
@@ -70,6 +70,10 @@ impl FakeSlack {
 
     pub fn fail(&self, method: &str, fault: Fault) {
         self.front.fail(&format!("/api/{method}"), fault);
+    }
+
+    pub fn standing(&self) -> &Standing {
+        self.front.standing()
     }
 
     pub fn asked(&self, method: &str) -> Vec<Asked> {

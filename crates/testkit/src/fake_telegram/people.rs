@@ -47,22 +47,23 @@ impl FakeTelegram {
 
     /// A press of any key, also one that was never drawn.
     pub fn press_data(&self, user: User, at: i64, message: i64, data: &str) -> String {
+        let update = self.pressing(user, at, message, data);
+        self.deliver(&update);
+        update["callback_query"]["id"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The update of such a press, which is not delivered yet.
+    pub fn pressing(&self, user: User, at: i64, message: i64, data: &str) -> Value {
         let shown = self
             .message(at, message)
             .unwrap_or_else(|| json!({"message_id": message, "chat": chat(at, false), "date": 0}));
-        let query = {
-            let mut state = self.state();
-            let query = format!("query{}", state.queries.len() + 1);
-            state.queries.insert(query.clone(), Vec::new());
-            let press = json!({
-                "id": query, "from": user.shown(), "message": shown, "chat_instance": "7",
-                "data": data,
-            });
-            state.update("callback_query", press);
-            query
-        };
-        self.wake();
-        query
+        let mut state = self.state();
+        let query = format!("query{}", state.queries.len() + 1);
+        state.queries.insert(query.clone(), Vec::new());
+        let press = json!({
+            "id": query, "from": user.shown(), "message": shown, "chat_instance": "7", "data": data,
+        });
+        state.numbered("callback_query", press)
     }
 
     /// The answers that a query has got.
@@ -72,26 +73,49 @@ impl FakeTelegram {
 
     /// Writes a message, with whatever else it has; says its number.
     pub fn write(&self, from: From, text: &str, more: Value) -> i64 {
-        let id = {
+        let update = self.writing(from, text, more);
+        self.deliver(&update);
+        update["message"]["message_id"].as_i64().unwrap_or_default()
+    }
+
+    /// The update of such a message. It stands in its chat, and is not delivered yet.
+    pub fn writing(&self, from: From, text: &str, more: Value) -> Value {
+        let mut state = self.state();
+        let id = state.message_id();
+        let mut message = json!({
+            "message_id": id, "date": DATE, "chat": chat(from.chat, from.topic.is_some()),
+            "from": from.user.shown(), "text": text,
+        });
+        if let Some(topic) = from.topic {
+            message["message_thread_id"] = topic.into();
+            message["is_topic_message"] = true.into();
+        }
+        if let (Some(message), Value::Object(more)) = (message.as_object_mut(), more) {
+            message.extend(more);
+        }
+        state.messages.insert((from.chat, id), message.clone());
+        state.numbered("message", message)
+    }
+
+    /// Puts an update behind the others. One that was delivered before is handed out once more.
+    pub fn deliver(&self, update: &Value) {
+        {
             let mut state = self.state();
-            let id = state.message_id();
-            let mut message = json!({
-                "message_id": id, "date": DATE, "chat": chat(from.chat, from.topic.is_some()),
-                "from": from.user.shown(), "text": text,
-            });
-            if let Some(topic) = from.topic {
-                message["message_thread_id"] = topic.into();
-                message["is_topic_message"] = true.into();
+            let number = update["update_id"].as_i64().unwrap_or_default();
+            state.handed.remove(&number);
+            match state.delivered.insert(number) {
+                true => state.updates.push_back(update.clone()),
+                false => state.repeats.push(update.clone()),
             }
-            if let (Some(message), Value::Object(more)) = (message.as_object_mut(), more) {
-                message.extend(more);
-            }
-            state.messages.insert((from.chat, id), message.clone());
-            state.update("message", message);
-            id
-        };
+        }
         self.wake();
-        id
+    }
+
+    /// Whoever polls has asked for more since they were handed this.
+    pub fn dealt_with(&self, update: &Value) -> bool {
+        let state = self.state();
+        let number = update["update_id"].as_i64().unwrap_or_default();
+        state.handed.get(&number).is_some_and(|poll| *poll < state.polls)
     }
 
     /// The group becomes a supergroup, as its admins make it: both say so.

@@ -16,7 +16,8 @@ use tokio::task::JoinSet;
 
 use super::hooks;
 use super::methods::{self, Refused};
-use super::state::State;
+use super::state::{DATE, State};
+use crate::fake_chat::{self, Standing, cut};
 use crate::faults::{Fault, Faults};
 
 pub const TOKEN: &str = "424242:FAKE-token_of-tests";
@@ -35,6 +36,7 @@ pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) changed: Notify,
     faults: Faults,
+    standing: Standing,
 }
 
 /// One request for a method, as it came.
@@ -59,6 +61,7 @@ impl FakeTelegram {
             state: Mutex::default(),
             changed: Notify::new(),
             faults: Faults::default(),
+            standing: Standing::default(),
         });
         let router = Router::new().fallback(serve).with_state(shared.clone());
         let mut serving = JoinSet::new();
@@ -78,6 +81,11 @@ impl FakeTelegram {
         &self.shared.faults
     }
 
+    /// Faults that stay until they are lifted.
+    pub fn standing(&self) -> &Standing {
+        &self.shared.standing
+    }
+
     pub fn requests(&self, method: &str) -> Vec<Recorded> {
         let state = self.state();
         state.requests.iter().filter(|request| request.method == method).cloned().collect()
@@ -92,6 +100,11 @@ impl FakeTelegram {
         let state = self.state();
         let here = state.messages.iter().filter(|((at, _), _)| *at == chat);
         here.map(|(_, message)| message.clone()).collect()
+    }
+
+    /// The second in which everything is sent there.
+    pub fn date(&self) -> i64 {
+        DATE
     }
 
     pub fn topic(&self, chat: i64, topic: i64) {
@@ -180,7 +193,32 @@ async fn serve(Extracted(shared): Extracted<Arc<Shared>>, request: Request) -> R
         }
         None => {}
     }
-    answer(&shared, &method, &body).await
+    match shared.standing.meets(&method) {
+        None => answer(&shared, &method, &body).await,
+        Some(fault) => troubled(&shared, fault, &method, &body).await,
+    }
+}
+
+async fn troubled(
+    shared: &Shared,
+    fault: fake_chat::Fault,
+    method: &str,
+    body: &Value,
+) -> Response {
+    use fake_chat::Fault;
+    match fault {
+        Fault::Says(said) => return reply(said.status, &said.body),
+        Fault::Garbage | Fault::Endless => {
+            return respond(200, Body::from("<html>not today</html>"));
+        }
+        Fault::Hangs => shared.standing.until_lifted().await,
+        Fault::Mute => {
+            let _ = answer(shared, method, body).await;
+            shared.standing.until_lifted().await;
+        }
+        Fault::Lost => drop(answer(shared, method, body).await),
+    }
+    cut()
 }
 
 /// JSON, or the form that some clients send, in which objects are JSON texts.
@@ -243,13 +281,14 @@ async fn updates(shared: &Shared, body: &Value) -> Response {
             );
         }
         state.polling += 1;
+        state.polls += 1;
     }
     let _poller = Poller(shared);
     let waited = tokio::time::timeout(timeout, async {
         loop {
             let changed = shared.changed.notified();
             let limit = body["limit"].as_u64().unwrap_or(100) as usize;
-            let ready: Vec<Value> = shared.state().updates.iter().take(limit).cloned().collect();
+            let ready = shared.state().hand_out(limit);
             if !ready.is_empty() {
                 return ready;
             }

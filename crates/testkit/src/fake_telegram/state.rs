@@ -24,6 +24,13 @@ pub(super) struct State {
     pub(super) closed: BTreeSet<i64>,
     pub(super) topics: BTreeSet<(i64, i64)>,
     pub(super) polling: u32,
+    /// Updates that are handed out once more, though they were confirmed.
+    pub(super) repeats: Vec<Value>,
+    /// How often updates were asked for, and at which of these times each was handed out last.
+    pub(super) polls: u64,
+    pub(super) handed: BTreeMap<i64, u64>,
+    /// Every update that was ever to be handed out.
+    pub(super) delivered: BTreeSet<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,12 +46,28 @@ impl State {
         self.next_message
     }
 
+    /// What whoever polls now is given.
+    pub(super) fn hand_out(&mut self, limit: usize) -> Vec<Value> {
+        let repeats = std::mem::take(&mut self.repeats);
+        let fresh = self.updates.iter().take(limit).cloned();
+        let ready: Vec<Value> = repeats.into_iter().chain(fresh).collect();
+        for number in ready.iter().filter_map(|update| update["update_id"].as_i64()) {
+            self.handed.insert(number, self.polls);
+        }
+        ready
+    }
+
     /// Puts it behind the others, as the platform numbers them.
     pub(super) fn update(&mut self, kind: &str, value: Value) {
+        let update = self.numbered(kind, value);
+        self.updates.push_back(update);
+    }
+
+    pub(super) fn numbered(&mut self, kind: &str, value: Value) -> Value {
         self.next_update += 1;
         let mut update = json!({"update_id": self.next_update});
         update[kind] = value;
-        self.updates.push_back(update);
+        update
     }
 }
 
