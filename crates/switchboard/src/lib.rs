@@ -26,6 +26,7 @@ mod rule;
 mod saying;
 mod send;
 mod shelf;
+mod takeover;
 mod talk;
 mod words;
 

@@ -23,6 +23,10 @@ enum Left {
 
 impl Switchboard {
     pub(crate) async fn carry_out(self, wire: Arc<Wire>) {
+        if let Err(error) = self.take_over(&wire).await {
+            // Its leases bring it back.
+            tracing::warn!(channel = %wire.name, %error, "what was being sent cannot be read");
+        }
         loop {
             let pause = match self.start_due(&wire).await {
                 Ok(Left::Nothing) => None,

@@ -403,7 +403,7 @@ impl Switchboard {
     }
 
     /// Until then a record that was taken up is nobody else's business.
-    fn lease(&self, wire: &Wire, now: Timestamp) -> Timestamp {
+    pub(crate) fn lease(&self, wire: &Wire, now: Timestamp) -> Timestamp {
         now.plus_ms(self.patience(wire).as_millis() as u64 + LEASE_MS)
     }
 
