@@ -7,12 +7,14 @@
 
 mod agreed;
 mod ai_sdk;
+pub(crate) mod bare;
 mod conversation;
 mod cors;
 mod flow;
 mod frontend_tools;
 mod identity;
 mod limits;
+mod once;
 mod setup;
 mod shown;
 mod stream;

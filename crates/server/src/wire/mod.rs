@@ -32,10 +32,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Nothing {}
 
-/// Any JSON: read by hand, where a wire of others is to be read leniently.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Anything(pub(crate) serde_json::Value);
-
 /// How the process is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Health {

@@ -17,6 +17,7 @@ use super::super::agreed::{self, Name};
 use super::super::conversation;
 use super::super::flow::{Flow, Since};
 use super::super::limits::HISTORY_BYTES_MAX;
+use super::super::once::Once;
 use super::super::stream::{self, Heartbeat};
 use super::history::Latest;
 use super::read::{self, Message, Posted};
@@ -25,7 +26,6 @@ use super::{Here, NAME, Ui, answers, refusal, version};
 use crate::asked::{parse, read_body, read_long};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
-use crate::wire::Anything;
 
 /// A comment: the client's parser passes it over.
 const HEARTBEAT: Heartbeat = Heartbeat(b": still here\n\n");
@@ -50,7 +50,11 @@ pub(crate) async fn say(
 
 pub(crate) async fn value(here: &Here, body: Body) -> Reply<Value> {
     let bytes = read_body(&here.app, body).await?;
-    parse::<Anything>(&bytes).map(|Anything(value)| value)
+    read_value(&bytes)
+}
+
+pub(super) fn read_value(bytes: &[u8]) -> Reply<Value> {
+    parse::<Once>(bytes).map(|Once(value)| value)
 }
 
 /// What an address and headers say.

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::super::once::{self, Once};
+
 /// A body with no more than the last of its `messages`.
 #[derive(Debug)]
 pub(crate) struct Latest(pub(crate) Value);
@@ -31,9 +33,9 @@ impl<'de> Visitor<'de> for Body {
         while let Some(key) = map.next_key::<String>()? {
             let value = match key.as_str() {
                 "messages" => map.next_value::<Last>()?.0,
-                _ => map.next_value()?,
+                _ => map.next_value::<Once>()?.0,
             };
-            read.insert(key, value);
+            once::add(&mut read, key, value)?;
         }
         Ok(Value::Object(read))
     }
@@ -59,7 +61,7 @@ impl<'de> Visitor<'de> for Items {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut last = None;
-        while let Some(item) = items.next_element::<Value>()? {
+        while let Some(Once(item)) = items.next_element()? {
             last = Some(item);
         }
         Ok(Value::Array(last.into_iter().collect()))
@@ -79,7 +81,14 @@ mod tests {
         let kept = json!({"id": "c", "messages": [{"b": [3]}], "x": {"messages": [1, 2]}});
         assert_eq!(read(body).expect("sound"), kept);
         assert_eq!(read(r#"{"messages": []}"#).expect("sound"), json!({"messages": []}));
-        for unsound in ["[]", "1", r#"{"messages": "x"}"#, r#"{"messages": [}"#] {
+        for unsound in [
+            "[]",
+            "1",
+            r#"{"messages": "x"}"#,
+            r#"{"messages": [}"#,
+            r#"{"messages": [1], "messages": [2]}"#,
+            r#"{"messages": [{"approved": false, "approved": true}]}"#,
+        ] {
             assert!(read(unsound).is_err(), "{unsound}");
         }
     }

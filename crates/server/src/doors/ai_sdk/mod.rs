@@ -5,6 +5,7 @@
 //! is looked up in our own record, and its stored arguments are what runs.
 
 mod answers;
+pub(in crate::doors) mod bare;
 mod chat;
 mod chunks;
 mod confirm;

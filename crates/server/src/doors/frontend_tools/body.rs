@@ -5,6 +5,7 @@ use domain::id::{Bits, SessionId};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::doors::once::Once;
 use crate::problem::Problem;
 
 /// `POST /agent/run`, understood.
@@ -35,7 +36,7 @@ pub(super) struct Posted {
 // Fields that we do not know are passed over, as the origin's server does.
 #[derive(Deserialize)]
 struct RunBody {
-    user_prompt: Value,
+    user_prompt: Once,
     agent_type: Option<String>,
     agent_uuid: Option<String>,
 }
@@ -43,15 +44,14 @@ struct RunBody {
 #[derive(Deserialize)]
 struct ResultsBody {
     agent_uuid: String,
-    // A list in the place of one would be read as its members, in the order of our own source.
-    tool_results: Vec<serde_json::Map<String, Value>>,
+    tool_results: Vec<Once>,
     agent_type: Option<String>,
 }
 
 impl RunAsked {
     pub(super) fn parse(bytes: &[u8]) -> Result<RunAsked, Problem> {
         let body: RunBody = read(bytes)?;
-        let texts = prompt(body.user_prompt)?;
+        let texts = prompt(body.user_prompt.0)?;
         RunAsked::new(texts, body.agent_type, body.agent_uuid)
     }
 
@@ -78,7 +78,11 @@ impl ResultsAsked {
             let why = "send a result for each prompt that is open";
             return Err(Problem::invalid("tool_results", why));
         }
-        let results = tool_results.into_iter().map(|it| serde_json::from_value(Value::Object(it)));
+        let results = tool_results.into_iter().map(|Once(result)| match result {
+            Value::Object(_) => serde_json::from_value(result),
+            // It would be read as the members of an object, in the order of our own source.
+            _ => Err(serde::de::Error::custom("it must be an object")),
+        });
         match results.collect::<Result<Vec<Posted>, _>>() {
             Ok(results) => Ok(ResultsAsked { agent_uuid, agent_type, results }),
             Err(error) => {
@@ -236,6 +240,7 @@ mod tests {
         for body in [
             r#"{"agent_uuid":"u","tool_results":[]}"#,
             r#"{"agent_uuid":"u","tool_results":{}}"#,
+            r#"{"agent_uuid":"u","tool_results":[{"tool_use_id":"a","content":"no","content":"yes"}]}"#,
             r#"{"agent_uuid":"u"}"#,
             r#"{"tool_results":[{"tool_use_id":"a","content":"x"}]}"#,
             r#"{"agent_uuid":"u","tool_results":[{"tool_use_id":"a","content":{}}]}"#,

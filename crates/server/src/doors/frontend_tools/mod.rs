@@ -7,6 +7,7 @@
 mod answering;
 mod attached;
 mod awaiting;
+pub(in crate::doors) mod bare;
 mod body;
 mod conversations;
 mod files;

@@ -4,6 +4,8 @@
 use domain::json::Arguments;
 use serde_json::{Map, Value, json};
 
+use crate::doors::once::Once;
+
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Detail {
@@ -28,6 +30,17 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Detail>> {
     match Arguments::parse(bytes) {
         Ok(read) => Ok(read.value().as_object().cloned().unwrap_or_default()),
         Err(why) => Err(vec![Detail { path: Vec::new(), message: why.to_string() }]),
+    }
+}
+
+/// A body of which most is passed over, however large or odd it is.
+pub(super) fn loose(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Detail>> {
+    match serde_json::from_slice(bytes) {
+        Ok(Once(Value::Object(read))) => Ok(read),
+        _ => {
+            let message = "the body must be a JSON object, with each key once".into();
+            Err(vec![Detail { path: Vec::new(), message }])
+        }
     }
 }
 

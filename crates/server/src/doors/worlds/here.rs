@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use engine::Caller;
 use serde_json::{Map, Value};
 
-use super::body::{Detail, object};
+use super::body::{loose, object};
 use super::fault::{Answered, Fault};
 use super::name::kebab;
 use crate::app::App;
@@ -88,11 +88,7 @@ impl Posted {
 
     /// A body of which most is passed over, however large or odd it is.
     pub(super) fn loose(&self) -> Answered<Map<String, Value>> {
-        serde_json::from_slice(&self.bytes).map_err(|_| {
-            let path = Vec::new();
-            let message = "the body must be a JSON object".into();
-            Fault::invalid(vec![Detail { path, message }])
-        })
+        Ok(loose(&self.bytes)?)
     }
 }
 

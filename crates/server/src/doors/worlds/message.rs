@@ -17,8 +17,8 @@ use super::telling::{awaited, streamed};
 use crate::doors::flow::{Flow, Since};
 use crate::doors::{NamedAgent, agreed};
 
-struct Posting {
-    text: String,
+pub(super) struct Posting {
+    pub(super) text: String,
     stream: bool,
     chat: Option<String>,
 }
@@ -26,7 +26,7 @@ struct Posting {
 impl Posting {
     /// `sender` gives nobody a name, and `messages` (what the client thinks was said) is not looked at:
     /// our own transcript counts.
-    fn read(body: &Map<String, Value>) -> Result<Posting, Vec<Detail>> {
+    pub(super) fn read(body: &Map<String, Value>) -> Result<Posting, Vec<Detail>> {
         let mut fields = Fields::of(body);
         let text = fields.text("message");
         let stream = fields.flag("stream").unwrap_or(true);

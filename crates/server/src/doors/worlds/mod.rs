@@ -6,6 +6,7 @@
 //! holds. Kind, options and arguments come from the store; a client says only which hold it means, and
 //! what the person chose.
 
+pub(in crate::doors) mod bare;
 mod body;
 mod chat;
 mod edit;

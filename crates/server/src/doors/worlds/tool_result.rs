@@ -98,6 +98,11 @@ impl ToolResult {
         })
     }
 
+    /// What was chosen, as it was sent.
+    pub(super) fn choices(&self) -> Option<&[String]> {
+        self.choices.as_deref()
+    }
+
     /// The answer that it is to this hold.
     pub(super) fn answer(&self, hold: &Hold) -> Result<Answer, Fault> {
         let stored = hold.call.as_ref().map(|call| &*call.tool);

@@ -1,0 +1,49 @@
+//! For [`crate::bare`].
+
+use serde_json::Value;
+
+use super::chat::read_value;
+use super::history::Latest;
+use super::read::{self, Message, Posted, Said};
+use crate::asked::parse;
+use crate::doors::bare::{DoorAnswer, DoorSaid};
+use crate::problem::{Problem, Refused};
+
+pub(in crate::doors) fn chat(body: &[u8]) -> Result<DoorSaid, String> {
+    let Latest(body) = parse(body).map_err(worded)?;
+    read::chat(&body).map(|(_, posted)| said(posted)).map_err(told)
+}
+
+pub(in crate::doors) fn project(body: &[u8]) -> Result<DoorSaid, String> {
+    let body: Value = read_value(body).map_err(worded)?;
+    read::project(&body).map(|(_, posted)| said(posted)).map_err(told)
+}
+
+fn said(posted: Posted) -> DoorSaid {
+    match posted.message {
+        Message::User { texts, .. } => DoorSaid { texts, answers: Vec::new() },
+        Message::Assistant { parts, .. } => {
+            let answers = parts.into_iter().filter_map(|part| {
+                let (about, approves, content) = match part.said {
+                    Said::Nothing { .. } => return None,
+                    Said::Approval { id, approved, .. } => (id, Some(approved), None),
+                    Said::Output(output) => (part.id, None, Some(output.to_string())),
+                    Said::Error(text) => (part.id, None, Some(text)),
+                };
+                Some(DoorAnswer { about, approves, content })
+            });
+            DoorSaid { texts: Vec::new(), answers: answers.collect() }
+        }
+    }
+}
+
+fn told(problem: Problem) -> String {
+    serde_json::to_string(&problem).unwrap_or_default()
+}
+
+fn worded(refused: Refused) -> String {
+    match refused {
+        Refused::Problem(problem) => told(problem),
+        Refused::Replayed(_) => String::new(),
+    }
+}

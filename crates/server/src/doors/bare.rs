@@ -1,0 +1,52 @@
+//! What the doors make of bodies, without a server around them: for [`crate::bare`].
+
+use super::{ai_sdk, frontend_tools, worlds};
+
+/// One of the bodies that doors take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoorBody {
+    Chat,
+    Project,
+    Run,
+    Results,
+    ToolResult,
+    Respond,
+    Said,
+}
+
+/// What a body says, as far as it could decide anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DoorSaid {
+    pub texts: Vec<String>,
+    pub answers: Vec<DoorAnswer>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoorAnswer {
+    /// The prompt, the call or the hold that it names.
+    pub about: String,
+    /// Whether it says yes or no in so many words.
+    pub approves: Option<bool>,
+    pub content: Option<String>,
+}
+
+/// The error is what the client is told.
+pub fn door(kind: DoorBody, body: &[u8]) -> Result<DoorSaid, String> {
+    match kind {
+        DoorBody::Chat => ai_sdk::bare::chat(body),
+        DoorBody::Project => ai_sdk::bare::project(body),
+        DoorBody::Run => frontend_tools::bare::run(body),
+        DoorBody::Results => frontend_tools::bare::results(body),
+        DoorBody::ToolResult => worlds::bare::tool_result(body),
+        DoorBody::Respond => worlds::bare::respond(body),
+        DoorBody::Said => worlds::bare::said(body),
+    }
+}
+
+/// The parts of a form: name, name of the file, content.
+pub fn form(
+    content_type: &str,
+    body: &[u8],
+) -> Result<Vec<(String, Option<String>, Vec<u8>)>, String> {
+    frontend_tools::bare::form(content_type, body)
+}

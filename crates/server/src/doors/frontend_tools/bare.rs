@@ -1,0 +1,33 @@
+//! For [`crate::bare`].
+
+use super::body::{ResultsAsked, RunAsked};
+use super::multipart;
+use crate::doors::bare::{DoorAnswer, DoorSaid};
+use crate::problem::Problem;
+
+pub(in crate::doors) fn run(body: &[u8]) -> Result<DoorSaid, String> {
+    let asked = RunAsked::parse(body).map_err(told)?;
+    Ok(DoorSaid { texts: asked.texts, answers: Vec::new() })
+}
+
+pub(in crate::doors) fn results(body: &[u8]) -> Result<DoorSaid, String> {
+    let asked = ResultsAsked::parse(body).map_err(told)?;
+    let answers = asked.results.into_iter().map(|posted| DoorAnswer {
+        about: posted.tool_use_id,
+        approves: None,
+        content: Some(posted.content),
+    });
+    Ok(DoorSaid { texts: Vec::new(), answers: answers.collect() })
+}
+
+pub(in crate::doors) fn form(
+    content_type: &str,
+    body: &[u8],
+) -> Result<Vec<(String, Option<String>, Vec<u8>)>, String> {
+    let parts = multipart::parts(content_type, body).map_err(str::to_owned)?;
+    Ok(parts.into_iter().map(|part| (part.name, part.filename, part.content)).collect())
+}
+
+fn told(problem: Problem) -> String {
+    serde_json::to_string(&problem).unwrap_or_default()
+}

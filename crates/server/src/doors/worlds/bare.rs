@@ -1,0 +1,33 @@
+//! For [`crate::bare`].
+
+use serde_json::Value;
+
+use super::body::{Detail, loose, object};
+use super::message::Posting;
+use super::respond::Respond;
+use super::tool_result::{ToolResult, Verdict};
+use crate::doors::bare::{DoorAnswer, DoorSaid};
+
+fn told(details: Vec<Detail>) -> String {
+    let details: Vec<Value> = details.iter().map(Detail::value).collect();
+    Value::Array(details).to_string()
+}
+
+pub(in crate::doors) fn tool_result(body: &[u8]) -> Result<DoorSaid, String> {
+    let read = ToolResult::read(&object(body).map_err(told)?).map_err(told)?;
+    let approves = read.decision.map(|decision| decision == Verdict::Approve);
+    let content = read.choices().map(|chosen| chosen.join("\n"));
+    let answers = vec![DoorAnswer { about: read.call, approves, content }];
+    Ok(DoorSaid { texts: Vec::new(), answers })
+}
+
+pub(in crate::doors) fn respond(body: &[u8]) -> Result<DoorSaid, String> {
+    let read = Respond::read(&object(body).map_err(told)?).map_err(told)?;
+    let answers = vec![DoorAnswer { about: read.request, approves: None, content: None }];
+    Ok(DoorSaid { texts: Vec::new(), answers })
+}
+
+pub(in crate::doors) fn said(body: &[u8]) -> Result<DoorSaid, String> {
+    let read = Posting::read(&loose(body).map_err(told)?).map_err(told)?;
+    Ok(DoorSaid { texts: vec![read.text], answers: Vec::new() })
+}
