@@ -1,6 +1,7 @@
 //! Places where word goes out to the world. Each foreign thing has its folder; none of them decides
 //! anything.
 
+pub mod bare;
 pub mod card;
 pub mod dingtalk;
 pub mod email;

@@ -41,7 +41,8 @@ pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -
     let failed = match (status, number) {
         // Too much from this machine: nothing is taken for some minutes.
         _ if of("status") == 1111 => {
-            let minutes = of("wait").as_u64().map(|wait| Duration::from_secs(wait * 60));
+            let minutes =
+                of("wait").as_u64().map(|wait| Duration::from_secs(wait.saturating_mul(60)));
             again(minutes.or(Some(DINGTALK_BLOCKED)))
         }
         (401, _) => return Heard::BadToken,
@@ -136,6 +137,9 @@ mod tests {
         ] {
             assert_eq!(told(status, body.clone()), wanted, "{status} {body}");
         }
+        // However long they say: it is looked at again in good time.
+        let for_ever = told(200, json!({"status": 1111, "wait": u64::MAX}));
+        assert_eq!(for_ever, format!("again in {}", PAUSE_MAX.as_secs()));
         assert!(matches!(heard(200, None, None), Heard::Failed(ChannelError::Unknown(_))));
         assert!(matches!(heard(404, None, None), Heard::Failed(ChannelError::Never(_))));
     }

@@ -2,6 +2,7 @@
 //! stream and over HTTP. [`Dingtalk`] is the connector that puts them together.
 
 mod api;
+pub(crate) mod bare;
 mod card;
 mod channel;
 mod check;

@@ -2,6 +2,7 @@
 //! and by long connection. [`Feishu`] is the connector that puts them together.
 
 mod api;
+pub(crate) mod bare;
 mod card;
 mod channel;
 mod check;

@@ -188,12 +188,12 @@ mod tests {
     use super::*;
 
     fn failed(status: u16, body: &str) -> Failed {
-        read(&Answer::new(status, body)).unwrap_err()
+        read(&Answer::new(status, body.as_bytes())).unwrap_err()
     }
 
     #[test]
     fn every_answer_has_its_remedy() {
-        assert!(read(&Answer::new(200, r#"{"ok":true}"#)).is_ok());
+        assert!(read(&Answer::new(200, br#"{"ok":true}"#)).is_ok());
         for body in [r#"{"ok":false,"error":"ratelimited"}"#, "x"] {
             let status = if body == "x" { 429 } else { 200 };
             let again = failed(status, body).sending();

@@ -58,7 +58,7 @@ fn challenge(body: &Value) -> HookReply {
 }
 
 /// A form with one field, which is JSON.
-fn payload(body: &[u8]) -> Option<Value> {
+pub(super) fn payload(body: &[u8]) -> Option<Value> {
     let mut form = Url::parse("form:").ok()?;
     form.set_query(Some(std::str::from_utf8(body).ok()?));
     let (_, payload) = form.query_pairs().find(|(name, _)| name == "payload")?;

@@ -1,6 +1,7 @@
 //! Slack: Block Kit messages, modals for forms, and what arrives over HTTP or Socket Mode.
 
 mod api;
+pub(crate) mod bare;
 mod blocks;
 mod channel;
 mod check;

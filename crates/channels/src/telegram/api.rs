@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::visible::visible;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
 use reqwest::{Method, Url};
@@ -87,7 +88,7 @@ pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
         return Ok(told["result"].take());
     }
     let code = told["error_code"].as_i64().unwrap_or_else(|| i64::from(answer.status));
-    let description = told["description"].as_str().unwrap_or("it does not say why").to_owned();
+    let description = visible(told["description"].as_str().unwrap_or("it does not say why"));
     let parameters = &told["parameters"];
     match code {
         429 => Err(Failed::Wait {
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
 
     fn failed(status: u16, body: &str) -> Failed {
-        read(&Answer::new(status, body)).unwrap_err()
+        read(&Answer::new(status, body.as_bytes())).unwrap_err()
     }
 
     fn refused(code: i64, description: &str) -> Failed {
@@ -215,6 +216,14 @@ mod tests {
         for gone in ["Bad Request: message to edit not found", "Bad Request: MESSAGE_ID_INVALID"] {
             assert!(matches!(refused(400, gone).painting(), Err(ChannelError::Gone(_))));
         }
+    }
+
+    #[test]
+    fn what_it_says_is_made_visible() {
+        let ChannelError::Never(why) = refused(400, "no\u{1b}[2J\u{202e}").sending() else {
+            panic!()
+        };
+        assert!(!why.contains(['\u{1b}', '\u{202e}']), "{why:?}");
     }
 
     #[test]

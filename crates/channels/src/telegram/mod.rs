@@ -1,6 +1,7 @@
 //! Telegram: messages in HTML with an inline keyboard, updates by long polling or by webhook.
 
 mod api;
+pub(crate) mod bare;
 mod channel;
 mod check;
 mod entities;

@@ -88,7 +88,7 @@ pub(super) async fn take(
     }
 }
 
-fn read(body: &[u8], id: &str) -> Result<Decided, String> {
+pub(super) fn read(body: &[u8], id: &str) -> Result<Decided, String> {
     let body: Body = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
     // What is not spelled like a digest is another one than was shown.

@@ -4,6 +4,7 @@
 //! and `webhook-signature`. The address comes from whoever opened the hold, so it is not trusted:
 //! `egress` keeps us from being sent into our own network.
 
+pub(crate) mod bare;
 mod body;
 mod channel;
 mod courier;

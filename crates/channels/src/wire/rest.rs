@@ -129,9 +129,9 @@ impl Rest {
 }
 
 impl Answer {
-    #[cfg(test)]
-    pub(crate) fn new(status: u16, body: &str) -> Answer {
-        Answer { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
+    /// Without headers, for whoever tries out what is made of it.
+    pub(crate) fn new(status: u16, body: &[u8]) -> Answer {
+        Answer { status, headers: HeaderMap::new(), body: body.to_vec() }
     }
 
     /// `None` if it is no JSON: a proxy's page, or half an answer.

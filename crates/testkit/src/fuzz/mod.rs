@@ -10,8 +10,11 @@ mod arguments;
 mod audit;
 mod bodies;
 mod config;
+mod doors;
 mod framing;
+mod gestures;
 mod headers;
+mod mcp;
 mod model_stream;
 pub mod mutate;
 mod pieces;
@@ -45,7 +48,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 28] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -54,10 +57,23 @@ pub const TARGETS: [Target; 23] = [
         also: &["holdpoint.example.toml"],
         ..target("config", "the configuration file", config::run)
     },
+    target(
+        "decisions",
+        "decisions that a program brings over a signed webhook",
+        gestures::decisions,
+    ),
+    target("doors", "bodies of the doors for clients of other systems", doors::run),
     target("frames", "frames of chat platforms, and the pointers in buttons", signed::frames),
     target("framing", "what an approval is bound to: digests over framed fields", framing::run),
+    target(
+        "gestures",
+        "messages and presses in chats, once the platform is believed",
+        gestures::gestures,
+    ),
     target("headers", "idempotency keys, tokens and cookies", headers::run),
+    target("mcp", "what MCP servers say", mcp::run),
     target("model_stream", "answers of models, in all three APIs", model_stream::run),
+    target("platform_answers", "what chat platforms answer to us", gestures::answers),
     target("policy", "rules and conditions of the policy", policy::run),
     target("problem", "what a server tells the command line", problem::run),
     Target {

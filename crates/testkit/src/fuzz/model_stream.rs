@@ -10,14 +10,15 @@ const CALLS_MAX: usize = 64;
 
 pub(super) fn run(bytes: &[u8]) {
     let mut pieces = Pieces::new(bytes);
-    let spoken = match pieces.byte() % 3 {
+    let first = pieces.byte();
+    let spoken = match first % 3 {
         0 => Spoken::Messages,
         1 => Spoken::Chat,
         _ => Spoken::Responses,
     };
     let size = usize::from(pieces.byte()).max(1);
     let stream = pieces.rest();
-    let told = refusal(spoken, 400 + u16::from(bytes[0]), stream);
+    let told = refusal(spoken, 400 + u16::from(first), stream);
     told_plainly(&told, stream.len());
     let whole = turn(spoken, [stream]);
     assert_eq!(whole, turn(spoken, stream.chunks(size)), "cut into pieces of {size}");

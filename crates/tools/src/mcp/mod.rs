@@ -13,6 +13,7 @@
 //! What is deliberately not here: sampling and roots (not announced), prompts and resources (tools
 //! only), resuming a cut HTTP stream (a call whose answer is lost is in doubt, like any other).
 
+pub mod bare;
 mod catalog;
 mod content;
 mod elicit;

@@ -1,0 +1,34 @@
+//! For [`crate::bare`].
+
+use domain::time::Timestamp;
+use ports::channel::ChannelError;
+use serde_json::Value;
+
+use super::gesture::{press, wrote};
+use super::heard::{Heard, heard};
+use super::settings::Settings;
+use crate::bare::{Gesture, OURSELVES};
+use crate::wire::Hidden;
+
+pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
+    let data: Value = serde_json::from_slice(body).ok()?;
+    let base = "https://api.example".parse().ok()?;
+    let settings = Settings::new("ding", OURSELVES, Hidden::new("s"), base);
+    // Messages and presses come to different addresses, and under different topics.
+    match data.get("msgId") {
+        Some(_) => wrote(&data, &settings).map(|wrote| Gesture::Wrote(Box::new(wrote))),
+        None => {
+            let press = press(&data, "dingtalk:press:1".into(), &settings, now)?;
+            Some(Gesture::Pressed(Box::new(press)))
+        }
+    }
+}
+
+pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
+    match heard(status, serde_json::from_slice(body).ok(), None) {
+        Heard::Done(_) => None,
+        // Another token is fetched, and it is said once more.
+        Heard::BadToken => Some(ChannelError::Again { after: None, why: String::new() }),
+        Heard::Failed(error) => Some(error),
+    }
+}

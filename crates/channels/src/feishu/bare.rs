@@ -1,0 +1,27 @@
+//! For [`crate::bare`].
+
+use domain::time::Timestamp;
+use ports::channel::ChannelError;
+
+use super::event::Event;
+use super::gesture::{self, MESSAGE, PRESS};
+use super::heard::{Heard, heard};
+use crate::bare::{Gesture, OURSELVES};
+
+pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
+    let event = Event::read(serde_json::from_slice(body).ok()?)?;
+    match event.kind.as_str() {
+        PRESS => Some(Gesture::Pressed(Box::new(gesture::press(&event, now)?))),
+        MESSAGE => Some(Gesture::Wrote(Box::new(gesture::wrote(&event, OURSELVES)?))),
+        _ => None,
+    }
+}
+
+pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
+    match heard(status, serde_json::from_slice(body).ok(), None) {
+        Heard::Done(_) => None,
+        // Another token is fetched, and it is said once more.
+        Heard::BadToken => Some(ChannelError::Again { after: None, why: String::new() }),
+        Heard::Failed(error) => Some(error),
+    }
+}

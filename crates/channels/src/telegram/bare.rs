@@ -1,0 +1,23 @@
+//! For [`crate::bare`].
+
+use domain::time::Timestamp;
+use ports::channel::ChannelError;
+
+use super::api::read;
+use super::entities::Me;
+use super::update::Update;
+use crate::bare::{Gesture, OURSELVES};
+use crate::wire::Answer;
+
+pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
+    let me = Me { id: OURSELVES.into(), username: "holdbot".into() };
+    match Update::read(&serde_json::from_slice(body).ok()?, &me, now) {
+        Update::Pressed { press, .. } => Some(Gesture::Pressed(press?)),
+        Update::Wrote(wrote) => Some(Gesture::Wrote(wrote)),
+        Update::Ignored => None,
+    }
+}
+
+pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
+    read(&Answer::new(status, body)).err().map(|failed| failed.sending())
+}

@@ -1,0 +1,67 @@
+//! What is made of a server's bytes, without a server around them: the very functions that the wires
+//! and hosts call, for whoever tries them with hostile input.
+
+use domain::digest::Digest;
+use domain::outcome::Outcome;
+use ports::asker::Asked;
+use serde_json::Value;
+
+use super::catalog::Definition;
+use super::content;
+use super::elicit::Elicited;
+use super::link::Identity;
+use super::message::{Incoming, answer, own_answer};
+use super::sse::Events;
+
+/// A message, as far as it says whose it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    Answered { id: u64, refused: Option<String> },
+    Asks { id: Value, method: String },
+    Says { method: String },
+}
+
+pub fn message(bytes: &[u8]) -> Option<Heard> {
+    Some(match Incoming::parse(bytes)? {
+        Incoming::Answer { id, answer } => {
+            Heard::Answered { id, refused: answer.err().map(|error| error.message) }
+        }
+        Incoming::Request { id, method, .. } => Heard::Asks { id, method },
+        Incoming::Notice { method, .. } => Heard::Says { method },
+    })
+}
+
+/// What a server's question gets from us without any person.
+pub fn own_reply(id: &Value, method: &str) -> Vec<u8> {
+    answer(id, own_answer(method))
+}
+
+/// The data of whole events, in a stream that comes in these pieces. `None`: one is too long.
+pub fn events<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    bytes_max: usize,
+) -> Option<Vec<Vec<u8>>> {
+    let mut events = Events::new(bytes_max);
+    let mut all = Vec::new();
+    for piece in pieces {
+        all.extend(events.take(piece).ok()?);
+    }
+    Some(all)
+}
+
+/// A tool that a server offers: its name, and what an approval of it is bound to.
+pub fn tool(definition: Value) -> Result<(String, Digest), String> {
+    let read = Definition::read(definition)?;
+    let digest = read.digest(&Identity::default());
+    Ok((read.name, digest))
+}
+
+/// What came of a call, if the tool declared this.
+pub fn outcome(result: &Value, definition: Value) -> Option<Outcome> {
+    Definition::read(definition).ok().map(|definition| content::outcome(result, &definition))
+}
+
+/// A question that a server has for people; the error is why they are not asked.
+pub fn question(params: &Value) -> Result<Asked, String> {
+    Elicited::read("server", "tool", params).map(|elicited| elicited.asked)
+}
