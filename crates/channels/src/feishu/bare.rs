@@ -11,8 +11,8 @@ use crate::bare::{Gesture, OURSELVES};
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let event = Event::read(serde_json::from_slice(body).ok()?)?;
     match event.kind.as_str() {
-        PRESS => Some(Gesture::Pressed(Box::new(gesture::press(&event, now)?))),
-        MESSAGE => Some(Gesture::Wrote(Box::new(gesture::wrote(&event, OURSELVES)?))),
+        PRESS => Some(Gesture::Pressed(Box::new(gesture::press(&event, None, now)?))),
+        MESSAGE => Some(Gesture::Wrote(Box::new(gesture::wrote(&event, None, OURSELVES)?))),
         _ => None,
     }
 }

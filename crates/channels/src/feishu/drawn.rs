@@ -71,6 +71,7 @@ mod tests {
             words_answer: true,
             code: Some("7K3F"),
             processing: false,
+            stands: false,
         };
         drawn(&showing, &settings, false, SENT)
     }

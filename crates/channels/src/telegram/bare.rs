@@ -14,7 +14,7 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     match Update::read(&serde_json::from_slice(body).ok()?, &me, now) {
         Update::Pressed { press, .. } => Some(Gesture::Pressed(press?)),
         Update::Wrote(wrote) => Some(Gesture::Wrote(wrote)),
-        Update::Ignored => None,
+        Update::Moved { .. } | Update::Ignored => None,
     }
 }
 

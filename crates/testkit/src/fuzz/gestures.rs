@@ -133,6 +133,8 @@ pub(super) fn answers(bytes: &[u8]) {
             | ChannelError::Never(why)
             | ChannelError::Gone(why),
         ) => told_plainly(&why, body.len()),
+        // Only Telegram's groups move, and each of its chats is a number.
+        Some(ChannelError::Moved(to)) => assert!(to.parse::<i64>().is_ok(), "{to}"),
     }
 }
 
