@@ -147,6 +147,33 @@ pub enum Event {
         policy: crate::digest::Digest,
         node: NodeId,
     },
+    /// Somebody pressed or wrote an answer in a channel that was not theirs to give. Nothing changed.
+    AnswerRefused {
+        refused: Box<RefusedAnswer>,
+    },
+    /// People could not be asked there; the hold can be answered elsewhere.
+    DeliveryFailed {
+        hold: HoldId,
+        channel: String,
+        /// A chat, or a person's identity on that platform.
+        to: String,
+        why: String,
+    },
+}
+
+/// An answer in a channel that does not count, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedAnswer {
+    pub channel: String,
+    /// As the platform vouches for it; `None` if it names nobody.
+    pub identity: Option<String>,
+    /// Whom that identity belongs to.
+    pub person: Option<PersonId>,
+    /// `None` if it points to nothing that was ever asked.
+    pub hold: Option<HoldId>,
+    pub why: String,
+    /// Others before it that are not listed one by one, because there were too many.
+    pub unlisted: u64,
 }
 
 impl Event {
@@ -181,6 +208,8 @@ impl Event {
             Event::TokenRevoked { .. } => "token.revoked",
             Event::LoggedIn { .. } => "person.logged_in",
             Event::PolicyInForce { .. } => "policy.in_force",
+            Event::AnswerRefused { .. } => "answer.refused",
+            Event::DeliveryFailed { .. } => "delivery.failed",
         }
     }
 

@@ -32,6 +32,7 @@ mod step;
 mod submit;
 mod timers;
 mod tools;
+mod undelivered;
 mod watch;
 
 use std::collections::HashMap;
@@ -63,6 +64,7 @@ pub use read::{HoldFilter, Until};
 pub use reveal::Revealed;
 pub use session::{NewSession, Said, Saying};
 pub use submit::Keep;
+pub use undelivered::Undelivered;
 pub use watch::{Follow, Followed, Happening};
 
 /// An agent as the configuration describes it, with its model and its tools at hand.

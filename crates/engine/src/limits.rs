@@ -46,3 +46,7 @@ pub const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// How long it stays on disk. Not a day: whoever sets the clock of a machine forward by one would make
 /// every repeat act a second time.
 pub const REPLIES_ON_DISK_MS: u64 = 7 * REPLIES_KEPT_MS;
+/// How long a hold says where people could not be asked: as long as the buttons of a chat live.
+pub(crate) const UNDELIVERED_KEPT_MS: u64 = 31 * 24 * 3_600_000;
+/// Places that are told of one hold. More would tell nobody more.
+pub(crate) const UNDELIVERED_SHOWN: usize = 100;

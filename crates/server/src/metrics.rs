@@ -36,6 +36,8 @@ pub(crate) struct Metrics {
     tokens: Family<Labels, Counter>,
     money: Counter<f64, AtomicU64>,
     budgets_used_up: Family<Labels, Counter>,
+    deliveries_failed: Family<Labels, Counter>,
+    answers_refused: Family<Labels, Counter>,
 }
 
 impl Metrics {
@@ -73,6 +75,12 @@ impl Metrics {
         let budgets_used_up = Family::default();
         let help = "Times that a run had to ask whether it may go on";
         registry.register("budgets_used_up", help, budgets_used_up.clone());
+        let deliveries_failed = Family::default();
+        let help = "Prompts that could not be delivered to a chat, and were given up";
+        registry.register("deliveries_failed", help, deliveries_failed.clone());
+        let answers_refused = Family::default();
+        let help = "Answers in chats that were not theirs to give";
+        registry.register("answers_refused", help, answers_refused.clone());
         Metrics {
             registry,
             requests,
@@ -86,6 +94,8 @@ impl Metrics {
             tokens,
             money,
             budgets_used_up,
+            deliveries_failed,
+            answers_refused,
         }
     }
 
@@ -122,6 +132,13 @@ impl Metrics {
             Event::BudgetUsedUp { used_up, .. } => {
                 let budget = used_up.of.name().to_owned();
                 self.budgets_used_up.get_or_create(&vec![("budget", budget)]).inc();
+            }
+            Event::DeliveryFailed { channel, .. } => {
+                self.deliveries_failed.get_or_create(&vec![("channel", channel.clone())]).inc();
+            }
+            Event::AnswerRefused { refused } => {
+                let labels = vec![("channel", refused.channel.clone())];
+                self.answers_refused.get_or_create(&labels).inc_by(1 + refused.unlisted);
             }
             Event::CallStarted { .. } => call("started"),
             Event::CallInDoubt { .. } => call("in_doubt"),

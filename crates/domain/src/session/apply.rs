@@ -152,7 +152,9 @@ impl Session {
             | Event::TokenMinted { .. }
             | Event::TokenRevoked { .. }
             | Event::LoggedIn { .. }
-            | Event::PolicyInForce { .. } => {}
+            | Event::PolicyInForce { .. }
+            | Event::AnswerRefused { .. }
+            | Event::DeliveryFailed { .. } => {}
         }
     }
 

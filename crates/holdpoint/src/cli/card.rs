@@ -98,6 +98,10 @@ fn facts(hold: &Value, now: Timestamp) -> Vec<(&'static str, String)> {
         push("cancelled", taken_back(&hold["cancelled"]));
     }
     push("outcome", outcome(&hold["outcome"]));
+    for one in hold["undelivered"].as_array().into_iter().flatten() {
+        let (channel, to, why) = (word(one, "channel"), word(one, "to"), word(one, "why"));
+        push("not asked", format!("could not be delivered to {to} by {channel}: {why}"));
+    }
     push("digest", word(hold, "digest"));
     facts
 }

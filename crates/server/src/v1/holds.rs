@@ -70,7 +70,11 @@ pub(crate) async fn list(
     let limit = filter.limit;
     let found = app.engine.holds(&who.caller, HoldFilter { limit: limit + 1, ..filter }).await?;
     let page = wire::List::cut(found, limit, |hold| hold.id.to_string());
-    let items = page.items.iter().map(|hold| wire::Hold::of(hold)).collect();
+    let mut items = Vec::with_capacity(page.items.len());
+    for hold in &page.items {
+        let undelivered = app.engine.undelivered(hold).await?;
+        items.push(wire::Hold::of(hold).undelivered(undelivered));
+    }
     Ok(json(StatusCode::OK, &wire::List::<wire::Hold> { items, next: page.next }))
 }
 
@@ -84,7 +88,8 @@ pub(crate) async fn open(State(app): State<App>, asked: Asked<NewHoldBody>) -> R
 
 pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -> Reply {
     let hold = app.engine.hold(&who.caller, id).await?;
-    Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
+    let undelivered = app.engine.undelivered(&hold).await?;
+    Ok(json(StatusCode::OK, &wire::Hold::of(&hold).undelivered(undelivered)))
 }
 
 pub(crate) async fn cancel(

@@ -156,6 +156,17 @@ fn payload(event: &Event, secrets: &Secrets, engine: &Engine) -> Value {
         Event::TokenRevoked { token, .. } => json!({"token": token.to_string()}),
         Event::LoggedIn { person, via } => json!({"person": person.to_string(), "via": via}),
         Event::PolicyInForce { policy, .. } => json!({"policy": policy.to_string()}),
+        Event::AnswerRefused { refused } => json!({
+            "channel": refused.channel,
+            "identity": refused.identity,
+            "person": refused.person.as_ref().map(ToString::to_string),
+            "hold": refused.hold.map(|hold| hold.to_string()),
+            "why": refused.why,
+            "unlisted": refused.unlisted,
+        }),
+        Event::DeliveryFailed { hold, channel, to, why } => {
+            json!({"hold": hold.to_string(), "channel": channel, "to": to, "why": why})
+        }
     }
 }
 

@@ -50,6 +50,19 @@ pub(crate) struct Hold {
     /// Who withdrew it, for a cancelled one.
     cancelled: Option<Cancelled>,
     outcome: Option<Outcome>,
+    /// Where people could not be asked. It can be answered elsewhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undelivered: Vec<Undelivered>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Undelivered {
+    channel: String,
+    /// A person, where it was one; else the chat as its platform calls it.
+    to: String,
+    why: String,
+    #[schemars(extend("format" = "date-time"))]
+    at: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -113,6 +126,16 @@ fn text<T: ToString>(value: &Option<T>) -> Option<String> {
 }
 
 impl Hold {
+    pub(crate) fn undelivered(self, undelivered: Vec<engine::Undelivered>) -> Hold {
+        let told = undelivered.into_iter().map(|one| Undelivered {
+            channel: one.channel,
+            to: one.to,
+            why: one.why,
+            at: one.at.to_string(),
+        });
+        Hold { undelivered: told.collect(), ..self }
+    }
+
     pub(crate) fn of(hold: &domain::hold::Hold) -> Hold {
         let secrets = Secrets::of(hold);
         let rendered = domain::view::render(hold);
@@ -181,6 +204,7 @@ impl Hold {
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
             outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session.is_none())),
+            undelivered: Vec::new(),
         }
     }
 

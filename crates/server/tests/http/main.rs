@@ -16,4 +16,5 @@ mod login;
 mod page;
 mod problems;
 mod tls;
+mod undelivered;
 mod world;

@@ -15,7 +15,11 @@ use super::{Broken, read_grant, read_hold, read_row, write_grant, write_hold, wr
 
 fn path(name: &str) -> PathBuf {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
-    let version = if samples::SINCE_V2.contains(&name) { "v2" } else { "v1" };
+    let version = match name {
+        name if samples::SINCE_V3.contains(&name) => "v3",
+        name if samples::SINCE_V2.contains(&name) => "v2",
+        _ => "v1",
+    };
     golden.join(version).join(format!("{name}.json"))
 }
 

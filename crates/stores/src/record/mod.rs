@@ -53,7 +53,8 @@ pub(crate) use row::{read_row, write_row};
 /// |---|---|
 /// | 1 | the beginning |
 /// | 2 | what turns cost, budgets that are used up, and who looked at secrets |
-pub const VERSION: u32 = 2;
+/// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
+pub const VERSION: u32 = 3;
 /// What holds and grants are written as.
 const FIRST: u32 = 1;
 

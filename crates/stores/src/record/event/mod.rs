@@ -191,6 +191,29 @@ pub(super) enum StoredEvent<'a> {
         policy: Hex,
         node: Text<NodeId>,
     },
+    AnswerRefused {
+        #[serde(borrow)]
+        channel: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        identity: Option<Cow<'a, str>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        person: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hold: Option<Text<HoldId>>,
+        #[serde(borrow)]
+        why: Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        unlisted: u64,
+    },
+    DeliveryFailed {
+        hold: Text<HoldId>,
+        #[serde(borrow)]
+        channel: Cow<'a, str>,
+        #[serde(borrow)]
+        to: Cow<'a, str>,
+        #[serde(borrow)]
+        why: Cow<'a, str>,
+    },
 }
 
 /// What a turn cost; money in millionths.
@@ -239,6 +262,7 @@ pub(super) fn version_of(event: &Event) -> u32 {
         Event::TurnCounted { .. }
         | Event::BudgetUsedUp { .. }
         | Event::HoldUpdated { change: HoldChange::Revealed(_), .. } => 2,
+        Event::AnswerRefused { .. } | Event::DeliveryFailed { .. } => 3,
         _ => 1,
     }
 }

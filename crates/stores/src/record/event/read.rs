@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use domain::budget::{Resource, UsedUp};
-use domain::event::Event;
+use domain::event::{Event, RefusedAnswer};
 use domain::id::SessionId;
 use domain::person::{Actor, PersonId};
 use domain::session::Home;
@@ -116,5 +116,22 @@ fn read_event(stored: StoredEvent<'_>, actor: &Actor, frame: Frame<'_>) -> Resul
         StoredEvent::PolicyInForce { policy, node } => {
             Event::PolicyInForce { policy: policy.0, node: node.0 }
         }
+        StoredEvent::AnswerRefused { channel, identity, person, hold, why, unlisted } => {
+            let refused = RefusedAnswer {
+                channel: channel.into_owned(),
+                identity: identity.map(Cow::into_owned),
+                person: person.map(|person| PersonId::new(&person)),
+                hold: hold.map(|hold| hold.0),
+                why: why.into_owned(),
+                unlisted,
+            };
+            Event::AnswerRefused { refused: Box::new(refused) }
+        }
+        StoredEvent::DeliveryFailed { hold, channel, to, why } => Event::DeliveryFailed {
+            hold: hold.0,
+            channel: channel.into_owned(),
+            to: to.into_owned(),
+            why: why.into_owned(),
+        },
     })
 }

@@ -118,5 +118,19 @@ fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredE
         Event::PolicyInForce { policy, node } => {
             StoredEvent::PolicyInForce { policy: Hex(*policy), node: Text(*node) }
         }
+        Event::AnswerRefused { refused } => StoredEvent::AnswerRefused {
+            channel: (&refused.channel).into(),
+            identity: refused.identity.as_deref().map(Into::into),
+            person: refused.person.as_ref().map(|person| person.as_str().into()),
+            hold: refused.hold.map(Text),
+            why: (&refused.why).into(),
+            unlisted: refused.unlisted,
+        },
+        Event::DeliveryFailed { hold, channel, to, why } => StoredEvent::DeliveryFailed {
+            hold: Text(*hold),
+            channel: channel.into(),
+            to: to.into(),
+            why: why.into(),
+        },
     }
 }

@@ -5,7 +5,7 @@ mod rows;
 
 use std::sync::Arc;
 
-pub(super) use names::{EVENT_NAMES, SINCE_V2, event_name};
+pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};

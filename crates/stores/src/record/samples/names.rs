@@ -35,10 +35,12 @@ pub(in crate::record) fn event_name(event: &Event) -> &'static str {
         Event::TokenRevoked { .. } => "TokenRevoked",
         Event::LoggedIn { .. } => "LoggedIn",
         Event::PolicyInForce { .. } => "PolicyInForce",
+        Event::AnswerRefused { .. } => "AnswerRefused",
+        Event::DeliveryFailed { .. } => "DeliveryFailed",
     }
 }
 
-pub(in crate::record) const EVENT_NAMES: [&str; 29] = [
+pub(in crate::record) const EVENT_NAMES: [&str; 31] = [
     "SessionOpened",
     "MessageQueued",
     "RunStarted",
@@ -68,9 +70,14 @@ pub(in crate::record) const EVENT_NAMES: [&str; 29] = [
     "TokenRevoked",
     "LoggedIn",
     "PolicyInForce",
+    "AnswerRefused",
+    "DeliveryFailed",
 ];
 
 /// What readers of the first version do not know; the golden files of these are in a folder of their
 /// own.
 pub(in crate::record) const SINCE_V2: [&str; 3] =
     ["turn_counted", "budget_used_up", "hold_revealed"];
+
+/// The same of the second version.
+pub(in crate::record) const SINCE_V3: [&str; 2] = ["answer_refused", "delivery_failed"];

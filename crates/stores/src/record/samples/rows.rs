@@ -6,10 +6,10 @@ use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::budget::{Resource, Usage, UsedUp};
 use domain::call::{Call, Clearance, ExecutionContext};
 use domain::digest::Digest;
-use domain::event::{Event, Scope as TokenScope, Token, TokenOwner};
+use domain::event::{Event, RefusedAnswer, Scope as TokenScope, Token, TokenOwner};
 use domain::grant::ClearedBy;
 use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk};
-use domain::id::{CallId, CommitId, GrantId, MessageId, StreamId, TokenId};
+use domain::id::{CallId, CommitId, GrantId, HoldId, MessageId, StreamId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
 use domain::person::{Actor, PersonId, Proof};
@@ -302,6 +302,26 @@ fn spending() -> Vec<Named> {
     ]
 }
 
+fn refusals() -> Vec<Event> {
+    let all = RefusedAnswer {
+        channel: "slack".into(),
+        identity: Some("U1".into()),
+        person: Some(ana()),
+        hold: Some(HoldId::new(MS, 5)),
+        why: "it is not for them".into(),
+        unlisted: 3,
+    };
+    let nothing = RefusedAnswer {
+        identity: None,
+        person: None,
+        hold: None,
+        why: "it points to no prompt of ours".into(),
+        unlisted: 0,
+        ..all.clone()
+    };
+    [all, nothing].map(|refused| Event::AnswerRefused { refused: Box::new(refused) }).into()
+}
+
 fn house() -> Vec<Named> {
     let token = |owner, scopes: &[TokenScope], note: Option<&str>| Event::TokenMinted {
         token: Box::new(Token {
@@ -330,6 +350,16 @@ fn house() -> Vec<Named> {
         (
             "policy_in_force",
             vec![Event::PolicyInForce { policy: Digest::of(b"a policy"), node: NODE }],
+        ),
+        ("answer_refused", refusals()),
+        (
+            "delivery_failed",
+            vec![Event::DeliveryFailed {
+                hold: HoldId::new(MS, 5),
+                channel: "feishu".into(),
+                to: "oc_1".into(),
+                why: "it cannot be done: the bot is not in the chat".into(),
+            }],
         ),
     ]
 }
