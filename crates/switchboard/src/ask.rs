@@ -7,14 +7,13 @@ use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::Error;
 use ports::channel::Place;
-use ports::store::PutNote;
 
 use crate::delivery::{Delivery, Stage, key_of};
 use crate::limits::PAGE;
 use crate::places::places;
 use crate::send::here;
 use crate::shelf::{self, Next};
-use crate::{Switchboard, Wire, onlooker};
+use crate::{Switchboard, Wire, onlooker, queue};
 
 impl Switchboard {
     /// Writes down where people are to be asked. Nothing is sent that does not stand here first, and
@@ -34,13 +33,9 @@ impl Switchboard {
                 let (first, place) = self.names_of_place(wire, known).await?;
                 let Some(key) = key_of(&wire.name, hold.id, &first) else { continue };
                 let delivery = Delivery::reserve(hold, &place, || self.0.chance.bits());
-                let record = PutNote {
-                    expected: Some(0),
-                    due_at: Some(self.0.clock.now()),
-                    ..shelf::put(&wire.shelves.out, &format!("d/{}", key.as_str()), &delivery)
-                };
-                let index = shelf::put(&wire.shelves.holds, &index(hold.id, key.as_str()), &());
-                let mut puts = vec![record, index];
+                let (note, now) = (format!("d/{}", key.as_str()), self.0.clock.now());
+                let mut puts = queue::put(&wire.shelves, &note, &delivery, Some(0), now);
+                puts.push(shelf::put(&wire.shelves.holds, &index(hold.id, key.as_str()), &()));
                 if let Place::Chat { chat, .. } = &place {
                     let here = here(chat, key.as_str());
                     puts.push(shelf::put(&wire.shelves.here, &here, &()));
@@ -48,17 +43,18 @@ impl Switchboard {
                 self.store().put_notes(puts).await?;
                 concerned = true;
             }
-            wire.wake.notify_one();
+            wire.wake();
         }
         Ok(concerned)
     }
 
     /// The hold is another than it was: every prompt of it is to be drawn again.
     pub(crate) async fn touch(&self, hold: HoldId) -> Result<bool, Error> {
+        let over = self.store().hold(hold).await?.is_none_or(|hold| !hold.is_pending());
         let mut concerned = false;
         for wire in self.0.lines.values().filter(|wire| !wire.line.channel.every_step()) {
             for key in self.prompts(wire, hold).await? {
-                self.redraw(wire, &key, None).await?;
+                self.draw_again(wire, &key, None, over).await?;
                 concerned = true;
             }
         }
@@ -73,6 +69,16 @@ impl Switchboard {
         key: &str,
         drawn: Option<&Hold>,
     ) -> Result<Option<Delivery>, Error> {
+        self.draw_again(wire, key, drawn, false).await
+    }
+
+    async fn draw_again(
+        &self,
+        wire: &Wire,
+        key: &str,
+        drawn: Option<&Hold>,
+        over: bool,
+    ) -> Result<Option<Delivery>, Error> {
         let soonest = wire.not_before(key, self.0.clock.now());
         let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
             if matches!(delivery.stage, Stage::Over { .. }) {
@@ -82,13 +88,15 @@ impl Switchboard {
             if let Some(hold) = drawn {
                 delivery.turn_to(hold, || self.0.chance.bits());
             }
-            // One that is just being sent, or waits for a platform to recover, is not hurried.
-            let waits = delivery.attempts > 0;
+            // One that is just being sent, or waits for a platform to recover, is not hurried; unless it
+            // need not be sent at all any more, and others wait behind it.
+            let needless = over && delivery.never_left();
+            let waits = delivery.attempts > 0 && !needless;
             Some(Next::due(due_at.filter(|_| waits).unwrap_or(soonest)))
         };
         let note = format!("d/{key}");
-        let delivery = shelf::update(self.store(), &wire.shelves.out, &note, change).await?;
-        wire.wake.notify_one();
+        let delivery = self.update(wire, &note, change).await?;
+        wire.wake();
         Ok(delivery)
     }
 

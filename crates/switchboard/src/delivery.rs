@@ -9,6 +9,7 @@ use replies::Code;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::OLD_NONCES;
+use crate::queue::{Outgoing, Ticket};
 use crate::send::Steps;
 use crate::shelf::short;
 
@@ -16,6 +17,7 @@ use crate::shelf::short;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Delivery {
     v: u8,
+    ticket: Ticket,
     pub(crate) hold: String,
     pub(crate) place: StoredPlace,
     /// Of the hold that nonce and code were made for. Whatever else is asked gets others, so that a
@@ -122,6 +124,7 @@ impl Delivery {
         let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
         Delivery {
             v: 1,
+            ticket: Ticket::of_a_prompt(hold.opened_at),
             hold: hold.id.to_string(),
             place: StoredPlace::from(place),
             asks: hold.digest().to_string(),
@@ -179,6 +182,11 @@ impl Delivery {
         moved && !matches!(self.stage, Stage::Over { .. })
     }
 
+    /// Certainly nobody has seen it.
+    pub(crate) fn never_left(&self) -> bool {
+        matches!(self.stage, Stage::Reserved) && !self.perhaps_sent
+    }
+
     pub(crate) fn shows(&self, hold: &Hold) -> bool {
         self.digest.as_deref() == Some(hold.digest().to_string().as_str())
     }
@@ -198,13 +206,18 @@ impl Delivery {
             Stage::Over { posted, .. } => posted.as_ref(),
         }
     }
+}
 
-    /// What is sent to one chat is sent in order.
-    pub(crate) fn lane(&self) -> String {
+impl Outgoing for Delivery {
+    fn lane(&self) -> String {
         match self.posted() {
             Some(posted) => posted.chat.clone(),
             None => self.place.lane(),
         }
+    }
+
+    fn ticket(&self) -> Option<&Ticket> {
+        matches!(self.stage, Stage::Reserved).then_some(&self.ticket)
     }
 }
 

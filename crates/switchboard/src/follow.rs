@@ -8,7 +8,6 @@ use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
 use engine::{Error, Followed, Happening, HoldFilter};
 use ports::channel::{Step, StepKind};
-use ports::store::PutNote;
 
 use crate::limits::{NOTE_EVERY, PAGE, STORE_RETRY};
 use crate::places::place_of;
@@ -206,11 +205,12 @@ impl Switchboard {
         };
         let Some(place) = place_of(wire, &session) else { return Ok(false) };
         let (_, place) = self.names_of_place(wire, place).await?;
-        let saying = Saying::new(&place, &text(Words(wire.line.language)));
-        let put: PutNote = saying.put(&wire.shelves, key, happening.at);
+        let text = text(Words(wire.line.language));
+        let saying = Saying::new(&place, &text, happening.at);
         // `false`: it was said before, by a process that had not noted how far it had come.
-        self.store().put_notes(vec![put]).await?;
-        wire.wake.notify_one();
+        let now = self.0.clock.now();
+        self.store().put_notes(saying.put(&wire.shelves, key, now)).await?;
+        wire.wake();
         Ok(true)
     }
 

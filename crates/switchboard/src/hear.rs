@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::line::OnAmbiguous;
 use crate::meaning::{asked, of_verdict};
+use crate::refuse::Tried;
 use crate::saying::Saying;
 use crate::shelf::{self, chat_key};
 use crate::words::Words;
@@ -88,7 +89,10 @@ impl Switchboard {
                 let heard = Heard { wire, wrote, caller, person, identity, codes };
                 self.understand(&heard, &here.waiting, &event).await?;
             }
-            _ => self.tell_a_stranger(wire, wrote, identity).await?,
+            _ => {
+                self.stranger_answers(wire, wrote, identity).await?;
+                self.tell_a_stranger(wire, wrote, identity).await?;
+            }
         }
         self.mark(wire, &event, &Seen::Done).await
     }
@@ -110,6 +114,7 @@ impl Switchboard {
                     let context = one.context(heard.wrote, false);
                     if !matches!(parse(&heard.wrote.text, &context), Verdict::Ambiguous(_)) {
                         let text = heard.words().not_entitled(&one.hold.tag);
+                        self.not_theirs(heard, one, "it is not for them").await;
                         self.whisper(heard, "not-entitled", &text).await?;
                     }
                 }
@@ -166,6 +171,7 @@ impl Switchboard {
                 self.changed_meanwhile(heard, one).await
             }
             Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
+                self.not_theirs(heard, one, "it is not for them").await;
                 self.whisper(heard, "not-entitled", &words.not_entitled(tag)).await
             }
             Err(Error::Refused(refusal)) => {
@@ -175,7 +181,13 @@ impl Switchboard {
         }
     }
 
+    async fn not_theirs(&self, heard: &Heard<'_>, one: &Waiting, why: &'static str) {
+        let (identity, hold) = (Some(heard.identity), Some(one.hold.id));
+        self.refuse(heard.wire, Tried { identity, hold, event: &heard.wrote.event, why }).await;
+    }
+
     async fn changed_meanwhile(&self, heard: &Heard<'_>, one: &Waiting) -> Result<(), Error> {
+        self.not_theirs(heard, one, "it has changed since it was shown there").await;
         self.redraw(heard.wire, &one.key, None).await?;
         self.reply(heard, "changed", &heard.words().changed(&one.hold.tag)).await
     }
@@ -262,6 +274,29 @@ impl Switchboard {
         Ok(())
     }
 
+    /// Whoever is linked to nobody decides nothing; that they tried is written down.
+    async fn stranger_answers(
+        &self,
+        wire: &Wire,
+        wrote: &Wrote,
+        identity: &str,
+    ) -> Result<(), Error> {
+        let to_us = wrote.direct || wrote.mentions_us || wrote.replies_to.is_some();
+        if !to_us {
+            return Ok(());
+        }
+        let here = self.look_around(wire, &wrote.chat).await?;
+        let answers = |one: &&Waiting| {
+            !matches!(parse(&wrote.text, &one.context(wrote, false)), Verdict::Ambiguous(_))
+        };
+        if let Some(one) = here.waiting.iter().find(answers) {
+            let (identity, hold) = (Some(identity), Some(one.hold.id));
+            let why = "nobody is linked to them";
+            self.refuse(wire, Tried { identity, hold, event: &wrote.event, why }).await;
+        }
+        Ok(())
+    }
+
     /// Somebody who talks to us and is linked to nobody is told how to be, once a day.
     async fn tell_a_stranger(
         &self,
@@ -280,10 +315,12 @@ impl Switchboard {
             ..shelf::put(&wire.shelves.seen, &stranger, &())
         };
         let text = Words(wire.line.language).unlinked(self.key_of_links(wire), identity);
-        let saying = Saying::new(&place(wrote), &text).whispered_to(identity);
+        let saying = Saying::new(&place(wrote), &text, now).whispered_to(identity);
         let key = format!("stranger-{}", chat_key(&wrote.event));
-        if self.store().put_notes(vec![first, saying.put(&wire.shelves, &key, now)]).await? {
-            wire.wake.notify_one();
+        let mut puts = saying.put(&wire.shelves, &key, now);
+        puts.push(first);
+        if self.store().put_notes(puts).await? {
+            wire.wake();
         }
         Ok(())
     }
@@ -294,7 +331,8 @@ impl Switchboard {
         about: &str,
         text: &str,
     ) -> Result<(), Error> {
-        let saying = Saying::new(&place(heard.wrote), text).replying_to(&heard.wrote.message);
+        let now = self.0.clock.now();
+        let saying = Saying::new(&place(heard.wrote), text, now).replying_to(&heard.wrote.message);
         self.say(heard, about, &saying).await
     }
 
@@ -304,7 +342,8 @@ impl Switchboard {
         about: &str,
         text: &str,
     ) -> Result<(), Error> {
-        let saying = Saying::new(&place(heard.wrote), text)
+        let now = self.0.clock.now();
+        let saying = Saying::new(&place(heard.wrote), text, now)
             .replying_to(&heard.wrote.message)
             .whispered_to(heard.identity);
         self.say(heard, about, &saying).await
@@ -312,9 +351,9 @@ impl Switchboard {
 
     async fn say(&self, heard: &Heard<'_>, about: &str, saying: &Saying) -> Result<(), Error> {
         let key = format!("{about}-{}", chat_key(&heard.wrote.event));
-        let put = saying.put(&heard.wire.shelves, &key, self.0.clock.now());
-        self.store().put_notes(vec![put]).await?;
-        heard.wire.wake.notify_one();
+        let puts = saying.put(&heard.wire.shelves, &key, self.0.clock.now());
+        self.store().put_notes(puts).await?;
+        heard.wire.wake();
         Ok(())
     }
 }

@@ -21,21 +21,24 @@ mod moved;
 mod outbox;
 mod places;
 mod press;
+mod queue;
 mod reask;
+mod refuse;
 mod rule;
 mod saying;
 mod send;
 mod shelf;
+mod speak;
 mod takeover;
 mod talk;
 mod words;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::person::People;
 use domain::time::Timestamp;
-use engine::{Caller, Engine};
+use engine::{Caller, Engine, Error};
 use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
 use ports::store::Store;
@@ -47,7 +50,10 @@ pub use limits::Limits;
 pub use line::{Line, OnAmbiguous};
 
 use limits::REPLY_FIRST_MS;
-use shelf::Shelves;
+use outbox::Desk;
+use queue::Outgoing;
+use refuse::Refusals;
+use shelf::{Next, Shelves};
 
 /// Everything that a switchboard is made of.
 pub struct Setup {
@@ -80,15 +86,13 @@ struct Wire {
     name: Arc<str>,
     line: Line,
     shelves: Shelves,
-    /// Something is due.
-    wake: Notify,
+    news: Desk,
+    paints: Desk,
     /// A record was changed.
     noted: Notify,
-    /// Chats to which something is on its way.
-    busy: Mutex<HashSet<String>>,
+    refusals: Refusals,
     /// Prompts that an answer to a press draws just now, and until when.
     replied: Mutex<HashMap<String, Timestamp>>,
-    room: Arc<Semaphore>,
     /// One message of a chat is dealt with after the other.
     turns: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
@@ -101,11 +105,11 @@ impl Switchboard {
                 shelves: Shelves::of(&name),
                 name: name.clone(),
                 line,
-                wake: Notify::new(),
+                news: Desk::new(&setup.limits),
+                paints: Desk::new(&setup.limits),
                 noted: Notify::new(),
-                busy: Mutex::default(),
+                refusals: Refusals::default(),
                 replied: Mutex::default(),
-                room: Arc::new(Semaphore::new(setup.limits.sends_at_once)),
                 turns: Mutex::default(),
             };
             (name, Arc::new(wire))
@@ -157,6 +161,16 @@ impl Switchboard {
 
     fn store(&self) -> &dyn Store {
         self.0.engine.store().as_ref()
+    }
+
+    /// Changes a record of what goes out, and where it stands in its lane.
+    async fn update<T: Outgoing>(
+        &self,
+        wire: &Wire,
+        note: &str,
+        change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
+    ) -> Result<Option<T>, Error> {
+        queue::update(self.store(), &wire.shelves, note, self.0.clock.now(), change).await
     }
 }
 

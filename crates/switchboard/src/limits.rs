@@ -7,8 +7,8 @@ pub struct Limits {
     /// From a call of a platform to its answer. A platform that needs longer is asked again under the same
     /// key; meanwhile its other chats have the other places.
     pub send_timeout: Duration,
-    /// Messages on their way at once, in different chats of one channel. Platforms take five a second
-    /// for each chat, and fifty for all.
+    /// Messages on their way at once, in different chats of one channel, and as many repaints. Platforms
+    /// take five a second for each chat, and fifty for all.
     pub sends_at_once: usize,
     /// Between attempts where the platform names no time: doubled each time, up to the last.
     pub retry: Duration,
@@ -82,9 +82,11 @@ pub(crate) const STEPS_MAX: usize = 32;
 pub(crate) const NOTE_EVERY: u64 = 256;
 /// Until the store is asked again that could not be reached.
 pub(crate) const STORE_RETRY: Duration = Duration::from_secs(1);
-/// While all that is due waits for a chat that is busy: what falls due meanwhile in others is seen then.
-pub(crate) const BLOCKED_LOOK: Duration = Duration::from_millis(250);
 /// What an agent may say in one message of a chat. More is on the page.
 pub(crate) const TEXT_BYTES_MAX: usize = 16_000;
 /// Names that one chat has had. A group of Telegram's gets another one once.
 pub(crate) const NAMES_MAX: usize = 4;
+/// Refused answers of one channel that are listed in the log one by one, and for how long. A person makes a
+/// few mistakes in an hour; whoever makes more of them is known by then, and the rest is counted.
+pub(crate) const REFUSALS_PER_WINDOW: u32 = 100;
+pub(crate) const REFUSALS_WINDOW_MS: u64 = 3_600_000;

@@ -61,14 +61,14 @@ impl Switchboard {
             ];
             moved.then(|| Next { due_at: Some(now), forget_at: None, beside })
         };
-        shelf::update(self.store(), &wire.shelves.out, &note, change).await?;
+        self.update(wire, &note, change).await?;
         if !moved {
             // Over, or gone: it is not among the open ones of this chat any more.
             let gone = shelf::remove(&wire.shelves.here, &here(from, key));
             self.store().put_notes(vec![gone]).await?;
         }
         wire.noted.notify_waiters();
-        wire.wake.notify_one();
+        wire.wake();
         Ok(())
     }
 
@@ -86,8 +86,8 @@ impl Switchboard {
             saying.place.rename(from, to);
             Some(Next::due(self.0.clock.now()))
         };
-        shelf::update(self.store(), &wire.shelves.out, note, change).await?;
-        wire.wake.notify_one();
+        self.update(wire, note, change).await?;
+        wire.wake();
         Ok(())
     }
 

@@ -1,24 +1,57 @@
-//! Carries out what is due on one line: in each chat one thing after the other, in different chats at the
-//! same time. Lines know nothing of one another, so one that is dead delays no other.
+//! Carries out what is due on one line: in each lane one thing after the other, and in different lanes at
+//! the same time, whichever waits the longest first. A lane that was served goes behind the others, so one
+//! chat with a thousand messages has its turn as often as one with a single message. Lines know nothing of
+//! one another, so one that is dead delays no other.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::store::{Note, PutNote};
+use ports::store::PutNote;
+use tokio::sync::{Notify, Semaphore};
 
-use crate::delivery::Delivery;
-use crate::limits::{BLOCKED_LOOK, PAGE, STORE_RETRY, UNREADABLE_MS};
-use crate::saying::Saying;
+use crate::limits::{Limits, STORE_RETRY, UNREADABLE_MS, UPDATE_ATTEMPTS};
+use crate::queue::{self, Kind, Sound};
 use crate::{Switchboard, Wire, shelf};
 
-/// What is left when everything was started that can be.
-enum Left {
-    Nothing,
-    Until(Duration),
-    /// Something waits for its chat, or for a place.
-    Blocked,
+/// Lanes of one kind, on one line. A cache of nothing: what is due is in the records.
+pub(crate) struct Desk {
+    /// Something may be due.
+    wake: Notify,
+    /// Lanes of which something is on its way.
+    busy: Mutex<HashSet<String>>,
+    room: Arc<Semaphore>,
+}
+
+impl Desk {
+    pub(crate) fn new(limits: &Limits) -> Desk {
+        Desk {
+            wake: Notify::new(),
+            busy: Mutex::default(),
+            room: Arc::new(Semaphore::new(limits.sends_at_once)),
+        }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Wire {
+    fn desk(&self, kind: Kind) -> &Desk {
+        match kind {
+            Kind::News => &self.news,
+            Kind::Paints => &self.paints,
+        }
+    }
+
+    /// Something is to be sent.
+    pub(crate) fn wake(&self) {
+        self.news.wake.notify_one();
+        self.paints.wake.notify_one();
+    }
 }
 
 impl Switchboard {
@@ -27,16 +60,15 @@ impl Switchboard {
             // Its leases bring it back.
             tracing::warn!(channel = %wire.name, %error, "what was being sent cannot be read");
         }
+        tokio::join!(self.desk(&wire, Kind::News), self.desk(&wire, Kind::Paints));
+    }
+
+    async fn desk(&self, wire: &Arc<Wire>, kind: Kind) {
         loop {
-            let pause = match self.start_due(&wire).await {
-                Ok(Left::Nothing) => None,
-                Ok(Left::Until(pause)) => Some(pause),
-                Ok(Left::Blocked) => Some(BLOCKED_LOOK),
-                Err(error) => {
-                    tracing::warn!(channel = %wire.name, %error, "what is to be sent cannot be read");
-                    Some(STORE_RETRY)
-                }
-            };
+            let pause = self.start_due(wire, kind).await.unwrap_or_else(|error| {
+                tracing::warn!(channel = %wire.name, %error, "what is to be sent cannot be read");
+                Some(STORE_RETRY)
+            });
             let slept = async {
                 match pause {
                     Some(pause) => self.0.clock.sleep(pause).await,
@@ -46,32 +78,34 @@ impl Switchboard {
             tokio::select! {
                 biased;
                 () = self.0.closing.cancelled() => return,
-                () = wire.wake.notified() => {}
+                () = wire.desk(kind).wake.notified() => {}
                 () = slept => {}
             }
         }
     }
 
-    async fn start_due(&self, wire: &Arc<Wire>) -> Result<Left, Error> {
+    /// Starts whatever can be, and says when something else falls due. Whoever is on its way wakes us
+    /// when it has arrived.
+    async fn start_due(&self, wire: &Arc<Wire>, kind: Kind) -> Result<Option<Duration>, Error> {
+        let desk = wire.desk(kind);
+        // So many that, after those on their way, there is one for each place and the one after.
+        let looked_at = desk.busy().len() + desk.room.available_permits() + 1;
         let now = self.0.clock.now();
-        let mut due = self.store().due_notes(&wire.shelves.out, now, PAGE).await?;
-        // What an agent says comes before what it asks about in the same moment.
-        due.sort_by_key(|note| (note.due_at, !note.key.starts_with("s/")));
-        let mut blocked = due.len() == PAGE;
-        for note in due {
-            let Some(lane) = lane_of(&note) else {
-                self.put_off(note, now).await?;
-                continue;
-            };
-            if wire.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&lane) {
-                blocked = true;
+        let lanes = wire.shelves.lanes(kind);
+        let whenever = Timestamp::from_ms(i64::MAX);
+        for lane in self.store().due_notes(lanes, whenever, looked_at).await? {
+            if desk.busy().contains(&lane.key) {
                 continue;
             }
-            let Ok(place) = wire.room.clone().try_acquire_owned() else { return Ok(Left::Blocked) };
-            let going = OnItsWay::new(wire.clone(), lane);
+            let wait = lane.due_at.unwrap_or(now).ms_since(now);
+            if wait > 0 {
+                return Ok(Some(Duration::from_millis(wait)));
+            }
+            let Ok(place) = desk.room.clone().try_acquire_owned() else { return Ok(None) };
+            let going = OnItsWay::new(wire.clone(), kind, lane.key);
             let board = self.clone();
             self.spawn(async move {
-                if let Err(error) = board.send(&going.wire, &note.key).await {
+                if let Err(error) = board.serve(&going.wire, kind, &going.lane).await {
                     let channel = &going.wire.name;
                     tracing::warn!(%channel, %error, "what was sent could not be written down");
                     // The lease brings it back; but not at once.
@@ -81,56 +115,74 @@ impl Switchboard {
                 drop(going);
             });
         }
-        if blocked {
-            return Ok(Left::Blocked);
-        }
-        Ok(match self.store().next_due_note(&wire.shelves.out).await? {
-            // In hand already: whoever has it wakes us.
-            Some(at) if at <= now => Left::Blocked,
-            Some(at) => Left::Until(Duration::from_millis(at.ms_since(now).max(1))),
-            None => Left::Nothing,
-        })
+        Ok(None)
     }
 
-    /// What cannot be read is not lost; but nobody looks at it all the time.
-    async fn put_off(&self, note: Note, now: Timestamp) -> Result<(), Error> {
-        let put = PutNote {
-            shelf: note.shelf,
-            key: note.key,
-            value: Some(note.value),
-            expected: Some(note.version),
-            due_at: Some(now.plus_ms(UNREADABLE_MS)),
-            forget_at: note.forget_at,
-        };
-        self.store().put_notes(vec![put]).await?;
+    /// Sends one thing of a lane.
+    async fn serve(&self, wire: &Arc<Wire>, kind: Kind, lane: &str) -> Result<(), Error> {
+        let (store, shelves, now) = (self.store(), &wire.shelves, self.0.clock.now());
+        let first = queue::first(store, shelves, kind, lane).await?;
+        if let Some(first) = first.filter(|first| first.due <= now) {
+            match first.is_sound(store, shelves, now).await? {
+                Sound::Yes => self.send(wire, &first.key).await?,
+                Sound::Stale(mended) => {
+                    store.put_notes(mended).await?;
+                    wire.wake();
+                }
+                // Not lost; but nobody looks at it all the time, and nothing waits for it.
+                Sound::Unreadable => {
+                    let until = now.plus_ms(UNREADABLE_MS);
+                    store.put_notes(first.steps_aside(shelves, lane, now, until)).await?;
+                    wire.wake();
+                }
+            }
+        }
+        self.lane_is_due(wire, kind, lane).await
+    }
+
+    /// Writes down when a lane is due next: behind those that are due already.
+    async fn lane_is_due(&self, wire: &Wire, kind: Kind, lane: &str) -> Result<(), Error> {
+        let (store, shelves) = (self.store(), &wire.shelves);
+        for _ in 0..UPDATE_ATTEMPTS {
+            // Read before its entries: whoever puts one in meanwhile is not overlooked.
+            let version =
+                store.note(shelves.lanes(kind), lane).await?.map_or(0, |note| note.version);
+            let next = queue::first(store, shelves, kind, lane).await?;
+            let put = match next {
+                Some(first) => PutNote {
+                    due_at: Some(first.due.max(self.0.clock.now())),
+                    ..shelf::put(shelves.lanes(kind), lane, &())
+                },
+                None => shelf::remove(shelves.lanes(kind), lane),
+            };
+            let put = PutNote { expected: Some(version), ..put };
+            if store.put_notes(vec![put]).await? {
+                return Ok(());
+            }
+        }
+        // It is still due, and looked at again.
         Ok(())
     }
 }
 
-/// Nothing else goes to this chat meanwhile.
+/// Nothing else of this lane goes meanwhile.
 struct OnItsWay {
     wire: Arc<Wire>,
+    kind: Kind,
     lane: String,
 }
 
 impl OnItsWay {
-    fn new(wire: Arc<Wire>, lane: String) -> OnItsWay {
-        wire.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(lane.clone());
-        OnItsWay { wire, lane }
+    fn new(wire: Arc<Wire>, kind: Kind, lane: String) -> OnItsWay {
+        wire.desk(kind).busy().insert(lane.clone());
+        OnItsWay { wire, kind, lane }
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        let mut busy = self.wire.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        busy.remove(&self.lane);
-        self.wire.wake.notify_one();
-    }
-}
-
-fn lane_of(note: &Note) -> Option<String> {
-    match note.key.starts_with("s/") {
-        true => shelf::parse::<Saying>(note).map(|read| read.record.place.lane()),
-        false => shelf::parse::<Delivery>(note).map(|read| read.record.lane()),
+        let desk = self.wire.desk(self.kind);
+        desk.busy().remove(&self.lane);
+        desk.wake.notify_one();
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::hold::{Hold, Question};
+use domain::id::HoldId;
 use domain::refusal::Refusal;
 use engine::{Answering, Caller, Error};
 use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Told, Wrote};
@@ -11,6 +12,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::meaning::{NoAnswer, of_press};
+use crate::refuse::Tried;
 use crate::{Switchboard, Wire, shelf};
 
 #[async_trait]
@@ -97,7 +99,8 @@ impl Switchboard {
         let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {
-                return Ok(self.refused(wire, press, Told::NotHere, "there is no such button"));
+                let why = "there is no such button";
+                return Ok(self.refused(wire, press, Some(hold.id), Told::NotHere, why).await);
             }
             Err(NoAnswer::Invalid(why)) => return Ok(Told::Invalid(why.to_owned())),
         };
@@ -113,10 +116,11 @@ impl Switchboard {
                 Ok(redraw(&hold).map_or(Told::NotHere, Told::Already))
             }
             Err(Error::Refused(Refusal::VersionConflict { hold })) => {
-                self.changed(wire, key, &posted, &hold).await
+                self.changed(wire, press, &posted, &hold).await
             }
             Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
-                Ok(self.refused(wire, press, Told::NotEntitled, "it is not for them"))
+                let why = "it is not for them";
+                Ok(self.refused(wire, press, Some(hold.id), Told::NotEntitled, why).await)
             }
             Err(Error::Refused(refusal)) => Ok(Told::Invalid(refusal.to_string())),
             Err(error) => Err(error),
@@ -139,7 +143,11 @@ impl Switchboard {
             .as_ref()
             .is_some_and(|person| hold.admits(person.id(), self.0.engine.people()));
         Ok(match (admitted, self.redrawn(&press.pointer.key, &delivery, &posted, &hold)) {
-            (false, _) => Opened::Refused(Told::NotEntitled),
+            (false, _) => {
+                let (about, told) = (Some(hold.id), Told::NotEntitled);
+                let why = "it is not for them";
+                Opened::Refused(self.refused(wire, press, about, told, why).await)
+            }
             (true, Some(redraw)) if has_form && delivery.takes_a_yes => Opened::Form(redraw),
             _ => Opened::Refused(Told::NotHere),
         })
@@ -148,27 +156,31 @@ impl Switchboard {
     /// Everything that is asked of a press before its meaning. `Err` says what whoever pressed is told.
     async fn look(&self, wire: &Arc<Wire>, press: &Press) -> Result<Result<Looked, Told>, Error> {
         let key = &press.pointer.key;
-        let refused = |told, why| Ok(Err(self.refused(wire, press, told, why)));
+        let refused =
+            async |hold, told, why| Ok(Err(self.refused(wire, press, hold, told, why).await));
         let Some(Standing { delivery, posted, old }) = self.standing(wire, key, press).await?
         else {
-            return refused(Told::NotHere, "it points to no prompt of ours");
+            return refused(None, Told::NotHere, "it points to no prompt of ours").await;
         };
+        let about = delivery.hold();
         let elsewhere = wire.line.channel.names_chats() && posted.chat != press.chat;
         if elsewhere || posted.message != press.message {
-            return refused(Told::NotHere, "its prompt stands elsewhere");
+            return refused(about, Told::NotHere, "its prompt stands elsewhere").await;
         }
         let Some(operator) = &press.operator else {
-            return refused(Told::NotEntitled, "the platform names nobody");
+            return refused(about, Told::NotEntitled, "the platform names nobody").await;
         };
         let Some(caller) = self.caller(wire, operator, &press.message) else {
-            return refused(Told::NotEntitled, "nobody is linked to them");
+            return refused(about, Told::NotEntitled, "nobody is linked to them").await;
         };
-        let Some(id) = delivery.hold() else {
-            return refused(Told::NotHere, "its prompt names no hold");
+        let Some(id) = about else {
+            return refused(None, Told::NotHere, "its prompt names no hold").await;
         };
         let hold = match self.0.engine.hold(&caller, id).await {
             Ok(hold) => hold,
-            Err(Error::Refused(_)) => return refused(Told::NotEntitled, "it is not for them"),
+            Err(Error::Refused(_)) => {
+                return refused(about, Told::NotEntitled, "it is not for them").await;
+            }
             Err(error) => return Err(error),
         };
         let redraw = || self.redrawn(key, &delivery, &posted, &hold);
@@ -177,22 +189,26 @@ impl Switchboard {
         }
         // Pressed on what is no longer asked.
         if old || !delivery.shows(&hold) {
-            return self.changed(wire, key, &posted, &hold).await.map(Err);
+            return self.changed(wire, press, &posted, &hold).await.map(Err);
         }
         Ok(Ok(Looked { caller, delivery, posted, hold }))
     }
 
+    /// What was pressed is no longer asked.
     async fn changed(
         &self,
         wire: &Wire,
-        key: &Key,
+        press: &Press,
         posted: &StoredPosted,
         hold: &Hold,
     ) -> Result<Told, Error> {
+        let key = &press.pointer.key;
         wire.reply_first(key.as_str(), self.0.clock.now());
         let turned = self.redraw(wire, key.as_str(), Some(hold)).await?;
         let redraw = turned.and_then(|delivery| self.redrawn(key, &delivery, posted, hold));
-        Ok(redraw.map_or(Told::NotHere, Told::Changed))
+        let told = redraw.map_or(Told::NotHere, Told::Changed);
+        let why = "it has changed since it was shown there";
+        Ok(self.refused(wire, press, Some(hold.id), told, why).await)
     }
 
     /// The prompt that a pointer means, if its nonce is right, and where it stands. People are quick: a
@@ -260,11 +276,16 @@ impl Switchboard {
         }))
     }
 
-    /// Nothing changes; whoever watches over the house can see that somebody tried.
-    fn refused(&self, wire: &Wire, press: &Press, told: Told, why: &str) -> Told {
+    async fn refused(
+        &self,
+        wire: &Wire,
+        press: &Press,
+        hold: Option<HoldId>,
+        told: Told,
+        why: &'static str,
+    ) -> Told {
         let identity = press.operator.as_ref().map(|operator| operator.identity.as_str());
-        let (channel, chat) = (&wire.name, &press.chat);
-        tracing::warn!(%channel, %chat, identity, event = press.event, why, "a press was refused");
+        self.refuse(wire, Tried { identity, hold, event: &press.event, why }).await;
         told
     }
 }

@@ -7,7 +7,7 @@ use replies::{Context, Reason, Verdict, parse};
 use crate::Switchboard;
 use crate::delivery::Delivery;
 use crate::hear::{Heard, Waiting};
-use crate::shelf::{self, Next};
+use crate::shelf::Next;
 
 impl Switchboard {
     pub(crate) async fn ambiguous(
@@ -82,8 +82,7 @@ impl Switchboard {
             }
             changed.then(|| Next { due_at, forget_at: None, beside: Vec::new() })
         };
-        let (shelf, note) = (&heard.wire.shelves.out, format!("d/{}", one.key));
-        shelf::update(self.store(), shelf, &note, change).await?;
+        self.update(heard.wire, &format!("d/{}", one.key), change).await?;
         Ok((asks, locked))
     }
 }

@@ -7,15 +7,20 @@ use domain::refusal::Refusal;
 use engine::{Answering, Error};
 use ports::channel::{Decided, Ruling};
 
+use crate::refuse::Tried;
 use crate::{Switchboard, Wire};
 
 impl Switchboard {
     pub(crate) async fn rule(&self, wire: &Arc<Wire>, decided: Decided) -> Result<Ruling, Error> {
         let Decided { event, operator, hold, digest, answer } = decided;
         let engine = &self.0.engine;
+        let refused = async |why| {
+            let identity = Some(operator.identity.as_str());
+            let tried = Tried { identity, hold: Some(hold), event: &event, why };
+            self.refuse(wire, tried).await;
+        };
         let Some(caller) = self.caller(wire, &operator, &event) else {
-            let (channel, identity) = (&wire.name, operator.identity);
-            tracing::warn!(%channel, identity, event, "a decision was refused: nobody is linked to them");
+            refused("nobody is linked to them").await;
             return Ok(Ruling::NotEntitled);
         };
         let answering = Answering { digest: Some(digest), answer };
@@ -27,9 +32,11 @@ impl Switchboard {
                 | Refusal::Expired { hold },
             )) => Ok(Ruling::Already(Arc::new(*hold))),
             Err(Error::Refused(Refusal::VersionConflict { hold })) => {
+                refused("it has changed since it was shown there").await;
                 Ok(Ruling::Changed(Arc::new(*hold)))
             }
             Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
+                refused("it is not for them").await;
                 Ok(Ruling::NotEntitled)
             }
             Err(Error::Refused(refusal)) => Ok(Ruling::Invalid(refusal.to_string())),

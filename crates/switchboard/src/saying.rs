@@ -7,30 +7,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::delivery::StoredPlace;
 use crate::limits::TEXT_BYTES_MAX;
-use crate::shelf::{self, Shelves};
+use crate::queue::{self, Outgoing, Ticket};
+use crate::shelf::Shelves;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Saying {
     v: u8,
+    ticket: Ticket,
     pub(crate) place: StoredPlace,
     pub(crate) text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reply_to: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) whisper_to: Option<String>,
+    /// Messages of it that stand there: what follows goes on after them.
+    #[serde(default)]
+    pub(crate) said: usize,
+    /// Since something last worked.
     #[serde(default)]
     pub(crate) attempts: u32,
 }
 
 impl Saying {
-    pub(crate) fn new(place: &Place, text: &str) -> Saying {
+    pub(crate) fn new(place: &Place, text: &str, at: Timestamp) -> Saying {
         Saying {
             v: 1,
+            ticket: Ticket::of_words(at),
             place: place.into(),
             text: bounded(text),
             reply_to: None,
             whisper_to: None,
+            said: 0,
             attempts: 0,
         }
     }
@@ -44,12 +52,23 @@ impl Saying {
     }
 
     /// Under this name it is said once.
-    pub(crate) fn put(&self, shelves: &Shelves, key: &str, due_at: Timestamp) -> PutNote {
-        PutNote {
-            expected: Some(0),
-            due_at: Some(due_at),
-            ..shelf::put(&shelves.out, &format!("s/{key}"), self)
-        }
+    pub(crate) fn put(&self, shelves: &Shelves, key: &str, now: Timestamp) -> Vec<PutNote> {
+        queue::put(shelves, &format!("s/{key}"), self, Some(0), now)
+    }
+
+    /// As [`Saying::put`], in one breath with a record that decides whether this is the first time.
+    pub(crate) fn put_beside(&self, shelves: &Shelves, key: &str, now: Timestamp) -> Vec<PutNote> {
+        queue::put(shelves, &format!("s/{key}"), self, None, now)
+    }
+}
+
+impl Outgoing for Saying {
+    fn lane(&self) -> String {
+        self.place.lane()
+    }
+
+    fn ticket(&self) -> Option<&Ticket> {
+        Some(&self.ticket)
     }
 }
 

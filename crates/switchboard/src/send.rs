@@ -9,13 +9,14 @@ use std::time::Duration;
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::time::Timestamp;
-use engine::Error;
-use ports::channel::{ChannelError, Key, Nonce, Saying as Words, Showing, Shown};
+use engine::{Error, Undelivered};
+use ports::channel::{ChannelError, Key, Nonce, Showing, Shown};
 use ports::store::PutNote;
 
 use crate::ask::index;
-use crate::delivery::{Delivery, Reason, Stage, StoredPosted};
+use crate::delivery::{Delivery, Reason, Stage, StoredPlace, StoredPosted};
 use crate::limits::LEASE_MS;
+use crate::queue::Outgoing as _;
 use crate::saying::Saying;
 use crate::shelf::{self, Next, chat_key};
 use crate::{Switchboard, Wire, words};
@@ -41,7 +42,7 @@ impl Taken {
 impl Switchboard {
     pub(crate) async fn send(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
         match note.split_once('/') {
-            Some(("s", _)) => self.send_saying(wire, note).await,
+            Some(("s", _)) => self.speak(wire, note).await,
             Some((_, key)) => self.send_delivery(wire, note, key).await,
             None => Ok(()),
         }
@@ -69,7 +70,7 @@ impl Switchboard {
             delivery.attempts += 1;
             Some(Next::due(lease))
         };
-        let taken = shelf::update(self.store(), &wire.shelves.out, note, take).await?;
+        let taken = self.update(wire, note, take).await?;
         let Some(delivery) = taken.filter(|_| !idle) else { return Ok(()) };
         let (Some(id), Ok(key)) = (delivery.hold(), Key::new(key)) else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
@@ -108,7 +109,7 @@ impl Switchboard {
                 delivery.turn_to(hold, || self.0.chance.bits());
                 Some(Next { due_at, ..Next::rests() })
             };
-            turned = shelf::update(self.store(), &wire.shelves.out, note, turn).await?;
+            turned = self.update(wire, note, turn).await?;
         }
         Ok(turned.and_then(|delivery| delivery.nonce().map(|nonce| (delivery, nonce))))
     }
@@ -214,10 +215,8 @@ impl Switchboard {
         let mut puts = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
         if reason == Reason::Expired && wire.line.channel.talks() {
             let text = words::Words(wire.line.language).expired(&taken.hold.tag);
-            let saying = Saying::new(&posted.place(), &text).replying_to(&posted.message);
-            let put = saying.put(&wire.shelves, &format!("expired-{key}"), now);
-            // The record itself decides whether this is the first time.
-            puts.push(PutNote { expected: None, ..put });
+            let saying = Saying::new(&posted.place(), &text, now).replying_to(&posted.message);
+            puts.extend(saying.put_beside(&wire.shelves, &format!("expired-{key}"), now));
         }
         puts
     }
@@ -271,10 +270,43 @@ impl Switchboard {
             None => {
                 tracing::error!(%channel, %hold, %error, attempts, "a prompt was given up; the hold can be answered elsewhere");
                 let reason = match taken.delivery.stage {
-                    Stage::Reserved => Reason::DeliveryFailed,
+                    Stage::Reserved => {
+                        self.undelivered(wire, taken, error).await?;
+                        Reason::DeliveryFailed
+                    }
                     _ => Reason::DispatchFailed,
                 };
                 self.end(wire, note, reason).await
+            }
+        }
+    }
+
+    /// Whoever looks at the hold sees who was not asked, and why.
+    async fn undelivered(
+        &self,
+        wire: &Wire,
+        taken: &Taken,
+        error: &ChannelError,
+    ) -> Result<(), Error> {
+        let undelivered = Undelivered {
+            channel: wire.name.to_string(),
+            to: self.whom(wire, &taken.delivery.place),
+            why: error.to_string(),
+            at: self.0.clock.now(),
+        };
+        let key = taken.key.as_str();
+        self.0.engine.note_undelivered(taken.hold.id, key, &undelivered).await
+    }
+
+    /// People by their own names; chats as their platform calls them.
+    fn whom(&self, wire: &Wire, place: &StoredPlace) -> String {
+        match place {
+            StoredPlace::Chat { chat, .. } => chat.clone(),
+            StoredPlace::Person(identity) => {
+                let platform = wire.line.channel.platform();
+                let mut people = self.0.people.iter();
+                let known = people.find(|person| person.identities.get(platform) == Some(identity));
+                known.map_or_else(|| identity.clone(), |person| person.id.to_string())
             }
         }
     }
@@ -300,9 +332,9 @@ impl Switchboard {
         note: &str,
         change: impl FnMut(&mut Delivery, Option<Timestamp>) -> Option<Next>,
     ) -> Result<(), Error> {
-        shelf::update(self.store(), &wire.shelves.out, note, change).await?;
+        self.update(wire, note, change).await?;
         wire.noted.notify_waiters();
-        wire.wake.notify_one();
+        wire.wake();
         Ok(())
     }
 
@@ -313,61 +345,9 @@ impl Switchboard {
         Next { due_at: None, forget_at, beside: Vec::new() }
     }
 
-    async fn send_saying(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
-        let now = self.0.clock.now();
-        let lease = self.lease(wire, now);
-        let mut idle = false;
-        let take = |saying: &mut Saying, due_at: Option<Timestamp>| {
-            idle = due_at.is_none_or(|at| at > now);
-            if idle {
-                return None;
-            }
-            saying.attempts += 1;
-            Some(Next::due(lease))
-        };
-        let store = self.store();
-        let taken = shelf::update(store, &wire.shelves.out, note, take).await?;
-        let Some(saying) = taken.filter(|_| !idle) else { return Ok(()) };
-        let place = saying.place.place();
-        let words = Words {
-            key: note.trim_start_matches("s/"),
-            text: &saying.text,
-            reply_to: saying.reply_to.as_deref(),
-            whisper_to: saying.whisper_to.as_deref(),
-        };
-        let said = self.in_time(wire, wire.line.channel.say(&place, &words)).await;
-        if let Err(ChannelError::Moved(to)) = &said
-            && saying.attempts < self.0.limits.attempts
-        {
-            return self.say_there(wire, note, &saying, to).await;
-        }
-        let next = match said.as_ref().err() {
-            Some(error) => {
-                tracing::warn!(channel = %wire.name, %error, attempts = saying.attempts, "a message could not be sent");
-                self.again_at(wire, error, saying.attempts, false).map(Next::due)
-            }
-            None => None,
-        };
-        // Kept for a while, so that it is not said a second time.
-        let done = || {
-            let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.seen_ms));
-            let latest = match (&saying.place, &saying.whisper_to) {
-                (crate::delivery::StoredPlace::Chat { chat, .. }, None) if said.is_ok() => {
-                    Some(shelf::put(&wire.shelves.latest, &chat_key(chat), &note))
-                }
-                _ => None,
-            };
-            Next { due_at: None, forget_at, beside: latest.into_iter().collect() }
-        };
-        let mut next = Some(next.unwrap_or_else(done));
-        let change = |_: &mut Saying, _| Some(next.take().unwrap_or_else(done));
-        shelf::update(store, &wire.shelves.out, note, change).await?;
-        Ok(())
-    }
-
     /// When it is tried again, if that has a point. What `stands` already has buttons that look alive,
     /// so it is not left for long.
-    fn again_at(
+    pub(crate) fn again_at(
         &self,
         wire: &Wire,
         error: &ChannelError,
@@ -408,7 +388,7 @@ impl Switchboard {
     }
 
     /// A platform that says nothing for too long may have done it or not.
-    async fn in_time<T>(
+    pub(crate) async fn in_time<T>(
         &self,
         wire: &Wire,
         sending: impl Future<Output = Result<T, ChannelError>>,

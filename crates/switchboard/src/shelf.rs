@@ -8,14 +8,17 @@ use ports::store::{Note, PutNote, Store};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::limits::UPDATE_ATTEMPTS;
+use crate::queue::Kind;
 
 /// Where the records of one channel stand.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelves {
     /// Prompts (`d/KEY`) and other messages (`s/KEY`) that are sent, with the time when something is to
-    /// be done about them.
+    /// be done about them. Only `queue.rs` writes here.
     pub(crate) out: String,
+    /// The lanes of each kind, with the time when somebody should look at them.
+    news: String,
+    paints: String,
     /// `HOLD/KEY`: the prompts of a hold.
     pub(crate) holds: String,
     /// `CHAT/KEY`: the open prompts of a chat.
@@ -33,12 +36,26 @@ impl Shelves {
         let shelf = |name: &str| format!("chat.{channel}.{name}");
         Shelves {
             out: shelf("out"),
+            news: shelf("news"),
+            paints: shelf("paints"),
             holds: shelf("holds"),
             here: shelf("here"),
             latest: shelf("latest"),
             seen: shelf("seen"),
             moved: shelf("moved"),
         }
+    }
+
+    pub(crate) fn lanes(&self, kind: Kind) -> &str {
+        match kind {
+            Kind::News => &self.news,
+            Kind::Paints => &self.paints,
+        }
+    }
+
+    /// What is to be sent in one lane.
+    pub(crate) fn lane(&self, kind: Kind, lane: &str) -> String {
+        format!("{}.{lane}", self.lanes(kind))
     }
 }
 
@@ -110,6 +127,7 @@ pub(crate) fn remove(shelf: &str, key: &str) -> PutNote {
 }
 
 /// How a record goes on.
+#[derive(Clone)]
 pub(crate) struct Next {
     pub(crate) due_at: Option<Timestamp>,
     pub(crate) forget_at: Option<Timestamp>,
@@ -125,33 +143,6 @@ impl Next {
     pub(crate) fn rests() -> Next {
         Next { due_at: None, forget_at: None, beside: Vec::new() }
     }
-}
-
-/// Changes a record as it is now, and reads it again whenever somebody else was first. `change` is given
-/// when it is due, too; if it says `None`, nothing is written.
-pub(crate) async fn update<T: DeserializeOwned + Serialize>(
-    store: &dyn Store,
-    shelf: &str,
-    key: &str,
-    mut change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
-) -> Result<Option<T>, Error> {
-    for _ in 0..UPDATE_ATTEMPTS {
-        let Some(mut read) = read::<T>(store, shelf, key).await? else { return Ok(None) };
-        let Some(next) = change(&mut read.record, read.due_at) else {
-            return Ok(Some(read.record));
-        };
-        let mut puts = vec![PutNote {
-            expected: Some(read.version),
-            due_at: next.due_at,
-            forget_at: next.forget_at,
-            ..put(shelf, key, &read.record)
-        }];
-        puts.extend(next.beside);
-        if store.put_notes(puts).await? {
-            return Ok(Some(read.record));
-        }
-    }
-    Err(Error::Unavailable("a record of a chat changes too often; try again".into()))
 }
 
 #[cfg(test)]

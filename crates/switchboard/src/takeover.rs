@@ -1,10 +1,13 @@
 //! What an earlier process had in hand when it ended. Nobody else has it now, so nobody waits until its
 //! lease is over: people already see the card, and press it.
 
+use domain::time::Timestamp;
 use engine::Error;
-use ports::store::PutNote;
 
+use crate::delivery::Delivery;
 use crate::limits::PAGE;
+use crate::saying::Saying;
+use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 impl Switchboard {
@@ -14,18 +17,16 @@ impl Switchboard {
         let now = self.0.clock.now();
         let leased = self.lease(wire, now);
         for note in self.store().due_notes(&wire.shelves.out, leased, PAGE).await? {
-            if note.due_at.is_none_or(|at| at <= now) {
-                continue;
+            let at_once =
+                |due_at: Option<Timestamp>| due_at.filter(|at| *at > now).map(|_| Next::due(now));
+            match note.key.starts_with("s/") {
+                true => {
+                    drop(self.update(wire, &note.key, |_: &mut Saying, due| at_once(due)).await?)
+                }
+                false => {
+                    drop(self.update(wire, &note.key, |_: &mut Delivery, due| at_once(due)).await?)
+                }
             }
-            let put = PutNote {
-                shelf: note.shelf,
-                key: note.key,
-                value: Some(note.value),
-                expected: Some(note.version),
-                due_at: Some(now),
-                forget_at: note.forget_at,
-            };
-            self.store().put_notes(vec![put]).await?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Taken;
 use crate::delivery::{Delivery, Reason, Stage, StoredPosted};
 use crate::limits::STEPS_MAX;
-use crate::shelf::{self, Next};
+use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 /// The steps of one prompt that are still to be told.
@@ -126,10 +126,10 @@ impl Switchboard {
                     Some(Next::due(due_at.filter(|_| waits).unwrap_or(now)))
                 };
                 let note = format!("d/{key}");
-                shelf::update(self.store(), &wire.shelves.out, &note, take).await?;
+                self.update(wire, &note, take).await?;
                 concerned = true;
             }
-            wire.wake.notify_one();
+            wire.wake();
         }
         Ok(concerned)
     }

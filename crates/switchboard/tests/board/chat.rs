@@ -81,6 +81,8 @@ pub(crate) struct Chat {
     pub(crate) takes_a_yes: Mutex<bool>,
     pub(crate) patience: Mutex<Option<Duration>>,
     pub(crate) talks: Mutex<bool>,
+    /// Nothing is sent before there is one of these.
+    pub(crate) gate: Mutex<Option<Arc<Semaphore>>>,
     /// A request is not dealt with before there is one of these.
     pub(crate) leave: Semaphore,
     changed: Notify,
@@ -97,6 +99,7 @@ impl Chat {
             takes_a_yes: Mutex::new(true),
             patience: Mutex::default(),
             talks: Mutex::new(true),
+            gate: Mutex::default(),
             leave: Semaphore::new(0),
             changed: Notify::new(),
         }
@@ -164,6 +167,10 @@ impl Chat {
 
     /// Does it as the fault says: whether, and what is told.
     async fn meddled<T>(&self, act: impl FnOnce() -> T) -> Result<T, ChannelError> {
+        let gate = self.gate.lock().unwrap().clone();
+        if let Some(gate) = gate {
+            gate.acquire().await.expect("stays open").forget();
+        }
         let fault = self.faulty().await;
         let unknown = || Err(ChannelError::Unknown("no answer".into()));
         let done = match fault {

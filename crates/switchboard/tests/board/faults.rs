@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use domain::time::Timestamp;
 use ports::channel::{Hooked, Inbox as _, Said, Told};
 use ports::clock::Clock as _;
-use ports::store::PutNote;
 
 use crate::chat::Fault;
 use crate::world::World;
@@ -254,26 +252,4 @@ async fn where_nobody_talks_the_end_is_not_said_beside_the_prompt() {
     world.chat.text("Finished.").await;
     let farewells = world.engine.store().notes("chat.slack.out", "s/expired", None, 10).await;
     assert!(farewells.unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn a_record_that_cannot_be_read_is_put_off() {
-    let world = World::memory().await;
-    let store = world.engine.store();
-    let now = world.clock.now();
-    let put = PutNote {
-        shelf: "chat.slack.out".into(),
-        key: "d/torn".into(),
-        value: Some(b"{".to_vec()),
-        expected: None,
-        due_at: Some(now),
-        forget_at: None,
-    };
-    assert!(store.put_notes(vec![put]).await.unwrap());
-    // Whatever else is due is still sent.
-    world.held("wipe").await;
-    let note = store.note("chat.slack.out", "d/torn").await.unwrap().expect("is kept");
-    let due: Option<Timestamp> = note.due_at;
-    assert!(due.is_some_and(|at| at.ms_since(now) > 60_000), "{due:?}");
-    assert_eq!(note.value, b"{");
 }

@@ -35,8 +35,10 @@ fn things_of(world: &World) -> Things {
         other: world.other.clone(),
         model: world.model.clone(),
         done: world.done.clone(),
+        tools_wait: world.tools_wait.clone(),
         on_ambiguous: Default::default(),
         alone: false,
+        at_once: 16,
     }
 }
 

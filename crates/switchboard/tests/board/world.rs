@@ -27,7 +27,7 @@ use ports::model::{DeltaSink, Model, ModelError, ModelRequest, ModelTurn, Writte
 use ports::store::Store;
 use serde_json::{Value, json};
 use switchboard::{Limits, Line, OnAmbiguous, Setup, Switchboard};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tools::closure::FnTool;
 
@@ -185,9 +185,13 @@ pub(crate) struct World {
     pub(crate) clock: Arc<Hands>,
     /// What tools really did.
     pub(crate) done: Arc<Mutex<Vec<String>>>,
+    pub(crate) tools_wait: ToolsWait,
     pub(crate) root: Caller,
     events: AtomicU64,
 }
+
+/// A tool that was started ends when there is one of these.
+pub(crate) type ToolsWait = Arc<Mutex<Option<Arc<Semaphore>>>>;
 
 /// What outlives a process.
 pub(crate) struct Things {
@@ -196,9 +200,12 @@ pub(crate) struct Things {
     pub(crate) other: Arc<Chat>,
     pub(crate) model: Arc<Puppet>,
     pub(crate) done: Arc<Mutex<Vec<String>>>,
+    pub(crate) tools_wait: ToolsWait,
     pub(crate) on_ambiguous: OnAmbiguous,
     /// Without the other platform.
     pub(crate) alone: bool,
+    /// Messages on their way at once.
+    pub(crate) at_once: usize,
 }
 
 impl Things {
@@ -210,8 +217,10 @@ impl Things {
             clock,
             model: Arc::default(),
             done: Arc::default(),
+            tools_wait: Arc::default(),
             on_ambiguous: OnAmbiguous::default(),
             alone: false,
+            at_once: Limits::default().sends_at_once,
         }
     }
 
@@ -219,12 +228,18 @@ impl Things {
         let tool = |name: &str| {
             let schema = json!({"type": "object"});
             let tool = Tool::new(name, "a tool", schema, Effects::AtMostOnce, Runs::Server, "test");
-            let done = self.done.clone();
+            let (done, wait) = (self.done.clone(), self.tools_wait.clone());
             FnTool::new(tool.unwrap(), move |call| {
                 let did =
                     format!("{} {}", call.tool, String::from_utf8_lossy(call.arguments.bytes()));
                 done.lock().unwrap().push(did.clone());
-                async move { Outcome::Succeeded(Output::text(did)) }
+                let wait = wait.lock().unwrap().clone();
+                async move {
+                    if let Some(wait) = wait {
+                        wait.acquire().await.expect("stays open").forget();
+                    }
+                    Outcome::Succeeded(Output::text(did))
+                }
             })
         };
         let agent = AgentSetup {
@@ -272,7 +287,7 @@ impl Things {
                 true => vec![line(&self.chat)],
                 false => vec![line(&self.chat), second],
             },
-            limits: Limits::default(),
+            limits: Limits { sends_at_once: self.at_once, ..Limits::default() },
         });
         board.start("https://hold.example");
         board
@@ -293,6 +308,7 @@ impl Things {
             model: self.model,
             clock: self.clock,
             done: self.done,
+            tools_wait: self.tools_wait,
             root,
             events: AtomicU64::new(0),
         }

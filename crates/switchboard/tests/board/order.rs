@@ -1,0 +1,213 @@
+//! What is new in a chat stands there in the order in which it happened, and no chat waits for another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::answer::Answer;
+use engine::Answering;
+use ports::channel::{Inbox as _, Said, Told};
+use ports::clock::Clock as _;
+use ports::store::PutNote;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::chat::{Chat, Fault};
+use crate::world::{Things, World};
+
+/// More than anybody looks at in one go.
+const MANY: usize = 250;
+const THREADS: usize = 5;
+
+async fn tried(chat: &Chat) {
+    chat.until("tried", |_| chat.faults.lock().unwrap().is_empty().then_some(())).await;
+}
+
+#[tokio::test]
+async fn i35_a_long_text_goes_on_where_it_stopped() {
+    for fault in [Fault::Again(None), Fault::UnknownNotDone] {
+        let world = World::memory().await;
+        world.model.will("one¶two¶three", &[]);
+        world.chat.will([Fault::Nothing, fault.clone()]);
+        world.write("ana", "tell me").await;
+        world.chat.text("one").await;
+        world.in_time(world.chat.text("three")).await;
+        assert_eq!(world.chat.texts(), ["one", "two", "three"], "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn i35_what_waits_for_its_platform_is_not_overtaken() {
+    let world = World::memory().await;
+    world.chat.will([Fault::Again(Some(Duration::from_secs(40)))]);
+    for word in ["first", "second", "third"] {
+        world.model.will(word, &[]);
+    }
+    world.write("ana", "one").await;
+    tried(&world.chat).await;
+    world.write("ana", "two").await;
+    world.write("ana", "three").await;
+    // Another chat does not wait.
+    world.model.will("elsewhere", &[]);
+    let mut wrote = world.wrote("ana", "hello");
+    wrote.chat = "C2".into();
+    world.board.wrote("slack", wrote).await.unwrap();
+    world.chat.text("elsewhere").await;
+    assert_eq!(world.chat.texts(), ["elsewhere"]);
+    world.in_time(world.chat.text("third")).await;
+    assert_eq!(world.chat.texts(), ["elsewhere", "first", "second", "third"]);
+}
+
+#[tokio::test]
+async fn i35_what_an_agent_says_stands_before_what_it_asks() {
+    let world = World::memory().await;
+    world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
+    world.chat.will([Fault::Again(None), Fault::Again(None)]);
+    world.write("ana", "please wipe").await;
+    tried(&world.chat).await;
+    assert_eq!(world.chat.screen.lock().unwrap().shows, 0, "the prompt waits for the words");
+    world.in_time(world.chat.card("pending")).await;
+    assert_eq!(world.chat.texts(), ["I will."]);
+}
+
+#[tokio::test]
+async fn what_was_given_up_holds_nothing_back() {
+    let world = World::memory().await;
+    world.chat.will([Fault::Never]);
+    world.model.will("", &[("wipe", json!({"n": 1}))]);
+    world.write("ana", "please wipe").await;
+    tried(&world.chat).await;
+    world.write("gus", "what now?").await;
+    world.other.card("pending").await;
+    let card = world.other.card("pending").await;
+    let deny = Answer::Deny { reason: None, stop: false };
+    let bob = world.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
+    let answering = Answering { digest: None, answer: deny };
+    world.engine.answer(&bob, card.hold, answering, None).await.unwrap();
+    world.chat.text("nothing more").await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_nobody_need_see_any_more_holds_nothing_back() {
+    let world = World::memory().await;
+    world.chat.will([Fault::Again(Some(Duration::from_secs(3_000)))]);
+    world.model.will("", &[("wipe", json!({"n": 1}))]);
+    world.model.will("As you wish.", &[]);
+    world.write("ana", "please wipe").await;
+    let card = world.other.card("pending").await;
+    tried(&world.chat).await;
+    let deny = Answer::Deny { reason: None, stop: false };
+    let bob = world.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
+    let answering = Answering { digest: None, answer: deny };
+    world.engine.answer(&bob, card.hold, answering, None).await.unwrap();
+    world.chat.text("As you wish.").await;
+    assert!(world.chat.screen.lock().unwrap().cards.is_empty());
+}
+
+#[tokio::test]
+async fn i37_a_decision_does_not_wait_behind_a_message_that_is_stuck() {
+    for fault in [Fault::Hangs, Fault::Again(Some(Duration::from_secs(3_000)))] {
+        let world = World::memory().await;
+        let card = world.held("wipe").await;
+        world.chat.text("I will.").await;
+        world.chat.will([fault.clone()]);
+        // A question that decides nothing is answered in the chat, and that message is stuck.
+        world.write("bob", "why?").await;
+        tried(&world.chat).await;
+        let began = world.clock.now();
+        assert!(matches!(world.press("bob", &card, Said::Deny).await, Told::Taken(_)));
+        world.chat.card("denied").await;
+        assert!(world.clock.now().ms_since(began) < 5_000, "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn i41_a_chat_with_many_messages_starves_no_other() {
+    // Room for one at a time: each chat has its turn.
+    let world = World::of(Things { alone: true, at_once: 1, ..Things::new() }).await;
+    let gate = Arc::new(Semaphore::new(0));
+    *world.chat.gate.lock().unwrap() = Some(gate.clone());
+    // One chat, in which several threads ask for much.
+    for thread in 0..THREADS {
+        let calls: Vec<_> = (0..MANY / THREADS).map(|n| ("wipe", json!({"n": n}))).collect();
+        world.model.will("", &calls);
+        let mut wrote = world.wrote("ana", "wipe");
+        wrote.thread = Some(format!("t{thread}"));
+        world.board.wrote("slack", wrote).await.unwrap();
+    }
+    world.chat.until("one is on its way", |screen| (screen.shows == 1).then_some(())).await;
+    while world.model.heard.lock().unwrap().len() < THREADS {
+        tokio::task::yield_now().await;
+    }
+    let mut wrote = world.wrote("ana", "hello");
+    wrote.chat = "C2".into();
+    world.model.will("Hello.", &[]);
+    world.board.wrote("slack", wrote).await.unwrap();
+    let said = async || world.engine.store().notes("chat.slack.out", "s/", None, 1).await.unwrap();
+    while said().await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(3);
+    world.chat.text("Hello.").await;
+    assert!(world.chat.screen.lock().unwrap().cards.len() <= 3);
+    // And with repaints.
+    gate.add_permits(MANY);
+    let all = |screen: &crate::chat::Screen| (screen.cards.len() == MANY).then_some(());
+    world.chat.until("all are asked", all).await;
+    let mut wrote = world.wrote("ana", "wipe");
+    wrote.chat = "C3".into();
+    world.model.will("", &[("wipe", json!({"n": 1}))]);
+    world.board.wrote("slack", wrote).await.unwrap();
+    gate.add_permits(1);
+    let there = |screen: &crate::chat::Screen, state: &str| {
+        let mut cards = screen.cards.values().filter(|card| card.posted.chat == "C3");
+        cards.any(|card| card.state() == state).then_some(())
+    };
+    world.chat.until("asked", |screen| there(screen, "pending")).await;
+    gate.forget_permits(MANY);
+    world.clock.advance(Duration::from_secs(301));
+    let expired = |screen: &crate::chat::Screen| {
+        screen.cards.values().filter(|card| card.state() == "expired").count()
+    };
+    let admit_few = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            gate.add_permits(2);
+        }
+    };
+    tokio::select! {
+        () = world.chat.until("expired", |screen| there(screen, "expired")) => {}
+        () = admit_few => {}
+    }
+    let count = expired(&world.chat.screen.lock().unwrap());
+    assert!(count < MANY / 2, "{count} of the other chat came first");
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_put_off_and_holds_nothing_back() {
+    let world = World::memory().await;
+    world.chat.will([Fault::Again(None)]);
+    world.model.will("lost", &[]);
+    world.write("ana", "one").await;
+    tried(&world.chat).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let store = world.engine.store();
+    let note = store.notes("chat.slack.out", "s/", None, 10).await.unwrap().remove(0);
+    let sound = note.value.clone();
+    let put = |value: &[u8]| PutNote {
+        shelf: note.shelf.clone(),
+        key: note.key.clone(),
+        value: Some(value.to_vec()),
+        expected: None,
+        due_at: note.due_at,
+        forget_at: note.forget_at,
+    };
+    assert!(store.put_notes(vec![put(b"{")]).await.unwrap());
+    world.model.will("found", &[]);
+    world.write("ana", "two").await;
+    world.in_time(world.chat.text("found")).await;
+    assert_eq!(world.chat.texts(), ["found"]);
+    // A newer version may read it.
+    assert!(store.put_notes(vec![put(&sound)]).await.unwrap());
+    world.clock.advance(Duration::from_secs(3_601));
+    world.in_time(world.chat.text("lost")).await;
+}
