@@ -6,6 +6,7 @@ use std::sync::Arc;
 use reqwest::{Client, ClientBuilder};
 
 use crate::guard::{Forbidden, Guard, GuardedNames, Names};
+use crate::trust::mistrust;
 
 /// A client whose names are judged before anybody is called. An address that is written as a number
 /// never comes to a resolver: judge the URL with [`Guard::admit_host`] first.
@@ -32,12 +33,25 @@ pub fn forbidden<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Forbidden> 
 }
 
 /// What went wrong, down to its cause; the outermost layer alone only says that something did.
+/// Where a server was not believed, it also says what to do about it.
 pub fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut told: Vec<String> = chain(error).map(ToString::to_string).collect();
-    told.dedup();
-    told.join(": ")
+    let mut told = String::new();
+    for layer in chain(error).map(ToString::to_string) {
+        // Some layers repeat what is below them.
+        if told.is_empty() {
+            told = layer;
+        } else if !told.ends_with(&layer) {
+            told = format!("{told}: {layer}");
+        }
+    }
+    match mistrust(error) {
+        Some(remedy) => format!("{told}; {remedy}"),
+        None => told,
+    }
 }
 
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub(crate) fn chain<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }

@@ -9,6 +9,7 @@ mod client;
 mod guard;
 mod limits;
 mod network;
+mod trust;
 
 pub use client::{causes, client, forbidden};
 pub use guard::{Forbidden, Guard, Names, SystemNames};
