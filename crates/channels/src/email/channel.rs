@@ -111,6 +111,10 @@ impl Channel for Email {
                 smtp.close(&*self.clock).await;
                 None
             }
+            Err(ChannelError::Again { why, .. }) => {
+                Some(format!("{why}; are `host` and `port` right, and is it up?"))
+            }
+            Err(ChannelError::Never(why)) => Some(why),
             Err(error) => Some(error.to_string()),
         };
         vec![Checked { what: format!("mail server {host}:{port}"), wrong }]

@@ -55,6 +55,13 @@ impl Webhook {
     pub fn new(settings: ChannelSettings, clock: Arc<dyn Clock>) -> Result<Webhook, String> {
         let guard = if settings.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
         let url = target::parse(&settings.url, guard)?;
+        if settings.secret.shares_a_key_with(&settings.inbound_secret) {
+            return Err(
+                "`secret` and `inbound_secret` hold the same key: what we sign could be sent back \
+                        to us; make a second one"
+                    .into(),
+            );
+        }
         let names = Arc::new(SystemNames);
         Ok(Webhook { settings, url, guard, clock, client: OnceLock::new(), names })
     }
@@ -79,6 +86,47 @@ impl Webhook {
             }
             CourierError::Never(why) => ChannelError::Never(why),
         })
+    }
+
+    /// What keeps us from telling it anything. The question itself tells it nothing, so what it answers
+    /// matters only where it would be the same for an event.
+    async fn unreachable(&self) -> Option<String> {
+        let client = match self.client() {
+            Ok(client) => client,
+            Err(error) => return Some(error.to_string()),
+        };
+        let answer = match client.head(self.url.clone()).send().await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let timed_out = error.is_timeout();
+                return Some(match failed(error) {
+                    ChannelError::Never(forbidden) => format!(
+                        "{forbidden}; if it is meant to be there, set `allow_private_addresses`"
+                    ),
+                    _ if timed_out => {
+                        format!(
+                            "no answer within {} s; is `url` right?",
+                            DELIVERY_TIMEOUT.as_secs()
+                        )
+                    }
+                    ChannelError::Again { why, .. } => {
+                        format!("it cannot be reached: {why}; is it up, and is `url` right?")
+                    }
+                    other => other.to_string(),
+                });
+            }
+        };
+        let number = answer.status().as_u16();
+        match number {
+            300..400 => Some(format!(
+                "it answers {number}, and redirects are not followed; write the final address in `url`"
+            )),
+            410 => Some(
+                "it answers 410, which means that it wants no more of this; is `url` right?".into(),
+            ),
+            502..=504 => Some(format!("it answers {number}; is the program behind it up?")),
+            _ => None,
+        }
     }
 
     fn client(&self) -> Result<&Client, ChannelError> {
@@ -185,20 +233,7 @@ impl Channel for Webhook {
     }
 
     async fn check(&self) -> Vec<Checked> {
-        let host = self.url.host_str().unwrap_or_default().to_owned();
-        let found = self.names.addresses(host.trim_matches(['[', ']'])).await;
-        let wrong = match found {
-            Ok(addresses) if addresses.is_empty() => Some("its name has no address".to_owned()),
-            Ok(_) => None,
-            Err(error) => Some(format!("its name cannot be looked up: {error}")),
-        };
-        let speaks = self.settings.speaks_for.is_empty().then(|| {
-            "it may speak for nobody, so every decision is refused; name people in `speaks_for`"
-                .into()
-        });
-        vec![
-            Checked { what: format!("receiver at {host}"), wrong },
-            Checked { what: "decisions".into(), wrong: speaks },
-        ]
+        let host = self.url.host_str().unwrap_or_default();
+        vec![Checked { what: format!("receiver at {host}"), wrong: self.unreachable().await }]
     }
 }

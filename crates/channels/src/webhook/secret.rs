@@ -69,6 +69,15 @@ impl Secret {
 }
 
 impl Secret {
+    /// Keys themselves cannot be compared; what they sign can.
+    pub(super) fn shares_a_key_with(&self, other: &Secret) -> bool {
+        let signed = |secret: &Secret| {
+            secret.0.iter().map(|key| hmac::sign(key, b"one key?")).collect::<Vec<_>>()
+        };
+        let (ours, theirs) = (signed(self), signed(other));
+        ours.iter().any(|one| theirs.iter().any(|two| one.as_ref() == two.as_ref()))
+    }
+
     /// Whether one of these signatures is by one of these keys. Those of other versions are passed over.
     pub(super) fn signed(&self, id: &str, timestamp: &str, body: &[u8], claimed: &str) -> bool {
         let signed = [format!("{id}.{timestamp}.").as_bytes(), body].concat();
@@ -132,6 +141,14 @@ mod tests {
     fn while_keys_are_exchanged_both_sign() {
         let both = signed(&format!("whsec_bmV3 whsec_{KEY}"));
         assert_eq!(both, format!("{} {SIGNATURE}", signed("whsec_bmV3")));
+    }
+
+    #[test]
+    fn a_key_is_known_again_in_every_spelling() {
+        let of = |text: &str| Secret::parse(text).unwrap();
+        assert!(of("whsec_YQ==").shares_a_key_with(&of("a")));
+        assert!(of("whsec_bmV3 whsec_YQ").shares_a_key_with(&of("whsec_b2xk whsec_YQ==")));
+        assert!(!of("whsec_bmV3").shares_a_key_with(&of("whsec_b2xk")));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use ports::channel::{Channel, Checked};
 use serde_json::{Value, json};
 
 use super::args::ChannelsCheckArgs;
+use super::channel_reach::reach;
 use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Terminal};
@@ -35,7 +36,9 @@ pub async fn check(terminal: &Terminal, args: &ChannelsCheckArgs) -> anyhow::Res
     let grounds = Grounds { clock, chance: Arc::new(SystemChance::default()) };
     let mut looked = Vec::new();
     for channel in channels {
-        looked.push((channel, looked_at(channel, &grounds).await));
+        let mut checked = looked_at(channel, &grounds).await;
+        checked.extend(reach(&config, channel));
+        looked.push((channel, checked));
     }
     let well = looked.iter().all(|(_, checked)| checked.iter().all(|one| one.wrong.is_none()));
     let out = terminal.out();

@@ -9,6 +9,7 @@ pub mod args;
 pub mod ask;
 pub mod audit;
 pub mod card;
+mod channel_reach;
 pub mod channels;
 pub mod client;
 pub mod doctor;
