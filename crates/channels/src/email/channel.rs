@@ -60,6 +60,14 @@ impl Channel for Email {
         false
     }
 
+    fn has_buttons(&self) -> bool {
+        false
+    }
+
+    fn redraws(&self) -> bool {
+        false
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let (address, direct) = match place {
             Place::Person(address) => (address, true),

@@ -186,6 +186,14 @@ impl Channel for Webhook {
         false
     }
 
+    fn has_buttons(&self) -> bool {
+        false
+    }
+
+    fn redraws(&self) -> bool {
+        false
+    }
+
     fn retries(&self) -> Option<&'static [Duration]> {
         Some(&RETRIES)
     }

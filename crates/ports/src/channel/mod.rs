@@ -181,6 +181,17 @@ pub trait Channel: Send + Sync {
         true
     }
 
+    /// Whether people answer on the message itself, with buttons. Where there are none it leads to the
+    /// page.
+    fn has_buttons(&self) -> bool {
+        true
+    }
+
+    /// Whether a message changes with its hold. Where it stays as it was, `repaint` does nothing.
+    fn redraws(&self) -> bool {
+        true
+    }
+
     /// The pauses before the second attempt, the third and so on, where the platform's rules name them;
     /// after the last it is given up.
     fn retries(&self) -> Option<&'static [Duration]> {

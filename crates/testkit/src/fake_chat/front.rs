@@ -94,6 +94,8 @@ struct Shared<P> {
 #[derive(Default)]
 struct Inside {
     asked: Vec<Asked>,
+    /// Those that met no fault.
+    well: Vec<Asked>,
     /// For the next request whose path contains this.
     faults: Vec<(String, Fault)>,
 }
@@ -119,6 +121,11 @@ impl<P: Platform> Front<P> {
 
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.inside().asked.clone()
+    }
+
+    /// Those that met no fault.
+    pub fn asked_well(&self) -> Vec<Asked> {
+        self.shared.inside().well.clone()
     }
 
     /// Those whose path contains this.
@@ -161,6 +168,9 @@ async fn serve<P: Platform>(State(shared): State<Arc<Shared<P>>>, request: Reque
         let mut inside = shared.inside();
         let meant = inside.faults.iter().position(|(path, _)| asked.path.contains(path.as_str()));
         inside.asked.push(asked.clone());
+        if meant.is_none() {
+            inside.well.push(asked.clone());
+        }
         meant.map(|index| inside.faults.remove(index).1)
     };
     let stays = fault.is_none();

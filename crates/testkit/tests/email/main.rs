@@ -1,5 +1,7 @@
 //! Notices by mail, to a mail server on loopback.
 
+mod conforms;
+
 use std::sync::Arc;
 use std::time::Duration;
 

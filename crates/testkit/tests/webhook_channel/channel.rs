@@ -23,7 +23,7 @@ const OUT: &str = "whsec_b3V0Z29pbmcta2V5";
 const IN: &str = "whsec_aW5jb21pbmcta2V5";
 
 /// Takes whatever it is told.
-struct Receiver;
+pub(crate) struct Receiver;
 
 impl Platform for Receiver {
     fn answer(&self, _: &fake_chat::Asked) -> Reply {
@@ -38,7 +38,7 @@ struct Stage {
     clock: Arc<MovedClock>,
 }
 
-fn settings(url: String) -> ChannelSettings {
+pub(crate) fn settings(url: String) -> ChannelSettings {
     ChannelSettings {
         name: "ci".into(),
         url,
@@ -81,7 +81,7 @@ impl Stage {
     }
 }
 
-fn signed(id: &str, at_s: i64, body: &str, secret: &str) -> Vec<(String, String)> {
+pub(crate) fn signed(id: &str, at_s: i64, body: &str, secret: &str) -> Vec<(String, String)> {
     let key = STANDARD.decode(secret.trim_start_matches("whsec_")).unwrap();
     let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
     let signature = STANDARD.encode(hmac::sign(&key, format!("{id}.{at_s}.{body}").as_bytes()));
@@ -92,7 +92,7 @@ fn signed(id: &str, at_s: i64, body: &str, secret: &str) -> Vec<(String, String)
     ]
 }
 
-fn ops() -> Place {
+pub(crate) fn ops() -> Place {
     Place::Chat { chat: "ops".into(), thread: None, direct: false }
 }
 
