@@ -1,14 +1,18 @@
-//! A mail server on loopback that keeps what it gets. It speaks as much SMTP as a sender needs, without
-//! TLS.
+//! A mail server on loopback that keeps what it gets. It speaks as much SMTP as a sender needs, and TLS
+//! after `STARTTLS` where it was given a certificate.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite,
+    AsyncWriteExt as _, BufReader,
+};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 /// A running server. Dropping it ends it.
 pub struct FakeMail {
@@ -48,6 +52,15 @@ pub const PASSWORD: &str = "correct horse";
 
 impl FakeMail {
     pub async fn start() -> FakeMail {
+        FakeMail::offering(None).await
+    }
+
+    /// It takes nothing before `STARTTLS`.
+    pub async fn starttls(acceptor: TlsAcceptor) -> FakeMail {
+        FakeMail::offering(Some(acceptor)).await
+    }
+
+    async fn offering(starttls: Option<TlsAcceptor>) -> FakeMail {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on loopback");
         let address = listener.local_addr().expect("it is bound");
         let shared: Arc<Mutex<State>> = Arc::default();
@@ -55,10 +68,10 @@ impl FakeMail {
         serving.spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let all = all.clone();
+                let (all, starttls) = (all.clone(), starttls.clone());
                 connections.spawn(async move {
                     // A connection that breaks is the other side's to notice.
-                    let _ = serve(stream, &all).await;
+                    let _ = connected(stream, starttls, &all).await;
                 });
             }
         });
@@ -67,6 +80,10 @@ impl FakeMail {
 
     pub fn port(&self) -> u16 {
         self.address.port()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub fn letters(&self) -> Vec<Letter> {
@@ -99,9 +116,36 @@ fn trouble(shared: &Mutex<State>, at: &str) -> Option<MailTrouble> {
     meant.map(|(_, trouble)| trouble)
 }
 
-async fn serve(stream: TcpStream, shared: &Mutex<State>) -> std::io::Result<()> {
-    let mut stream = BufReader::new(stream);
+async fn connected(
+    mut stream: TcpStream,
+    starttls: Option<TlsAcceptor>,
+    shared: &Mutex<State>,
+) -> std::io::Result<()> {
     stream.write_all(b"220 fake ESMTP\r\n").await?;
+    let Some(acceptor) = starttls else { return serve(stream, shared).await };
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if (&mut stream).take(8_192).read_line(&mut line).await? == 0 {
+            return Ok(());
+        }
+        let answer: &[u8] = match line.trim_end().to_ascii_uppercase().as_str() {
+            "STARTTLS" => {
+                stream.write_all(b"220 go on\r\n").await?;
+                return serve(acceptor.accept(stream.into_inner()).await?, shared).await;
+            }
+            hello if hello.starts_with("EHLO") => b"250-fake\r\n250 STARTTLS\r\n",
+            _ => b"530 STARTTLS first\r\n",
+        };
+        stream.write_all(answer).await?;
+    }
+}
+
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    shared: &Mutex<State>,
+) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
     let mut letter = Letter { from: String::new(), to: Vec::new(), text: String::new() };
     loop {
         let mut line = String::new();
@@ -170,7 +214,7 @@ async fn serve(stream: TcpStream, shared: &Mutex<State>) -> std::io::Result<()> 
     }
 }
 
-async fn data(stream: &mut BufReader<TcpStream>) -> std::io::Result<String> {
+async fn data(stream: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<String> {
     let mut text = String::new();
     loop {
         let mut line = String::new();

@@ -25,6 +25,7 @@ pub mod inbox;
 pub mod journal;
 pub mod oracle;
 pub mod postgres;
+pub mod private_ca;
 pub mod served;
 pub mod sim;
 pub mod witness;

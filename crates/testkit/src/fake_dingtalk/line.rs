@@ -1,7 +1,7 @@
 //! The stream, from the platform's side: invites, sends frames, and remembers what was acknowledged.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -26,6 +26,7 @@ pub struct Acked {
 
 pub struct Line {
     address: SocketAddr,
+    behind: OnceLock<String>,
     inside: Mutex<Inside>,
     changed: Notify,
 }
@@ -67,8 +68,22 @@ impl Line {
                 frames: 0,
                 _serving: serving,
             };
-            Line { address, inside: Mutex::new(inside), changed: Notify::new() }
+            let behind = OnceLock::new();
+            Line { address, behind, inside: Mutex::new(inside), changed: Notify::new() }
         })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Clients are sent here from now on: something before it that speaks TLS.
+    pub fn behind(&self, origin: &str) {
+        let _ = self.behind.set(origin.to_owned());
+    }
+
+    fn origin(&self) -> String {
+        self.behind.get().cloned().unwrap_or_else(|| format!("ws://{}", self.address))
     }
 
     pub(super) fn invite(&self) -> (String, String) {
@@ -77,7 +92,7 @@ impl Line {
         // Not every sign in it may stand in an address as it is.
         let ticket = format!("ticket+/={}", inside.given);
         inside.tickets.push(ticket.clone());
-        (format!("ws://{}/connect", self.address), ticket)
+        (format!("{}/connect", self.origin()), ticket)
     }
 
     /// Connections that were ever made.

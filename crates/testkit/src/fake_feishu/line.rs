@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -40,6 +40,7 @@ pub struct Acked {
 
 pub struct Line {
     address: SocketAddr,
+    behind: OnceLock<String>,
     inside: Mutex<Inside>,
     changed: Notify,
 }
@@ -88,7 +89,8 @@ impl Line {
                 asking: HashMap::new(),
                 _serving: serving,
             };
-            Line { address, inside: Mutex::new(inside), changed: Notify::new() }
+            let behind = OnceLock::new();
+            Line { address, behind, inside: Mutex::new(inside), changed: Notify::new() }
         })
     }
 
@@ -199,11 +201,24 @@ impl Line {
         found(self).expect("just seen")
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Clients are sent here from now on: something before it that speaks TLS.
+    pub fn behind(&self, origin: &str) {
+        let _ = self.behind.set(origin.to_owned());
+    }
+
+    fn origin(&self) -> String {
+        self.behind.get().cloned().unwrap_or_else(|| format!("ws://{}", self.address))
+    }
+
     pub(super) fn invite(&self) -> (String, Value) {
         let mut inside = self.inside();
         inside.given += 1;
         let ticket = format!("device_{}", inside.given);
-        let url = format!("ws://{}/ws/v2?device_id={ticket}&service_id={SERVICE}", self.address);
+        let url = format!("{}/ws/v2?device_id={ticket}&service_id={SERVICE}", self.origin());
         inside.tickets.push(ticket);
         (url, config(inside.pace))
     }
