@@ -18,12 +18,20 @@ const PLATFORMS: [(&str, &str); 5] = [
     ("webhook", "CHANNELS_WEBHOOK_PYTHON"),
 ];
 
+/// The same for those that are judged by packages for Node, too.
+const NODE_PLATFORMS: [(&str, &str); 1] = [("feishu", "CHANNELS_FEISHU_NODE")];
+
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let mut variables = Vec::new();
     for (platform, variable) in PLATFORMS {
         let lock = here.join(JUDGES).join(platform).join("requirements.txt");
         let python = setup::python(here, &format!("channels-{platform}"), &lock)?;
         variables.push((variable, python));
+    }
+    for (platform, variable) in NODE_PLATFORMS {
+        let folder = here.join(JUDGES).join(platform);
+        variables
+            .push((variable, setup::node(here, &format!("channels-{platform}-node"), &folder)?));
     }
     rust::one_target(here, rust::CHANNELS, "channels", &variables)
 }

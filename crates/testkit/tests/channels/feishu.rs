@@ -16,9 +16,9 @@ use testkit::fake_feishu::{
 use crate::judge::Judge;
 
 const PYTHON: &str = "CHANNELS_FEISHU_PYTHON";
-const KEY: &str = "encrypt-key";
+pub(crate) const KEY: &str = "encrypt-key";
 
-fn connector(fake: &FakeFeishu, mode: Mode) -> (Feishu, Arc<MovedClock>) {
+pub(crate) fn connector(fake: &FakeFeishu, mode: Mode) -> (Feishu, Arc<MovedClock>) {
     let url = fake.url().parse().expect("a URL");
     let mut settings = Settings::new("feishu", APP_ID, Hidden::new(APP_SECRET), url);
     settings.mode = mode;
@@ -131,13 +131,11 @@ async fn feishu_sdk_connects_to_the_fake_as_we_do() {
     assert_eq!(theirs.header("locale"), ours.header("locale"));
 }
 
-#[tokio::test]
-async fn feishu_sdk_asks_what_we_ask() {
-    let fake = FakeFeishu::start().await;
-    let (feishu, _) = connector(&fake, Mode::LongConnection);
+/// A card, its end, a word in a thread and a word to somebody, as we ask for them.
+pub(crate) async fn ours(fake: &FakeFeishu) -> Vec<Asked> {
+    let (feishu, _) = connector(fake, Mode::LongConnection);
     let group = Place::Chat { chat: "oc_1".into(), thread: None, direct: false };
     let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
-    let person = Place::Person("ou_ana".into());
     prompt(&hold(), async |showing| feishu.show(&group, showing).await.expect("shown")).await;
     let posted = Posted {
         chat: "oc_1".into(),
@@ -148,14 +146,20 @@ async fn feishu_sdk_asks_what_we_ask() {
     };
     prompt(&approved(), async |showing| feishu.repaint(&posted, showing).await.expect("painted"))
         .await;
-    for (key, place) in [("1", &thread), ("2", &person)] {
-        let saying = Saying { key, text: "你好", reply_to: None, whisper_to: None };
+    let person = |id: &str| Place::Person(id.into());
+    let places = [thread, person("ou_ana"), person("on_ana"), person("ana.b")];
+    for (key, place) in places.iter().enumerate() {
+        let key = key.to_string();
+        let saying = Saying { key: &key, text: "你好", reply_to: None, whisper_to: None };
         feishu.say(place, &saying).await.expect("said");
     }
     let ours = fake.asked();
-    assert_eq!(ours.len(), 5, "a token and four messages");
+    assert_eq!(ours.len(), 7, "a token and six messages");
+    ours
+}
 
-    let mut judge = Judge::start("feishu", PYTHON, &["golden", &fake.url()]);
+/// The same, asked of a judge.
+pub(crate) async fn theirs(fake: &FakeFeishu, judge: &mut Judge, ours: &[Asked]) {
     let body = |index: usize| ours[index].json();
     let create = |index: usize, kind: &str, of: &str| {
         let body = body(index);
@@ -168,7 +172,10 @@ async fn feishu_sdk_asks_what_we_ask() {
         json!({"what": "reply", "to": "om_9", "kind": "text", "content": body(3)["content"],
                "in_thread": true, "uuid": body(3)["uuid"]}),
         create(4, "text", "open_id"),
+        create(5, "text", "union_id"),
+        create(6, "text", "user_id"),
     ];
+    let before = fake.asked().len();
     for ask in &asks {
         let answer = judge.ask(ask).await;
         assert_eq!(answer["code"], 0, "{answer}");
@@ -177,16 +184,24 @@ async fn feishu_sdk_asks_what_we_ask() {
             assert!(answer["message"].is_string(), "{answer}");
         }
     }
-    let theirs = fake.asked().split_off(ours.len());
+    let theirs = fake.asked().split_off(before);
     assert_eq!(theirs.len(), ours.len());
     for (ours, theirs) in ours.iter().zip(&theirs) {
         assert_eq!(request(ours), request(theirs));
     }
-    assert_eq!(fake.messages().len(), 3);
+    assert_eq!(fake.messages().len(), 5);
+}
+
+#[tokio::test]
+async fn feishu_sdk_asks_what_we_ask() {
+    let fake = FakeFeishu::start().await;
+    let ours = ours(&fake).await;
+    let mut judge = Judge::start("feishu", PYTHON, &["golden", &fake.url()]);
+    theirs(&fake, &mut judge, &ours).await;
 }
 
 /// All of a request that the platform looks at; tokens differ by their number only.
-fn request(asked: &Asked) -> (String, String, Option<String>, Option<String>, Value) {
+pub(crate) fn request(asked: &Asked) -> (String, String, Option<String>, Option<String>, Value) {
     let bearer = asked.header("authorization").map(|header| {
         let (scheme, token) = header.split_once(' ').unwrap_or_default();
         format!("{scheme} {}", &token[..2])

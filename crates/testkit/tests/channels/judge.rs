@@ -1,7 +1,7 @@
 //! A judge: a program beside us that speaks JSON, one object a line.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -9,8 +9,12 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// Python and an SDK take seconds to begin on a busy machine.
+/// Python or Node and an SDK take seconds to begin on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+fn judges() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/channels/judges")
+}
 
 pub(crate) struct Judge {
     /// Killed when it is dropped.
@@ -34,12 +38,25 @@ impl Judge {
         let python: OsString = std::env::var_os(variable).unwrap_or_else(|| {
             panic!("{variable} is not set; `cargo xtask test --only channels` sets it")
         });
-        let judges = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/channels/judges");
-        let mut child = Command::new(python)
-            .arg("-B")
-            .arg(judges.join(platform).join("judge.py"))
-            .args(words)
-            .envs(environment.iter().copied())
+        let mut command = Command::new(python);
+        command.arg("-B").arg(judges().join(platform).join("judge.py")).args(words);
+        command.envs(environment.iter().copied());
+        Judge::begin(command)
+    }
+
+    /// `variable` names the folder in which the platform's packages for Node are installed.
+    pub(crate) fn node(platform: &str, variable: &str, words: &[&str]) -> Judge {
+        let modules: OsString = std::env::var_os(variable).unwrap_or_else(|| {
+            panic!("{variable} is not set; `cargo xtask test --only channels` sets it")
+        });
+        let mut command = Command::new("node");
+        command.arg(judges().join(platform).join("judge.mjs")).args(words);
+        command.env("NODE_MODULES", modules);
+        Judge::begin(command)
+    }
+
+    fn begin(mut command: Command) -> Judge {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)

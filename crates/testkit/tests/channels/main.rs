@@ -3,6 +3,7 @@
 
 mod dingtalk;
 mod feishu;
+mod feishu_node;
 mod judge;
 mod slack;
 mod telegram;
