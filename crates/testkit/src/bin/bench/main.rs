@@ -24,6 +24,7 @@ mod options;
 mod page;
 mod paused;
 mod pending;
+mod platforms;
 mod policy;
 mod report;
 
@@ -77,6 +78,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if options.wants("chats") {
         chats::run(options.quick, &folder.path().join("chats"), &report).await?;
+        platforms::run(options.quick, &report).await.map_err(|failure| failure.to_string())?;
     }
     if options.wants("policy") {
         policy::run(options.quick, &report)?;
