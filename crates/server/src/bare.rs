@@ -10,7 +10,7 @@ use engine::{Answering, NewHold, NewSession, NewToken, Saying};
 use serde_json::Value;
 
 use crate::auth::{Credential, credential};
-pub use crate::doors::bare::{DoorAnswer, DoorBody, DoorSaid, door, form};
+pub use crate::doors::bare::{DoorAnswer, DoorBody, DoorSaid, FormPart, door, form};
 use crate::problem::{Problem, Refused};
 use crate::sse::LAST_EVENT_ID;
 use crate::wire::{self, Moment};

@@ -59,7 +59,7 @@ impl Switchboard {
                 shelf::remove(&wire.shelves.here, &here(from, key)),
                 shelf::put(&wire.shelves.here, &here(to, key), &()),
             ];
-            moved.then(|| Next { due_at: Some(now), forget_at: None, beside })
+            moved.then_some(Next { due_at: Some(now), forget_at: None, beside })
         };
         self.update(wire, &note, change).await?;
         if !moved {

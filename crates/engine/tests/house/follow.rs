@@ -118,10 +118,22 @@ async fn i36_what_happens_at_once_is_followed_in_order() {
     let root = crate::world::person(&world.engine, "root").await;
     let (before, _) = world.engine.store().last().await.unwrap();
     let mut follow = world.engine.follow_all(&root, None).await.unwrap();
-    let following = tokio::spawn(async move { positions(&mut follow, before + 300).await });
-    let opening = (0..300).map(|_| world.session());
-    futures_util::future::join_all(opening).await;
-    assert_eq!(following.await.unwrap(), (before + 1..=before + 300).collect::<Vec<_>>());
+    let mut opening = tokio::task::JoinSet::new();
+    for _ in 0..300 {
+        let (engine, ana) = (world.engine.clone(), world.ana.clone());
+        opening.spawn(async move {
+            let new = engine::NewSession {
+                agent: "ops".into(),
+                title: None,
+                metadata: json!(null),
+                home: None,
+            };
+            engine.open_session(&ana, new, None).await.expect("it opens");
+        });
+    }
+    let seen = positions(&mut follow, before + 300).await;
+    assert_eq!(seen, (before + 1..=before + 300).collect::<Vec<_>>());
+    opening.join_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -43,10 +43,9 @@ pub fn door(kind: DoorBody, body: &[u8]) -> Result<DoorSaid, String> {
     }
 }
 
-/// The parts of a form: name, name of the file, content.
-pub fn form(
-    content_type: &str,
-    body: &[u8],
-) -> Result<Vec<(String, Option<String>, Vec<u8>)>, String> {
+/// A part of a form: name, name of the file, content.
+pub type FormPart = (String, Option<String>, Vec<u8>);
+
+pub fn form(content_type: &str, body: &[u8]) -> Result<Vec<FormPart>, String> {
     frontend_tools::bare::form(content_type, body)
 }

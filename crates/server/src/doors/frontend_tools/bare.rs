@@ -2,7 +2,7 @@
 
 use super::body::{ResultsAsked, RunAsked};
 use super::multipart;
-use crate::doors::bare::{DoorAnswer, DoorSaid};
+use crate::doors::bare::{DoorAnswer, DoorSaid, FormPart};
 use crate::problem::Problem;
 
 pub(in crate::doors) fn run(body: &[u8]) -> Result<DoorSaid, String> {
@@ -20,10 +20,7 @@ pub(in crate::doors) fn results(body: &[u8]) -> Result<DoorSaid, String> {
     Ok(DoorSaid { texts: Vec::new(), answers: answers.collect() })
 }
 
-pub(in crate::doors) fn form(
-    content_type: &str,
-    body: &[u8],
-) -> Result<Vec<(String, Option<String>, Vec<u8>)>, String> {
+pub(in crate::doors) fn form(content_type: &str, body: &[u8]) -> Result<Vec<FormPart>, String> {
     let parts = multipart::parts(content_type, body).map_err(str::to_owned)?;
     Ok(parts.into_iter().map(|part| (part.name, part.filename, part.content)).collect())
 }
