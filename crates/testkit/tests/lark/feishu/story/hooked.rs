@@ -62,7 +62,7 @@ async fn asked_and_answered_over_webhooks() {
     let large = " ".repeat((1 << 20) + 1);
     let (status, _) = story.called_with(large.clone(), signed(&large, KEY, now, "b5")).await;
     assert_eq!(status, 413);
-    story.noted(&[]).await;
+    story.waits(&card, "refused").await;
 
     // A card is there as soon as Feishu has it; that we know of it is a moment later.
     let mut told = Value::Null;

@@ -39,9 +39,10 @@ async fn people_are_known_by_any_of_their_three_names() {
     // In words, too.
     let ana = json!({"user_id": "ana.b", "union_id": "on_ana"});
     story.arrives(&written_by(story.message("om_a", "note two"), ana, TENANT)).await;
-    story.asks(0, "chat_id oc_1").await;
+    let card = story.asks(0, "chat_id oc_1").await;
     let foreign = json!({"open_id": "ou_9", "user_id": "ana.b"});
     story.arrives(&written_by(story.message("om_b", "确认"), foreign, "tenant_2")).await;
+    story.waits(&card, "said by somebody of another organisation").await;
     story.arrives(&written_by(story.message("om_c", "取消"), both, TENANT)).await;
     story.ends(0, "chat_id oc_1", "bob 已拒绝").await;
     story.said("Not noted.").await;

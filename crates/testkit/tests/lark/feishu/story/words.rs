@@ -23,7 +23,7 @@ async fn a_thread_is_a_conversation_of_its_own() {
 
     // Outside of it the same word is something for the agent of the group.
     story.write("om_b", "确认").await;
-    story.noted(&[]).await;
+    story.waits(&card, "said elsewhere").await;
     let mut within = change(story.message("om_c", "确认"), "thread_id", json!("omt_1"));
     within = change(within, "root_id", json!("om_t"));
     within = change(within, "parent_id", json!("om_t"));
@@ -37,7 +37,7 @@ async fn a_thread_is_a_conversation_of_its_own() {
 async fn a_post_answers_like_a_text() {
     let story = Story::begin(Setting::default()).await;
     story.write("om_a", "note one").await;
-    story.asks(0, "chat_id oc_1").await;
+    let card = story.asks(0, "chat_id oc_1").await;
     let post = |pieces: Value| {
         let content = json!({"title": "", "content": [pieces]}).to_string();
         let event = change(story.message("om_p", ""), "message_type", json!("post"));
@@ -52,9 +52,10 @@ async fn a_post_answers_like_a_text() {
     // A picture beside the word says more than the word; somebody else may be meant.
     let picture = post(json!([at("@_user_1"), text(" 确认"), {"tag": "img", "image_key": "i"}]));
     story.arrives(&named(picture, "om_p1")).await;
+    story.waits(&card, "with a picture").await;
     let others = post(json!([at("@_user_1"), at("ou_bob"), text(" 确认")]));
     story.arrives(&named(others, "om_p2")).await;
-    story.noted(&[]).await;
+    story.waits(&card, "said to others").await;
     let plain = post(json!([at("@_user_1"), text(" 确认")]));
     story.arrives(&named(plain, "om_p3")).await;
     story.ends(0, "chat_id oc_1", "ana 已批准").await;
@@ -66,7 +67,7 @@ async fn i31_what_feishu_marks_as_no_answer_is_none() {
     let story = Story::begin(Setting::default()).await;
     let before = story.now();
     story.write("om_a", "note one").await;
-    story.asks(0, "chat_id oc_1").await;
+    let card = story.asks(0, "chat_id oc_1").await;
     let says = |id: &str| story.message(id, "确认");
     let later = story.now().plus_ms(60_000).as_ms().to_string();
     let earlier = before.as_ms().to_string();
@@ -101,8 +102,7 @@ async fn i31_what_feishu_marks_as_no_answer_is_none() {
         ("a picture", change(says("om_10"), "message_type", json!("image"))),
     ] {
         story.arrives(&event).await;
-        let pending = story.served.admin().get("/v1/holds?status=pending").await.must(200);
-        assert_eq!(pending["items"].as_array().expect("a list").len(), 1, "{what}");
+        story.waits(&card, what).await;
     }
     story.noted(&[]).await;
     story.arrives(&says("om_11")).await;

@@ -195,6 +195,14 @@ impl Story {
         panic!("it is never written down");
     }
 
+    /// The hold of this card still waits. What is done in the world follows a decision only later.
+    pub(super) async fn waits(&self, card: &Sent, what: &str) {
+        let text = card.content.to_string();
+        let id = text.split("/holds/").nth(1).and_then(|rest| rest.split('"').next());
+        let hold = self.served.admin().hold(&json!(id.expect("a link to the hold"))).await;
+        assert_eq!(hold["state"], "pending", "{what}: {hold}");
+    }
+
     /// What was done in the world, once it is so much.
     pub(super) async fn noted(&self, notes: &[&str]) {
         let lines = || self.served.witness().lines().expect("a witness");
