@@ -99,6 +99,8 @@ export interface Hold {
   decision?: Said | null;
   cancelled?: Withdrawn | null;
   outcome?: Outcome | null;
+  /** Where people could not be asked. */
+  undelivered?: { channel: string; to: string; why: string; at: string }[];
 }
 
 export type RunStatus = "running" | "paused" | "completed" | "failed" | "cancelled";

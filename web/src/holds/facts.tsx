@@ -23,6 +23,7 @@ export function Facts({ hold }: { hold: Hold }) {
   if (hold.kind === "approve" || (hold.answers ?? []).length > 0) rows.push(["hold.votes", <Votes hold={hold} />]);
   rows.push(["hold.opened", <Moment at={hold.opened_at} />]);
   if (hold.state === "pending") rows.push(["hold.expires", <Expiry hold={hold} />]);
+  if (hold.undelivered?.length) rows.push(["hold.undelivered", <Undelivered hold={hold} />]);
   if (hold.session) rows.push(["hold.session", <a href={sessionPath(hold.session)}>{t("hold.open_session")}</a>]);
   if (hold.parent?.startsWith("hold_")) rows.push(["hold.parent", <a href={holdPath(hold.parent)}>{hold.parent}</a>]);
   rows.push(["hold.tag", <code>{hold.tag}</code>]);
@@ -74,6 +75,22 @@ function Audience({ hold }: { hold: Hold }) {
   const all = [...people.map((id) => personName(id, me)), ...roles.map((role) => t("hold.audience.role", { role }))];
   if (exclude_requester) all.push(t("hold.audience.not_requester"));
   return all.length === 0 ? <span>–</span> : <Plain text={all.join(", ")} />;
+}
+
+/** The hold waits for an answer all the same; whoever reads this can ask them another way. */
+function Undelivered({ hold }: { hold: Hold }) {
+  const me = useMe();
+  return (
+    <ul class="plain-list undelivered">
+      {(hold.undelivered ?? []).map((one, at) => (
+        <li key={at}>
+          <Plain text={t("hold.undelivered.to", { to: personName(one.to, me), channel: one.channel })} />: <Plain text={one.why} />
+          {", "}
+          <Moment at={one.at} />
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function Votes({ hold }: { hold: Hold }) {

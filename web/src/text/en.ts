@@ -125,6 +125,8 @@ export const en = {
   "hold.votes": "Votes",
   "hold.quorum": "{have} of {need} approvals",
   "hold.opened": "Opened",
+  "hold.undelivered": "Could not be asked",
+  "hold.undelivered.to": "{to} by {channel}",
   "hold.expires": "Expires",
   "hold.expires.never": "does not expire",
   "hold.expires.in": "in {left}",

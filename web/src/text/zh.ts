@@ -121,6 +121,8 @@ export const zh: Record<keyof typeof en, string> = {
   "hold.votes": "表决",
   "hold.quorum": "{need} 票中已有 {have} 票同意",
   "hold.opened": "提出于",
+  "hold.undelivered": "未能送达",
+  "hold.undelivered.to": "{channel} 上的 {to}",
   "hold.expires": "到期",
   "hold.expires.never": "不会到期",
   "hold.expires.in": "{left}后",
