@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::Reply;
 
@@ -26,6 +27,7 @@ async fn what_happens_while_the_program_is_down_is_told_step_by_step_afterwards(
     house.will([down()]);
     let hold = house.open("bury").await;
     house.told(1).await;
+    house.next_at(Some(house.clock.now().plus_ms(5_000))).await;
     house.approve("ana", &hold).await;
     house.approve("bob", &hold).await;
     house.report(hold.id).await;

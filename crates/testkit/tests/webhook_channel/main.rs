@@ -4,4 +4,5 @@ mod channel;
 mod conforms;
 mod feed;
 mod house;
+mod served;
 mod times;
