@@ -143,7 +143,11 @@ impl Switchboard {
             | Event::CallSettled { call, .. } => {
                 let StreamId::Session(id) = happening.stream else { return Ok(false) };
                 let session = self.0.engine.session(&onlooker(), id).await?;
-                let about = |hold: &&Arc<Hold>| hold.call_id() == Some(*call);
+                // A second phase runs the call of the first, which is the one that was asked about.
+                let record = session.calls.get(call).and_then(|record| record.call.as_ref());
+                let ran = record.map_or(*call, |call| call.id);
+                let about =
+                    |hold: &&Arc<Hold>| hold.call_id().is_some_and(|id| id == *call || id == ran);
                 let mut concerned = false;
                 for hold in session.holds.values().filter(about) {
                     // A call that was refused has a result, too; but nothing came of it.

@@ -26,6 +26,14 @@ calls = [{ tool = "append", arguments = { n = 1 } }]
 [[turn]]
 when = { result_of = "append", is_error = false }
 text = "It is done."
+
+[[turn]]
+when = { says = "deploy" }
+calls = [{ tool = "deploy", arguments = { n = 2 } }]
+
+[[turn]]
+when = { says_regex = '^The person approved deploy ' }
+calls = [{ tool = "deploy", arguments = { n = 2, confirmed = true } }]
 "#;
 
 struct House {
@@ -58,10 +66,19 @@ argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
 cwd = "@SITE@"
 input_schema = {{ type = "object" }}
 
+[[tools]]
+name = "deploy"
+kind = "command"
+description = "Appends a line, in two phases."
+argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
+cwd = "@SITE@"
+confirm = "two_phase"
+input_schema = {{ type = "object" }}
+
 [[agents]]
 id = "ops"
 model = "script"
-tools = ["append"]
+tools = ["append", "deploy"]
 
 [[people]]
 id = "root"
@@ -185,6 +202,20 @@ async fn i35_a_fast_tool_hides_no_step_and_a_killed_server_loses_none() {
         all.extend(ids(&told));
     }
     assert_eq!(all.len(), 15, "each has a name of its own");
+}
+
+#[tokio::test]
+async fn what_a_second_phase_did_is_told_of_the_hold_that_allowed_it() {
+    let house = House::new().await;
+    let (root, bob) = (house.served.admin(), house.served.person("bob").await);
+    let session = root.session("ops").await;
+    root.say(&session, "deploy").await;
+    let hold = root.held(&session, 1).await.remove(0);
+    bob.approve(&hold).await;
+    let told = house.told_times(&hold["id"], 3).await;
+    assert_eq!(kinds(&told), ["hold.opened", "hold.decided", "call.settled"]);
+    assert_eq!(told[2].json()["data"]["hold"]["outcome"], "succeeded");
+    assert_eq!(house.served.witness().lines().unwrap().len(), 1);
 }
 
 #[tokio::test]
