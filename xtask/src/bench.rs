@@ -12,7 +12,7 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     }
     // The real program, as it ships, which some measures start.
     let built = Job::cargo()
-        .args(["build", "--release", "--package", "holdpoint"])
+        .args(["build", "--profile", "dist", "--package", "holdpoint"])
         .within(&here.root)
         .limit_minutes(30)
         .run()?;
@@ -20,7 +20,7 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
         return Ok(false);
     }
     let finished = Job::cargo()
-        .args(["run", "--release", "--package", "testkit", "--bin", "bench", "--"])
+        .args(["run", "--profile", "dist", "--package", "testkit", "--bin", "bench", "--"])
         .args(words)
         .within(&here.root)
         .limit_minutes(60)
