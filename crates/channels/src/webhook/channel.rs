@@ -32,8 +32,8 @@ pub struct ChannelSettings {
     pub url: String,
     /// Signs what we say.
     pub secret: Secret,
-    /// Signs what it says.
-    pub inbound_secret: Secret,
+    /// Signs what it says. Without one it only listens.
+    pub inbound_secret: Option<Secret>,
     /// The identities for which it may speak.
     pub speaks_for: BTreeSet<String>,
     /// It may be on this machine or in a private network, and without TLS.
@@ -55,7 +55,8 @@ impl Webhook {
     pub fn new(settings: ChannelSettings, clock: Arc<dyn Clock>) -> Result<Webhook, String> {
         let guard = if settings.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
         let url = target::parse(&settings.url, guard)?;
-        if settings.secret.shares_a_key_with(&settings.inbound_secret) {
+        let inbound = settings.inbound_secret.as_ref();
+        if inbound.is_some_and(|inbound| settings.secret.shares_a_key_with(inbound)) {
             return Err(
                 "`secret` and `inbound_secret` hold the same key: what we sign could be sent back \
                         to us; make a second one"

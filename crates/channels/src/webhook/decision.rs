@@ -54,15 +54,14 @@ pub(super) async fn take(
     request: &Hooked,
     inbox: &dyn Inbox,
 ) -> HookReply {
-    if request.path != "decisions" {
+    let (Some(secret), "decisions") = (&settings.inbound_secret, request.path.as_str()) else {
         return status(404);
-    }
+    };
     if request.method != "POST" {
         return status(405);
     }
     let headers: Vec<(&str, &str)> =
         request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let secret = &settings.inbound_secret;
     let id = match verify(Headers(&headers), &request.body, secret, request.at) {
         Ok(id) => id,
         Err(why) => return refused(&settings.name, why),

@@ -31,7 +31,7 @@ async fn connector() -> (Front<Receiver>, Webhook, Arc<MovedClock>) {
         name: "ci".into(),
         url: front.url(),
         secret: Secret::parse(OUT).expect("a secret"),
-        inbound_secret: Secret::parse(IN).expect("a secret"),
+        inbound_secret: Some(Secret::parse(IN).expect("a secret")),
         speaks_for: ["ana-42".to_owned()].into(),
         allow_private_addresses: true,
     };

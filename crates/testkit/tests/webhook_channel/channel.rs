@@ -43,7 +43,7 @@ pub(crate) fn settings(url: String) -> ChannelSettings {
         name: "ci".into(),
         url,
         secret: Secret::parse(OUT).unwrap(),
-        inbound_secret: Secret::parse(IN).unwrap(),
+        inbound_secret: Some(Secret::parse(IN).unwrap()),
         speaks_for: BTreeSet::from(["ana-42".to_owned()]),
         allow_private_addresses: true,
     }

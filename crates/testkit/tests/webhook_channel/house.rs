@@ -234,7 +234,7 @@ fn board(engine: &Engine, front: &Front<Receiver>, clock: &Arc<Hands>) -> Switch
         name: "ci".into(),
         url: format!("{}/hook", front.url()),
         secret: Secret::parse(OUT).unwrap(),
-        inbound_secret: Secret::parse(IN).unwrap(),
+        inbound_secret: Some(Secret::parse(IN).unwrap()),
         speaks_for: BTreeSet::new(),
         allow_private_addresses: true,
     };

@@ -13,7 +13,8 @@ use crate::config::source::{Result, Source};
 pub struct WebhookConfig {
     pub url: String,
     pub secret: SecretSource,
-    pub inbound_secret: SecretSource,
+    /// Without one it only listens.
+    pub inbound_secret: Option<SecretSource>,
     /// Identities of people under `webhook`.
     pub speaks_for: Vec<String>,
     pub allow_private_addresses: bool,
@@ -40,18 +41,18 @@ impl PlatformTable for WebhookTable {
         let allow_private_addresses = self.allow_private_addresses.unwrap_or(false);
         let secret =
             source.secret("secret", at.span.clone(), &self.secret_env, &self.secret_file)?;
-        let inbound_secret = source.secret(
-            "inbound_secret",
-            at.span.clone(),
-            &self.inbound_secret_env,
-            &self.inbound_secret_file,
-        )?;
-        if secret == inbound_secret {
+        let names = self.speaks_for.unwrap_or_default();
+        let (env, file) = (&self.inbound_secret_env, &self.inbound_secret_file);
+        let speaks = !names.is_empty() || env.is_some() || file.is_some();
+        let inbound_secret = match speaks {
+            true => Some(source.secret("inbound_secret", at.span.clone(), env, file)?),
+            false => None,
+        };
+        if inbound_secret.as_ref() == Some(&secret) {
             let message = "`secret` and `inbound_secret` must differ: what we sign could be sent back to \
                            us as a decision";
             return Err(source.error(at.span.clone(), message));
         }
-        let names = self.speaks_for.unwrap_or_default();
         if let Some(empty) = names.iter().find(|name| name.get_ref().trim().is_empty()) {
             let message = "this names nobody; write what stands in `identities = { webhook = … }`";
             return Err(source.error(empty.span(), message));
@@ -80,7 +81,11 @@ impl WebhookConfig {
             name: channel.name.to_string(),
             url: self.url.clone(),
             secret: read("secret", &self.secret)?,
-            inbound_secret: read("inbound secret", &self.inbound_secret)?,
+            inbound_secret: self
+                .inbound_secret
+                .as_ref()
+                .map(|from| read("inbound secret", from))
+                .transpose()?,
             speaks_for: self.speaks_for.iter().cloned().collect(),
             allow_private_addresses: self.allow_private_addresses,
         })
@@ -106,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_needs_an_address_and_two_secrets() {
+    fn a_webhook_needs_an_address_a_secret_and_to_speak_another_one() {
         let hook =
             "url = \"https://ci.example/\"\nsecret_env = \"A\"\ninbound_secret_env = \"B\"\n";
         assert_eq!(told(hook), "https://ci.example/ [] false");
@@ -115,8 +120,9 @@ mod tests {
         for (keys, wanted) in [
             ("", "h.toml:1: `url` is missing"),
             ("url = \"x\"\n", "h.toml:1: `secret_env` is missing (or `secret_file`)"),
+            ("url = \"x\"\nsecret_env = \"A\"\n", "x [] false"),
             (
-                "url = \"x\"\nsecret_env = \"A\"\n",
+                "url = \"x\"\nsecret_env = \"A\"\nspeaks_for = [\"ana-42\"]\n",
                 "h.toml:1: `inbound_secret_env` is missing (or `inbound_secret_file`)",
             ),
             (
