@@ -8,7 +8,7 @@ use ports::channel::{Key, Nonce, Place, Posted, Press};
 use replies::Code;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::OLD_NONCES;
+use crate::limits::{OLD_NONCES, PATIENT_ATTEMPTS};
 use crate::queue::{Outgoing, Ticket};
 use crate::send::Steps;
 use crate::shelf::short;
@@ -20,6 +20,9 @@ pub(crate) struct Delivery {
     ticket: Ticket,
     pub(crate) hold: String,
     pub(crate) place: StoredPlace,
+    /// Where nobody talks there is no order to keep: it waits for no other, and no other for it.
+    #[serde(default)]
+    apart: bool,
     /// Of the hold that nonce and code were made for. Whatever else is asked gets others, so that a
     /// press says by its nonce what was seen.
     pub(crate) asks: String,
@@ -120,13 +123,19 @@ pub(crate) struct StoredPosted {
 impl Delivery {
     /// A prompt of this hold that nobody has seen yet, from fresh random bits. What it shows of the risk
     /// decides about the code: whoever says yes to something dangerous has read it.
-    pub(crate) fn reserve(hold: &Hold, place: &Place, chance: impl Fn() -> u128) -> Delivery {
+    pub(crate) fn reserve(
+        hold: &Hold,
+        place: &Place,
+        apart: bool,
+        chance: impl Fn() -> u128,
+    ) -> Delivery {
         let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
         Delivery {
             v: 1,
             ticket: Ticket::of_a_prompt(hold.opened_at),
             hold: hold.id.to_string(),
             place: StoredPlace::from(place),
+            apart,
             asks: hold.digest().to_string(),
             nonce: Nonce::make(chance()).as_str().to_owned(),
             old_nonces: Vec::new(),
@@ -210,14 +219,16 @@ impl Delivery {
 
 impl Outgoing for Delivery {
     fn lane(&self) -> String {
-        match self.posted() {
+        let chat = match self.posted() {
             Some(posted) => posted.chat.clone(),
             None => self.place.lane(),
-        }
+        };
+        if self.apart { format!("{}/{chat}", self.hold) } else { chat }
     }
 
     fn ticket(&self) -> Option<&Ticket> {
-        matches!(self.stage, Stage::Reserved).then_some(&self.ticket)
+        let in_line = self.attempts < PATIENT_ATTEMPTS;
+        (in_line && matches!(self.stage, Stage::Reserved)).then_some(&self.ticket)
     }
 }
 

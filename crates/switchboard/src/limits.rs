@@ -15,10 +15,10 @@ pub struct Limits {
     pub retry_max: Duration,
     /// With the pauses above this is about half a day: longer than the questions of a chat wait.
     pub attempts: u32,
-    /// The same for what stands already: its buttons look alive, so the pauses stay short, and there are
-    /// so many that they are half a day, too.
-    pub repaint_max: Duration,
-    pub repaints: u32,
+    /// The same in chats: people talk there, and what stands already has buttons that look alive. So the
+    /// pauses stay short, and there are so many that they are half a day, too.
+    pub chat_retry_max: Duration,
+    pub chat_attempts: u32,
     /// How long a press waits for a prompt that is being written down. Platforms want an answer in
     /// two or three seconds.
     pub press_wait: Duration,
@@ -47,8 +47,8 @@ impl Default for Limits {
             retry: Duration::from_secs(1),
             retry_max: Duration::from_secs(3_600),
             attempts: 24,
-            repaint_max: Duration::from_secs(60),
-            repaints: 720,
+            chat_retry_max: Duration::from_secs(60),
+            chat_attempts: 720,
             press_wait: Duration::from_millis(1_500),
             reask_every_ms: 30_000,
             reasks: 3,
@@ -61,6 +61,9 @@ impl Default for Limits {
     }
 }
 
+/// After so many attempts, which are some minutes, something new does not hold up what is behind it any
+/// longer: a message that its platform chokes on must not silence a chat.
+pub(crate) const PATIENT_ATTEMPTS: u32 = 12;
 /// Records that are looked at in one go.
 pub(crate) const PAGE: usize = 200;
 /// How often a record is changed anew when somebody else was first. Past this something is hammering it.

@@ -181,8 +181,8 @@ impl OnItsWay {
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        let desk = self.wire.desk(self.kind);
-        desk.busy().remove(&self.lane);
-        desk.wake.notify_one();
+        self.wire.desk(self.kind).busy().remove(&self.lane);
+        // What was sent may have gone over into the other kind of lane.
+        self.wire.wake();
     }
 }

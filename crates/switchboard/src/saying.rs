@@ -6,7 +6,7 @@ use ports::store::PutNote;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::StoredPlace;
-use crate::limits::TEXT_BYTES_MAX;
+use crate::limits::{PATIENT_ATTEMPTS, TEXT_BYTES_MAX};
 use crate::queue::{self, Outgoing, Ticket};
 use crate::shelf::Shelves;
 
@@ -68,7 +68,7 @@ impl Outgoing for Saying {
     }
 
     fn ticket(&self) -> Option<&Ticket> {
-        Some(&self.ticket)
+        (self.attempts < PATIENT_ATTEMPTS).then_some(&self.ticket)
     }
 }
 

@@ -246,7 +246,7 @@ impl Switchboard {
             self.chat_moved(wire, &from, to).await?;
             return self.relocate(wire, taken.key.as_str(), &from, to).await;
         }
-        match self.again_at(wire, error, attempts, stands) {
+        match self.again_at(wire, error, attempts) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
                 let certainly_not = taken.first && matches!(error, ChannelError::Again { .. });
@@ -345,14 +345,12 @@ impl Switchboard {
         Next { due_at: None, forget_at, beside: Vec::new() }
     }
 
-    /// When it is tried again, if that has a point. What `stands` already has buttons that look alive,
-    /// so it is not left for long.
+    /// When it is tried again, if that has a point.
     pub(crate) fn again_at(
         &self,
         wire: &Wire,
         error: &ChannelError,
         attempts: u32,
-        stands: bool,
     ) -> Option<Timestamp> {
         let limits = &self.0.limits;
         let asked = match error {
@@ -366,8 +364,8 @@ impl Switchboard {
             let pause = pauses.get(attempts.saturating_sub(1) as usize)?.max(&asked);
             return Some(self.0.clock.now().plus_ms(pause.as_millis() as u64));
         }
-        let (most, longest) = match stands {
-            true => (limits.repaints, limits.repaint_max),
+        let (most, longest) = match wire.line.channel.talks() {
+            true => (limits.chat_attempts, limits.chat_retry_max),
             false => (limits.attempts, limits.retry_max),
         };
         if attempts >= most {

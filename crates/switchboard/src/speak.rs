@@ -69,7 +69,7 @@ impl Switchboard {
                 return self.update(wire, note, change).await;
             }
             Ok(Spoken::All) => self.ended(self.latest(wire, note, saying)),
-            Err(error) => match self.again_at(wire, error, attempts, false) {
+            Err(error) => match self.again_at(wire, error, attempts) {
                 Some(at) => {
                     tracing::warn!(%channel, %error, attempts, "a message will be tried again");
                     Next::due(at)

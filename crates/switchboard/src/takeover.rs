@@ -3,6 +3,7 @@
 
 use domain::time::Timestamp;
 use engine::Error;
+use ports::store::Note;
 
 use crate::delivery::Delivery;
 use crate::limits::PAGE;
@@ -16,7 +17,10 @@ impl Switchboard {
     pub(crate) async fn take_over(&self, wire: &Wire) -> Result<(), Error> {
         let now = self.0.clock.now();
         let leased = self.lease(wire, now);
-        for note in self.store().due_notes(&wire.shelves.out, leased, PAGE).await? {
+        for note in self.due_until(wire, leased).await? {
+            if note.due_at.is_none_or(|at| at <= now) {
+                continue;
+            }
             let at_once =
                 |due_at: Option<Timestamp>| due_at.filter(|at| *at > now).map(|_| Next::due(now));
             match note.key.starts_with("s/") {
@@ -29,5 +33,17 @@ impl Switchboard {
             }
         }
         Ok(())
+    }
+
+    /// Those that were in hand are due last, behind all that waits.
+    async fn due_until(&self, wire: &Wire, until: Timestamp) -> Result<Vec<Note>, Error> {
+        let mut page = PAGE;
+        loop {
+            let notes = self.store().due_notes(&wire.shelves.out, until, page).await?;
+            if notes.len() < page {
+                return Ok(notes);
+            }
+            page *= 4;
+        }
     }
 }

@@ -161,7 +161,7 @@ impl Switchboard {
         };
         let attempts = taken.delivery.attempts;
         let (channel, hold) = (&wire.name, taken.hold.id);
-        match self.again_at(wire, &error, attempts, true) {
+        match self.again_at(wire, &error, attempts) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a step will be told again");
                 self.change(wire, note, |_: &mut Delivery, _| Some(Next::due(at))).await

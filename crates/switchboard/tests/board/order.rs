@@ -57,6 +57,21 @@ async fn i35_what_waits_for_its_platform_is_not_overtaken() {
     assert_eq!(world.chat.texts(), ["elsewhere", "first", "second", "third"]);
 }
 
+/// Some minutes in order, and no longer.
+#[tokio::test]
+async fn i35_a_message_that_its_platform_chokes_on_does_not_silence_a_chat() {
+    let world = World::memory().await;
+    world.chat.will((0..12).map(|_| Fault::Again(None)));
+    for word in ["chokes", "fine"] {
+        world.model.will(word, &[]);
+    }
+    world.write("ana", "one").await;
+    world.write("ana", "two").await;
+    world.in_time(world.chat.text("fine")).await;
+    assert_eq!(world.chat.texts(), ["fine"], "it went on without the other");
+    world.in_time(world.chat.text("chokes")).await;
+}
+
 #[tokio::test]
 async fn i35_what_an_agent_says_stands_before_what_it_asks() {
     let world = World::memory().await;

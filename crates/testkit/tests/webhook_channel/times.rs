@@ -132,3 +132,19 @@ async fn a_receiver_that_says_gone_hears_nothing_more_of_the_hold() {
     assert_eq!(heard.len(), 3);
     assert_eq!(heard[2].kind(), "hold.opened");
 }
+
+#[tokio::test]
+async fn what_is_told_again_later_does_not_hold_up_another_hold() {
+    let house = House::new().await;
+    house.will([says(500), says(500)]);
+    let first = house.open("wipe").await;
+    attempted(&house, 1, 5).await;
+    let told = house.told(2).await;
+    let second = house.open("wipe").await;
+    let heard = house.told(3).await;
+    assert_eq!(heard[2].at, told[1].at, "at once");
+    assert_eq!(heard[2].event["data"]["hold"]["id"], second.id.to_string());
+    house.next_at(Some(told[1].at.plus_ms(30_000))).await;
+    house.clock.advance(Duration::from_secs(30));
+    assert_eq!(house.told(4).await[3].event["data"]["hold"]["id"], first.id.to_string());
+}
