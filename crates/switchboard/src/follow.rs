@@ -88,6 +88,11 @@ impl Switchboard {
     async fn begin(&self) -> Result<u64, Error> {
         let noted = shelf::read::<u64>(self.store(), SHELF, CURSOR).await?;
         let (last, _) = self.store().last().await?;
+        if noted.is_none() {
+            // Before anybody is asked: what is asked about may go on while nobody follows, and while
+            // this process ends.
+            self.note(last).await?;
+        }
         let mut after = None;
         loop {
             let filter = HoldFilter {
@@ -105,15 +110,7 @@ impl Switchboard {
             }
             after = holds.last().map(|hold| hold.id);
         }
-        match noted {
-            Some(noted) => Ok(noted.record.min(last)),
-            None => {
-                // What was asked about just now may go on before anything else is noted, and while
-                // nobody follows.
-                self.note(last).await?;
-                Ok(last)
-            }
-        }
+        Ok(noted.map_or(last, |noted| noted.record.min(last)))
     }
 
     async fn note(&self, position: u64) -> Result<(), Error> {
