@@ -16,6 +16,7 @@ use serde_json::json;
 use tools::client::ClientTool;
 use tools::human::{Asking, HumanTool};
 
+use super::chat::{NAME, account_of};
 use super::clock::{NodeChance, NodeClock};
 use super::courier::SimCourier;
 use super::executor::Kind;
@@ -83,7 +84,7 @@ pub(super) fn people() -> People {
         id: PersonId::new(id),
         name: id.to_owned(),
         roles: [role.to_owned()].into(),
-        identities: Default::default(),
+        identities: account_of(id).map(|it| (NAME.to_owned(), it)).into_iter().collect(),
     }))
 }
 

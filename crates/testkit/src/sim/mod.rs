@@ -4,6 +4,7 @@
 //! The same seed and build give the same story, to the line. It does not simulate the doors (HTTP, pages),
 //! the real stores or the real tool hosts: those have tests and crash tests of their own.
 
+mod chat;
 mod checkers;
 mod clock;
 mod counts;

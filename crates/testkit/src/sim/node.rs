@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use domain::id::NodeId;
 use engine::{Engine, Error, Setup};
+use switchboard::Switchboard;
 use tokio::runtime::{Builder, Runtime};
 
 /// Processes are numbered as they start; none comes back under its old number.
@@ -23,6 +24,7 @@ pub(super) struct Node {
     pub(super) deposed: bool,
     runtime: Runtime,
     started: Arc<OnceLock<Result<Engine, Error>>>,
+    board: Arc<OnceLock<Switchboard>>,
     idle: Arc<Idle>,
 }
 
@@ -34,7 +36,13 @@ struct Idle {
 }
 
 impl Node {
-    pub(super) fn start(no: NodeNo, id: NodeId, setup: Setup) -> Node {
+    /// `chats` makes the switchboard, where there is one, once the engine has started.
+    pub(super) fn start(
+        no: NodeNo,
+        id: NodeId,
+        setup: Setup,
+        chats: Option<impl FnOnce(Engine) -> Switchboard + Send + 'static>,
+    ) -> Node {
         let idle = Arc::new(Idle::default());
         let hook = idle.clone();
         let runtime = Builder::new_current_thread()
@@ -46,17 +54,29 @@ impl Node {
             .build()
             .expect("a runtime without drivers needs nothing");
         let started = Arc::new(OnceLock::new());
-        let slot = started.clone();
+        let board = Arc::new(OnceLock::new());
+        let (slot, chat) = (started.clone(), board.clone());
         let engine = Engine::start(setup);
         runtime.spawn(async move {
-            let _ = slot.set(Box::pin(engine).await);
+            let engine = Box::pin(engine).await;
+            if let (Ok(engine), Some(chats)) = (&engine, chats) {
+                let board = chats(engine.clone());
+                board.start("http://house.test");
+                let _ = chat.set(board);
+            }
+            let _ = slot.set(engine);
         });
-        Node { no, id, runnable: true, deposed: false, runtime, started, idle }
+        Node { no, id, runnable: true, deposed: false, runtime, started, board, idle }
     }
 
     /// The engine, once it has started.
     pub(super) fn engine(&self) -> Option<&Engine> {
         self.started.get().and_then(|started| started.as_ref().ok())
+    }
+
+    /// Its switchboard, where there are chats.
+    pub(super) fn board(&self) -> Option<&Switchboard> {
+        self.board.get()
     }
 
     pub(super) fn has_failed(&self) -> bool {

@@ -311,7 +311,14 @@ impl Store for NodeStore {
 
     async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
         self.change("put_notes").await?;
-        self.world.disk.put_notes(puts).await
+        let written = self.world.disk.put_notes(puts).await?;
+        let mut inside = self.world.inside();
+        let unknown = inside.weather.unknown;
+        if inside.has_chats && inside.chance.percent(unknown) {
+            inside.fault("record unknown: written");
+            return Err(StoreError::Unavailable("the connection broke".into()));
+        }
+        Ok(written)
     }
 
     async fn forget_notes(&self, now: Timestamp) -> Result<(), StoreError> {

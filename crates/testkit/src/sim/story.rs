@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::id::NodeId;
 use engine::Followed;
 
+use super::chat::{board, gestures};
 use super::crowd::{Errand, is_finished, wanted, whim};
 use super::house::{caller, setup};
 use super::node::{Node, NodeNo};
@@ -13,6 +14,11 @@ use super::records::Seen;
 use super::weather::Weather;
 use super::world::{Standing, World};
 use crate::chance::Chance;
+
+/// How often people are asked once the faults have stopped; a story that needs more never ends.
+const ERRANDS_MAX: u32 = 300;
+/// How much time may pass, in waits of a minute: a clock that was a day ahead has put things off for a day.
+const WAITS_MAX: u32 = 8_000;
 
 pub(super) struct Story {
     pub(super) world: Arc<World>,
@@ -33,6 +39,16 @@ impl Story {
         let mut chance = Chance::new(seed);
         let size = 1 + chance.below(3) as usize;
         let world = World::new(chance, whole_trace);
+        // In the other half the engine is alone, and has more of the story. A switchboard takes up what
+        // an earlier process had in hand, so there is one process at a time.
+        let has_chats = seed % 2 == 1;
+        if has_chats {
+            let mut inside = world.inside();
+            inside.has_chats = true;
+            inside.weather.chat = seed / 2 % 24;
+            inside.weather.depose = 0;
+        }
+        let size = if has_chats { 1 } else { size };
         let mut story = Story {
             world,
             nodes: Vec::new(),
@@ -50,7 +66,9 @@ impl Story {
 
     /// People do what they like, and everything that can go wrong does.
     pub(super) fn rough(&mut self) {
-        let steps = 300 + self.below(500);
+        let has_chats = self.world.inside().has_chats;
+        // Where there are chats, much of what happens is their doing.
+        let steps = (300 + self.below(500)) * if has_chats { 2 } else { 1 };
         for _ in 0..steps {
             self.replace();
             self.trouble();
@@ -86,7 +104,8 @@ impl Story {
         while self.nodes.len() < self.size {
             self.start_node();
         }
-        for _ in 0..300 {
+        let mut asked = 0;
+        for _ in 0..WAITS_MAX {
             self.quiet(5_000, 5_000);
             if is_finished(&self.world).is_ok() {
                 return Ok(());
@@ -96,6 +115,11 @@ impl Story {
             if errands.is_empty() {
                 // Nobody is asked for anything: time must do it.
                 self.complete_next();
+                continue;
+            }
+            asked += 1;
+            if asked > ERRANDS_MAX {
+                break;
             }
             for errand in errands {
                 let at = self.below(self.nodes.len() as u64) as usize;
@@ -122,6 +146,13 @@ impl Story {
     }
 
     fn somebody_acts(&mut self) {
+        let in_a_chat = {
+            let mut inside = self.world.inside();
+            inside.has_chats && inside.chance.percent(35)
+        };
+        if in_a_chat {
+            return self.somebody_presses();
+        }
         let errands = whim(&self.world, &self.keyed);
         for errand in errands {
             let ready: Vec<usize> =
@@ -137,6 +168,23 @@ impl Story {
                 self.keyed.push(errand.clone());
             }
             self.serve(at, errand);
+        }
+    }
+
+    fn somebody_presses(&mut self) {
+        let gestures = gestures(&mut self.world.inside());
+        for gesture in gestures {
+            let ready: Vec<usize> =
+                (0..self.nodes.len()).filter(|at| self.nodes[*at].board().is_some()).collect();
+            if ready.is_empty() {
+                return;
+            }
+            let at = ready[self.below(ready.len() as u64) as usize];
+            let world = self.world.clone();
+            let node = &mut self.nodes[at];
+            if let Some(board) = node.board().cloned() {
+                node.serve(gesture.carry_out(world, node.no, board));
+            }
         }
     }
 
@@ -282,7 +330,11 @@ impl Story {
             id
         };
         let setup = setup(&self.world, no, id);
-        self.nodes.push(Node::start(no, id, setup));
+        let (world, clock, chance) =
+            (self.world.clone(), setup.clock.clone(), setup.chance.clone());
+        let has_chats = self.world.inside().has_chats;
+        let chats = move |engine| board(&world, no, engine, clock, chance);
+        self.nodes.push(Node::start(no, id, setup, has_chats.then_some(chats)));
     }
 
     pub(super) fn below(&self, end: u64) -> u64 {

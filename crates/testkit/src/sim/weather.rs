@@ -41,6 +41,18 @@ pub const FAULTS: &[&str] = &[
     "courier failed",
     "courier delivered but said it had not",
     "message repeated under its key",
+    "record unknown: written",
+    "chat: refused",
+    "chat: lost, and nobody knows",
+    "chat: done, and nobody knows",
+    "chat: done, and the sender died before it was written down",
+    "press: repeated",
+    "press: lost",
+    "press: overtaken by a later one",
+    "press: on an old look",
+    "press: of a stranger",
+    "press: on a forwarded card",
+    "press: with a made-up nonce",
 ];
 
 #[derive(Clone, Debug)]
@@ -61,6 +73,8 @@ pub(super) struct Weather {
     pub(super) model: u64,
     pub(super) courier: u64,
     pub(super) blind: u64,
+    /// Set where there are chats.
+    pub(super) chat: u64,
     /// Nodes' clocks differ by up to this.
     pub(super) skew_ms: u64,
 }
@@ -85,6 +99,7 @@ impl Weather {
             model: sometimes(50, 10),
             courier: sometimes(50, 40),
             blind: sometimes(30, 6),
+            chat: 0,
             skew_ms: sometimes(40, 3_000),
         }
     }
@@ -106,6 +121,7 @@ impl Weather {
             model: 0,
             courier: 0,
             blind: 0,
+            chat: 0,
             skew_ms: 0,
         }
     }

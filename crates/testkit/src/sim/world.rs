@@ -12,6 +12,7 @@ use futures_util::FutureExt as _;
 use ports::store::{Commit, Store as _};
 use stores::MemoryStore;
 
+use super::chat::Platform;
 use super::counts::Counts;
 use super::executor::Executors;
 use super::node::NodeNo;
@@ -50,6 +51,9 @@ pub(super) struct Inside {
     pub(super) clocks_lied: bool,
     pub(super) executors: Executors,
     pub(super) records: Records,
+    /// There are chats in this story.
+    pub(super) has_chats: bool,
+    pub(super) platform: Platform,
     pub(super) trace: Trace,
     pub(super) counts: Counts,
     /// Numbers that make each call and message of the story another.
@@ -85,6 +89,8 @@ impl World {
             clocks_lied: false,
             executors: Executors::default(),
             records: Records::default(),
+            has_chats: false,
+            platform: Platform::default(),
             trace: Trace::new(whole_trace),
             counts: Counts::default(),
             serial: 0,

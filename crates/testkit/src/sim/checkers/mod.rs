@@ -3,6 +3,7 @@
 
 mod acknowledged_is_durable;
 mod at_most_once;
+mod cards_converge;
 mod deliveries;
 mod exactly_once;
 mod expiry_never_allows;
@@ -11,6 +12,7 @@ mod frozen_runs_nothing;
 mod log_has_no_gaps;
 mod no_effect_without_leave;
 mod only_the_attempt_reports;
+mod presses_mean_what_was_seen;
 mod replay_is_identical;
 mod results_are_true;
 mod state_is_journal;
@@ -31,7 +33,7 @@ pub(super) type Verdict = Result<(), String>;
 
 type Checker = fn(&Evidence<'_>) -> Verdict;
 
-const ALL: [(&str, Checker); 15] = [
+const ALL: [(&str, Checker); 17] = [
     ("no_effect_without_leave", no_effect_without_leave::check),
     ("at_most_once", at_most_once::check),
     ("exactly_once", exactly_once::check),
@@ -47,6 +49,8 @@ const ALL: [(&str, Checker); 15] = [
     ("state_is_journal", state_is_journal::check),
     ("deliveries", deliveries::check),
     ("within_budget", within_budget::check),
+    ("presses_mean_what_was_seen", presses_mean_what_was_seen::check),
+    ("cards_converge", cards_converge::check),
 ];
 
 pub(super) struct Evidence<'a> {

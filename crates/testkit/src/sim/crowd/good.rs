@@ -7,6 +7,7 @@ use ports::store::Store as _;
 
 use super::whims::{holds, sessions};
 use super::{Errand, answered_honestly};
+use crate::sim::chat::OUT;
 use crate::sim::world::{World, at_once};
 
 /// What people would have to do now for everything to come to its end.
@@ -54,6 +55,16 @@ pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
     let owed = at_once(world.disk.deliveries(far, 1)).expect("the disk is there");
     match owed.first() {
         Some(delivery) => Err(format!("{} is not delivered", delivery.key)),
+        None => are_drawn(world),
+    }
+}
+
+/// Nothing is left to send to a chat.
+fn are_drawn(world: &World) -> Result<(), String> {
+    let far = Timestamp::from_ms(i64::MAX);
+    let due = at_once(world.disk.due_notes(OUT, far, 1)).expect("the disk is there");
+    match due.first() {
+        Some(note) => Err(format!("{} is still to be sent to a chat", note.key)),
         None => Ok(()),
     }
 }

@@ -1,0 +1,50 @@
+//! Chats in half of the stories: the real switchboard on every node, a platform that loses, refuses and
+//! does things without saying so, and people who press its buttons there.
+
+mod channel;
+mod people;
+mod platform;
+
+use std::sync::Arc;
+
+use engine::Engine;
+use ports::clock::{Chance, Clock};
+use replies::Language;
+use switchboard::{Limits, Line, OnAmbiguous, Setup, Switchboard};
+
+pub(super) use people::gestures;
+pub(super) use platform::{Platform, Pressed, Word};
+
+use super::node::NodeNo;
+use super::world::World;
+use channel::SimChannel;
+
+/// The channel, the platform, and how votes say that they came from there.
+pub(super) const NAME: &str = "sim";
+/// Where the switchboard keeps what is to be sent.
+pub(super) const OUT: &str = "chat.sim.out";
+/// The chat that sees every question.
+const ROOM: &str = "room";
+
+/// Whoever is linked to an account there.
+pub(super) fn account_of(person: &str) -> Option<String> {
+    matches!(person, "ana" | "bob" | "eve").then(|| format!("u-{person}"))
+}
+
+/// The switchboard of one process.
+pub(super) fn board(
+    world: &Arc<World>,
+    node: NodeNo,
+    engine: Engine,
+    clock: Arc<dyn Clock>,
+    chance: Arc<dyn Chance>,
+) -> Switchboard {
+    let line = Line {
+        channel: Arc::new(SimChannel { world: world.clone(), node }),
+        agent: None,
+        ask: vec![ROOM.into()],
+        on_ambiguous: OnAmbiguous::default(),
+        language: Language::English,
+    };
+    Switchboard::new(Setup { engine, clock, chance, lines: vec![line], limits: Limits::default() })
+}

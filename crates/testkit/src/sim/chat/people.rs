@@ -1,0 +1,145 @@
+//! What people do in chats: they press what they see, what they saw a while ago, and what others
+//! forwarded; twice, late, against one another. And somebody tries buttons that are not theirs.
+
+use std::sync::Arc;
+
+use domain::hold::Question;
+use domain::time::Timestamp;
+use ports::channel::{Form, Inbox as _, Nonce, Operator, Pointer, Press, Said, Told};
+use switchboard::Switchboard;
+
+use super::platform::{Pressed, Word};
+use super::{NAME, account_of};
+use crate::sim::node::NodeNo;
+use crate::sim::world::{EPOCH_MS, Inside, World};
+
+/// One delivery of one press.
+#[derive(Clone, Debug)]
+pub(in crate::sim) struct Gesture {
+    /// Of the platform's record of it.
+    index: usize,
+    press: Press,
+    late_ms: u64,
+}
+
+/// So often a platform delivers what could not be taken.
+const DELIVERIES_MAX: u32 = 3;
+
+/// Presses to deliver now.
+pub(in crate::sim) fn gestures(inside: &mut Inside) -> Vec<Gesture> {
+    let Some(first) = pressed(inside) else { return Vec::new() };
+    match inside.chance.below(100) {
+        0..=9 => {
+            inside.fault("press: repeated");
+            vec![first.clone(), first]
+        }
+        10..=15 => {
+            inside.fault("press: lost");
+            Vec::new()
+        }
+        16..=30 => match pressed(inside) {
+            Some(second) => {
+                inside.fault("press: overtaken by a later one");
+                vec![Gesture { late_ms: 500 + inside.chance.below(4_000), ..first }, second]
+            }
+            None => vec![first],
+        },
+        _ => vec![first],
+    }
+}
+
+fn pressed(inside: &mut Inside) -> Option<Gesture> {
+    let count = inside.platform.messages.len() as u64;
+    if count == 0 {
+        return None;
+    }
+    // What was asked last is what most people look at.
+    let among = if inside.chance.percent(80) { count.min(4) } else { count };
+    let back = inside.chance.below(among);
+    let message = &inside.platform.messages[(count - 1 - back) as usize];
+    let (mut id, mut chat) = (message.id.clone(), message.chat.clone());
+    let (key, looks) = (message.key.clone(), message.looks.clone());
+    let look = match looks.as_slice() {
+        [old @ .., _] if !old.is_empty() && inside.chance.percent(15) => {
+            inside.fault("press: on an old look");
+            inside.chance.pick(old).clone()
+        }
+        [.., newest] => newest.clone(),
+        [] => return None,
+    };
+    let who = *inside.chance.pick(&["ana", "ana", "bob", "bob", "eve"]);
+    let said = match &look.hold.question {
+        Question::Choose { options, .. } => {
+            Said::Option(1 + inside.chance.below(options.len() as u64) as u8)
+        }
+        _ if inside.chance.percent(70) => Said::Allow,
+        _ => Said::Deny,
+    };
+    let (mut identity, mut nonce, mut forged) = (account_of(who)?, look.nonce.clone(), true);
+    match inside.chance.below(100) {
+        0..=3 => {
+            inside.fault("press: of a stranger");
+            identity = "u-nobody".into();
+        }
+        4..=7 => {
+            inside.fault("press: on a forwarded card");
+            (id, chat) = ("m-forwarded".into(), "elsewhere".into());
+        }
+        8..=11 => {
+            inside.fault("press: with a made-up nonce");
+            nonce = Nonce::make(inside.bits());
+        }
+        _ => forged = false,
+    }
+    let event = format!("e{}", inside.next_serial());
+    let at = Timestamp::from_ms(EPOCH_MS + inside.now as i64);
+    let (hold, seen) = (look.hold.id, look.hold.digest());
+    let index = inside.platform.pressed.len();
+    let message = id.clone();
+    inside.platform.pressed.push(Pressed { who, hold, seen, said, message, forged, told: vec![] });
+    let operator = Some(Operator::named(identity));
+    let pointer = Pointer { key, said, nonce };
+    let form = Form::default();
+    let press = Press { event, operator, chat, message: id, pointer, form, at };
+    Some(Gesture { index, press, late_ms: 0 })
+}
+
+impl Gesture {
+    pub(in crate::sim) async fn carry_out(self, world: Arc<World>, node: NodeNo, to: Switchboard) {
+        let Gesture { index, press, late_ms } = self;
+        if late_ms > 0 {
+            world.wait(node, "press", late_ms).await;
+        }
+        for _ in 0..DELIVERIES_MAX {
+            world.inside().note(format!("n{node} PRESSED {} {}", press.event, press.pointer));
+            let word = match to.pressed(NAME, press.clone()).await {
+                Ok(Told::Taken(it) | Told::Counted(it)) => Word::Counts(it.hold),
+                Ok(Told::Already(it)) => Word::Already(it.hold),
+                Ok(_) => Word::Refused,
+                Err(_) => Word::Busy,
+            };
+            let is_busy = matches!(word, Word::Busy);
+            {
+                let mut inside = world.inside();
+                inside.note(format!("n{node} TELLS {}: {}", press.event, word.name()));
+                let journal = inside.journal();
+                inside.platform.pressed[index].told.push((word, journal));
+            }
+            if !is_busy {
+                return;
+            }
+            world.wait(node, "press again", 2_000).await;
+        }
+    }
+}
+
+impl Word {
+    fn name(&self) -> String {
+        match self {
+            Word::Counts(hold) => format!("it counts, {} is {}", hold.id, hold.state.name()),
+            Word::Already(hold) => format!("{} is {} already", hold.id, hold.state.name()),
+            Word::Refused => "refused".into(),
+            Word::Busy => "try later".into(),
+        }
+    }
+}
