@@ -69,6 +69,7 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
         bail!("there is no target `{name}`; there are: {}", all.join(", "));
     }
     let chosen = if wish.targets.is_empty() { &all } else { &wish.targets };
+    has_compiler()?;
     let folder = here.built.parent().unwrap_or(&here.built).join("fuzz");
     let program = build(here, &folder)?;
     let mut told = Vec::new();
@@ -76,9 +77,12 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
         told.push(try_out(here, &folder, &program, name, wish.seconds)?);
     }
     println!();
-    for Tried { name, inputs, corpus, sound } in &told {
+    for Tried { name, inputs, each_second, edges, corpus, sound } in &told {
         let verdict = if *sound { "nothing found" } else { "FOUND SOMETHING: see above" };
-        println!("{name:16} {inputs:>10} inputs  {corpus:>5} in the corpus  {verdict}");
+        println!(
+            "{name:16} {inputs:>10} inputs  {each_second:>7}/s  {edges:>6} edges  \
+             {corpus:>5} in the corpus  {verdict}"
+        );
     }
     Ok(told.iter().all(|tried| tried.sound))
 }
@@ -93,6 +97,21 @@ fn targets(here: &Checkout) -> Result<Vec<String>> {
     Ok(names)
 }
 
+const WITHOUT: &str = "The same targets run without it, for a moment each: \
+                       cargo test -p testkit --test fuzz";
+
+/// Asked first: a build of many minutes would end with the same answer.
+fn has_compiler() -> Result<()> {
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    let asked = Job::new(&compiler).args(["--version"]).quiet().run();
+    ensure!(
+        asked.is_ok_and(|asked| asked.success),
+        "libFuzzer is C++, and there is no compiler `{compiler}` here: install one (on Debian: apt \
+         install g++), or name yours in CXX. {WITHOUT}"
+    );
+    Ok(())
+}
+
 fn build(here: &Checkout, folder: &Path) -> Result<PathBuf> {
     let host = host()?;
     let built = Job::cargo()
@@ -104,11 +123,7 @@ fn build(here: &Checkout, folder: &Path) -> Result<PathBuf> {
         .env("RUSTFLAGS", COVERAGE.join(" "))
         .limit_minutes(60)
         .run()?;
-    ensure!(
-        built.success,
-        "libFuzzer or the targets cannot be built here; it takes a C++ compiler (`c++`). The same \
-         targets run without it, for a moment each: cargo test -p testkit --test fuzz"
-    );
+    ensure!(built.success, "libFuzzer or the targets cannot be built here; see above. {WITHOUT}");
     Ok(folder.join(host).join("release/any"))
 }
 
@@ -121,6 +136,9 @@ fn host() -> Result<String> {
 struct Tried {
     name: String,
     inputs: u64,
+    each_second: u64,
+    /// Branches that the corpus reaches, of the whole program.
+    edges: u64,
     corpus: usize,
     sound: bool,
 }
@@ -145,14 +163,40 @@ fn try_out(
         .args([&corpus, &here.join("fuzz/seeds").join(name)])
         .within(&here.root)
         .env("HOLDPOINT_FUZZ", name)
-        .keep(|line| line.starts_with("stat::number_of_executed_units"))
+        .keep(|line| line.starts_with("stat::"))
         .limit_minutes(seconds / 60 + 5)
         .run()?;
-    let inputs =
-        finished.kept.first().and_then(|line| line.split_whitespace().last()?.parse().ok());
-    let corpus = fs::read_dir(&corpus).map(Iterator::count).unwrap_or_default();
-    let sound = finished.success;
-    Ok(Tried { name: name.to_owned(), inputs: inputs.unwrap_or_default(), corpus, sound })
+    let stat = |name: &str| {
+        let told =
+            finished.kept.iter().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(name));
+        told.and_then(|told| told.trim_start_matches(':').trim().parse().ok()).unwrap_or_default()
+    };
+    Ok(Tried {
+        name: name.to_owned(),
+        inputs: stat("number_of_executed_units"),
+        each_second: stat("average_exec_per_sec"),
+        edges: edges(here, program, name, &corpus)?,
+        corpus: fs::read_dir(&corpus).map(Iterator::count).unwrap_or_default(),
+        sound: finished.success,
+    })
+}
+
+/// Runs the corpus once more and nothing new, to hear how far it gets.
+fn edges(here: &Checkout, program: &Path, name: &str, corpus: &Path) -> Result<u64> {
+    let finished = Job::new(program)
+        .args(["-runs=0"])
+        .args([corpus, &here.join("fuzz/seeds").join(name)])
+        .within(&here.root)
+        .env("HOLDPOINT_FUZZ", name)
+        .keep(|line| reached(line).is_some())
+        .quiet()
+        .run()?;
+    Ok(finished.kept.iter().rev().find_map(|line| reached(line)).unwrap_or_default())
+}
+
+/// `#123\tDONE   cov: 4567 ft: …`
+fn reached(line: &str) -> Option<u64> {
+    line.strip_prefix('#')?.split_once(" cov: ")?.1.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -161,6 +205,16 @@ mod tests {
 
     fn parsed(words: &[&str]) -> Result<Wish> {
         Wish::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn coverage_is_read_from_the_fuzzers_own_words() {
+        assert_eq!(
+            reached("#123\tDONE   cov: 4567 ft: 9 corp: 3/4Kb exec/s: 5 rss: 6Mb"),
+            Some(4567)
+        );
+        assert_eq!(reached("#123\tDONE   exec/s: 5 rss: 6Mb"), None);
+        assert_eq!(reached("INFO: cov: 4567"), None);
     }
 
     #[test]
