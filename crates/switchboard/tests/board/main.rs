@@ -8,6 +8,7 @@ mod moved;
 mod names;
 mod order;
 mod pressed;
+mod races;
 mod refused;
 mod restart;
 mod ruled;
