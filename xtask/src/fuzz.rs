@@ -115,8 +115,9 @@ fn has_compiler() -> Result<()> {
 fn build(here: &Checkout, folder: &Path) -> Result<PathBuf> {
     let host = host()?;
     let built = Job::cargo()
-        // With a target, build scripts and macros stay as they are.
-        .args(["build", "--release", "--locked", "--bin", "any", "--target", &host])
+        // With a target, build scripts and macros stay as they are. Not `--locked`: each new arrow
+        // between our own crates would stop it.
+        .args(["build", "--release", "--bin", "any", "--target", &host])
         .args(["--manifest-path", "fuzz/Cargo.toml"])
         .within(&here.root)
         .env("CARGO_TARGET_DIR", folder)
