@@ -257,6 +257,7 @@ impl Engine {
         // A deadline may be on disk that nobody noted, or word to be carried.
         self.0.timers.note(Some(self.now()));
         self.0.timers.note_delivery();
+        self.0.bus.unsure(stream);
         let StreamId::Session(id) = stream else { return };
         self.0.cache.forget(id);
         let engine = self.clone();

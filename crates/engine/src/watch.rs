@@ -28,13 +28,21 @@ const PAGE: usize = 200;
 const AHEAD_MAX: usize = 256;
 /// How long they wait. Commits of one transaction are told by many tasks at once, each when its turn
 /// comes; what has not come by then may never come, and is read.
-const GAP_PATIENCE: Duration = Duration::from_millis(20);
+const GAP_PATIENCE_MS: u64 = 20;
 
 /// Tells followers in this process of every commit. Only a wake-up with the entry attached: a
 /// follower that misses one reads it.
 pub(crate) struct Bus {
-    streams: Mutex<IdMap<StreamId, broadcast::Sender<Arc<Entry>>>>,
-    all: broadcast::Sender<Arc<Entry>>,
+    streams: Mutex<IdMap<StreamId, broadcast::Sender<Heard>>>,
+    all: broadcast::Sender<Heard>,
+}
+
+/// What followers hear of a commit.
+#[derive(Clone, Debug)]
+pub(crate) enum Heard {
+    Entry(Arc<Entry>),
+    /// Something may be on disk that nobody can tell of: look.
+    Unsure,
 }
 
 impl Bus {
@@ -48,13 +56,23 @@ impl Bus {
         if followed.is_none() && self.all.receiver_count() == 0 {
             return;
         }
-        let entry = Arc::new(entry);
+        let (stream, heard) = (entry.stream, Heard::Entry(Arc::new(entry)));
         if let Some(followers) = followed
-            && followers.send(entry.clone()).is_err()
+            && followers.send(heard.clone()).is_err()
         {
-            streams.remove(&entry.stream);
+            streams.remove(&stream);
         }
-        let _ = self.all.send(entry);
+        let _ = self.all.send(heard);
+    }
+
+    /// After a commit whose fate could not be found out.
+    pub(crate) fn unsure(&self, stream: StreamId) {
+        let streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // Whoever followed may have gone; that is no error.
+        if let Some(followers) = streams.get(&stream) {
+            let _ = followers.send(Heard::Unsure);
+        }
+        let _ = self.all.send(Heard::Unsure);
     }
 
     /// Forgets a stream that nobody follows besides so many.
@@ -65,7 +83,7 @@ impl Bus {
         }
     }
 
-    fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<Arc<Entry>> {
+    fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<Heard> {
         match stream {
             None => self.all.subscribe(),
             Some(stream) => {
@@ -104,7 +122,7 @@ pub struct Follow {
     stream: Option<StreamId>,
     caller: Option<Caller>,
     position: u64,
-    bus: broadcast::Receiver<Arc<Entry>>,
+    bus: broadcast::Receiver<Heard>,
     spoken: Option<(SessionId, broadcast::Receiver<Said>)>,
     /// How much of the current message has been handed on.
     heard: Option<Upto>,
@@ -113,6 +131,8 @@ pub struct Follow {
     ready: VecDeque<Followed>,
     /// Entries that came before those before them, by their first position.
     ahead: BTreeMap<u64, Arc<Entry>>,
+    /// Until when they wait for these.
+    gap_until: Option<Timestamp>,
     behind: bool,
 }
 
@@ -165,7 +185,7 @@ impl Engine {
         Ok(follow)
     }
 
-    pub(crate) fn subscribe(&self, stream: StreamId) -> broadcast::Receiver<Arc<Entry>> {
+    pub(crate) fn subscribe(&self, stream: StreamId) -> broadcast::Receiver<Heard> {
         self.0.bus.subscribe(Some(stream))
     }
 
@@ -174,7 +194,7 @@ impl Engine {
         stream: Option<StreamId>,
         caller: Option<Caller>,
         position: u64,
-        bus: broadcast::Receiver<Arc<Entry>>,
+        bus: broadcast::Receiver<Heard>,
     ) -> Follow {
         Follow {
             engine: self.clone(),
@@ -187,6 +207,7 @@ impl Engine {
             early: VecDeque::new(),
             ready: VecDeque::new(),
             ahead: BTreeMap::new(),
+            gap_until: None,
             behind: true,
         }
     }
@@ -206,31 +227,37 @@ impl Follow {
             if !self.early.is_empty() {
                 // What happened before it was said is on the bus by now.
                 match self.bus.try_recv() {
-                    Ok(entry) => self.take(entry).await?,
+                    Ok(heard) => self.take(heard).await?,
                     Err(TryRecvError::Lagged(_)) => self.behind = true,
                     Err(TryRecvError::Closed) => return Ok(None),
+                    // What was said comes after what is missing.
+                    Err(TryRecvError::Empty) if !self.ahead.is_empty() => self.behind = true,
                     Err(TryRecvError::Empty) => {
                         self.early.pop_front().into_iter().for_each(|said| self.hear(said));
                     }
                 }
                 continue;
             }
+            let waits = !self.ahead.is_empty();
             let spoken = async {
                 match &mut self.spoken {
-                    Some((id, spoken)) => (*id, spoken.recv().await),
-                    None => std::future::pending().await,
+                    Some((id, spoken)) if !waits => (*id, spoken.recv().await),
+                    _ => std::future::pending().await,
                 }
             };
             let gap = async {
-                match self.ahead.is_empty() {
-                    false => self.engine.0.clock.sleep(GAP_PATIENCE).await,
-                    true => std::future::pending().await,
+                match self.gap_until.filter(|_| waits) {
+                    Some(until) => {
+                        let rest = until.ms_since(self.engine.now());
+                        self.engine.0.clock.sleep(Duration::from_millis(rest)).await
+                    }
+                    None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 biased;
                 entry = self.bus.recv() => match entry {
-                    Ok(entry) => self.take(entry).await?,
+                    Ok(heard) => self.take(heard).await?,
                     Err(RecvError::Lagged(_)) => self.behind = true,
                     Err(RecvError::Closed) => return Ok(None),
                 },
@@ -255,14 +282,22 @@ impl Follow {
 
     /// Entries may come over the bus out of order. Those before this one are mostly a moment away; the
     /// store, which has them in order, is asked only if they are not.
-    async fn take(&mut self, entry: Arc<Entry>) -> Result<(), Error> {
+    async fn take(&mut self, heard: Heard) -> Result<(), Error> {
+        // Whoever gives up in the middle of this reads again.
+        self.behind = true;
+        let Heard::Entry(entry) = heard else { return Ok(()) };
         if self.first(&entry) > self.position + 1 {
+            if self.ahead.is_empty() {
+                self.gap_until = Some(self.engine.now().plus_ms(GAP_PATIENCE_MS));
+            }
             self.ahead.insert(self.first(&entry), entry);
             self.behind = self.ahead.len() > AHEAD_MAX;
             return Ok(());
         }
         self.keep(&entry).await?;
-        self.keep_ahead().await
+        self.keep_ahead().await?;
+        self.behind = false;
+        Ok(())
     }
 
     async fn keep_ahead(&mut self) -> Result<(), Error> {
@@ -279,11 +314,13 @@ impl Follow {
     /// Reads what the store has after our position, a page at a time.
     async fn catch_up(&mut self) -> Result<(), Error> {
         let entries = self.engine.0.store.entries(self.stream, self.position, PAGE).await?;
-        self.behind = entries.len() == PAGE;
         for entry in &entries {
             self.keep(entry).await?;
         }
-        self.keep_ahead().await
+        self.keep_ahead().await?;
+        self.behind = entries.len() == PAGE;
+        self.gap_until = Some(self.engine.now().plus_ms(GAP_PATIENCE_MS));
+        Ok(())
     }
 
     fn hear(&mut self, said: Said) {

@@ -449,3 +449,29 @@ async fn a_thaw_while_an_answer_is_being_acknowledged_lets_its_call_start() {
     world.over(session).await;
     assert_eq!(world.witness.arguments().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i36_a_commit_that_was_lost_sight_of_is_followed() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let mut follow = world.engine.follow_all(&root, None).await.unwrap();
+    let mut next = std::pin::pin!(follow.next());
+    assert!(futures_util::poll!(&mut next).is_pending(), "it listens");
+    let new = engine::NewHold {
+        question: domain::hold::Question::Approve,
+        title: "slow".into(),
+        call: Some(("wipe".into(), domain::json::Arguments::parse(b"{}").unwrap())),
+        context: serde_json::Value::Null,
+        audience: None,
+        risk: None,
+        expires_in_ms: Some(600_000),
+        callback: None,
+    };
+    store.set(Fault::LostSight);
+    let opened = world.engine.open_hold(&world.ana, new, None).await;
+    assert!(matches!(opened, Err(Error::Unavailable(_))), "{opened:?}");
+    let told = tokio::time::timeout(Duration::from_secs(10), next).await.expect("it is told");
+    assert!(matches!(told, Ok(Some(engine::Followed::Event(_)))), "{told:?}");
+}
