@@ -20,6 +20,9 @@ struct Kept {
     holds: IdMap<HoldId, SessionId>,
     /// Oldest first. Entries may be stale: a session put again is queued again.
     order: VecDeque<(SessionId, u64)>,
+    /// Versions that may be on disk though nobody here knows: what is older is not remembered, also if
+    /// somebody read it before that and comes with it only now.
+    doubtful: IdMap<SessionId, u64>,
 }
 
 impl Kept {
@@ -44,7 +47,11 @@ impl Cache {
     /// Keeps the newer of what is there and what is given.
     pub(crate) fn put(&self, session: Arc<Session>) {
         let mut kept = self.kept();
-        let Kept { sessions, holds, order } = &mut *kept;
+        let Kept { sessions, holds, order, doubtful } = &mut *kept;
+        if doubtful.get(&session.id).is_some_and(|least| session.version < *least) {
+            return;
+        }
+        doubtful.remove(&session.id);
         let old = sessions.get(&session.id);
         if old.is_some_and(|old| old.version >= session.version) {
             return;
@@ -74,6 +81,17 @@ impl Cache {
 
     pub(crate) fn forget(&self, id: SessionId) {
         self.kept().remove(id);
+    }
+
+    /// A commit that leads to this version may be on disk, and may not.
+    pub(crate) fn doubt(&self, id: SessionId, version: u64) {
+        let mut kept = self.kept();
+        kept.remove(id);
+        // So many only if the disk is failing, and then a stale head start is the least of it.
+        if kept.doubtful.len() >= self.room {
+            kept.doubtful.clear();
+        }
+        kept.doubtful.insert(id, version);
     }
 
     /// As it was when its session was last seen. Where others write to the same store it may have
@@ -111,5 +129,17 @@ mod tests {
         cache.put(session(9, 5));
         cache.put(session(9, 3));
         assert_eq!(cache.get(SessionId::new(0, 9)).unwrap().version, 5);
+    }
+
+    #[test]
+    fn what_was_read_before_a_commit_of_unknown_fate_is_not_remembered_after_it() {
+        let cache = Cache::new(2);
+        let id = SessionId::new(0, 1);
+        cache.put(session(1, 5));
+        cache.doubt(id, 6);
+        cache.put(session(1, 5));
+        assert!(cache.get(id).is_none());
+        cache.put(session(1, 6));
+        assert_eq!(cache.get(id).unwrap().version, 6);
     }
 }

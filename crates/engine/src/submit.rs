@@ -190,14 +190,14 @@ impl Engine {
         done: impl FnOnce(&Engine, Entry) + Send + 'static,
     ) -> Result<Written, Error> {
         let engine = self.clone();
-        let stream = commit.stream;
+        let (stream, leads_to) = (commit.stream, commit.expected + 1);
         let work = async move {
             let written = AssertUnwindSafe(engine.write_now(commit, done)).catch_unwind().await;
             let result = written.unwrap_or_else(|_| {
                 Err(Error::Unavailable("the change could not be made; try again".into()))
             });
             if result.is_err() {
-                engine.look_again(stream);
+                engine.look_again(stream, leads_to);
             }
             result
         };
@@ -253,13 +253,13 @@ impl Engine {
 
     /// After a failure nobody knows what is on disk: what was remembered is forgotten, and what the
     /// session owes is taken up once the store can be read again.
-    fn look_again(&self, stream: StreamId) {
+    fn look_again(&self, stream: StreamId, leads_to: u64) {
         // A deadline may be on disk that nobody noted, or word to be carried.
         self.0.timers.note(Some(self.now()));
         self.0.timers.note_delivery();
         self.0.bus.unsure(stream);
         let StreamId::Session(id) = stream else { return };
-        self.0.cache.forget(id);
+        self.0.cache.doubt(id, leads_to);
         let engine = self.clone();
         self.spawn(async move {
             let mut pause = Duration::from_millis(100);
