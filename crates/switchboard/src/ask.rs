@@ -85,6 +85,11 @@ impl Switchboard {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
             }
+            // Whoever takes it up draws the hold as it is then: nothing need be written for that.
+            let is_next = due_at.is_some() && delivery.attempts == 0;
+            if drawn.is_none() && is_next && delivery.painted < delivery.wanted {
+                return None;
+            }
             delivery.wanted += 1;
             if let Some(hold) = drawn {
                 delivery.turn_to(hold, || self.0.chance.bits());

@@ -137,20 +137,32 @@ impl Switchboard {
                 }
             }
         }
-        self.lane_is_due(wire, kind, lane).await
+        self.lane_is_due(wire, kind, lane, now).await
     }
 
     /// Writes down when a lane is due next: behind those that are due already.
-    async fn lane_is_due(&self, wire: &Wire, kind: Kind, lane: &str) -> Result<(), Error> {
+    async fn lane_is_due(
+        &self,
+        wire: &Wire,
+        kind: Kind,
+        lane: &str,
+        began: Timestamp,
+    ) -> Result<(), Error> {
         let (store, shelves) = (self.store(), &wire.shelves);
         for _ in 0..UPDATE_ATTEMPTS {
             // Read before its entries: whoever puts one in meanwhile is not overlooked.
-            let version =
-                store.note(shelves.lanes(kind), lane).await?.map_or(0, |note| note.version);
+            let noted = store.note(shelves.lanes(kind), lane).await?;
+            let version = noted.as_ref().map_or(0, |note| note.version);
             let next = queue::first(store, shelves, kind, lane).await?;
+            let now = self.0.clock.now();
+            // What was sent has put the lane behind the others when it was written down: mostly that is all.
+            let since = noted.and_then(|note| note.due_at).filter(|at| (began..=now).contains(at));
+            if since.is_some() && next.as_ref().is_some_and(|first| first.due <= now) {
+                return Ok(());
+            }
             let put = match next {
                 Some(first) => PutNote {
-                    due_at: Some(first.due.max(self.0.clock.now())),
+                    due_at: Some(first.due.max(now)),
                     ..shelf::put(shelves.lanes(kind), lane, &())
                 },
                 None => shelf::remove(shelves.lanes(kind), lane),
