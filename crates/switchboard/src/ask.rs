@@ -41,7 +41,7 @@ impl Switchboard {
                     let here = here(chat, key.as_str());
                     puts.push(shelf::put(&wire.shelves.here, &here, &()));
                 }
-                self.store().put_notes(puts).await?;
+                queue::write(self.store(), &wire.shelves, puts).await?;
                 concerned = true;
             }
             wire.wake();

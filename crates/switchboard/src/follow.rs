@@ -14,7 +14,7 @@ use crate::places::place_of;
 use crate::saying::Saying;
 use crate::send::kind_of;
 use crate::words::Words;
-use crate::{Switchboard, onlooker, shelf};
+use crate::{Switchboard, onlooker, queue, shelf};
 
 const SHELF: &str = "chats";
 const CURSOR: &str = "cursor";
@@ -210,7 +210,8 @@ impl Switchboard {
         let saying = Saying::new(&place, &text, happening.at);
         // `false`: it was said before, by a process that had not noted how far it had come.
         let now = self.0.clock.now();
-        self.store().put_notes(saying.put(&wire.shelves, key, now)).await?;
+        let puts = saying.put(&wire.shelves, key, now);
+        queue::write(self.store(), &wire.shelves, puts).await?;
         wire.wake();
         Ok(true)
     }

@@ -21,7 +21,7 @@ use crate::refuse::Tried;
 use crate::saying::Saying;
 use crate::shelf::{self, chat_key};
 use crate::words::Words;
-use crate::{Switchboard, Wire};
+use crate::{Switchboard, Wire, queue};
 
 /// What is known of an event that arrived before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -319,7 +319,7 @@ impl Switchboard {
         let key = format!("stranger-{}", chat_key(&wrote.event));
         let mut puts = saying.put(&wire.shelves, &key, now);
         puts.push(first);
-        if self.store().put_notes(puts).await? {
+        if queue::write(self.store(), &wire.shelves, puts).await? {
             wire.wake();
         }
         Ok(())
@@ -351,8 +351,9 @@ impl Switchboard {
 
     async fn say(&self, heard: &Heard<'_>, about: &str, saying: &Saying) -> Result<(), Error> {
         let key = format!("{about}-{}", chat_key(&heard.wrote.event));
-        let puts = saying.put(&heard.wire.shelves, &key, self.0.clock.now());
-        self.store().put_notes(puts).await?;
+        let shelves = &heard.wire.shelves;
+        let puts = saying.put(shelves, &key, self.0.clock.now());
+        queue::write(self.store(), shelves, puts).await?;
         heard.wire.wake();
         Ok(())
     }

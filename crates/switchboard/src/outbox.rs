@@ -126,13 +126,14 @@ impl Switchboard {
             match first.is_sound(store, shelves, now).await? {
                 Sound::Yes => self.send(wire, &first.key).await?,
                 Sound::Stale(mended) => {
-                    store.put_notes(mended).await?;
+                    queue::write(store, shelves, mended).await?;
                     wire.wake();
                 }
                 // Not lost; but nobody looks at it all the time, and nothing waits for it.
                 Sound::Unreadable => {
                     let until = now.plus_ms(UNREADABLE_MS);
-                    store.put_notes(first.steps_aside(shelves, lane, now, until)).await?;
+                    let aside = first.steps_aside(shelves, lane, now, until);
+                    queue::write(store, shelves, aside).await?;
                     wire.wake();
                 }
             }

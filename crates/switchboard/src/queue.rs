@@ -7,7 +7,8 @@
 //! stuck behind a message that is.
 //!
 //! A record and its stand in a lane are written in one breath, here and nowhere else. A lane that something
-//! was put into is due at once; whoever serves it finds out when it is due next (`outbox.rs`).
+//! was put into is due at once; whoever serves it finds out when it is due next (`outbox.rs`). One that waits
+//! for its turn already keeps it ([`write`]).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -94,6 +95,23 @@ impl Stand {
     }
 }
 
+/// Writes it down, together or not at all. A lane that is poked and was due before stays where it is among
+/// the lanes: otherwise a chat that is talked in all the time would never have its turn. Whoever serves it
+/// meanwhile may find it due too early, and does no harm.
+pub(crate) async fn write(
+    store: &dyn Store,
+    shelves: &Shelves,
+    mut puts: Vec<PutNote>,
+) -> Result<bool, Error> {
+    let is_lane =
+        |shelf: &str| [Kind::News, Kind::Paints].map(|it| shelves.lanes(it)).contains(&shelf);
+    for put in puts.iter_mut().filter(|put| is_lane(&put.shelf)) {
+        let noted = store.note(&put.shelf, &put.key).await?.and_then(|note| note.due_at);
+        put.due_at = put.due_at.map(|poked| noted.map_or(poked, |due| due.min(poked)));
+    }
+    Ok(store.put_notes(puts).await?)
+}
+
 /// A record that is to be sent, and its place in line.
 pub(crate) fn put<T: Outgoing>(
     shelves: &Shelves,
@@ -140,7 +158,7 @@ pub(crate) async fn update<T: Outgoing>(
             puts.extend([after.enters(shelves, due), after.poke(shelves, now)]);
         }
         puts.extend(next.beside);
-        if store.put_notes(puts).await? {
+        if write(store, shelves, puts).await? {
             return Ok(Some(read.record));
         }
     }

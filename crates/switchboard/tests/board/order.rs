@@ -72,6 +72,40 @@ async fn i35_a_message_that_its_platform_chokes_on_does_not_silence_a_chat() {
     world.in_time(world.chat.text("chokes")).await;
 }
 
+/// Whoever keeps talking is served like those who said all at once.
+#[tokio::test]
+async fn i37_a_chat_that_gets_more_all_the_time_has_its_turn() {
+    let world = World::of(Things { alone: true, at_once: 1, ..Things::new() }).await;
+    let gate = Arc::new(Semaphore::new(0));
+    *world.chat.gate.lock().unwrap() = Some(gate.clone());
+    let mut written = 0;
+    let mut say = async |chat: &str, text: &str| {
+        world.model.will(text, &[]);
+        let mut wrote = world.wrote("ana", "hello");
+        wrote.chat = chat.into();
+        world.board.wrote("slack", wrote).await.unwrap();
+        written += 1;
+        let store = world.engine.store();
+        while store.notes("chat.slack.out", "s/", None, 1_000).await.unwrap().len() < written {
+            tokio::task::yield_now().await;
+        }
+        world.clock.advance(Duration::from_millis(5));
+    };
+    for _ in 0..10 {
+        for chat in ["A", "B", "C"] {
+            say(chat, "much").await;
+        }
+    }
+    say("X", "mine").await;
+    for sent in 1..=10 {
+        say("X", "more").await;
+        gate.add_permits(1);
+        world.chat.until("one more", |it| (it.texts.len() >= sent).then_some(())).await;
+    }
+    let texts = world.chat.texts();
+    assert!(texts.contains(&"mine".to_owned()), "{texts:?}");
+}
+
 #[tokio::test]
 async fn i35_what_an_agent_says_stands_before_what_it_asks() {
     let world = World::memory().await;
