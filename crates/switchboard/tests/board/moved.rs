@@ -38,9 +38,8 @@ async fn a_prompt_is_asked_again_where_its_chat_is_now_and_answered_there() {
     assert!(matches!(told, Told::Taken(_)), "{told:?}");
     in_new_group(&world, "approved+succeeded").await;
     assert_eq!(world.done().len(), 1);
-    let asked = world.chat.screen.lock().unwrap();
-    let asked: Vec<Card> =
-        asked.cards.values().filter(|card| card.hold == old.hold).cloned().collect();
+    let cards = world.chat.screen.lock().unwrap().cards.clone();
+    let asked: Vec<Card> = cards.into_values().filter(|card| card.hold == old.hold).collect();
     assert_eq!(asked.len(), 1, "under one name: {asked:?}");
     let told = world.press("bob", &old, Said::Allow).await;
     assert!(matches!(told, Told::Already(_)), "{told:?}");
