@@ -74,4 +74,20 @@ mod tests {
         }
         assert_eq!(check("a.b", at, BODY, SIGNATURE, NOW), Err(Refused::Header("webhook-id")));
     }
+
+    #[test]
+    fn i34_what_lacks_a_header_is_not_taken() {
+        let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let all = [
+            ("webhook-id", ID),
+            ("webhook-timestamp", "1614265330"),
+            ("webhook-signature", SIGNATURE),
+        ];
+        for missing in 0..all.len() {
+            let mut headers = all.to_vec();
+            let (name, _) = headers.remove(missing);
+            let judged = verify(Headers(&headers), BODY, &secret, NOW);
+            assert_eq!(judged, Err(Refused::Header(name)));
+        }
+    }
 }
