@@ -231,15 +231,18 @@ impl Switchboard {
         let limit = self.0.limits.open_in_a_chat;
         let notes = self.store().notes(&wire.shelves.here, &prefix, None, limit).await?;
         let mut here = Here::default();
+        let soon = self.soon();
         for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
             let note = format!("d/{key}");
             let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
-            let Some(delivery) = read.map(|read| read.record) else { continue };
+            let Some(read) = read else { continue };
+            let coming = wire.is_coming(&read, &note, soon);
+            let delivery = read.record;
             here.codes.extend(delivery.code.clone());
             let (posted, since_ms) = match delivery.stage.clone() {
                 Stage::Pending { posted, since_ms } => (posted, since_ms),
                 Stage::Reserved => {
-                    here.unsettled |= delivery.perhaps_sent;
+                    here.unsettled |= delivery.perhaps_sent && coming;
                     continue;
                 }
                 Stage::Over { .. } => continue,

@@ -34,6 +34,7 @@ mod talk;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::person::People;
@@ -88,7 +89,9 @@ struct Wire {
     shelves: Shelves,
     news: Desk,
     paints: Desk,
-    /// A record was changed.
+    /// What an earlier process had in hand is known.
+    taken_over: AtomicBool,
+    /// A record was changed, or nobody changes it just now.
     noted: Notify,
     refusals: Refusals,
     /// Prompts that an answer to a press draws just now, and until when.
@@ -107,6 +110,7 @@ impl Switchboard {
                 line,
                 news: Desk::new(&setup.limits),
                 paints: Desk::new(&setup.limits),
+                taken_over: AtomicBool::new(false),
                 noted: Notify::new(),
                 refusals: Refusals::default(),
                 replied: Mutex::default(),

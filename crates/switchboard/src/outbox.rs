@@ -4,6 +4,7 @@
 //! one another, so one that is dead delays no other.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -12,8 +13,10 @@ use engine::Error;
 use ports::store::PutNote;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::delivery::Delivery;
 use crate::limits::{Limits, STORE_RETRY, UNREADABLE_MS, UPDATE_ATTEMPTS};
-use crate::queue::{self, Kind, Sound};
+use crate::queue::{self, Kind, Sound, Stand};
+use crate::shelf::Read;
 use crate::{Switchboard, Wire, shelf};
 
 /// Lanes of one kind, on one line. A cache of nothing: what is due is in the records.
@@ -47,6 +50,20 @@ impl Wire {
         }
     }
 
+    /// Whether it is soon known where a prompt stands that may have been sent: it is on its way, or will be
+    /// while somebody waits for it. One that waits for its platform to recover is waited for by nobody.
+    pub(crate) fn is_coming(&self, prompt: &Read<Delivery>, key: &str, until: Timestamp) -> bool {
+        !self.taken_over.load(Ordering::Acquire)
+            || prompt.due_at.is_some_and(|at| at <= until)
+            || self.is_on_its_way(&prompt.record, key)
+    }
+
+    /// It, or another of its lane.
+    pub(crate) fn is_on_its_way(&self, prompt: &Delivery, key: &str) -> bool {
+        let stand = Stand::of(prompt, key);
+        self.desk(stand.kind).busy().contains(&stand.lane)
+    }
+
     /// Something is to be sent.
     pub(crate) fn wake(&self) {
         self.news.wake.notify_one();
@@ -60,6 +77,8 @@ impl Switchboard {
             // Its leases bring it back.
             tracing::warn!(channel = %wire.name, %error, "what was being sent cannot be read");
         }
+        wire.taken_over.store(true, Ordering::Release);
+        wire.noted.notify_waiters();
         tokio::join!(self.desk(&wire, Kind::News), self.desk(&wire, Kind::Paints));
     }
 
@@ -195,6 +214,8 @@ impl OnItsWay {
 impl Drop for OnItsWay {
     fn drop(&mut self) {
         self.wire.desk(self.kind).busy().remove(&self.lane);
+        // Whoever waited for it need not any more.
+        self.wire.noted.notify_waiters();
         // What was sent may have gone over into the other kind of lane.
         self.wire.wake();
     }

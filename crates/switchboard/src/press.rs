@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::hold::{Hold, Question};
 use domain::id::HoldId;
 use domain::refusal::Refusal;
+use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Told, Wrote};
 use subtle::ConstantTimeEq as _;
@@ -220,13 +221,16 @@ impl Switchboard {
         press: &Press,
     ) -> Result<Option<Standing>, Error> {
         let note = format!("d/{}", key.as_str());
+        let unknown = || Err(Error::Unavailable("the prompt is not written down yet".into()));
         let look = async {
             loop {
                 let noted = wire.noted.notified();
                 tokio::pin!(noted);
                 noted.as_mut().enable();
                 let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
-                let Some(delivery) = read.map(|read| read.record) else { return Ok(None) };
+                let Some(read) = read else { return Ok(None) };
+                let coming = wire.is_coming(&read, &note, self.soon());
+                let delivery = read.record;
                 let pressed = press.pointer.nonce.as_str().as_bytes();
                 let is = |nonce: &String| bool::from(nonce.as_bytes().ct_eq(pressed));
                 let old = delivery.old_nonces.iter().any(is);
@@ -245,6 +249,9 @@ impl Switchboard {
                 if matches!(delivery.stage, Stage::Over { .. }) {
                     return Ok(None);
                 }
+                if !coming {
+                    return unknown();
+                }
                 noted.await;
             }
         };
@@ -252,9 +259,14 @@ impl Switchboard {
             biased;
             found = look => found,
             () = self.0.clock.sleep(self.0.limits.press_wait) => {
-                Err(Error::Unavailable("the prompt is not written down yet".into()))
+                unknown()
             }
         }
+    }
+
+    /// Until then somebody can wait who must have an answer.
+    pub(crate) fn soon(&self) -> Timestamp {
+        self.0.clock.now().plus_ms(self.0.limits.press_wait.as_millis() as u64)
     }
 
     fn redrawn(

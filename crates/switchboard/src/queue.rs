@@ -71,7 +71,7 @@ pub(crate) struct Stand {
 }
 
 impl Stand {
-    fn of(record: &impl Outgoing, key: &str) -> Stand {
+    pub(crate) fn of(record: &impl Outgoing, key: &str) -> Stand {
         let lane = chat_key(&record.lane());
         match record.ticket() {
             Some(ticket) => Stand { kind: Kind::News, lane, entry: format!("{}/{key}", ticket.0) },

@@ -49,6 +49,25 @@ async fn a_platform_says_when_to_come_again() {
     world.chat.card("pending").await;
 }
 
+/// Nobody waits for a prompt that will not come for long.
+#[tokio::test]
+async fn what_is_written_where_a_prompt_is_stuck_is_heard_at_once() {
+    let world = World::memory().await;
+    world.chat.will([Fault::UnknownNotDone, Fault::Again(Some(Duration::from_secs(3_000)))]);
+    world.model.will("", &[("wipe", serde_json::json!({"n": 1}))]);
+    world.write("ana", "please wipe").await;
+    let tried = world.chat.until("tried twice", |screen| (screen.shows == 2).then_some(()));
+    world.in_time(tried).await;
+    // At most one is written while the second attempt is still being noted.
+    world.write("ana", "hello").await;
+    let began = world.clock.now();
+    for _ in 0..3 {
+        world.write("ana", "hello").await;
+    }
+    let took = world.clock.now().ms_since(began);
+    assert!(took < 1_500, "{took} ms");
+}
+
 #[tokio::test]
 async fn i35_a_chat_that_is_gone_loses_no_hold() {
     let world = World::memory().await;
