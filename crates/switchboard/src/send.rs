@@ -357,7 +357,8 @@ impl Switchboard {
             ChannelError::Never(_) | ChannelError::Gone(_) | ChannelError::Moved(_) => {
                 return None;
             }
-            ChannelError::Again { after, .. } => after.unwrap_or_default(),
+            // Whoever wants us to stay away for longer is asked again all the same.
+            ChannelError::Again { after, .. } => after.unwrap_or_default().min(limits.retry_max),
             ChannelError::Unknown(_) => Duration::ZERO,
         };
         if let Some(pauses) = wire.line.channel.retries() {

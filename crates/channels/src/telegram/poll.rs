@@ -12,7 +12,7 @@ use super::api::Failed;
 use super::channel::Bot;
 use super::settings::Mode;
 use super::update::Update;
-use crate::limits::{TELEGRAM_POLL_S, TELEGRAM_UPDATES_MAX};
+use crate::limits::{PAUSE_MAX, TELEGRAM_POLL_S, TELEGRAM_UPDATES_MAX};
 use crate::wire::{Backoff, Lanes};
 
 pub(super) const UPDATES: [&str; 2] = ["message", "callback_query"];
@@ -51,7 +51,7 @@ impl Bot {
                     self.mend(&failed).await;
                     let wait = backoff.wait();
                     match failed {
-                        Failed::Wait { after: Some(after), .. } => after.max(wait),
+                        Failed::Wait { after: Some(after), .. } => after.min(PAUSE_MAX).max(wait),
                         _ => wait,
                     }
                 }
