@@ -76,14 +76,6 @@ impl Switchboard {
         }
         let now = self.0.clock.now();
         let Some(unlisted) = wire.refusals.admit(now) else { return Ok(()) };
-        let first = PutNote {
-            expected: Some(0),
-            forget_at: Some(now.plus_ms(self.0.limits.seen_ms)),
-            ..shelf::put(&wire.shelves.seen, &key, &())
-        };
-        if !self.store().put_notes(vec![first]).await? {
-            return Ok(());
-        }
         let platform = wire.line.channel.platform();
         let is_theirs = |person: &&domain::person::Person| {
             let known = person.identities.get(platform).map(String::as_str);
@@ -98,7 +90,12 @@ impl Switchboard {
             why: (*why).to_owned(),
             unlisted,
         };
-        self.0.engine.note_refused(refused).await
+        // In the log first: whoever dies in between lists it twice rather than never.
+        self.0.engine.note_refused(refused).await?;
+        let forget_at = Some(now.plus_ms(self.0.limits.seen_ms));
+        let listed = PutNote { forget_at, ..shelf::put(&wire.shelves.seen, &key, &()) };
+        self.store().put_notes(vec![listed]).await?;
+        Ok(())
     }
 }
 
