@@ -98,7 +98,12 @@ impl Switchboard {
             // need not be sent at all any more, and others wait behind it.
             let needless = over && delivery.never_left();
             let waits = delivery.attempts > 0 && !needless;
-            Some(Next::due(due_at.filter(|_| waits).unwrap_or(soonest)))
+            // Nor is one put off that is to be drawn already, however often it is pressed.
+            Some(Next::due(match due_at {
+                Some(at) if waits => at,
+                Some(at) => at.min(soonest),
+                None => soonest,
+            }))
         };
         let note = format!("d/{key}");
         let delivery = self.update(wire, &note, change).await?;
