@@ -208,6 +208,12 @@ impl Delivery {
         Nonce::new(&self.nonce).ok()
     }
 
+    /// Where it stands or is to stand, unless that is known by its person alone.
+    pub(crate) fn chat(&self) -> Option<&str> {
+        let stands = self.posted().map(|posted| posted.chat.as_str());
+        stands.or_else(|| self.place.chat())
+    }
+
     pub(crate) fn posted(&self) -> Option<&StoredPosted> {
         match &self.stage {
             Stage::Reserved => None,

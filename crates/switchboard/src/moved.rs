@@ -2,10 +2,11 @@
 //! and asked there goes on under the new name. Both names are noted for ever, because sessions and
 //! configurations keep the old one.
 
+use domain::time::Timestamp;
 use engine::Error;
 use ports::channel::Place;
 
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Stage};
 use crate::limits::{NAMES_MAX, PAGE};
 use crate::saying::Saying;
 use crate::send::here;
@@ -53,13 +54,17 @@ impl Switchboard {
         let note = format!("d/{key}");
         let now = self.0.clock.now();
         let mut moved = false;
-        let change = |delivery: &mut Delivery, _| {
+        let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
+            // Whoever sends it just now says what comes next.
+            let leased =
+                matches!(delivery.stage, Stage::Reserved) && wire.is_on_its_way(delivery, &note);
+            let due_at = due_at.filter(|_| leased).unwrap_or(now);
             moved = delivery.move_to(from, to);
             let beside = vec![
                 shelf::remove(&wire.shelves.here, &here(from, key)),
                 shelf::put(&wire.shelves.here, &here(to, key), &()),
             ];
-            moved.then_some(Next { due_at: Some(now), forget_at: None, beside })
+            moved.then_some(Next { due_at: Some(due_at), forget_at: None, beside })
         };
         self.update(wire, &note, change).await?;
         if !moved {

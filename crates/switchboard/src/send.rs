@@ -16,7 +16,6 @@ use ports::store::PutNote;
 use crate::ask::index;
 use crate::delivery::{Delivery, Reason, Stage, StoredPlace, StoredPosted};
 use crate::limits::LEASE_MS;
-use crate::queue::Outgoing as _;
 use crate::saying::Saying;
 use crate::shelf::{self, Next, chat_key};
 use crate::{Switchboard, Wire, words};
@@ -148,10 +147,15 @@ impl Switchboard {
             } else if !may_be_old {
                 delivery.painted = taken.delivery.wanted;
             }
-            let beside = vec![
+            let mut beside = vec![
                 shelf::put(&wire.shelves.here, &here(&posted.chat, taken.key.as_str()), &()),
                 shelf::put(&wire.shelves.latest, &chat_key(&posted.chat), &taken.key.as_str()),
             ];
+            // A platform may call the chat otherwise than we did.
+            if let Some(asked) = delivery.place.chat().filter(|chat| *chat != posted.chat) {
+                let here = here(asked, taken.key.as_str());
+                beside.push(shelf::remove(&wire.shelves.here, &here));
+            }
             let drawn = delivery.painted >= delivery.wanted;
             Some(Next { due_at: (!drawn).then_some(now), forget_at: None, beside })
         };
@@ -241,10 +245,16 @@ impl Switchboard {
         let stands = taken.delivery.posted().is_some();
         if let ChannelError::Moved(to) = error
             && attempts < self.0.limits.attempts
+            && let Some(from) = taken.delivery.chat()
         {
-            let from = taken.delivery.lane();
-            self.chat_moved(wire, &from, to).await?;
-            return self.relocate(wire, taken.key.as_str(), &from, to).await;
+            self.chat_moved(wire, from, to).await?;
+            self.relocate(wire, taken.key.as_str(), from, to).await?;
+            // It was ours, and is not on its way any more.
+            let change = |delivery: &mut Delivery, _| {
+                let over = matches!(delivery.stage, Stage::Over { .. });
+                (!over).then(|| Next::due(self.0.clock.now()))
+            };
+            return self.change(wire, note, change).await;
         }
         match self.again_at(wire, error, attempts) {
             Some(at) => {

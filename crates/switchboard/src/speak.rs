@@ -54,6 +54,7 @@ impl Switchboard {
         let (channel, attempts) = (&wire.name, saying.attempts);
         if let Err(ChannelError::Moved(to)) = &spoken
             && attempts < self.0.limits.attempts
+            && saying.place.chat().is_some()
         {
             self.say_there(wire, note, saying, to).await?;
             return Ok(None);
