@@ -33,8 +33,9 @@ impl Switchboard {
                 let (first, place) = self.names_of_place(wire, known).await?;
                 let Some(key) = key_of(&wire.name, hold.id, &first) else { continue };
                 let apart = !wire.line.channel.talks();
-                let delivery = Delivery::reserve(hold, &place, apart, || self.0.chance.bits());
                 let (note, now) = (format!("d/{}", key.as_str()), self.0.clock.now());
+                let chance = || self.0.chance.bits();
+                let delivery = Delivery::reserve(hold, &place, apart, now, chance);
                 let mut puts = queue::put(&wire.shelves, &note, &delivery, Some(0), now);
                 puts.push(shelf::put(&wire.shelves.holds, &index(hold.id, key.as_str()), &()));
                 if let Place::Chat { chat, .. } = &place {

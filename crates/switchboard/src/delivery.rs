@@ -8,7 +8,7 @@ use ports::channel::{Key, Nonce, Place, Posted, Press};
 use replies::Code;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{OLD_NONCES, PATIENT_ATTEMPTS};
+use crate::limits::{OLD_NONCES, PATIENT_ATTEMPTS, STALE_MS};
 use crate::queue::{Outgoing, Ticket};
 use crate::send::Steps;
 use crate::shelf::short;
@@ -18,6 +18,9 @@ use crate::shelf::short;
 pub(crate) struct Delivery {
     v: u8,
     ticket: Ticket,
+    /// Since when it is to be shown where it is now. A hold may be much older than a channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reserved_ms: Option<i64>,
     pub(crate) hold: String,
     pub(crate) place: StoredPlace,
     /// Where nobody talks there is no order to keep: it waits for no other, and no other for it.
@@ -127,12 +130,14 @@ impl Delivery {
         hold: &Hold,
         place: &Place,
         apart: bool,
+        now: Timestamp,
         chance: impl Fn() -> u128,
     ) -> Delivery {
         let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
         Delivery {
             v: 1,
             ticket: Ticket::of_a_prompt(hold.opened_at),
+            reserved_ms: Some(now.as_ms()),
             hold: hold.id.to_string(),
             place: StoredPlace::from(place),
             apart,
@@ -189,6 +194,13 @@ impl Delivery {
             moved = true;
         }
         moved && !matches!(self.stage, Stage::Over { .. })
+    }
+
+    /// It could not be shown for so long that nobody counts on it.
+    pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
+        let since = self.reserved_ms.map(Timestamp::from_ms);
+        matches!(self.stage, Stage::Reserved)
+            && since.is_some_and(|since| now.ms_since(since) > STALE_MS)
     }
 
     /// Certainly nobody has seen it.

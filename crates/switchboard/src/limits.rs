@@ -64,6 +64,8 @@ impl Default for Limits {
 /// After so many attempts, which are some minutes, something new does not hold up what is behind it any
 /// longer: a message that its platform chokes on must not silence a chat.
 pub(crate) const PATIENT_ATTEMPTS: u32 = 12;
+/// Half a day: what could not be said or asked for so long is not new any more, and nobody waits for it.
+pub(crate) const STALE_MS: u64 = 12 * 3_600_000;
 /// Records that are looked at in one go.
 pub(crate) const PAGE: usize = 200;
 /// How often a record is changed anew when somebody else was first. Past this something is hammering it.

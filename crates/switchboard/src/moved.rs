@@ -60,6 +60,9 @@ impl Switchboard {
                 matches!(delivery.stage, Stage::Reserved) && wire.is_on_its_way(delivery, &note);
             let due_at = due_at.filter(|_| leased).unwrap_or(now);
             moved = delivery.move_to(from, to);
+            if moved {
+                delivery.reserved_ms = Some(now.as_ms());
+            }
             let beside = vec![
                 shelf::remove(&wire.shelves.here, &here(from, key)),
                 shelf::put(&wire.shelves.here, &here(to, key), &()),

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::delivery::Delivery;
-use crate::limits::UPDATE_ATTEMPTS;
+use crate::limits::{STALE_MS, UPDATE_ATTEMPTS};
 use crate::saying::Saying;
 use crate::shelf::{self, Next, Shelves, chat_key};
 
@@ -41,6 +41,11 @@ impl Ticket {
 
     pub(crate) fn of_a_prompt(at: Timestamp) -> Ticket {
         Ticket::new(at, 1)
+    }
+
+    pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
+        let at = self.0.split('.').next().and_then(|ms| ms.parse().ok()).map(Timestamp::from_ms);
+        at.is_some_and(|at| now.ms_since(at) > STALE_MS)
     }
 
     fn new(at: Timestamp, rank: u8) -> Ticket {
@@ -261,6 +266,8 @@ mod tests {
         let said = Ticket::of_words(at(1_000));
         let again = Ticket::of_words(at(1_000));
         let later = Ticket::of_words(at(9_999_999_999_999));
+        assert!(!said.is_stale(at(1_000 + STALE_MS as i64)), "half a day");
+        assert!(said.is_stale(at(1_001 + STALE_MS as i64)), "longer");
         assert!(said.0 < again.0 && again.0 < asked.0 && asked.0 < later.0);
     }
 }

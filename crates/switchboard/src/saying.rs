@@ -43,6 +43,11 @@ impl Saying {
         }
     }
 
+    /// Nobody needs to hear it any more.
+    pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
+        self.ticket.is_stale(now)
+    }
+
     pub(crate) fn replying_to(self, message: &str) -> Saying {
         Saying { reply_to: Some(message.to_owned()), ..self }
     }

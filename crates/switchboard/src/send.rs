@@ -84,7 +84,12 @@ impl Switchboard {
         let every_step = wire.line.channel.every_step();
         match taken.delivery.posted().cloned() {
             None if taken.first && !taken.hold.is_pending() && !every_step => {
-                self.end(wire, note, Reason::of(&taken.hold)).await
+                let reason = Reason::of(&taken.hold);
+                if reason == Reason::Expired {
+                    let why = "it expired before it could be shown there";
+                    self.undelivered(wire, &taken, why).await?;
+                }
+                self.end(wire, note, reason).await
             }
             None => self.show(wire, note, &taken).await,
             Some(posted) if every_step => self.tell(wire, note, &taken, &posted).await,
@@ -256,7 +261,10 @@ impl Switchboard {
             };
             return self.change(wire, note, change).await;
         }
-        match self.again_at(wire, error, attempts) {
+        // It was tried once more: its hold still waits, and the platform may have been away all the time.
+        let own_pauses = wire.line.channel.retries().is_some();
+        let stale = !own_pauses && taken.delivery.is_stale(self.0.clock.now());
+        match self.again_at(wire, error, attempts).filter(|_| !stale) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
                 let certainly_not = taken.first && matches!(error, ChannelError::Again { .. });
@@ -281,7 +289,7 @@ impl Switchboard {
                 tracing::error!(%channel, %hold, %error, attempts, "a prompt was given up; the hold can be answered elsewhere");
                 let reason = match taken.delivery.stage {
                     Stage::Reserved => {
-                        self.undelivered(wire, taken, error).await?;
+                        self.undelivered(wire, taken, &error.to_string()).await?;
                         Reason::DeliveryFailed
                     }
                     _ => Reason::DispatchFailed,
@@ -292,16 +300,11 @@ impl Switchboard {
     }
 
     /// Whoever looks at the hold sees who was not asked, and why.
-    async fn undelivered(
-        &self,
-        wire: &Wire,
-        taken: &Taken,
-        error: &ChannelError,
-    ) -> Result<(), Error> {
+    async fn undelivered(&self, wire: &Wire, taken: &Taken, why: &str) -> Result<(), Error> {
         let undelivered = Undelivered {
             channel: wire.name.to_string(),
             to: self.whom(wire, &taken.delivery.place),
-            why: error.to_string(),
+            why: why.to_owned(),
             at: self.0.clock.now(),
         };
         let key = taken.key.as_str();

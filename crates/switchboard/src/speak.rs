@@ -17,17 +17,25 @@ impl Switchboard {
     pub(crate) async fn speak(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
         let now = self.0.clock.now();
         let lease = self.lease(wire, now);
-        let mut idle = false;
+        let (mut idle, mut stale) = (false, false);
         let take = |saying: &mut Saying, due_at: Option<Timestamp>| {
             idle = due_at.is_none_or(|at| at > now);
             if idle {
                 return None;
             }
+            stale = saying.is_stale(now);
+            if stale {
+                return Some(self.ended(None));
+            }
             saying.attempts += 1;
             Some(Next::due(lease))
         };
         let taken = self.update(wire, note, take).await?;
-        let mut next = taken.filter(|_| !idle);
+        if stale {
+            let channel = &wire.name;
+            tracing::error!(%channel, note, "a message could not be sent for half a day, and was given up");
+        }
+        let mut next = taken.filter(|_| !idle && !stale);
         while let Some(saying) = next {
             next = self.say_a_piece(wire, note, &saying).await?;
         }

@@ -107,6 +107,20 @@ async fn i37_a_chat_that_gets_more_all_the_time_has_its_turn() {
 }
 
 #[tokio::test]
+async fn what_could_not_be_said_for_half_a_day_is_not_said() {
+    let world = World::of(Things { alone: true, ..Things::new() }).await;
+    world.chat.will([Fault::Again(Some(Duration::from_secs(3_000)))]);
+    world.model.will("old", &[]);
+    world.write("ana", "one").await;
+    tried(&world.chat).await;
+    world.clock.advance(Duration::from_secs(13 * 3_600));
+    world.model.will("new", &[]);
+    world.write("ana", "two").await;
+    world.chat.text("new").await;
+    assert_eq!(world.chat.texts(), ["new"]);
+}
+
+#[tokio::test]
 async fn i35_what_an_agent_says_stands_before_what_it_asks() {
     let world = World::memory().await;
     world.model.will("I will.", &[("wipe", json!({"n": 1}))]);

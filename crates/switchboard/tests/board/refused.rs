@@ -120,6 +120,38 @@ async fn i35_whoever_could_not_be_asked_is_told_with_the_hold() {
 }
 
 #[tokio::test]
+async fn i35_whoever_could_not_be_asked_in_time_is_told_with_the_hold() {
+    let world = World::memory().await;
+    let slowly = Fault::Again(Some(std::time::Duration::from_secs(3_000)));
+    world.chat.will([slowly]);
+    world.model.will("", &[("wipe", json!({"n": 1}))]);
+    world.write("ana", "wipe").await;
+    let card = world.other.card("pending").await;
+    world.chat.until("tried", |screen| (screen.shows == 1).then_some(())).await;
+    world.clock.advance(std::time::Duration::from_secs(301));
+    world
+        .other
+        .until("expired", |screen| {
+            (screen.cards[card.key.as_str()].state() != "pending").then_some(())
+        })
+        .await;
+    let hold = world.hold(card.hold).await;
+    let told = async {
+        loop {
+            let undelivered = world.engine.undelivered(&hold).await.unwrap();
+            if !undelivered.is_empty() {
+                return undelivered;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let told = tokio::time::timeout(std::time::Duration::from_secs(20), world.in_time(told));
+    let told = told.await.unwrap();
+    assert_eq!((told[0].channel.as_str(), told[0].to.as_str()), ("slack", "C1"));
+    assert!(told[0].why.contains("expired"), "{}", told[0].why);
+}
+
+#[tokio::test]
 async fn i37_a_card_says_that_its_call_runs_and_then_what_came_of_it() {
     let world = World::memory().await;
     let patience = Arc::new(Semaphore::new(0));
