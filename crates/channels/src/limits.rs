@@ -151,6 +151,10 @@ pub(crate) const DINGTALK_PING: Duration = Duration::from_secs(20);
 pub(crate) const DINGTALK_SILENCE_MS: u64 = 65_000;
 /// Conversations whose own address is remembered. Each is some hundred bytes, and good for an hour and a half.
 pub(crate) const DINGTALK_SESSIONS_MAX: usize = 10_000;
+/// They are good for an hour and a half; one that says more is not believed for longer than this.
+pub(crate) const DINGTALK_SESSION_MAX_MS: u64 = 2 * 60 * 60 * 1_000;
+/// Longer ones are no addresses of DingTalk's, and so many of them would be much to keep.
+pub(crate) const DINGTALK_SESSION_URL_BYTES_MAX: usize = 2_048;
 /// An address that ends sooner than this may be gone when a message arrives there.
 pub(crate) const DINGTALK_SESSION_LEFT_MS: u64 = 30_000;
 /// Before a new connection is asked for.

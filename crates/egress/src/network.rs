@@ -16,12 +16,18 @@ impl Network {
             None => (text, None),
         };
         let address: IpAddr = address.parse().ok()?;
-        let bits = if address.is_ipv4() { 32 } else { 128 };
+        let bits: u8 = if address.is_ipv4() { 32 } else { 128 };
         let prefix = match prefix {
             Some(prefix) => prefix.parse().ok().filter(|prefix| *prefix <= bits)?,
             None => bits,
         };
-        Some(Network { address, prefix })
+        // IPv4 in the clothes of IPv6 is IPv4, as callers are; what is wider than all of that is neither.
+        match address.to_canonical() {
+            plain @ IpAddr::V4(_) if bits == 128 => {
+                Some(Network { address: plain, prefix: prefix.checked_sub(96)? })
+            }
+            _ => Some(Network { address, prefix }),
+        }
     }
 
     pub fn address(&self) -> IpAddr {
@@ -62,6 +68,11 @@ mod tests {
             ("10.0.0.7", "10.0.0.8", false),
             ("0.0.0.0/0", "203.0.113.9", true),
             ("10.0.0.0/8", "::ffff:10.1.1.1", true),
+            ("::ffff:203.0.113.0/120", "203.0.113.7", true),
+            ("::ffff:203.0.113.0/120", "::ffff:203.0.113.7", true),
+            ("::ffff:203.0.113.0/120", "203.0.114.7", false),
+            ("::ffff:203.0.113.7", "203.0.113.7", true),
+            ("::ffff:0.0.0.0/96", "203.0.113.7", true),
             ("::1", "::1", true),
             ("fd00::/8", "fd12::1", true),
             ("fd00::/8", "fe80::1", false),
@@ -74,7 +85,15 @@ mod tests {
                 "{network} {address}"
             );
         }
-        for bad in ["", "10.0.0.0/33", "10.0.0", "::/129", "localhost", "10.0.0.0/-1"] {
+        for bad in [
+            "",
+            "::ffff:10.0.0.0/95",
+            "10.0.0.0/33",
+            "10.0.0",
+            "::/129",
+            "localhost",
+            "10.0.0.0/-1",
+        ] {
             assert_eq!(Network::parse(bad), None, "{bad}");
         }
     }

@@ -73,7 +73,11 @@ mod tests {
             let told = crate::causes(&Outer(io::Error::other(inner)));
             match wanted {
                 Some(wanted) => assert!(told.contains(wanted), "{told}"),
-                None => assert_eq!(mistrust(&io::Error::other(told)), None),
+                None => {
+                    for remedy in ["SSL_CERT_FILE", "another name", "expired", "not valid yet"] {
+                        assert!(!told.contains(remedy), "{told}");
+                    }
+                }
             }
         }
         assert_eq!(crate::causes(&io::Error::other("broken pipe")), "broken pipe");

@@ -54,7 +54,7 @@ impl Dingtalk {
         let Some(wrote) = gesture::wrote(data, &self.settings) else {
             return Taken::Quietly;
         };
-        self.sessions.keep(data, &wrote, &self.settings);
+        self.sessions.keep(data, &wrote, &self.settings, self.clock.now());
         match inbox.wrote(&self.settings.name, wrote).await {
             Ok(()) => Taken::Quietly,
             Err(_) => Taken::NotNow,
@@ -169,8 +169,11 @@ impl Dingtalk {
             let body = session.body(message_key, param, reply_to);
             match self.api.post(session.url, &body).await {
                 Ok(()) => return Ok(String::new()),
-                // Perhaps it stands there.
-                Err(error @ ChannelError::Unknown(_)) => return Err(error),
+                // Perhaps it stands there. Whatever comes next goes over the API.
+                Err(error @ ChannelError::Unknown(_)) => {
+                    self.sessions.forget(chat);
+                    return Err(error);
+                }
                 Err(error) => {
                     let name = &self.settings.name;
                     tracing::info!(channel = name, "not over the conversation's address: {error}");

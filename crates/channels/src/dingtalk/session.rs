@@ -2,6 +2,7 @@
 //! no token, and can carry no cards. Only a shorter way: what is forgotten goes over the API.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::time::Timestamp;
@@ -9,13 +10,16 @@ use ports::channel::Wrote;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::settings::Settings;
-use crate::limits::{DINGTALK_SESSION_LEFT_MS, DINGTALK_SESSIONS_MAX};
+use super::settings::{Mode, Settings};
+use crate::limits::{
+    DINGTALK_SESSION_LEFT_MS, DINGTALK_SESSION_MAX_MS, DINGTALK_SESSION_URL_BYTES_MAX,
+    DINGTALK_SESSIONS_MAX,
+};
 
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<String, Session>>);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(super) struct Session {
     pub(super) url: Url,
     until: Timestamp,
@@ -24,10 +28,17 @@ pub(super) struct Session {
     user: Option<String>,
 }
 
+/// Whoever has the address can write in the conversation: no log shows it.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("until", &self.until).finish_non_exhaustive()
+    }
+}
+
 impl Sessions {
     /// From a message that is for us.
-    pub(super) fn keep(&self, data: &Value, wrote: &Wrote, settings: &Settings) {
-        let Some(session) = read(data, wrote, settings) else { return };
+    pub(super) fn keep(&self, data: &Value, wrote: &Wrote, settings: &Settings, now: Timestamp) {
+        let Some(session) = read(data, wrote, settings, now) else { return };
         let mut kept = self.kept();
         if kept.len() >= DINGTALK_SESSIONS_MAX && !kept.contains_key(&wrote.chat) {
             // The one that ends first is of the least use.
@@ -66,19 +77,24 @@ impl Session {
     }
 }
 
-fn read(data: &Value, wrote: &Wrote, settings: &Settings) -> Option<Session> {
-    let url = Url::parse(data["sessionWebhook"].as_str()?).ok()?;
+fn read(data: &Value, wrote: &Wrote, settings: &Settings, now: Timestamp) -> Option<Session> {
+    // Over HTTP nobody signed the body: it could name a robot of somebody else's, in another group.
+    if !matches!(settings.mode, Mode::Stream) {
+        return None;
+    }
+    let url = data["sessionWebhook"].as_str()?;
+    let url = (url.len() <= DINGTALK_SESSION_URL_BYTES_MAX).then(|| Url::parse(url).ok())??;
     let until = &data["sessionWebhookExpiredTime"];
     let until = until.as_i64().or_else(|| until.as_str()?.parse().ok())?;
     is_theirs(&url, settings).then(|| Session {
         url,
-        until: Timestamp::from_ms(until),
+        until: Timestamp::from_ms(until).min(now.plus_ms(DINGTALK_SESSION_MAX_MS)),
         message: wrote.message.clone(),
         user: wrote.operator.as_ref().map(|operator| operator.identity.clone()),
     })
 }
 
-/// Over HTTP anybody may have written a body: nothing is sent to a place that only it names.
+/// Nothing is sent to a place that only a message names.
 fn is_theirs(url: &Url, settings: &Settings) -> bool {
     let base = &settings.base_url;
     let same = (url.scheme(), url.host_str(), url.port_or_known_default())
@@ -86,7 +102,8 @@ fn is_theirs(url: &Url, settings: &Settings) -> bool {
     let listed = url.scheme() == "https"
         && url.port_or_known_default() == Some(443)
         && url.host_str().is_some_and(|host| settings.session_hosts.iter().any(|is| is == host));
-    (same || listed) && url.username().is_empty() && url.password().is_none()
+    let path = url.path() == "/robot/sendBySession";
+    (same || listed) && path && url.username().is_empty() && url.password().is_none()
 }
 
 #[cfg(test)]
@@ -106,17 +123,31 @@ mod tests {
         let settings = settings();
         let theirs = |url: &str| is_theirs(&Url::parse(url).unwrap(), &settings);
         assert!(theirs("https://oapi.dingtalk.com/robot/sendBySession?session=x"));
-        assert!(theirs("https://api.dingtalk.com/x"));
+        assert!(theirs("https://api.dingtalk.com/robot/sendBySession?session=x"));
         for url in [
             "http://oapi.dingtalk.com/robot/sendBySession",
             "https://oapi.dingtalk.com:8443/robot/sendBySession",
-            "https://oapi.dingtalk.com.example.org/",
-            "https://example.org/?oapi.dingtalk.com",
-            "https://user@oapi.dingtalk.com/",
-            "http://127.0.0.1/",
+            "https://oapi.dingtalk.com/robot/send?access_token=x",
+            "https://oapi.dingtalk.com/robot/sendBySession/../send",
+            "https://api.dingtalk.com/x",
+            "https://oapi.dingtalk.com.example.org/robot/sendBySession",
+            "https://example.org/robot/sendBySession?oapi.dingtalk.com",
+            "https://user@oapi.dingtalk.com/robot/sendBySession",
+            "http://127.0.0.1/robot/sendBySession",
             "file:///etc/passwd",
         ] {
             assert!(!theirs(url), "{url}");
         }
+    }
+
+    #[test]
+    fn a_log_does_not_show_the_address() {
+        let session = Session {
+            url: Url::parse("https://oapi.dingtalk.com/robot/sendBySession?session=hush").unwrap(),
+            until: Timestamp::from_ms(7),
+            message: "m1".into(),
+            user: None,
+        };
+        assert!(!format!("{session:?}").contains("hush"), "{session:?}");
     }
 }

@@ -144,6 +144,20 @@ impl Feishu {
         })
     }
 
+    /// Whoever took back what is replied to, or what a thread began with, still waits for what we say: it
+    /// goes to the chat then.
+    async fn send_or_at_large(
+        &self,
+        place: &Place,
+        to: &To<'_>,
+        message: Message<'_>,
+    ) -> Result<Posted, ChannelError> {
+        match (self.send(to, message).await, at_large(place, to)) {
+            (Err(ChannelError::Gone(_)), Some(chat)) => self.send(&chat, message).await,
+            (sent, _) => sent,
+        }
+    }
+
     fn drawn(&self, showing: &Showing<'_>, mention: bool, since: Timestamp) -> Rendered {
         drawn(showing, &self.settings, mention, since)
     }
@@ -249,8 +263,8 @@ impl Channel for Feishu {
         let content = drawn.value.to_string();
         let uuid = uuid("show", showing.key.as_str());
         let message = Message { kind: "interactive", content: &content, uuid: &uuid };
-        let posted = posted(place, self.send(&to(place, None), message).await?);
-        Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
+        let sent = self.send_or_at_large(place, &to(place, None), message).await?;
+        Ok(Shown { posted: posted(place, sent), takes_a_yes: drawn.takes_a_yes })
     }
 
     async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
@@ -280,11 +294,7 @@ impl Channel for Feishu {
         let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
         let uuid = uuid("say", &format!("{}:{}", index, saying.key));
         let message = Message { kind: "text", content: &content, uuid: &uuid };
-        match (self.send(&to, message).await, at_large(place, &to)) {
-            // Whoever took back what is replied to still waits for the reply.
-            (Err(ChannelError::Gone(_)), Some(chat)) => self.send(&chat, message).await?,
-            (sent, _) => sent?,
-        };
+        self.send_or_at_large(place, &to, message).await?;
         Ok(spoken)
     }
 

@@ -6,8 +6,6 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     id: String,
-    /// The organisation in which the app is installed.
-    pub(super) tenant: String,
     pub kind: String,
     pub content: Value,
 }
@@ -16,8 +14,7 @@ impl Event {
     pub(super) fn read(mut envelope: Value) -> Option<Event> {
         let text = |key: &str| envelope["header"][key].as_str().map(str::to_owned);
         let (id, kind) = (text("event_id")?, text("event_type")?);
-        let tenant = text("tenant_key").unwrap_or_default();
-        (!id.is_empty()).then(|| Event { id, tenant, kind, content: envelope["event"].take() })
+        (!id.is_empty()).then(|| Event { id, kind, content: envelope["event"].take() })
     }
 
     /// The name under which a repeat is recognised. A message has the same id in every delivery and a

@@ -30,7 +30,7 @@ pub(super) fn press(event: &Event, only: Option<&str>, now: Timestamp) -> Option
     };
     Some(Press {
         event: event.key(),
-        operator: operator(who, &who["tenant_key"], &event.tenant, only),
+        operator: operator(who, &who["tenant_key"], only),
         chat: place("open_chat_id")?,
         message: place("open_message_id")?,
         pointer,
@@ -121,7 +121,7 @@ pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Wrot
         event: event.key(),
         thread: thread.map(str::to_owned),
         message: id.clone(),
-        operator: operator(&sender["sender_id"], &sender["tenant_key"], &event.tenant, only),
+        operator: operator(&sender["sender_id"], &sender["tenant_key"], only),
         chat,
         direct: message["chat_type"] == "p2p",
         attachment: said.is_none(),

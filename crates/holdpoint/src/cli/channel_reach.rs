@@ -9,22 +9,23 @@ pub(super) fn reach(config: &Config, channel: &ChannelConfig) -> Vec<Checked> {
     match &channel.platform {
         PlatformConfig::Email(_) => vec![asked(config, channel, "email"), link(config)],
         PlatformConfig::Webhook(own) => {
-            vec![asked(config, channel, "webhook"), speakers(config, &own.speaks_for)]
+            vec![asked(config, channel, "webhook"), speakers(config, channel, &own.speaks_for)]
         }
         // People in chats are also asked where they talk.
         _ => Vec::new(),
     }
 }
 
-fn linked<'a>(config: &'a Config, platform: &'a str) -> impl Iterator<Item = &'a str> {
-    config
-        .people
-        .iter()
-        .filter_map(move |person| person.identities.get(platform).map(String::as_str))
+fn linked<'a>(
+    config: &'a Config,
+    channel: &'a ChannelConfig,
+    platform: &'a str,
+) -> impl Iterator<Item = &'a str> {
+    config.people.iter().filter_map(move |person| person.identity_on(&channel.name, platform))
 }
 
 fn asked(config: &Config, channel: &ChannelConfig, platform: &str) -> Checked {
-    let people = linked(config, platform).count();
+    let people = linked(config, channel, platform).count();
     let wrong = (people == 0 && channel.ask.is_empty()).then(|| {
         format!(
             "nobody is told of anything here: link people with `identities = {{ {platform} = \"…\" }}`, or \
@@ -52,11 +53,11 @@ fn link(config: &Config) -> Checked {
     Checked { what: format!("links to {}", url.unwrap_or("this machine")), wrong }
 }
 
-fn speakers(config: &Config, speaks_for: &[String]) -> Checked {
+fn speakers(config: &Config, channel: &ChannelConfig, speaks_for: &[String]) -> Checked {
     let nobody: Vec<&str> = speaks_for
         .iter()
         .map(String::as_str)
-        .filter(|name| linked(config, "webhook").all(|linked| linked != *name))
+        .filter(|name| linked(config, channel, "webhook").all(|linked| linked != *name))
         .collect();
     let wrong = (!nobody.is_empty()).then(|| {
         format!(
@@ -70,4 +71,33 @@ fn speakers(config: &Config, speaks_for: &[String]) -> Checked {
         count => format!("speaks for {count} people"),
     };
     Checked { what, wrong }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_linked_by_the_platform_or_by_the_channel() {
+        let text = |links: &str| {
+            format!(
+                "[channels.pager]\nplatform = \"webhook\"\nurl = \"https://x.example/\"\n\
+                 secret_env = \"A\"\ninbound_secret_env = \"B\"\nspeaks_for = [\"ana-42\"]\n\
+                 [[people]]\nid = \"ana\"\nroles = [\"admin\"]\nidentities = {{ {links} }}\n"
+            )
+        };
+        for (links, asks, good) in [
+            ("webhook = \"ana-42\"", 1, true),
+            ("pager = \"ana-42\"", 1, true),
+            // Here she is somebody else.
+            ("webhook = \"ana-42\", pager = \"ana-43\"", 1, false),
+            ("email = \"ana@example.com\"", 0, false),
+        ] {
+            let config =
+                Config::parse(&text(links), "h.toml").unwrap_or_else(|why| panic!("{why}"));
+            let told = reach(&config, &config.channels[0]);
+            assert_eq!(told[0].what, format!("asks {asks} linked people"), "{links}");
+            assert_eq!(told.iter().all(|one| one.wrong.is_none()), good, "{links}: {told:?}");
+        }
+    }
 }

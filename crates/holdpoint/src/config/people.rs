@@ -37,7 +37,7 @@ pub(super) fn check(
         }]));
     };
     let mut known: HashMap<String, usize> = HashMap::new();
-    let mut accounts: HashMap<(String, String), String> = HashMap::new();
+    let mut accounts: HashMap<(String, String), (String, String)> = HashMap::new();
     let mut checked = Vec::new();
     for person in people {
         let id = person.id.get_ref().clone();
@@ -48,14 +48,27 @@ pub(super) fn check(
         }
         for (key, account) in &person.identities {
             linked(key, account, channels, source)?;
+            person.stays_in_one_organisation(key, account, channels, source)?;
         }
-        for (channel, account) in person.accounts(channels) {
+        for (channel, under, account) in person.accounts(channels) {
             let key = (channel.to_owned(), account.get_ref().clone());
             // Or one account could speak for two people, and a quorum of two would be one person.
-            if let Some(other) = accounts.insert(key, id.clone()) {
-                let message = format!(
-                    "this account of `{channel}` belongs to `{other}` already; one account is one person"
-                );
+            if let Some((other, theirs)) = accounts.insert(key, (id.clone(), under.to_owned())) {
+                let message = match (theirs == channel, under == channel) {
+                    (true, true) => format!(
+                        "this account of `{channel}` belongs to `{other}` already; one account is one person"
+                    ),
+                    (false, _) => format!(
+                        "this account of `{channel}` belongs to `{other}` already, by what stands under \
+                         `{theirs}`; one account is one person, so give `{other}` an account of \
+                         `{channel}` as well, or take this one out"
+                    ),
+                    (true, false) => format!(
+                        "this account of `{channel}` belongs to `{other}` already; under `{under}` it \
+                         counts there too, so give `{id}` an account of `{channel}` as well, or take this \
+                         one out"
+                    ),
+                };
                 return Err(source.error(account.span(), message));
             }
         }
@@ -98,21 +111,65 @@ fn linked(
     Ok(())
 }
 
+/// A name that some organisation gave, and that another may give to somebody else.
+fn is_local(platform: &str, account: &str) -> bool {
+    match platform {
+        "dingtalk" => true,
+        "feishu" => !account.starts_with("ou_") && !account.starts_with("on_"),
+        _ => false,
+    }
+}
+
 impl PersonTable {
-    /// Who they are on each platform and on each channel, as it is looked up.
+    /// What one organisation calls them must not stand for them in the channel of another.
+    fn stays_in_one_organisation(
+        &self,
+        key: &Spanned<String>,
+        account: &Spanned<String>,
+        channels: &[(&str, &str)],
+        source: &Source<'_>,
+    ) -> Result<()> {
+        let (key, account_of) = (key.get_ref().as_str(), account.get_ref().as_str());
+        if !PLATFORMS.contains(&key) || !is_local(key, account_of) {
+            return Ok(());
+        }
+        let named = |name: &str| self.identities.keys().any(|key| key.get_ref() == name);
+        let counts =
+            |(name, platform): &&(&str, &str)| *platform == key && (*name == key || !named(name));
+        let there: Vec<&str> = channels.iter().filter(counts).map(|(name, _)| *name).collect();
+        if there.len() < 2 {
+            return Ok(());
+        }
+        let such_as = there.iter().find(|name| **name != key).unwrap_or(&key);
+        let there_too = match there.contains(&key) {
+            true => format!(", and call no channel `{key}`"),
+            false => String::new(),
+        };
+        let message = format!(
+            "`{account_of}` is what one organisation calls somebody, and another may call somebody else \
+             so: under `{key}` it would count in `{}`; link it by the name of its channel, such as \
+             `{such_as} = \"{account_of}\"`{there_too}",
+            there.join("` and in `")
+        );
+        Err(source.error(account.span(), message))
+    }
+
+    /// Who they are on each platform and on each channel, as it is looked up, and under which key.
     fn accounts<'a>(
         &'a self,
         channels: &'a [(&'a str, &'a str)],
-    ) -> impl Iterator<Item = (&'a str, &'a Spanned<String>)> {
+    ) -> impl Iterator<Item = (&'a str, &'a str, &'a Spanned<String>)> {
         let of = |name: &str| {
             let mut identities = self.identities.iter();
-            identities.find(|(key, _)| key.get_ref() == name).map(|(_, account)| account)
+            let found = identities.find(|(key, _)| key.get_ref() == name);
+            found.map(|(key, account)| (key.get_ref().as_str(), account))
         };
         let platforms = PLATFORMS.iter().map(|platform| (*platform, *platform));
         let others = channels.iter().copied().filter(|(name, _)| !PLATFORMS.contains(name));
-        platforms
-            .chain(others)
-            .filter_map(move |(name, platform)| Some((name, of(name).or_else(|| of(platform))?)))
+        platforms.chain(others).filter_map(move |(name, platform)| {
+            let (under, account) = of(name).or_else(|| of(platform))?;
+            Some((name, under, account))
+        })
     }
 
     fn checked(self, source: &Source<'_>) -> Result<Person> {

@@ -107,6 +107,13 @@ async fn a_chat_that_moves_in_a_circle_is_given_up() {
     world.write("ana", "please wipe").await;
     let given_up = |screen: &crate::chat::Screen| (screen.shows >= 24).then_some(());
     world.in_time(world.chat.until("given up", given_up)).await;
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    // That it was given up is written down, and then it is not taken up again.
+    let hold = world.hold(world.other.card("pending").await.hold).await;
+    let over = async {
+        while world.engine.undelivered(&hold).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    world.in_time(over).await;
     assert_eq!(world.chat.screen.lock().unwrap().shows, 24);
 }

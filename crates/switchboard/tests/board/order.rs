@@ -252,9 +252,18 @@ async fn a_record_that_cannot_be_read_is_put_off_and_holds_nothing_back() {
     world.model.will("lost", &[]);
     world.write("ana", "one").await;
     tried(&world.chat).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
     let store = world.engine.store();
-    let note = store.notes("chat.slack.out", "s/", None, 10).await.unwrap().remove(0);
+    // Written, taken up and put back: nobody else changes it now.
+    let put_back = async {
+        loop {
+            let note = store.notes("chat.slack.out", "s/", None, 10).await.unwrap().remove(0);
+            if note.version >= 3 {
+                return note;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let note = tokio::time::timeout(Duration::from_secs(20), put_back).await.unwrap();
     let sound = note.value.clone();
     let put = |value: &[u8]| PutNote {
         shelf: note.shelf.clone(),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use domain::event::{Event, RefusedAnswer};
 use domain::id::{HoldId, StreamId};
-use ports::channel::{Inbox as _, Nonce, Said, Told};
+use ports::channel::{Inbox as _, Nonce, Operator, Said, Told};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::chat::Fault;
-use crate::world::World;
+use crate::world::{Things, World};
 
 async fn house(world: &World) -> Vec<Event> {
     let entries = world.engine.store().entries(Some(StreamId::House), 0, 1_000).await.unwrap();
@@ -65,6 +65,72 @@ async fn i31_whoever_tried_to_answer_is_in_the_log_once() {
             "U-eve nobody: nobody is linked to them",
         ]
     );
+}
+
+#[tokio::test]
+async fn i31_the_log_names_whoever_is_known_by_the_account_of_this_channel_or_by_another_name() {
+    let links = &[["gus", "lark", "L-gus"]];
+    let world = World::of(Things { links, ..Things::new() }).await;
+    let card = world.held("wipe").await;
+    let of = |names: &[&str]| {
+        let also = names[1..].iter().map(|name| (*name).to_owned()).collect();
+        Some(Operator { also, ..Operator::named(names[0]) })
+    };
+    // In `lark` his name of the platform is not his.
+    for (channel, names) in [
+        ("lark", &["L-gus"][..]),
+        ("lark", &["U-gus"]),
+        ("lark", &["L-1", "L-gus"]),
+        ("slack", &["ou_1", "u1", "U-gus"]),
+        ("slack", &["ou_2", "U-gus", "U-bob"]),
+    ] {
+        let mut press = world.press_of("gus", &card, Said::Allow);
+        press.operator = of(names);
+        let told = world.board.pressed(channel, press).await.unwrap();
+        assert!(matches!(told, Told::NotHere | Told::NotEntitled), "{names:?} {told:?}");
+    }
+    let mut wrote = world.wrote("gus", "confirm");
+    wrote.operator = of(&["ou_3", "U-gus"]);
+    world.board.wrote("slack", wrote).await.unwrap();
+    let told = |refused: &RefusedAnswer| {
+        let person = refused.person.as_ref().map_or("nobody", |person| person.as_str());
+        let identity = refused.identity.as_deref().unwrap_or("-");
+        format!("{} {identity} {person}", refused.channel)
+    };
+    let listed = listed(&world).await;
+    assert_eq!(
+        listed.iter().map(told).collect::<Vec<_>>(),
+        [
+            "lark L-gus gus",
+            "lark U-gus nobody",
+            "lark L-1 gus",
+            "slack ou_1 gus",
+            "slack ou_2 nobody",
+            "slack ou_3 gus",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn whoever_could_not_be_asked_is_named_by_the_account_of_this_channel() {
+    let links = &[["ana", "lark", "L-ana"]];
+    let world = World::of(Things { links, ..Things::new() }).await;
+    world.other.will([Fault::Never, Fault::Never, Fault::Never]);
+    let card = world.held("wipe").await;
+    let hold = world.hold(card.hold).await;
+    let told = async {
+        loop {
+            let undelivered = world.engine.undelivered(&hold).await.unwrap();
+            if undelivered.len() == 3 {
+                return undelivered;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let told = tokio::time::timeout(std::time::Duration::from_secs(20), told).await.unwrap();
+    let mut whom: Vec<&str> = told.iter().map(|told| told.to.as_str()).collect();
+    whom.sort_unstable();
+    assert_eq!(whom, ["C-all", "ana", "bob"]);
 }
 
 #[tokio::test]

@@ -37,6 +37,7 @@ fn things_of(world: &World) -> Things {
         done: world.done.clone(),
         tools_wait: world.tools_wait.clone(),
         on_ambiguous: Default::default(),
+        links: &[],
         alone: false,
         at_once: 16,
     }

@@ -129,8 +129,9 @@ impl Courier for NoCourier {
     }
 }
 
-/// Ana and Bob are dbas, Gus is a guest; Una is in the configuration and linked to nothing.
-fn people() -> People {
+/// Ana and Bob are dbas, Gus is a guest; Una is in the configuration and linked to nothing. `links` are
+/// by the name of a channel: who, where, and what they are called there.
+fn people(links: &[[&str; 3]]) -> People {
     let people = [
         ("ana", "dba", Some("U-ana")),
         ("bob", "dba", Some("U-bob")),
@@ -146,6 +147,12 @@ fn people() -> People {
             identities: identity
                 .into_iter()
                 .flat_map(|id| [("slack".into(), id.into()), ("feishu".into(), id.into())])
+                .chain(
+                    links
+                        .iter()
+                        .filter(|link| link[0] == id)
+                        .map(|[_, key, account]| ((*key).to_owned(), (*account).to_owned())),
+                )
                 .collect(),
         }
     }))
@@ -202,6 +209,8 @@ pub(crate) struct Things {
     pub(crate) done: Arc<Mutex<Vec<String>>>,
     pub(crate) tools_wait: ToolsWait,
     pub(crate) on_ambiguous: OnAmbiguous,
+    /// Accounts of one channel: who, where, and what they are called there.
+    pub(crate) links: &'static [[&'static str; 3]],
     /// Without the other platform.
     pub(crate) alone: bool,
     /// Messages on their way at once.
@@ -219,6 +228,7 @@ impl Things {
             done: Arc::default(),
             tools_wait: Arc::default(),
             on_ambiguous: OnAmbiguous::default(),
+            links: &[],
             alone: false,
             at_once: Limits::default().sends_at_once,
         }
@@ -260,7 +270,7 @@ impl Things {
             clock: self.clock.clone(),
             chance: Arc::new(SystemChance::default()),
             courier: Arc::new(NoCourier),
-            people: people(),
+            people: people(self.links),
             policy: policy(),
             agents: vec![agent],
             tools: vec![Arc::new(tool("wipe")), Arc::new(tool("burn")), Arc::new(tool("bury"))],

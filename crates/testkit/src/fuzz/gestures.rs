@@ -59,6 +59,7 @@ fn pressed(platform: Platform, press: &Press, body: &Value) {
         Platform::Telegram => plain(&body["callback_query"]["from"]["id"]),
     };
     is_who(press.operator.as_ref(), vouched);
+    is_also(platform, press.operator.as_ref(), &body["event"]["operator"]["union_id"]);
 }
 
 fn written(platform: Platform, wrote: &Wrote, body: &Value) {
@@ -89,6 +90,8 @@ fn written(platform: Platform, wrote: &Wrote, body: &Value) {
     };
     assert!(wrote.edited || !edited, "an edited message passes for one that was not");
     is_who(wrote.operator.as_ref(), vouched);
+    let union = &body["event"]["sender"]["sender_id"]["union_id"];
+    is_also(platform, wrote.operator.as_ref(), union);
     let ours = wrote.operator.as_ref().map(|operator| operator.identity.as_str());
     assert!(platform == Platform::Dingtalk || ours != Some(OURSELVES), "we answer ourselves");
 }
@@ -116,6 +119,15 @@ fn is_who(operator: Option<&Operator>, vouched: Option<String>) {
     if let Some(operator) = operator {
         assert!(!operator.identity.is_empty());
         assert_eq!(Some(&operator.identity), vouched.as_ref(), "somebody else");
+    }
+}
+
+/// Only Feishu has another name that counts for people whose organisation is not known to be ours: the one
+/// for all apps of a developer. What an organisation calls them is none.
+fn is_also(platform: Platform, operator: Option<&Operator>, union: &Value) {
+    for name in operator.iter().flat_map(|operator| &operator.also) {
+        assert_eq!(platform, Platform::Feishu, "{name}");
+        assert!(name.starts_with("on_") && *union == **name, "somebody else: {name}");
     }
 }
 

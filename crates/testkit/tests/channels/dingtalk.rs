@@ -10,9 +10,9 @@ use ports::channel::{Channel as _, Hooked, Place, Posted, Saying};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock, NoChance, approved, hold, prompt};
-use testkit::fake_dingtalk::{
-    CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, message, press, signed_robot,
-};
+use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, message, press};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::judge::Judge;
 
@@ -200,31 +200,22 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
 async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
     let fake = FakeDingtalk::start().await;
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
-    settings.mode = Mode::Webhook(Webhook {
-        path_secret: Hidden::new("path-secret"),
-        card_secret: None,
-        card_route: None,
-        events: None,
-        allow_from: Vec::new(),
-    });
+    let settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
     let clock = MovedClock::new(1);
-    let dingtalk = Dingtalk::new(settings, clock.clone(), Arc::new(NoChance));
+    let dingtalk = Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance)));
+    let (listening, stop) = (dingtalk.clone(), CancellationToken::new());
+    let (mut tasks, ends) = (JoinSet::new(), stop.clone());
+    tasks.spawn(async move { listening.listen(FakeInbox::new(), ends).await });
+    fake.line.until("a connection", |line| line.connections() == 1).await;
     let session = format!("{}/robot/sendBySession?session=abc", fake.url());
     let mut data = message("m1", "hello", clock.now());
     data["sessionWebhook"] = session.as_str().into();
-    let request = Hooked {
-        method: "POST".into(),
-        path: "robot/path-secret".into(),
-        query: None,
-        headers: signed_robot(clock.now()),
-        body: data.to_string().into_bytes(),
-        at: clock.now(),
-    };
-    assert_eq!(dingtalk.hook(request, &*FakeInbox::new()).await.status, 200);
+    let frame = fake.line.callback(MESSAGE, &data).await;
+    fake.line.ack_of(&frame).await;
     let group = Place::Chat { chat: "cid1".into(), thread: None, direct: false };
     let saying = Saying { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
     dingtalk.say(&group, &saying).await.expect("said");
+    stop.cancel();
     let mut judge = judge(&fake, "golden");
     let ask = json!({
         "what": "reply", "how": "reply_text", "words": ["done"], "session": session,

@@ -299,3 +299,20 @@ async fn i34_only_what_the_program_signed_is_heard() {
     assert_eq!(stage.hook("decisions", good, &body).await.status, 403, "heard, and not theirs");
     assert_eq!(stage.inbox.decisions().len(), 1);
 }
+
+#[tokio::test]
+async fn a_program_that_only_listens_brings_nothing_here() {
+    let mut stage = Stage::new().await;
+    let settings = ChannelSettings {
+        inbound_secret: None,
+        speaks_for: BTreeSet::new(),
+        ..settings(format!("{}/hook", stage.front.url()))
+    };
+    stage.webhook = Webhook::new(settings, stage.clock.clone()).unwrap();
+    let body = json!({"type": "decision"}).to_string();
+    for secret in [IN, OUT] {
+        let headers = signed("msg_1", stage.now(), &body, secret);
+        assert_eq!(stage.hook("decisions", headers, &body).await.status, 404);
+    }
+    assert!(stage.inbox.decisions().is_empty());
+}

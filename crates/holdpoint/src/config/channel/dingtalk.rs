@@ -60,7 +60,7 @@ platform_table! {
         event_token_file: Option<Spanned<String>>,
         event_key_env: Option<Spanned<String>>,
         event_key_file: Option<Spanned<String>>,
-        allow_from: Option<Vec<Spanned<String>>>,
+        allow_from: Option<Spanned<Vec<Spanned<String>>>>,
         base_url: Option<Spanned<String>>,
         session_hosts: Option<Vec<Spanned<String>>>,
     }
@@ -84,7 +84,14 @@ impl PlatformTable for DingtalkTable {
             Some(mode) => source.word("mode", mode, &[("stream", false), ("webhook", true)])?,
             None => false,
         };
-        let allow_from = self.allow_from.unwrap_or_default();
+        if let Some(given) = &self.allow_from
+            && given.get_ref().is_empty()
+        {
+            let message = "`allow_from` is empty, and so nobody could call; name addresses or networks, \
+                           or leave it out to be called from anywhere";
+            return Err(source.error(given.span(), message));
+        }
+        let allow_from = self.allow_from.map(Spanned::into_inner).unwrap_or_default();
         let allow_from = allow_from.iter().map(|network| {
             Network::parse(network.get_ref()).ok_or_else(|| {
                 let message =
@@ -260,6 +267,11 @@ mod tests {
             (
                 &format!("{web}allow_from = [\"dingtalk\"]\n"),
                 "h.toml:7: this is no address or network",
+            ),
+            (
+                &format!("{web}allow_from = []\n"),
+                "h.toml:7: `allow_from` is empty, and so nobody could call; name addresses or networks, or \
+                 leave it out to be called from anywhere",
             ),
             (
                 &format!("{app}session_hosts = [\"https://oapi.dingtalk.com\"]\n"),

@@ -433,8 +433,42 @@ fn people() {
     );
     check(
         &format!("{}{}{lark}", ana("feishu = \"ou_1\""), bob("lark = \"ou_1\"")),
-        "h.toml:7: this account of `lark` belongs to `ana` already; one account is one person",
+        "h.toml:7: this account of `lark` belongs to `ana` already, by what stands under `feishu`; one account is one person, so give `ana` an account of `lark` as well, or take this one out",
     );
+    check(
+        &format!("{}{}{lark}", ana("lark = \"ou_1\""), bob("feishu = \"ou_1\"")),
+        "h.toml:7: this account of `lark` belongs to `ana` already; under `feishu` it counts there too, so give `bob` an account of `lark` as well, or take this one out",
+    );
+    let eu = lark.replace("lark", "lark-eu");
+    check(
+        &format!("{}{lark}{eu}", ana("feishu = \"ana.b\"")),
+        "h.toml:4: `ana.b` is what one organisation calls somebody, and another may call somebody else so: under `feishu` it would count in `lark` and in `lark-eu`; link it by the name of its channel, such as `lark = \"ana.b\"`",
+    );
+    let cn = lark.replace("[channels.lark]", "[channels.feishu]");
+    check(
+        &format!("{}{cn}{lark}", ana("feishu = \"ana.b\"")),
+        "h.toml:4: `ana.b` is what one organisation calls somebody, and another may call somebody else so: under `feishu` it would count in `feishu` and in `lark`; link it by the name of its channel, such as `lark = \"ana.b\"`, and call no channel `feishu`",
+    );
+    let ding = |name: &str| {
+        format!(
+            "[channels.{name}]\nplatform = \"dingtalk\"\nclient_id = \"d\"\nclient_secret_env = \"S\"\n"
+        )
+    };
+    check(
+        &format!("{}{}{}", ana("dingtalk = \"ou_1\""), ding("north"), ding("south")),
+        "h.toml:4: `ou_1` is what one organisation calls somebody, and another may call somebody else so: under `dingtalk` it would count in `north` and in `south`; link it by the name of its channel, such as `north = \"ou_1\"`",
+    );
+    for good in [
+        format!("{}{lark}", ana("feishu = \"ana.b\"")),
+        format!("{}{lark}{eu}", ana("feishu = \"ou_1\"")),
+        format!("{}{lark}{eu}", ana("feishu = \"on_1\"")),
+        format!("{}{lark}{eu}", ana("lark = \"ana.b\", lark-eu = \"ana.b\"")),
+        // There is nowhere else where it would count.
+        format!("{}{cn}{lark}", ana("feishu = \"ana.b\", lark = \"ana\"")),
+        format!("{}{}", ana("dingtalk = \"m1\""), ding("north")),
+    ] {
+        Config::parse(&good, "h.toml").unwrap_or_else(|why| panic!("{why}\n{good}"));
+    }
     check(&ana("feishu = \" \""), "h.toml:4: this names no account; take `feishu` out");
     let slack = lark.replace("lark", "slack");
     check(

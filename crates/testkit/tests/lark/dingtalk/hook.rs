@@ -5,7 +5,7 @@ use std::sync::Arc;
 use channels::Hidden;
 use channels::dingtalk::{Dingtalk, Mode, Network, Webhook};
 use domain::hold::Risk;
-use ports::channel::{Channel as _, Hooked, Told};
+use ports::channel::{Channel as _, Hooked, Saying, Told};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock, hold, prompt, redraw};
@@ -64,6 +64,21 @@ impl World {
         let reply = self.dingtalk.hook(request, &*self.inbox).await;
         (reply.status, serde_json::from_slice(&reply.body).expect("JSON"))
     }
+}
+
+#[tokio::test]
+async fn i34_a_body_that_nobody_signed_cannot_say_where_a_group_is_answered() {
+    let world = World::new().await;
+    let now = world.clock.now();
+    let mut body = message("m1", "hello", now);
+    body["sessionWebhook"] =
+        format!("{}/robot/sendBySession?session=theirs", world.fake.url()).into();
+    let taken = world.post("robot/path-secret", &body.to_string(), signed_robot(now)).await;
+    assert_eq!(taken, (200, json!({})));
+    let saying = Saying { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
+    world.dingtalk.say(&group(), &saying).await.expect("said");
+    assert_eq!(world.fake.said().pop().expect("said").to, "group cid1");
+    assert!(world.fake.asked_of("sendBySession").is_empty());
 }
 
 #[tokio::test]

@@ -114,6 +114,7 @@ async fn an_address_that_is_refused_is_left_and_a_lost_answer_is_not_said_twice(
     let lost = world.say(&group(), None).await.expect_err("nobody knows");
     assert!(matches!(lost, ChannelError::Unknown(_)), "{lost}");
     assert_eq!(world.said().len(), 1);
+    world.written("m2", &world.own()).await;
     let refused = Reply::new(200, json!({"errcode": 300_001, "errmsg": "session expired"}));
     world.fake.fail("sendBySession", Fault::Says(refused));
     world.say(&group(), None).await.expect("said");
@@ -124,6 +125,37 @@ async fn an_address_that_is_refused_is_left_and_a_lost_answer_is_not_said_twice(
 }
 
 #[tokio::test]
+async fn an_address_that_answers_nonsense_is_left() {
+    let world = World::new().await;
+    for (number, status) in [500, 502, 200].into_iter().enumerate() {
+        world.written(&format!("m{number}"), &world.own()).await;
+        let garbled = Reply::new(status, json!("<html>"));
+        world.fake.fail("sendBySession", Fault::Says(garbled));
+        let failed = world.say(&group(), None).await;
+        assert!(matches!(failed, Err(ChannelError::Unknown(_))), "{status}: {failed:?}");
+        world.say(&group(), None).await.expect("said");
+        assert_eq!(world.said().pop().expect("said").0, "group cid1", "{status}");
+        assert_eq!(world.fake.asked_of("sendBySession").len(), number + 1, "not tried again");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_to_be_good_for_ever_is_good_for_two_hours() {
+    let world = World::new().await;
+    let mut data = message("m1", "hello", world.clock.now());
+    data["sessionWebhook"] = world.own().into();
+    data["sessionWebhookExpiredTime"] = json!(i64::MAX);
+    let frame = world.fake.line.callback(MESSAGE, &data).await;
+    world.fake.line.ack_of(&frame).await;
+    world.clock.move_on(Duration::from_secs(7_100));
+    world.say(&group(), None).await.expect("said");
+    assert_eq!(world.said().pop().expect("said").0, "session abc");
+    world.clock.move_on(Duration::from_secs(100));
+    world.say(&group(), None).await.expect("said");
+    assert_eq!(world.said().pop().expect("said").0, "group cid1");
+}
+
+#[tokio::test]
 async fn i34_nothing_is_sent_to_a_host_that_only_a_message_names() {
     let world = World::new().await;
     let other = FakeDingtalk::start().await;
@@ -131,6 +163,8 @@ async fn i34_nothing_is_sent_to_a_host_that_only_a_message_names() {
         format!("{}/robot/sendBySession?session=abc", other.url()),
         "https://oapi.dingtalk.com/robot/sendBySession?session=abc".into(),
         "gopher://x".into(),
+        format!("{}/robot/send?access_token=theirs", world.fake.url()),
+        format!("{}/robot/sendBySession?session={}", world.fake.url(), "a".repeat(2_048)),
         String::new(),
     ]
     .iter()

@@ -113,12 +113,20 @@ async fn what_is_replied_to_may_be_taken_back_and_the_reply_is_said_all_the_same
     let sent = fake.messages();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].to, "chat_id oc_1");
+    // A question for a thread whose first message is gone is asked in the chat.
+    let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_8".into()), direct: false };
+    fake.fail("/om_8/reply", gone());
+    let shown = prompt(&hold(), async |showing| feishu.show(&thread, showing).await).await;
+    let posted = shown.expect("shown in the chat").posted;
+    let sent = fake.messages();
+    assert_eq!((sent[1].kind.as_str(), sent[1].to.as_str()), ("interactive", "chat_id oc_1"));
+    assert_eq!((posted.chat.as_str(), posted.message.as_str()), ("oc_1", sent[1].id.as_str()));
     // Not what failed otherwise: it comes again as it was.
     let busy = Fault::Says(Reply::new(429, json!({"code": 99991400, "msg": "too fast"})));
     fake.fail("/om_8/reply", busy);
     let failed = feishu.say(&group(), &saying("2")).await.expect_err("too fast");
     assert!(matches!(failed, ChannelError::Again { .. }), "{failed}");
-    assert_eq!(fake.messages().len(), 1);
+    assert_eq!(fake.messages().len(), 2);
 }
 
 #[tokio::test]

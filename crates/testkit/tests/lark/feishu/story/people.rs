@@ -14,7 +14,9 @@ fn written_by(mut event: Value, ids: Value, tenant: &str) -> Value {
 #[tokio::test]
 async fn people_are_known_by_any_of_their_three_names() {
     let people = [("ana", "feishu = \"ana.b\""), ("bob", "feishu = \"on_bob\"")];
-    let story = Story::begin(Setting { people: &people, ..Setting::default() }).await;
+    let keys = format!("tenant_key = \"{TENANT}\"");
+    let setting = Setting { people: &people, keys: &keys, ..Setting::default() };
+    let story = Story::begin(setting).await;
     // Each is asked in person, by the name that is known.
     story.asked_from_outside("one").await;
     let hers = story.asks(0, "user_id ana.b").await;
@@ -47,6 +49,29 @@ async fn people_are_known_by_any_of_their_three_names() {
     story.ends(0, "chat_id oc_1", "bob 已拒绝").await;
     story.said("Not noted.").await;
     story.noted(&[]).await;
+}
+
+#[tokio::test]
+async fn i31_without_the_name_of_our_organisation_no_organisation_names_our_people() {
+    let people = [("ana", "feishu = \"ana.b\""), ("bob", "feishu = \"ou_bob\"")];
+    let story = Story::begin(Setting { people: &people, ..Setting::default() }).await;
+    story.asked_from_outside("one").await;
+    let card = story.asks(0, "open_id ou_bob").await;
+    // The app is in another organisation, too, which has an ana.b of its own: everything about the event
+    // is theirs. And an event that does not say whose it is.
+    let pointer = crate::whole::value(&card.content, "hp_allow").expect("the button is there");
+    for (name, tenant) in [("theirs", json!("tenant_2")), ("nobodys", json!(null))] {
+        let who = json!({"open_id": "ou_9", "user_id": "ana.b", "tenant_key": tenant});
+        let mut event = super::world::pressed(name, who, &card, pointer.clone());
+        event["header"]["tenant_key"] = tenant;
+        let line = &story.fakes[0].line;
+        let told = line.ack_of(&line.send(&event).await).await.reply.expect("a reply");
+        assert_eq!(told["toast"]["type"], "error", "{name}: {told}");
+    }
+    story.waits(&card, "pressed by a stranger of the same name").await;
+    let told = story.press(0, json!({"open_id": "ou_bob"}), &card, "hp_allow").await;
+    assert_eq!(told["toast"]["type"], "success", "{told}");
+    story.ends(0, "open_id ou_bob", "bob 已批准").await;
 }
 
 #[tokio::test]
