@@ -90,7 +90,7 @@ impl Switchboard {
                 self.understand(&heard, &here.waiting, &event).await?;
             }
             _ => {
-                self.stranger_answers(wire, wrote, identity).await?;
+                self.stranger_answers(wire, wrote).await?;
                 self.tell_a_stranger(wire, wrote, identity).await?;
             }
         }
@@ -182,8 +182,8 @@ impl Switchboard {
     }
 
     async fn not_theirs(&self, heard: &Heard<'_>, one: &Waiting, why: &'static str) {
-        let (identity, hold) = (Some(heard.identity), Some(one.hold.id));
-        self.refuse(heard.wire, Tried { identity, hold, event: &heard.wrote.event, why }).await;
+        let (operator, hold) = (heard.wrote.operator.as_ref(), Some(one.hold.id));
+        self.refuse(heard.wire, Tried { operator, hold, event: &heard.wrote.event, why }).await;
     }
 
     async fn changed_meanwhile(&self, heard: &Heard<'_>, one: &Waiting) -> Result<(), Error> {
@@ -278,12 +278,7 @@ impl Switchboard {
     }
 
     /// Whoever is linked to nobody decides nothing; that they tried is written down.
-    async fn stranger_answers(
-        &self,
-        wire: &Wire,
-        wrote: &Wrote,
-        identity: &str,
-    ) -> Result<(), Error> {
+    async fn stranger_answers(&self, wire: &Wire, wrote: &Wrote) -> Result<(), Error> {
         let to_us = wrote.direct || wrote.mentions_us || wrote.replies_to.is_some();
         if !to_us {
             return Ok(());
@@ -293,9 +288,9 @@ impl Switchboard {
             !matches!(parse(&wrote.text, &one.context(wrote, false)), Verdict::Ambiguous(_))
         };
         if let Some(one) = here.waiting.iter().find(answers) {
-            let (identity, hold) = (Some(identity), Some(one.hold.id));
+            let (operator, hold) = (wrote.operator.as_ref(), Some(one.hold.id));
             let why = "nobody is linked to them";
-            self.refuse(wire, Tried { identity, hold, event: &wrote.event, why }).await;
+            self.refuse(wire, Tried { operator, hold, event: &wrote.event, why }).await;
         }
         Ok(())
     }

@@ -296,8 +296,8 @@ impl Switchboard {
         told: Told,
         why: &'static str,
     ) -> Told {
-        let identity = press.operator.as_ref().map(|operator| operator.identity.as_str());
-        self.refuse(wire, Tried { identity, hold, event: &press.event, why }).await;
+        let operator = press.operator.as_ref();
+        self.refuse(wire, Tried { operator, hold, event: &press.event, why }).await;
         told
     }
 }

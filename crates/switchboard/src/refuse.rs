@@ -9,6 +9,7 @@ use domain::event::RefusedAnswer;
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::Error;
+use ports::channel::Operator;
 use ports::store::PutNote;
 
 use crate::limits::{REFUSALS_PER_WINDOW, REFUSALS_WINDOW_MS};
@@ -18,11 +19,17 @@ use crate::{Switchboard, Wire};
 /// Somebody who tried.
 pub(crate) struct Tried<'a> {
     /// As the platform vouches for it.
-    pub(crate) identity: Option<&'a str>,
+    pub(crate) operator: Option<&'a Operator>,
     /// What they tried to answer, if there is such a thing.
     pub(crate) hold: Option<HoldId>,
     pub(crate) event: &'a str,
     pub(crate) why: &'static str,
+}
+
+impl<'a> Tried<'a> {
+    fn identity(&self) -> Option<&'a str> {
+        self.operator.map(|operator| operator.identity.as_str())
+    }
 }
 
 /// How many were listed of late.
@@ -56,7 +63,8 @@ impl Refusals {
 impl Switchboard {
     /// What whoever tried is told does not depend on this.
     pub(crate) async fn refuse(&self, wire: &Wire, tried: Tried<'_>) {
-        let Tried { identity, hold, event, why } = &tried;
+        let Tried { hold, event, why, .. } = &tried;
+        let identity = tried.identity();
         let (channel, hold) = (&wire.name, hold.map(|hold| hold.to_string()));
         tracing::warn!(%channel, hold, identity, event, why, "an answer was refused");
         if let Err(error) = self.list_refusal(wire, &tried).await {
@@ -65,7 +73,8 @@ impl Switchboard {
     }
 
     async fn list_refusal(&self, wire: &Wire, tried: &Tried<'_>) -> Result<(), Error> {
-        let Tried { identity, hold, why, .. } = tried;
+        let Tried { operator, hold, event, why } = tried;
+        let identity = tried.identity();
         let named = Framed::new("holdpoint.refusal.v1")
             .optional("identity", identity.map(str::as_bytes))
             .optional("hold", hold.map(|hold| hold.to_string()).as_deref().map(str::as_bytes))
@@ -76,12 +85,9 @@ impl Switchboard {
         }
         let now = self.0.clock.now();
         let Some(unlisted) = wire.refusals.admit(now) else { return Ok(()) };
-        let platform = wire.line.channel.platform();
-        let is_theirs = |person: &&domain::person::Person| {
-            let known = person.identities.get(platform).map(String::as_str);
-            identity.is_some() && known == *identity
-        };
-        let person = self.0.people.iter().find(is_theirs).map(|person| person.id.clone());
+        // As whoever answers is known: by any of their names, and by those of this channel first.
+        let caller = operator.and_then(|operator| self.caller(wire, operator, event));
+        let person = caller.and_then(|caller| caller.actor.accountable().cloned());
         let refused = RefusedAnswer {
             channel: wire.name.to_string(),
             identity: identity.map(str::to_owned),

@@ -15,8 +15,7 @@ impl Switchboard {
         let Decided { event, operator, hold, digest, answer } = decided;
         let engine = &self.0.engine;
         let refused = async |why| {
-            let identity = Some(operator.identity.as_str());
-            let tried = Tried { identity, hold: Some(hold), event: &event, why };
+            let tried = Tried { operator: Some(&operator), hold: Some(hold), event: &event, why };
             self.refuse(wire, tried).await;
         };
         let Some(caller) = self.caller(wire, &operator, &event) else {

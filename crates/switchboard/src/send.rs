@@ -318,7 +318,9 @@ impl Switchboard {
             StoredPlace::Person(identity) => {
                 let platform = wire.line.channel.platform();
                 let mut people = self.0.people.iter();
-                let known = people.find(|person| person.identities.get(platform) == Some(identity));
+                let known = people.find(|person| {
+                    person.identity_on(&wire.name, platform) == Some(identity.as_str())
+                });
                 known.map_or_else(|| identity.clone(), |person| person.id.to_string())
             }
         }
