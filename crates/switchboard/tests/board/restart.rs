@@ -205,5 +205,11 @@ async fn i34_killed_in_the_middle_of_an_answer_its_words_are_no_message_for_the_
     as_if_killed(&world, Some(format!(r#"{{"answering":"{}"}}"#, card.hold))).await;
     world.board.wrote("slack", yes).await.unwrap();
     assert!(!world.model_heard().contains("confirm"));
+    // Nor does it wait for its turn to be heard.
+    for row in world.engine.sessions_at(&world.root, "slack", None, None, 10).await.unwrap() {
+        let session = world.engine.session(&world.root, row.id).await.unwrap();
+        let said = format!("{:?} {:?}", session.transcript, session.queue);
+        assert!(!said.contains("confirm"), "{said}");
+    }
     assert_eq!(world.done().len(), 1);
 }
