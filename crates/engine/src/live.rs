@@ -35,7 +35,7 @@ impl Spoken {
 }
 
 /// Deltas that a slow watcher may fall behind; then it gets what it missed of the text as one delta.
-const BACKLOG: usize = 32;
+const BACKLOG: usize = 256;
 
 /// One thing said, and how much of its message has been said with it.
 #[derive(Clone, Debug)]

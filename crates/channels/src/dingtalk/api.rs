@@ -77,6 +77,10 @@ impl Api {
         let request = Request { method: Method::POST, url, headers: Vec::new(), body: Some(body) };
         let answer = self.rest.ask(request).await.map_err(Failed::sending)?;
         match self.heard(answer) {
+            // A page of some proxy is no word of theirs.
+            Heard::Done(said) if said["errcode"] != 0 => {
+                Err(ChannelError::Unknown("what answers there is not DingTalk".into()))
+            }
             Heard::Done(_) => Ok(()),
             Heard::Failed(error) => Err(error),
             Heard::BadToken => Err(ChannelError::Never("DingTalk takes nothing there".into())),

@@ -209,9 +209,11 @@ async fn i41_a_chat_with_many_messages_starves_no_other() {
     while said().await.is_empty() {
         tokio::task::yield_now().await;
     }
-    gate.add_permits(3);
+    // The busy chat may have its turn once or twice more: what is written down for it meanwhile can bring
+    // its earlier time back.
+    gate.add_permits(6);
     world.chat.text("Hello.").await;
-    assert!(world.chat.screen.lock().unwrap().cards.len() <= 3);
+    assert!(world.chat.screen.lock().unwrap().cards.len() <= 6);
     // And with repaints.
     gate.add_permits(MANY);
     let all = |screen: &crate::chat::Screen| (screen.cards.len() == MANY).then_some(());

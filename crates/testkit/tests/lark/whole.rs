@@ -106,6 +106,8 @@ impl World {
             }
             let again = told["toast"]["content"].as_str().expect("a text");
             assert!(again.contains("请稍后再按一次"), "{told}");
+            // As people press again.
+            tokio::time::sleep(Duration::from_millis(500)).await;
         }
         panic!("it is never written down");
     }
