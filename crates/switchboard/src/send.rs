@@ -263,7 +263,9 @@ impl Switchboard {
         }
         // It was tried once more: its hold still waits, and the platform may have been away all the time.
         let own_pauses = wire.line.channel.retries().is_some();
-        let stale = !own_pauses && taken.delivery.is_stale(self.0.clock.now());
+        // Only what certainly nobody has seen: a card that stands there has to be told how it ended.
+        let unseen = taken.first && matches!(error, ChannelError::Again { .. });
+        let stale = !own_pauses && unseen && taken.delivery.is_stale(self.0.clock.now());
         match self.again_at(wire, error, attempts).filter(|_| !stale) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a prompt will be tried again");
