@@ -1,6 +1,7 @@
 //! The real program, serving from a folder of its own, and those who call it.
 
 mod caller;
+mod houses;
 mod transcript;
 
 use std::net::TcpListener;
@@ -17,6 +18,7 @@ use crate::http::Api;
 use crate::witness::Witness;
 
 pub use caller::{Caller, Heard, PATIENCE};
+pub use houses::{NOTING, appending};
 pub use transcript::{results, unsound, words};
 
 /// A debug build on a busy machine starts in a fraction of this.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use testkit::fake_chat::{Asked, Front, Platform, Reply};
 use testkit::fake_mail::FakeMail;
 use testkit::fake_slack::{APP_ID, APP_TOKEN, BOT_TOKEN, FakeSlack, TEAM_ID};
-use testkit::served::Served;
+use testkit::served::{Served, appending};
 
 const ANA: &str = "U0ANA";
 const BOB: &str = "U0BOB";
@@ -43,36 +43,9 @@ impl Platform for Receiver {
 }
 
 fn config(slack: &FakeSlack, program: &Front<Receiver>, mail: &FakeMail) -> String {
+    let house = appending("public_url = \"https://hold.example.org\"", &["append"]);
     format!(
-        r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-public_url = "https://hold.example.org"
-
-[store]
-url = "sqlite:data"
-
-[models.script]
-provider = "scripted"
-script = "script.toml"
-
-[[tools]]
-name = "append"
-kind = "command"
-description = "Appends a line."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-cwd = "@SITE@"
-input_schema = {{ type = "object" }}
-
-[[agents]]
-id = "ops"
-model = "script"
-tools = ["append"]
-
-[[people]]
-id = "root"
-roles = ["admin"]
-
+        r#"{house}
 [[people]]
 id = "ana"
 name = "Ana"

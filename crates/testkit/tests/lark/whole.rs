@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testkit::fake_chat::Fault;
 use testkit::fake_dingtalk::{self, Card, FakeDingtalk};
 use testkit::fake_feishu::{self, FakeFeishu, Pace, Sent};
-use testkit::served::Served;
+use testkit::served::{NOTING, Served};
 
 const SCRIPT: &str = r#"
 [[turn]]
@@ -179,29 +179,7 @@ fn config(feishu: &FakeFeishu, dingtalk: &FakeDingtalk, more: &str) -> String {
     let (feishu, dingtalk) = (feishu.url(), dingtalk.url());
     let template = fake_dingtalk::TEMPLATE;
     format!(
-        r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
-
-[[agents]]
-id = "worker"
-model = "scripted"
-tools = ["witness"]
-
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = {{ type = "object", required = ["note"], additionalProperties = false, properties = {{ note = {{ type = "string" }} }} }}
-
+        r#"{NOTING}
 [[policy.rules]]
 name = "notes are asked for"
 match = {{ tool = "witness" }}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::served::{Caller, Served};
+use testkit::served::{Caller, NOTING, Served};
 
 use crate::chat::{Button, Card, Chat, Event, How, Room, Who};
 
@@ -348,29 +348,7 @@ identities = {{ {platform} = "{identity}" }}
     let people: String = Who::KNOWN.map(person).concat();
     let (section, watch) = (chat.section(), chat.room(Room::Watch));
     format!(
-        r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
-
-[[agents]]
-id = "worker"
-model = "scripted"
-tools = ["witness"]
-
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = {{ type = "object", required = ["note"], additionalProperties = false, properties = {{ note = {{ type = "string" }} }} }}
-
+        r#"{NOTING}
 [[policy.rules]]
 name = "notes are asked for"
 match = {{ tool = "witness" }}

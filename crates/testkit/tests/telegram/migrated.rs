@@ -6,7 +6,7 @@ use ports::channel::{Channel, ChannelError};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
-use testkit::served::Served;
+use testkit::served::{Served, appending};
 
 use crate::stage::{GROUP, Stage, group, saying};
 
@@ -67,35 +67,9 @@ text = "Hello to you."
 "#;
 
 async fn served(telegram: &FakeTelegram) -> Served {
+    let house = appending("", &["append"]);
     let config = format!(
-        r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.script]
-provider = "scripted"
-script = "script.toml"
-
-[[tools]]
-name = "append"
-kind = "command"
-description = "Appends a line."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-cwd = "@SITE@"
-input_schema = {{ type = "object" }}
-
-[[agents]]
-id = "ops"
-model = "script"
-tools = ["append"]
-
-[[people]]
-id = "root"
-roles = ["admin"]
-
+        r#"{house}
 [[people]]
 id = "ana"
 name = "Ana"

@@ -9,7 +9,7 @@ use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::{Asked, Front};
 use testkit::fake_mail::FakeMail;
-use testkit::served::Served;
+use testkit::served::{Served, appending};
 
 use crate::channel::{Receiver, signed};
 use crate::house::{IN, OUT, until};
@@ -46,27 +46,9 @@ struct House {
 impl House {
     async fn new() -> House {
         let (program, mail) = (Front::start(Arc::new(Receiver)).await, FakeMail::start().await);
+        let house = appending("public_url = \"https://hold.example.org\"", &["append", "deploy"]);
         let config = format!(
-            r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-public_url = "https://hold.example.org"
-
-[store]
-url = "sqlite:data"
-
-[models.script]
-provider = "scripted"
-script = "script.toml"
-
-[[tools]]
-name = "append"
-kind = "command"
-description = "Appends a line."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-cwd = "@SITE@"
-input_schema = {{ type = "object" }}
-
+            r#"{house}
 [[tools]]
 name = "deploy"
 kind = "command"
@@ -75,15 +57,6 @@ argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
 cwd = "@SITE@"
 confirm = "two_phase"
 input_schema = {{ type = "object" }}
-
-[[agents]]
-id = "ops"
-model = "script"
-tools = ["append", "deploy"]
-
-[[people]]
-id = "root"
-roles = ["admin"]
 
 [[people]]
 id = "bob"

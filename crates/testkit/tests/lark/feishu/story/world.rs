@@ -5,7 +5,7 @@ use engine::SystemClock;
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_feishu::{self, APP_ID, APP_SECRET, FakeFeishu, Pace, Sent, TENANT};
-use testkit::served::Served;
+use testkit::served::{NOTING, Served};
 
 use crate::whole::{until, value};
 
@@ -21,30 +21,6 @@ text = "Noted."
 [[turn]]
 when = { is_error = true }
 text = "Not noted."
-"#;
-
-const HOUSE: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
-
-[[agents]]
-id = "worker"
-model = "scripted"
-tools = ["witness"]
-
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = { type = "object", required = ["note"], additionalProperties = false, properties = { note = { type = "string" } } }
 "#;
 
 /// Ana, by her open_id.
@@ -85,7 +61,7 @@ impl Story {
 
     pub(super) async fn prepare(setting: Setting<'_>) -> Story {
         let mut fakes = Vec::new();
-        let mut config = HOUSE.to_owned();
+        let mut config = NOTING.to_owned();
         for channel in setting.channels {
             let fake = FakeFeishu::start().await;
             fake.line.set_pace(Pace { ping: 5, interval: 1, nonce: 0 });
