@@ -11,6 +11,7 @@ use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::json::Arguments;
+use domain::visible::visible;
 use ports::channel::{Decided, HookReply, Hooked, Inbox, Operator, Ruling};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -88,7 +89,8 @@ pub(super) async fn take(
 }
 
 pub(super) fn read(body: &[u8], id: &str) -> Result<Decided, String> {
-    let body: Body = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    // An unknown key is named in the error, and may be anything.
+    let body: Body = serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
     let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
     // What is not spelled like a digest is another one than was shown.
     let digest = body.digest.parse().unwrap_or_else(|_| Digest::of(body.digest.as_bytes()));
