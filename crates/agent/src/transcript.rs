@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use domain::digest::Digest;
+use domain::grown::Grown;
 use domain::id::CallId;
 use domain::message::{Message, Part, Role};
 use domain::outcome::ToolResult;
@@ -26,7 +27,7 @@ pub fn request(session: &Session, instructions: Option<&str>, tools: &[&Tool]) -
     }
 }
 
-fn messages(transcript: &[Arc<Message>]) -> Vec<ModelMessage> {
+fn messages(transcript: &Grown<Arc<Message>>) -> Vec<ModelMessage> {
     let mut results = Results::of(transcript);
     let mut names = Names::default();
     let mut messages = Vec::new();
@@ -115,7 +116,7 @@ impl Names {
 struct Results<'a>(BTreeMap<CallId, Vec<(&'a Part, &'a ToolResult)>>);
 
 impl<'a> Results<'a> {
-    fn of(transcript: &'a [Arc<Message>]) -> Results<'a> {
+    fn of(transcript: &'a Grown<Arc<Message>>) -> Results<'a> {
         let mut results: BTreeMap<CallId, Vec<_>> = BTreeMap::new();
         let messages = transcript.iter();
         for part in messages.filter(|m| m.role == Role::Tool).flat_map(|m| &m.parts) {

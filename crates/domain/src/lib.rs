@@ -11,6 +11,7 @@ pub mod context;
 pub mod digest;
 pub mod event;
 pub mod grant;
+pub mod grown;
 pub mod hold;
 pub mod house;
 pub mod id;

@@ -58,7 +58,7 @@ fn says(text: &str) -> Arc<Message> {
 }
 
 fn session(transcript: Vec<Arc<Message>>) -> Session {
-    Session { transcript, ..Session::begin(SessionId::new(1, 1)) }
+    Session { transcript: transcript.into_iter().collect(), ..Session::begin(SessionId::new(1, 1)) }
 }
 
 /// The request of a session whose agent has neither instructions nor tools.

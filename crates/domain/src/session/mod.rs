@@ -30,6 +30,7 @@ use crate::answer::Answer;
 use crate::budget::Spent;
 use crate::call::{Call, Clearance, ClearedCall};
 use crate::grant::Grant;
+use crate::grown::Grown;
 use crate::hold::Hold;
 use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
 use crate::message::Message;
@@ -51,7 +52,7 @@ pub struct Session {
     pub home: Option<Home>,
     pub opened_at: Timestamp,
     pub changed_at: Timestamp,
-    pub transcript: Vec<Arc<Message>>,
+    pub transcript: Grown<Arc<Message>>,
     pub queue: VecDeque<Queued>,
     pub run: Option<Run>,
     /// Every call of the session, in the order of proposal; the turn's are the last ones.
@@ -172,7 +173,7 @@ impl Session {
             home: None,
             opened_at: Timestamp::from_ms(0),
             changed_at: Timestamp::from_ms(0),
-            transcript: Vec::new(),
+            transcript: Grown::new(),
             queue: VecDeque::new(),
             run: None,
             calls: Sorted::new(),

@@ -85,7 +85,7 @@ async fn i32_whoever_began_the_run_in_a_chat_is_who_asked() {
             })
             .await;
     }
-    let by: Vec<_> = world.engine.session(&ana, session).await.unwrap().transcript.clone();
+    let by = world.engine.session(&ana, session).await.unwrap().transcript.clone();
     let said = by.iter().filter_map(|message| message.by.as_ref()).map(ToString::to_string);
     assert_eq!(said.collect::<Vec<_>>(), ["ana", "bob"]);
 }

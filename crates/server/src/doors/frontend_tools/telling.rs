@@ -196,7 +196,7 @@ impl Teller {
         let session = engine.session(&told.caller, told.session).await?;
         let all = session.transcript.iter().map(|message| &**message);
         let steps = transcript::of_latest_run(&session);
-        let steps = steps.iter().filter(|message| message.role == Role::Assistant).count();
+        let steps = steps.filter(|message| message.role == Role::Assistant).count();
         Ok(Say::Final(json!({
             "conversation_history": transcript::messages(all, &session, engine),
             "stop_reason": "end_turn",

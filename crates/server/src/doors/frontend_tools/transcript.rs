@@ -1,5 +1,8 @@
 //! The conversation as messages of the Anthropic kind, for clients that show what was said before.
 
+use std::sync::Arc;
+
+use domain::grown::Iter;
 use domain::message::{Message, Part, Role};
 use domain::session::Session;
 use engine::Engine;
@@ -45,9 +48,9 @@ fn block(part: &Part, session: &Session, engine: &Engine) -> Value {
 }
 
 /// The messages of the run that is under way or was the last: from what began it.
-pub(super) fn of_latest_run(session: &Session) -> &[std::sync::Arc<Message>] {
+pub(super) fn of_latest_run(session: &Session) -> Iter<'_, Arc<Message>> {
     let begins = session.transcript.iter().rposition(|message| is_prompt(message));
-    &session.transcript[begins.unwrap_or(session.transcript.len())..]
+    session.transcript.from(begins.unwrap_or(session.transcript.len()))
 }
 
 /// Said by a person, and not written by the runtime in their place.

@@ -1,0 +1,192 @@
+//! A list that only grows. Every command copies the session before it changes it: a copy of this list
+//! costs the same however long it is, because copies share what they have in common.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::ops::Index;
+use std::sync::{Arc, OnceLock};
+
+const FIRST_ROOM: usize = 8;
+
+/// Places are shared, and each is filled once. Whoever comes to a place that somebody else has filled
+/// since the two parted goes on in places of their own.
+pub struct Grown<T> {
+    places: Arc<[OnceLock<T>]>,
+    len: usize,
+}
+
+impl<T> Grown<T> {
+    pub fn new() -> Grown<T> {
+        Grown { places: Arc::default(), len: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn last(&self) -> Option<&T> {
+        self.iter().next_back()
+    }
+
+    pub fn get(&self, at: usize) -> Option<&T> {
+        self.filled().get(at)?.get()
+    }
+
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter(self.filled().iter())
+    }
+
+    /// From this place on; nothing if there is none.
+    pub fn from(&self, at: usize) -> Iter<'_, T> {
+        Iter(self.filled().get(at..).unwrap_or_default().iter())
+    }
+
+    fn filled(&self) -> &[OnceLock<T>] {
+        &self.places[..self.len]
+    }
+}
+
+impl<T: Clone> Grown<T> {
+    pub fn push(&mut self, value: T) {
+        let left = match self.places.get(self.len) {
+            Some(place) => place.set(value),
+            None => Err(value),
+        };
+        if let Err(value) = left {
+            let room = (self.len * 2).max(FIRST_ROOM);
+            let own = self.iter().cloned().chain([value]).map(OnceLock::from);
+            let free = (self.len + 1..room).map(|_| OnceLock::new());
+            self.places = own.chain(free).collect();
+        }
+        self.len += 1;
+    }
+}
+
+pub struct Iter<'a, T>(std::slice::Iter<'a, OnceLock<T>>);
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        self.0.next().and_then(OnceLock::get)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<'a, T> DoubleEndedIterator for Iter<'a, T> {
+    fn next_back(&mut self) -> Option<&'a T> {
+        self.0.next_back().and_then(OnceLock::get)
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
+impl<T> FusedIterator for Iter<'_, T> {}
+
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Iter(self.0.clone())
+    }
+}
+
+impl<T> Clone for Grown<T> {
+    fn clone(&self) -> Grown<T> {
+        Grown { places: self.places.clone(), len: self.len }
+    }
+}
+
+impl<T> Default for Grown<T> {
+    fn default() -> Grown<T> {
+        Grown::new()
+    }
+}
+
+impl<T: PartialEq> PartialEq for Grown<T> {
+    fn eq(&self, other: &Grown<T>) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Grown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T> Index<usize> for Grown<T> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        self.get(at).expect("there is such a place")
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Grown<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T: Clone> FromIterator<T> for Grown<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Grown<T> {
+        let places: Arc<[_]> = values.into_iter().map(OnceLock::from).collect();
+        Grown { len: places.len(), places }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whichever copy grows, in whatever order, it is a list of its own.
+        #[test]
+        fn it_is_a_list(steps in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..80)) {
+            let mut lists = vec![(Grown::new(), Vec::new())];
+            for (number, (which, copies)) in steps.into_iter().enumerate() {
+                let which = which.index(lists.len());
+                if copies {
+                    let copy = lists[which].clone();
+                    lists.push(copy);
+                }
+                let (grown, list) = &mut lists[which];
+                grown.push(number);
+                list.push(number);
+                for (grown, list) in &lists {
+                    prop_assert!(grown.iter().eq(list));
+                    prop_assert!(grown.iter().rev().eq(list.iter().rev()));
+                    prop_assert!(grown.from(list.len() / 2).eq(&list[list.len() / 2..]));
+                    prop_assert_eq!(grown.len(), list.len());
+                    prop_assert_eq!(grown.last(), list.last());
+                    prop_assert_eq!(grown.get(list.len()), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_shares_what_it_has_in_common() {
+        let mut list: Grown<u8> = (0..9).collect();
+        list.push(9);
+        let copy = list.clone();
+        list.push(10);
+        assert!(Arc::ptr_eq(&list.places, &copy.places));
+        assert_eq!((list.len(), copy.len()), (11, 10));
+        // Two who go on from the same place part.
+        let mut other = copy.clone();
+        other.push(11);
+        assert!(!Arc::ptr_eq(&list.places, &other.places));
+        assert_eq!((list.last(), other.last()), (Some(&10), Some(&11)));
+    }
+}
