@@ -22,12 +22,28 @@ impl Bits {
 /// Crockford's base 32: no i, l, o, u, so that ids survive being read aloud.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-fn write_bits(bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut text = [0u8; 26];
-    for (place, slot) in text.iter_mut().enumerate() {
-        *slot = ALPHABET[((bits >> (125 - place * 5)) & 31) as usize];
+/// As many bytes as the longest id takes.
+pub const SPELLED_MAX: usize = 32;
+const DIGITS: usize = 26;
+
+/// What has one short spelling, which is written in every record: without the machinery of formats.
+pub trait Spell {
+    fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str;
+}
+
+fn spell_bits<'a>(prefix: &str, bits: u128, place: &'a mut [u8; SPELLED_MAX]) -> &'a str {
+    let (kind, rest) = place.split_at_mut(prefix.len());
+    kind.copy_from_slice(prefix.as_bytes());
+    // In three parts that a processor can hold: 2, 12 and 12 digits of 5 bits.
+    let parts = [(0..2, bits >> 120), (2..14, bits >> 60), (14..DIGITS, bits)];
+    for (digits, bits) in parts {
+        let mut bits = bits as u64;
+        for digit in rest[digits].iter_mut().rev() {
+            *digit = ALPHABET[(bits & 31) as usize];
+            bits >>= 5;
+        }
     }
-    f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+    std::str::from_utf8(&place[..prefix.len() + DIGITS]).unwrap_or_default()
 }
 
 fn read_bits(text: &str) -> Option<u128> {
@@ -66,8 +82,13 @@ macro_rules! id {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($prefix)?;
-                write_bits(self.0.0, f)
+                f.write_str(self.spell(&mut [0; SPELLED_MAX]))
+            }
+        }
+
+        impl Spell for $name {
+            fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str {
+                spell_bits($prefix, self.0.0, place)
             }
         }
 
@@ -144,13 +165,19 @@ pub enum StreamId {
     House,
 }
 
+impl Spell for StreamId {
+    fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str {
+        match self {
+            StreamId::Session(id) => id.spell(place),
+            StreamId::Outside(id) => id.spell(place),
+            StreamId::House => "house",
+        }
+    }
+}
+
 impl fmt::Display for StreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StreamId::Session(id) => id.fmt(f),
-            StreamId::Outside(id) => id.fmt(f),
-            StreamId::House => f.write_str("house"),
-        }
+        f.write_str(self.spell(&mut [0; SPELLED_MAX]))
     }
 }
 
@@ -178,6 +205,20 @@ mod tests {
         let text = id.to_string();
         assert!(text.starts_with("hold_") && text.len() == 31, "{text}");
         assert_eq!(text.parse::<HoldId>(), Ok(id));
+    }
+
+    #[test]
+    fn every_bit_is_in_the_text() {
+        for bit in 0..128 {
+            let id = CallId(Bits(1 << bit));
+            let text = id.to_string();
+            assert_eq!(text.parse::<CallId>(), Ok(id), "{text}");
+            let (ones, place) = (text.bytes().rev().take(26), bit / 5);
+            let set: Vec<usize> =
+                ones.enumerate().filter(|(_, digit)| *digit != b'0').map(|(at, _)| at).collect();
+            assert_eq!(set, [place], "{text}");
+        }
+        assert_eq!(GrantId(Bits(u128::MAX)).to_string().len(), SPELLED_MAX);
     }
 
     #[test]

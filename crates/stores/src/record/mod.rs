@@ -35,7 +35,7 @@ use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::Grant;
 use domain::hold::Hold;
-use domain::id::SessionId;
+use domain::id::{SPELLED_MAX, SessionId, Spell};
 use domain::time::Timestamp;
 use ports::store::{Commit, Entry, StoreError};
 use serde::de::{Deserialize, Deserializer, Visitor};
@@ -118,13 +118,13 @@ fn damaged<T>(what: impl Into<String>) -> Result<T, Broken> {
     Err(Broken::Damaged(what.into()))
 }
 
-/// Anything with one spelling: ids and digests.
+/// Anything with one spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text<T>(pub(crate) T);
 
-impl<T: fmt::Display> Serialize for Text<T> {
+impl<T: Spell> Serialize for Text<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+        serializer.serialize_str(self.0.spell(&mut [0; SPELLED_MAX]))
     }
 }
 
