@@ -13,7 +13,9 @@ use std::ops::Deref;
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri};
 use serde_json::Value;
 
-pub use secret::{SECRET, redact, restore, visit_secrets, without_secrets, write_only_pointers};
+pub use secret::{
+    SECRET, redact, redacted, restore, visit_secrets, without_secrets, write_only_pointers,
+};
 
 use crate::json::canonical;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::digest::Digest;
 use crate::hold::{Hold, Question};
-use crate::schema::redact;
+use crate::schema::redacted;
 use crate::tool::Place;
 use crate::visible::{look_alikes, visible, visible_multiline};
 
@@ -29,7 +29,7 @@ pub fn render(hold: &Hold) -> String {
         if !call.context.detail.is_empty() {
             line(&mut text, "runs", &call.context.detail);
         }
-        let shown = redact(call.arguments.value(), &call.secrets);
+        let shown = redacted(call.arguments.value(), &call.secrets);
         match call.place {
             // The call is the question, which follows in full; only its own words are told here.
             Place::Person => {
@@ -80,7 +80,7 @@ pub fn render(hold: &Hold) -> String {
         value(&mut text, &hold.context, 1);
     }
     if let Some(call) = &hold.call {
-        warn_of_look_alikes(&mut text, &redact(call.arguments.value(), &call.secrets));
+        warn_of_look_alikes(&mut text, &redacted(call.arguments.value(), &call.secrets));
     }
     text
 }
@@ -88,19 +88,21 @@ pub fn render(hold: &Hold) -> String {
 /// Looks at texts as they will be used, not as they were written: an escape hides nothing.
 fn warn_of_look_alikes(text: &mut String, content: &Value) {
     match content {
-        Value::String(inner) => {
-            for finding in look_alikes(inner) {
-                line(text, "warning", &finding.to_string());
-            }
-        }
+        Value::String(inner) => warn_of_look_alike(text, inner),
         Value::Array(items) => items.iter().for_each(|item| warn_of_look_alikes(text, item)),
         Value::Object(map) => {
             for (key, inner) in map {
-                warn_of_look_alikes(text, &Value::String(key.clone()));
+                warn_of_look_alike(text, key);
                 warn_of_look_alikes(text, inner);
             }
         }
         _ => {}
+    }
+}
+
+fn warn_of_look_alike(text: &mut String, inner: &str) {
+    for finding in look_alikes(inner) {
+        line(text, "warning", &finding.to_string());
     }
 }
 

@@ -165,6 +165,9 @@ pub(crate) fn scrubber(call: Option<&Call>, known: &[Sealed]) -> Scrubber {
 /// Secrets that a model wrote into its call.
 pub(crate) fn written(arguments: &Arguments, pointers: &[String]) -> Vec<SecretValue> {
     let mut found = Vec::new();
+    if pointers.is_empty() {
+        return found;
+    }
     let mut value = arguments.value().clone();
     visit_secrets(&mut value, pointers, &mut |_, inner| {
         if domain::secret::referred(inner).is_none() {

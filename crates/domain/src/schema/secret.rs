@@ -1,5 +1,7 @@
 //! Values that nobody may see: those whose schema says `"writeOnly": true`.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::loops;
@@ -132,13 +134,21 @@ fn escape(name: &str) -> String {
 
 /// The value with every secret replaced. A reference to a secret is none: it says which one it is.
 pub fn redact(value: &Value, pointers: &[String]) -> Value {
+    redacted(value, pointers).into_owned()
+}
+
+/// The same for whoever only looks: most values hold no secret, and then nothing is copied.
+pub fn redacted<'a>(value: &'a Value, pointers: &[String]) -> Cow<'a, Value> {
+    if pointers.is_empty() {
+        return Cow::Borrowed(value);
+    }
     let mut redacted = value.clone();
     visit_secrets(&mut redacted, pointers, &mut |_, inner| {
         if referred(inner).is_none() {
             *inner = Value::from(SECRET);
         }
     });
-    redacted
+    Cow::Owned(redacted)
 }
 
 /// Calls `visit` with every value that is secret by these pointers, and the place of each.

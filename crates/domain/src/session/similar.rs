@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::hold::{Hold, HoldState};
 use crate::limits::{DENIALS_LOOKED_AT, SIMILAR_REASON_CHARS};
 use crate::person::People;
-use crate::schema::redact;
+use crate::schema::redacted;
 use crate::time::Timestamp;
 
 /// This share of all words that two calls use, and more, they must have in common.
@@ -28,6 +28,9 @@ impl Session {
     ) -> Option<String> {
         let denials = || self.holds.values().rev().filter(|hold| is_denial_of(hold, &call.tool));
         let denials: Vec<&Hold> = denials().take(DENIALS_LOOKED_AT).map(|hold| &**hold).collect();
+        if denials.is_empty() {
+            return None;
+        }
         let same = denials.iter().find(|hold| {
             hold.call.as_ref().is_some_and(|denied| denied.match_key() == call.match_key())
         });
@@ -60,7 +63,7 @@ fn is_denial_of(hold: &Hold, tool: &str) -> bool {
 /// The words of all arguments: runs of letters and digits, in small letters. Secrets are none.
 fn words(call: &Call) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    collect(&redact(call.arguments.value(), &call.secrets), &mut words);
+    collect(&redacted(call.arguments.value(), &call.secrets), &mut words);
     words
 }
 
