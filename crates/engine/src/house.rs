@@ -34,7 +34,7 @@ impl Engine {
     pub(crate) async fn load_house(&self) -> Result<(), Error> {
         let mut house = House::default();
         for entry in self.0.store.load(StreamId::House).await? {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 house.apply(event);
             }
         }
@@ -57,7 +57,7 @@ impl Engine {
                 stream: StreamId::House,
                 expected: house.version,
                 house: None,
-                events: vec![event.clone()],
+                events: vec![event.clone()].into(),
                 at: now,
                 actor: actor.clone(),
                 session: None,

@@ -110,7 +110,7 @@ impl Engine {
             stream: StreamId::Session(id),
             expected: 0,
             house: None,
-            events: vec![event],
+            events: vec![event].into(),
             at: now,
             actor: caller.actor.clone(),
             session: Some(self.row(&session)),

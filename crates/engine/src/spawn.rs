@@ -12,7 +12,8 @@ use crate::Engine;
 
 impl Engine {
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.0.tasks.spawn(task);
+        // By its address: allocators are slow with what is large and aligned, as tasks are.
+        self.0.tasks.spawn(Box::pin(task));
     }
 
     /// Work that goes on to its end even if whoever waits for it hangs up.

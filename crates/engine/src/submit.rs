@@ -126,7 +126,7 @@ impl Engine {
                 session: Some(self.row(&next)),
                 holds: changed(&session.holds, &next.holds),
                 grants: changed(&session.grants, &next.grants),
-                events,
+                events: events.into(),
                 at: now,
                 actor: actor.clone(),
                 reply: kept,
@@ -190,6 +190,8 @@ impl Engine {
         done: impl FnOnce(&Engine, Entry) + Send + 'static,
     ) -> Result<Written, Error> {
         let engine = self.clone();
+        // By its address, through all that waits for it.
+        let commit = Box::new(commit);
         let (stream, leads_to) = (commit.stream, commit.expected + 1);
         let work = async move {
             let written = AssertUnwindSafe(engine.write_now(commit, done)).catch_unwind().await;
@@ -207,7 +209,7 @@ impl Engine {
     /// Whatever fate the commit met, this finds out before it returns.
     async fn write_now(
         &self,
-        commit: Commit,
+        commit: Box<Commit>,
         done: impl FnOnce(&Engine, Entry),
     ) -> Result<Written, Error> {
         let (id, stream, expected) = (commit.id, commit.stream, commit.expected);
@@ -222,7 +224,7 @@ impl Engine {
         };
         #[cfg(feature = "failpoints")]
         crate::step::before_commit(stream, &entry.events);
-        let committed = match self.0.store.commit(commit).await {
+        let committed = match self.0.store.commit(*commit).await {
             Ok(committed) => committed,
             Err(CommitError::Conflict { .. }) => return Ok(Written::Overtaken),
             Err(CommitError::HouseMoved) => {
@@ -308,7 +310,7 @@ impl Engine {
         }
         let mut session = Session::begin(id);
         for entry in &entries {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 session.apply(event, entry.at);
             }
         }

@@ -25,7 +25,7 @@ pub struct Commit {
     /// The version of the house that must still stand, for commits that let calls start or leave them
     /// waiting because all is frozen.
     pub house: Option<u64>,
-    pub events: Vec<Event>,
+    pub events: Arc<Vec<Event>>,
     pub at: Timestamp,
     pub actor: Actor,
     /// The session's row as it now is, for session streams.
@@ -114,7 +114,7 @@ pub struct Entry {
     pub global: u64,
     pub at: Timestamp,
     pub actor: Actor,
-    pub events: Vec<Event>,
+    pub events: Arc<Vec<Event>>,
 }
 
 /// A variant for each remedy.

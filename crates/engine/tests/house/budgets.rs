@@ -135,6 +135,6 @@ async fn i29_its_deadline_survives_a_restart_and_silence_ends_the_run() {
 impl Spender {
     async fn store_entries(&self, session: SessionId) -> Vec<Event> {
         let entries = self.world.engine.store().load(StreamId::Session(session)).await.unwrap();
-        entries.into_iter().flat_map(|entry| entry.events).collect()
+        entries.iter().flat_map(|entry| entry.events.iter().cloned()).collect()
     }
 }

@@ -70,7 +70,7 @@ async fn i01_every_effect_has_an_earlier_approval_of_exactly_its_digest() {
     let entries = world.engine.store().load(StreamId::Session(session)).await.unwrap();
     let approved: Vec<String> = entries
         .iter()
-        .flat_map(|entry| &entry.events)
+        .flat_map(|entry| &*entry.events)
         .filter_map(|event| match event {
             Event::HoldDecided { state: domain::hold::HoldState::Approved(decision), .. } => {
                 decision.vote()

@@ -39,7 +39,7 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
     let mut replayed = Session::begin(session);
     let mut requests = Vec::new();
     for entry in world.engine.store().load(StreamId::Session(session)).await.unwrap() {
-        for event in &entry.events {
+        for event in entry.events.iter() {
             replayed.apply(event, entry.at);
         }
         // A request was made wherever a commit left a thought owed.

@@ -304,7 +304,7 @@ async fn i45_a_secret_that_an_approver_types_is_kept_apart_as_well() {
     assert_eq!(*got.0.lock().unwrap(), [json!({"app": "shop", "key": CANARY})]);
     world.answer(&world.ana, &hold, edit).await.unwrap();
     let log = world.engine.store().load(StreamId::Session(session)).await.unwrap();
-    let revised = log.iter().flat_map(|entry| &entry.events).find_map(|event| match event {
+    let revised = log.iter().flat_map(|entry| &*entry.events).find_map(|event| match event {
         Event::HoldUpdated { change: domain::hold::HoldChange::Revised { call, .. }, .. } => {
             Some(call.arguments.value()["key"].clone())
         }

@@ -51,7 +51,7 @@ async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
     let mut earlier = Session::begin(session.id);
     let mut found = None;
     for entry in app.engine.store().load(StreamId::Session(session.id)).await? {
-        for event in &entry.events {
+        for event in entry.events.iter() {
             earlier.apply(event, entry.at);
             found = earlier.run.as_ref().filter(|run| run.id == id).cloned().or(found);
         }

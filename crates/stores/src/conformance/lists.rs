@@ -259,7 +259,9 @@ pub async fn sessions_are_found_at_their_home(open: &Opener) {
         let mut stage = Stage::new(session_id(number), node(1));
         let mut opened = stage.open(person("ana"));
         let home = home.map(|(door, place)| Home { door: door.into(), place: place.into() });
-        if let [Event::SessionOpened { home: at, .. }] = opened.events.as_mut_slice() {
+        if let [Event::SessionOpened { home: at, .. }] =
+            Arc::make_mut(&mut opened.events).as_mut_slice()
+        {
             at.clone_from(&home);
         }
         if let Some(row) = &mut opened.session {

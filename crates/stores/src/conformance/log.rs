@@ -98,7 +98,9 @@ pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
                 let session = sessions.entry(id).or_insert_with(|| Session::begin(id));
                 entry.events.iter().for_each(|event| session.apply(event, entry.at));
             }
-            StreamId::Outside(id) => outside.entry(id).or_default().extend(entry.events),
+            StreamId::Outside(id) => {
+                outside.entry(id).or_default().extend(entry.events.iter().cloned())
+            }
             StreamId::House => {}
         }
     }

@@ -92,7 +92,7 @@ pub async fn secrets_that_expired_are_swept(open: &Opener) {
     let old = secret(SecretKind::Cookie, "old", 10);
     store.put_secret(old.clone()).await.unwrap();
     let mut later = commit(StreamId::House, 0, vec![], person("ana"));
-    later.events = vec![domain::event::Event::Thawed { by: person("ana") }];
+    later.events = vec![domain::event::Event::Thawed { by: person("ana") }].into();
     later.at = at(10);
     store.commit(later).await.unwrap();
     assert!(store.find_secret(SecretKind::Cookie, old.digest).await.unwrap().is_some());

@@ -153,7 +153,7 @@ pub fn commit(stream: StreamId, expected: u64, events: Vec<Event>, actor: Actor)
         stream,
         expected,
         house: None,
-        events,
+        events: events.into(),
         at: at(expected as i64),
         actor,
         session: None,
@@ -243,7 +243,7 @@ impl Stage {
     pub fn commit(&mut self, events: Vec<Event>, actor: Actor) -> Commit {
         let before = self.session.clone();
         let mut commit = commit(StreamId::Session(before.id), before.version, events, actor);
-        for event in &commit.events {
+        for event in commit.events.iter() {
             self.session.apply(event, commit.at);
         }
         let after = &self.session;

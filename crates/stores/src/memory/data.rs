@@ -107,7 +107,7 @@ impl Data {
 
         let events = entry.events.len() as u64;
         if let Some(row) = &commit.session {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 if let Event::RunStarted { run } | Event::MessageQueued { run, .. } = event {
                     self.runs.insert(*run, row.id);
                 }

@@ -156,7 +156,8 @@ fn a_form_as_deep_as_the_door_lets_in_is_read_again() {
     let form: serde_json::Value = serde_json::from_str(&deep).unwrap();
     let (_, mut commit) =
         samples::rows().into_iter().find(|(name, _)| *name == "decided_fill").unwrap();
-    let Event::HoldDecided { state: HoldState::Answered(decision), .. } = &mut commit.events[0]
+    let Event::HoldDecided { state: HoldState::Answered(decision), .. } =
+        &mut std::sync::Arc::make_mut(&mut commit.events)[0]
     else {
         panic!("a filled form")
     };

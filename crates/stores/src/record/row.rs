@@ -45,7 +45,7 @@ pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
         stream: row.stream.0,
         first: row.first,
         global,
-        events: read_events(row.events, &actor, session(row.stream.0), at)?,
+        events: read_events(row.events, &actor, session(row.stream.0), at)?.into(),
         at,
         actor,
     })

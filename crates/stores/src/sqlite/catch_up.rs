@@ -92,7 +92,7 @@ pub(super) fn rows_of(stream: StreamId, entries: &[Entry]) -> Rows {
 fn session_rows(id: SessionId, entries: &[Entry], opened: &Opened, rows: &mut Rows) {
     let mut session = Session::begin(id);
     for entry in entries {
-        for event in &entry.events {
+        for event in entry.events.iter() {
             session.apply(event, entry.at);
             rows.runs.extend(run_of(event).map(|run| (run, id)));
         }
@@ -109,7 +109,7 @@ type Opened = HashMap<HoldId, (u64, Arc<Hold>)>;
 fn opened(entries: &[Entry]) -> Opened {
     let mut opened = HashMap::new();
     for entry in entries {
-        for event in &entry.events {
+        for event in entry.events.iter() {
             if let Event::HoldOpened { hold } = event {
                 opened.insert(hold.id, (entry.global, hold.clone()));
             }
@@ -129,5 +129,5 @@ fn hold_row(hold: &Arc<Hold>, creator: Option<Arc<str>>, opened: &Opened) -> Hol
 }
 
 fn events(entries: &[Entry]) -> impl Iterator<Item = &Event> {
-    entries.iter().flat_map(|entry| &entry.events)
+    entries.iter().flat_map(|entry| &*entry.events)
 }

@@ -35,10 +35,11 @@ impl Holds {
         let opened_in = row.get(2)?;
         if self.opened_in != opened_in {
             let bytes = row.get_ref(3)?.as_blob_or_null()?.ok_or_else(missing)?;
-            let opened = read_row(bytes, opened_in as u64)?.events.into_iter();
-            self.opened = opened
+            self.opened = read_row(bytes, opened_in as u64)?
+                .events
+                .iter()
                 .filter_map(|event| match event {
-                    Event::HoldOpened { hold } => Some(hold),
+                    Event::HoldOpened { hold } => Some(hold.clone()),
                     _ => None,
                 })
                 .collect();

@@ -1,5 +1,6 @@
 //! The port, over the writer and the readers.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -23,14 +24,23 @@ use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
-        // Here and not in the writer: there is one writer, and there are many callers.
+    /// Spelled out, so that the future keeps nothing of the commit: it is made ready here and not in
+    /// the writer, of which there is one, and then dropped.
+    fn commit<'a, 'b>(
+        &'a self,
+        commit: Commit,
+    ) -> Pin<Box<dyn Future<Output = Result<Committed, CommitError>> + Send + 'b>>
+    where
+        'a: 'b,
+    {
         let commit = Box::new(Prepared::new(&commit));
-        let (reply, answer) = oneshot::channel();
-        if self.writes.push(Job::Commit { commit, reply }).await.is_err() {
-            return Err(shutting_down().into());
-        }
-        answer.await.unwrap_or_else(|_| Err(CommitError::Unknown("the writer stopped".into())))
+        Box::pin(async move {
+            let (reply, answer) = oneshot::channel();
+            if self.writes.push(Job::Commit { commit, reply }).await.is_err() {
+                return Err(shutting_down().into());
+            }
+            answer.await.unwrap_or_else(|_| Err(CommitError::Unknown("the writer stopped".into())))
+        })
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {

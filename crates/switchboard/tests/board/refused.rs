@@ -13,7 +13,7 @@ use crate::world::{Things, World};
 
 async fn house(world: &World) -> Vec<Event> {
     let entries = world.engine.store().entries(Some(StreamId::House), 0, 1_000).await.unwrap();
-    entries.into_iter().flat_map(|entry| entry.events).collect()
+    entries.iter().flat_map(|entry| entry.events.iter().cloned()).collect()
 }
 
 async fn listed(world: &World) -> Vec<RefusedAnswer> {

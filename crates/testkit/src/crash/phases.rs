@@ -59,7 +59,7 @@ impl Follower {
 
     pub(super) fn take(&mut self, row: &Row) {
         let session = self.sessions.entry(row.stream.clone()).or_default();
-        for event in &row.events {
+        for event in row.events.iter() {
             let Some((name, body)) = event.as_object().and_then(|object| object.iter().next())
             else {
                 continue;

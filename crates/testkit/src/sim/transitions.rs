@@ -11,7 +11,7 @@ pub(super) fn count(world: &World) -> BTreeMap<String, u64> {
     let journal = at_once(world.disk.entries(None, 0, usize::MAX)).expect("the disk is there");
     let mut last: BTreeMap<String, String> = BTreeMap::new();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for event in journal.iter().flat_map(|entry: &Entry| &entry.events) {
+    for event in journal.iter().flat_map(|entry: &Entry| &*entry.events) {
         let Some(about) = about(event) else { continue };
         let step = name(event);
         let before = last.insert(about, step.clone()).unwrap_or_else(|| "·".into());

@@ -65,7 +65,7 @@ fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Commit {
         stream,
         expected: 41,
         house: None,
-        events,
+        events: events.into(),
         at: at(1),
         actor,
         session: None,

@@ -96,7 +96,7 @@ fn is_withdrawn(event: &Event, wanted: HoldId) -> bool {
 
 /// An approval that was taken back settles its call.
 fn is_revoked(on_disk: &[Entry], wanted: HoldId) -> bool {
-    let call = on_disk.iter().flat_map(|entry| &entry.events).find_map(|event| match event {
+    let call = on_disk.iter().flat_map(|entry| &*entry.events).find_map(|event| match event {
         Event::HoldOpened { hold } if hold.id == wanted => hold.call_id(),
         _ => None,
     });

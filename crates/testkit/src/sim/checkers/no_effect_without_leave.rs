@@ -46,7 +46,7 @@ fn judge(evidence: &Evidence<'_>, effect: &Effect) -> Verdict {
         if index >= effect.journal {
             break;
         }
-        for event in &entry.events {
+        for event in entry.events.iter() {
             leave.apply(event);
             let Event::CallStarted { call, attempt, node } = event else { continue };
             let Some((stored, clearance)) = leave.calls.get(call) else { continue };

@@ -17,7 +17,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         let mut session = Session::begin(id);
         let mut messages = BTreeMap::new();
         for (index, entry) in evidence.session(id) {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 session.apply(event, entry.at);
             }
             let is_new = session.owes_thought()

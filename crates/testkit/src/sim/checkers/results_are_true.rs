@@ -16,7 +16,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     for session in evidence.sessions() {
         let mut revision = std::collections::BTreeMap::new();
         for (_, entry) in evidence.session(session) {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 match event {
                     Event::CallProposed { id, call, .. } => {
                         revision.insert(*id, (call.id, call.revision));

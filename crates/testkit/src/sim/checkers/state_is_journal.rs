@@ -19,7 +19,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     for id in evidence.sessions() {
         let mut session = Session::begin(id);
         for (_, entry) in evidence.session(id) {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 session.apply(event, entry.at);
             }
         }
@@ -34,7 +34,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     for (stream, indices) in &evidence.streams {
         let StreamId::Outside(id) = stream else { continue };
-        let mut events = indices.iter().flat_map(|index| &evidence.journal[*index].events);
+        let mut events = indices.iter().flat_map(|index| &*evidence.journal[*index].events);
         let Some(Event::HoldOpened { hold }) = events.next() else {
             return Err(format!("{id} does not begin with its opening"));
         };

@@ -14,7 +14,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     for session in evidence.sessions() {
         let mut open: Vec<CallId> = Vec::new();
         for (_, entry) in evidence.session(session) {
-            for event in &entry.events {
+            for event in entry.events.iter() {
                 let Event::MessageAdded { message } = event else { continue };
                 let calls = message.parts.iter().filter_map(|part| match part {
                     Part::ToolCall { call, .. } | Part::ToolResult { call, .. } => Some(*call),

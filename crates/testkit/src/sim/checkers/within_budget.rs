@@ -25,7 +25,7 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
     let mut most = u64::MAX;
     let mut run = Counted::default();
     for (index, entry) in evidence.session(session) {
-        for event in &entry.events {
+        for event in entry.events.iter() {
             let waits = |what: &str| match run.asked {
                 Some(hold) => {
                     Err(format!("{session}: {what} in commit {index}, and {hold} was not approved"))

@@ -73,7 +73,7 @@ fn folded(world: &World, row: &ports::store::SessionRow) -> Session {
     let entries = at_once(world.disk.load(StreamId::Session(row.id))).expect("the disk is there");
     let mut session = Session::begin(row.id);
     for entry in &entries {
-        for event in &entry.events {
+        for event in entry.events.iter() {
             session.apply(event, entry.at);
         }
     }
