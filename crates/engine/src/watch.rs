@@ -276,6 +276,11 @@ impl Follow {
         }
     }
 
+    /// What is known already, if there is anything: nobody has to wait for it.
+    pub fn ready(&mut self) -> Option<Followed> {
+        self.ready.pop_front()
+    }
+
     fn first(&self, entry: &Entry) -> u64 {
         if self.stream.is_some() { entry.first } else { entry.global }
     }

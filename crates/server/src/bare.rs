@@ -13,7 +13,7 @@ use crate::auth::{Credential, credential};
 pub use crate::doors::bare::{DoorAnswer, DoorBody, DoorSaid, FormPart, door, form};
 use crate::problem::{Problem, Refused};
 use crate::sse::LAST_EVENT_ID;
-use crate::wire::{self, Moment};
+use crate::wire;
 use crate::{asked, cookie, idempotency, sse};
 
 /// The problem document, as JSON.
@@ -92,5 +92,7 @@ pub fn bearer(value: &[u8]) -> Option<Result<String, Refusal>> {
 
 /// An event as it goes over the wire.
 pub fn event(id: Option<u64>, data: Value) -> Vec<u8> {
-    sse::written(&Moment { name: "message.delta", id, data }).to_vec()
+    let mut written = Vec::new();
+    sse::write(&mut written, "message.delta", id, &data);
+    written
 }

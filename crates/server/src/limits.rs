@@ -59,6 +59,9 @@ pub(crate) const WAIT_S_MAX: u64 = 60;
 pub(crate) const WAIT_S_DEFAULT: u64 = 30;
 /// Of a body that is too large, this much is read for the sake of the reply. Nothing is kept of it.
 pub(crate) const DRAINED_BYTES_MAX: usize = 64 << 20;
+/// Events that are ready go out together until they are so long. Whoever reads a long log should
+/// see the first of it soon.
+pub(crate) const PIECE_BYTES: usize = 64 << 10;
 pub(crate) const PAGE_DEFAULT: usize = 50;
 pub(crate) const PAGE_MAX: usize = 200;
 /// Long enough for a digest of anything, short enough to index.

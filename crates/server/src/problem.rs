@@ -36,8 +36,9 @@ pub(crate) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Value>,
     /// The hold as it now is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hold: Option<Box<wire::Hold>>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::now")]
+    #[schemars(with = "Option<wire::Hold>")]
+    hold: Option<Box<Hold>>,
     /// The open ones, with `holds_open`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     holds: Vec<String>,
@@ -164,10 +165,9 @@ impl Problem {
         self
     }
 
-    fn with_hold(mut self, hold: &Hold) -> Problem {
-        let hold = wire::Hold::of(hold);
-        self.0.decision = Some(hold.what_stands());
-        self.0.hold = Some(Box::new(hold));
+    fn with_hold(mut self, hold: Box<Hold>) -> Problem {
+        self.0.decision = Some(wire::Hold::of(&hold).what_stands());
+        self.0.hold = Some(hold);
         self
     }
 }
@@ -179,17 +179,16 @@ impl From<Refusal> for Problem {
             Refusal::NotFound { what } => Problem::not_found(what),
             Refusal::NotEntitled { .. } => Problem::not_entitled(detail),
             Refusal::AlreadyDecided { hold } => {
-                Problem::new(409, "hold_already_decided", "Already decided", detail)
-                    .with_hold(&hold)
+                Problem::new(409, "hold_already_decided", "Already decided", detail).with_hold(hold)
             }
             Refusal::AlreadyVoted { hold } => {
-                Problem::new(409, "already_voted", "You have voted", detail).with_hold(&hold)
+                Problem::new(409, "already_voted", "You have voted", detail).with_hold(hold)
             }
             Refusal::VersionConflict { hold } => {
-                Problem::new(409, "version_conflict", "It has changed", detail).with_hold(&hold)
+                Problem::new(409, "version_conflict", "It has changed", detail).with_hold(hold)
             }
             Refusal::Expired { hold } => {
-                Problem::new(410, "hold_expired", "Too late", detail).with_hold(&hold)
+                Problem::new(410, "hold_expired", "Too late", detail).with_hold(hold)
             }
             Refusal::AnswerInvalid { field, .. } => Problem::invalid(field, detail),
             Refusal::HoldsOpen { holds } => {

@@ -1,7 +1,8 @@
-//! Event streams. What follows the log runs in a task of its own: giving up in the middle of a read
-//! could pass over an event, and a heartbeat must not make it give up.
+//! Event streams. Following the log goes on over every heartbeat: giving up in the middle of a read
+//! could pass over an event.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -12,25 +13,24 @@ use domain::event::Event;
 use domain::hold::HoldChange;
 use domain::id::{CallId, HoldId, MessageId, RunId, SessionId, StreamId};
 use domain::session::Session;
-use engine::{Error, Follow, Followed, HoldFilter};
+use engine::{Caller, Error, Follow, Followed, Happening, HoldFilter};
+use futures_util::stream::{Stream, StreamExt as _, unfold};
+use serde::Serialize;
 use serde_json::json;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::auth::{Credential, Who};
-use crate::limits::PAGE_MAX;
+use crate::limits::{PAGE_MAX, PIECE_BYTES};
 use crate::problem::Problem;
 use crate::streams::Place;
-use crate::wire::{self, Moment};
+use crate::wire;
 
-/// Events written but not yet sent. A slower client makes the follower wait, and read from the store
-/// what it missed meanwhile.
-const AHEAD: usize = 64;
-/// Most events are shorter.
-const USUAL_BYTES: usize = 512;
+/// What one commit makes known is mostly shorter.
+const USUAL_BYTES: usize = 4 << 10;
 
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Where to go on: after `Last-Event-ID`, else after `?after=`, else from now on.
 pub(crate) fn position(headers: &HeaderMap, after: Option<u64>) -> Result<Option<u64>, Problem> {
@@ -58,26 +58,22 @@ pub(crate) enum Scene {
 }
 
 pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Response {
-    let (sender, receiver) = mpsc::channel(AHEAD);
-    let teller = Teller { app: app.clone(), who: who.clone(), scene };
-    let closing = app.closing.clone();
-    app.tasks.spawn(async move {
-        tokio::select! {
-            () = teller.tell(follow, &sender) => {}
-            // The client went away, or the server stops.
-            () = sender.closed() => {}
-            () = closing.cancelled() => {}
-        }
-    });
+    let Who { caller, credential } = who;
+    let teller = Teller { app: app.clone(), caller, scene, follow, is_over: false };
+    let told =
+        unfold(
+            teller,
+            |mut teller| async move { teller.next().await.map(|bytes| (bytes, teller)) },
+        );
     let state = Sending {
         app: app.clone(),
-        credential: who.credential,
-        receiver,
+        credential,
+        told: Box::pin(told),
         checked: Instant::now(),
         begun: false,
         _place: place,
     };
-    let body = futures_util::stream::unfold(state, |mut sending| async move {
+    let body = unfold(state, |mut sending| async move {
         sending.next().await.map(|bytes| (Ok::<_, Infallible>(bytes), sending))
     });
     let mut reply = Response::new(Body::from_stream(body));
@@ -85,14 +81,15 @@ pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: S
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // Some proxies collect what they pass on unless they are told not to.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
     reply
 }
 
 struct Sending {
     app: App,
     credential: Credential,
-    receiver: mpsc::Receiver<Bytes>,
+    /// Keeps its place in the log also while a heartbeat is sent.
+    told: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     checked: Instant,
     begun: bool,
     _place: Place,
@@ -113,96 +110,119 @@ impl Sending {
                 return None;
             }
         }
-        match tokio::time::timeout(heartbeat, self.receiver.recv()).await {
-            Ok(bytes) => bytes,
-            Err(_) => Some(Bytes::from_static(b": still here\n\n")),
+        // Somebody who reads a long log must not keep the server from stopping.
+        if self.app.closing.is_cancelled() {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            told = self.told.next() => told,
+            () = self.app.closing.cancelled() => None,
+            () = tokio::time::sleep(heartbeat) => Some(Bytes::from_static(b": still here\n\n")),
         }
     }
 }
 
 struct Teller {
     app: App,
-    who: Who,
+    caller: Caller,
     scene: Scene,
+    follow: Follow,
+    is_over: bool,
 }
 
 impl Teller {
-    async fn tell(mut self, mut follow: Follow, sender: &mpsc::Sender<Bytes>) {
-        loop {
-            let told = match follow.next().await {
-                Ok(Some(followed)) => self.frame(followed).await,
-                Ok(None) => return,
+    /// What is to be sent next. Whatever is known by then goes out at once: each piece costs a system
+    /// call here and one at the client.
+    async fn next(&mut self) -> Option<Bytes> {
+        let mut piece = Vec::new();
+        while !self.is_over && piece.len() < PIECE_BYTES {
+            let followed = match self.follow.ready() {
+                Some(followed) => Ok(Some(followed)),
+                None if !piece.is_empty() => break,
+                None => self.follow.next().await,
+            };
+            let told = match followed {
+                Ok(Some(followed)) => self.tell(followed, &mut piece).await,
+                Ok(None) => Ok(true),
                 Err(error) => Err(error),
             };
-            let (moment, last) = match told {
-                Ok(told) => told,
-                Err(error) => {
-                    // The client comes back and goes on where it was.
-                    tracing::debug!(%error, "an event stream ends");
-                    return;
-                }
-            };
-            if let Some(moment) = moment
-                && sender.send(written(&moment)).await.is_err()
-            {
-                return;
-            }
-            if last {
-                return;
-            }
+            self.is_over = told.unwrap_or_else(|error| {
+                // The client comes back and goes on where it was.
+                tracing::debug!(%error, "an event stream ends");
+                true
+            });
         }
+        (!piece.is_empty()).then(|| piece.into())
     }
 
-    /// What to send, if anything, and whether that is the end.
-    async fn frame(&mut self, followed: Followed) -> Result<(Option<Moment>, bool), Error> {
-        let engine = &self.app.engine;
+    /// Writes what is to be sent, if anything, and says whether that is the end.
+    async fn tell(&mut self, followed: Followed, piece: &mut Vec<u8>) -> Result<bool, Error> {
         match followed {
             Followed::Spoken(spoken) => {
                 let ours = match &self.scene {
                     Scene::Run { run, current, .. } => *current == Some(*run),
                     Scene::Session(_) | Scene::Everything => true,
                 };
-                Ok((ours.then(|| wire::spoken(&spoken)), false))
+                if ours {
+                    let (name, data) = wire::spoken(&spoken);
+                    write(piece, name, None, &data);
+                }
+                Ok(false)
             }
             Followed::Event(happening) => {
                 let (ours, last) = self.scene.hear(&happening.event);
-                if !ours {
-                    return Ok((None, last));
+                if ours {
+                    self.happened(&happening, piece).await?;
                 }
-                let about = match told_secret(&happening.event) {
-                    Some(hold) => engine.store().hold(hold).await?,
-                    None => None,
-                };
-                let mut moment = Moment::of(&happening, about.as_deref(), engine);
-                // Whoever shows a hold wants to know that its call went on.
-                if let (Some(call), StreamId::Session(id)) =
-                    (call_of(&happening.event), happening.stream)
-                    && let Some(hold) = held_by(&*engine.session(&self.who.caller, id).await?, call)
-                {
-                    moment.data["hold"] = json!(hold.to_string());
-                }
-                Ok((Some(moment), last))
+                Ok(last)
             }
             Followed::Reset { position } => {
-                let (name, snapshot) = match &self.scene {
-                    Scene::Session(id) => {
-                        let session = engine.session(&self.who.caller, *id).await?;
-                        ("session", json!(wire::Session::of(&session, engine)))
-                    }
-                    Scene::Everything | Scene::Run { .. } => {
-                        let filter = HoldFilter {
-                            state: Some("pending".into()),
-                            limit: PAGE_MAX,
-                            ..HoldFilter::default()
-                        };
-                        let holds = engine.holds(&self.who.caller, filter).await?;
-                        let holds: Vec<_> = holds.iter().map(|hold| wire::Hold::of(hold)).collect();
-                        ("holds", json!(holds))
-                    }
-                };
-                Ok((Some(wire::snapshot_event(position, name, snapshot)), false))
+                self.reset(position, piece).await?;
+                Ok(false)
             }
         }
+    }
+
+    async fn happened(&self, happening: &Happening, piece: &mut Vec<u8>) -> Result<(), Error> {
+        let engine = &self.app.engine;
+        let about = match told_secret(&happening.event) {
+            Some(hold) => engine.store().hold(hold).await?,
+            None => None,
+        };
+        // Whoever shows a hold wants to know that its call went on.
+        let under = match (call_of(&happening.event), happening.stream) {
+            (Some(call), StreamId::Session(id)) => {
+                held_by(&*engine.session(&self.caller, id).await?, call)
+            }
+            _ => None,
+        };
+        let data = wire::Told { happening, about: about.as_deref(), under, engine };
+        write(piece, happening.event.name(), Some(happening.position), &data);
+        Ok(())
+    }
+
+    /// Everything as it is now. The id lets a client that reconnects go on from here.
+    async fn reset(&self, position: u64, piece: &mut Vec<u8>) -> Result<(), Error> {
+        let engine = &self.app.engine;
+        let data = match &self.scene {
+            Scene::Session(id) => {
+                let session = engine.session(&self.caller, *id).await?;
+                json!({"position": position, "session": wire::Session::of(&session, engine)})
+            }
+            Scene::Everything | Scene::Run { .. } => {
+                let filter = HoldFilter {
+                    state: Some("pending".into()),
+                    limit: PAGE_MAX,
+                    ..HoldFilter::default()
+                };
+                let holds = engine.holds(&self.caller, filter).await?;
+                let holds: Vec<_> = holds.iter().map(|hold| wire::Hold::of(hold)).collect();
+                json!({"position": position, "holds": holds})
+            }
+        };
+        write(piece, "reset", Some(position), &data);
+        Ok(())
     }
 }
 
@@ -250,18 +270,20 @@ fn call_of(event: &Event) -> Option<CallId> {
     }
 }
 
-pub(crate) fn written(moment: &Moment) -> Bytes {
+/// One event. Only what is stored has an id.
+pub(crate) fn write(piece: &mut Vec<u8>, name: &str, id: Option<u64>, data: &impl Serialize) {
     use std::io::Write as _;
-    // Writing to memory cannot fail.
-    let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    if let Some(id) = moment.id {
-        let _ = writeln!(bytes, "id: {id}");
+    if piece.is_empty() {
+        piece.reserve(USUAL_BYTES);
     }
-    let _ = write!(bytes, "event: {}\ndata: ", moment.name);
+    // Writing to memory cannot fail.
+    if let Some(id) = id {
+        let _ = writeln!(piece, "id: {id}");
+    }
+    let _ = write!(piece, "event: {name}\ndata: ");
     // JSON on one line: nothing in it can end the field.
-    let _ = serde_json::to_writer(&mut bytes, &moment.data);
-    bytes.extend_from_slice(b"\n\n");
-    bytes.into()
+    let _ = serde_json::to_writer(&mut *piece, data);
+    piece.extend_from_slice(b"\n\n");
 }
 
 #[cfg(test)]
@@ -271,7 +293,8 @@ mod tests {
     #[test]
     fn text_cannot_forge_an_event() {
         let data = json!({"text": "x\n\nid: 9\nevent: hold.decided\ndata: {}"});
-        let text = written(&Moment { name: "message.delta", id: None, data });
+        let mut text = Vec::new();
+        write(&mut text, "message.delta", None, &data);
         assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 3);
         assert!(text.starts_with(b"event: message.delta\ndata: {"));
     }

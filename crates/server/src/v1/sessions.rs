@@ -28,15 +28,16 @@ pub(crate) async fn list(
     let (limit, after) = page(asked.limit, asked.cursor.as_deref())?;
     let rows = app.engine.sessions(&who.caller, asked.agent, after, limit + 1).await?;
     let page = wire::List::cut(rows, limit, |row| row.id.to_string());
-    let mut items = Vec::with_capacity(page.items.len());
+    let mut sessions = Vec::with_capacity(page.items.len());
     for row in &page.items {
         match app.engine.session(&who.caller, row.id).await {
-            Ok(session) => items.push(wire::Summary::of(&session, &app.engine)),
+            Ok(session) => sessions.push(session),
             // Somebody who was asked is not any more.
             Err(engine::Error::Refused(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }
+    let items = sessions.iter().map(|session| wire::Summary::of(session, &app.engine)).collect();
     Ok(json(StatusCode::OK, &wire::List { items, next: page.next }))
 }
 

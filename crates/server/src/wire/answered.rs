@@ -1,22 +1,30 @@
 //! Answers that were given, without the secrets in them.
 
+use std::borrow::Cow;
+
 use domain::answer::{Answer, Scope};
+use domain::digest::Digest;
 use domain::grant::ClearedBy;
 use domain::hold::{Decision, Question, Vote};
+use domain::id::GrantId;
+use domain::person::PersonId;
 use domain::schema::{redact, write_only_pointers};
+use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::text::{Text, shown};
+
 /// An answer that was given, or what stands.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Answered {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answered<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    choose: Option<Vec<String>>,
+    choose: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fill: Option<Value>,
+    fill: Option<Cow<'a, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     perform: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,92 +33,114 @@ pub(super) struct Answered {
     scope: Option<&'static str>,
     /// Edited.
     #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<Value>,
+    arguments: Option<Cow<'a, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
+    content: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+    note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stop: Option<bool>,
     /// Null when no person was asked: then `rule` or `grant` says on whose word.
-    by: Option<String>,
-    at: String,
-    via: String,
+    by: Option<Text<&'a PersonId>>,
+    at: Text<Timestamp>,
+    via: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
+    rule: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    grant: Option<String>,
+    grant: Option<Text<GrantId>>,
     /// Of what was on the table.
     #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
+    digest: Option<Text<Digest>>,
     /// Of the text that this person was shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    view: Option<String>,
+    view: Option<Text<Digest>>,
     /// Everybody whose vote counted, in a decision by people.
     #[serde(skip_serializing_if = "Option::is_none")]
-    voters: Option<Vec<String>>,
+    voters: Option<Vec<Text<&'a PersonId>>>,
 }
 
-impl Answered {
-    pub(super) fn vote(vote: &Vote, secrets: &Secrets) -> Answered {
+impl<'a> Answered<'a> {
+    fn new(at: Timestamp, via: &'a str) -> Answered<'a> {
+        Answered {
+            verdict: None,
+            choose: None,
+            fill: None,
+            perform: None,
+            settle: None,
+            scope: None,
+            arguments: None,
+            content: None,
+            note: None,
+            reason: None,
+            stop: None,
+            by: None,
+            at: Text(at),
+            via,
+            rule: None,
+            grant: None,
+            digest: None,
+            view: None,
+            voters: None,
+        }
+    }
+
+    pub(super) fn vote(vote: &'a Vote, secrets: &Secrets) -> Answered<'a> {
         let said = Answered {
-            by: Some(vote.by.to_string()),
-            at: vote.at.to_string(),
-            via: vote.via.clone(),
-            digest: Some(vote.digest.to_string()),
-            view: Some(vote.view.to_string()),
-            ..Answered::default()
+            by: Some(Text(&vote.by)),
+            digest: Some(Text(vote.digest)),
+            view: Some(Text(vote.view)),
+            ..Answered::new(vote.at, &vote.via)
         };
-        match vote.answer.clone() {
+        match &vote.answer {
             Answer::Approve { scope, arguments, note } => Answered {
                 verdict: Some("approve"),
                 scope: Some(match scope {
                     Scope::Once => "once",
                     Scope::Session(_) => "session",
                 }),
-                arguments: arguments.map(|arguments| secrets.arguments(arguments.value())),
-                note,
+                arguments: arguments.as_ref().map(|arguments| secrets.arguments(arguments.value())),
+                note: note.as_deref(),
                 ..said
             },
-            Answer::Deny { reason, stop } => {
-                Answered { verdict: Some("deny"), reason, stop: stop.then_some(true), ..said }
-            }
+            Answer::Deny { reason, stop } => Answered {
+                verdict: Some("deny"),
+                reason: reason.as_deref(),
+                stop: stop.then_some(true),
+                ..said
+            },
             Answer::Respond { content } => {
                 Answered { verdict: Some("respond"), content: Some(content), ..said }
             }
             Answer::Choose(chosen) => Answered { choose: Some(chosen), ..said },
-            Answer::Fill(form) => Answered { fill: Some(secrets.form(&form)), ..said },
+            Answer::Fill(form) => Answered { fill: Some(secrets.form(form)), ..said },
             Answer::Perform { content, is_error } => Answered {
                 perform: Some(json!({"content": content, "is_error": is_error})),
                 ..said
             },
             Answer::Settle { how, content } => {
-                Answered { settle: Some(how.name()), content, ..said }
+                Answered { settle: Some(how.name()), content: content.as_deref(), ..said }
             }
         }
     }
 
-    pub(super) fn decision(decision: &Decision, secrets: &Secrets) -> Answered {
+    pub(super) fn decision(decision: &'a Decision, secrets: &Secrets) -> Answered<'a> {
         match decision {
             Decision::People { vote, voters } => Answered {
-                voters: Some(voters.iter().map(ToString::to_string).collect()),
+                voters: Some(voters.iter().map(Text).collect()),
                 ..Answered::vote(vote, secrets)
             },
             Decision::Automatic { allowed, by, at } => {
                 let said = Answered {
                     verdict: Some(if *allowed { "approve" } else { "deny" }),
-                    at: at.to_string(),
-                    via: "policy".into(),
-                    ..Answered::default()
+                    ..Answered::new(*at, "policy")
                 };
                 match by {
-                    ClearedBy::Rule(rule) => Answered {
-                        rule: Some(rule.clone().unwrap_or_else(|| "default".into())),
-                        ..said
-                    },
-                    ClearedBy::Grant(grant) => Answered { grant: Some(grant.to_string()), ..said },
+                    ClearedBy::Rule(rule) => {
+                        Answered { rule: Some(rule.as_deref().unwrap_or("default")), ..said }
+                    }
+                    ClearedBy::Grant(grant) => Answered { grant: Some(Text(*grant)), ..said },
                     ClearedBy::People(_) => said,
                 }
             }
@@ -119,18 +149,17 @@ impl Answered {
 }
 
 /// Where secrets stand in a hold: in its call's arguments and in the form that is filled in.
-#[derive(Default)]
-pub(super) struct Secrets {
-    arguments: Vec<String>,
+pub(super) struct Secrets<'a> {
+    arguments: &'a [String],
     form: Vec<String>,
     /// Nothing is known of the hold: whatever could hold a secret is left out.
     unknown: bool,
 }
 
-impl Secrets {
-    pub(super) fn of(hold: &domain::hold::Hold) -> Secrets {
+impl<'a> Secrets<'a> {
+    pub(super) fn of(hold: &'a domain::hold::Hold) -> Secrets<'a> {
         Secrets {
-            arguments: hold.call.as_ref().map(|call| call.secrets.clone()).unwrap_or_default(),
+            arguments: hold.call.as_ref().map_or(&[], |call| &call.secrets),
             form: match &hold.question {
                 Question::Fill { schema: Some(schema) } => write_only_pointers(schema),
                 _ => Vec::new(),
@@ -139,15 +168,20 @@ impl Secrets {
         }
     }
 
-    pub(super) fn unknown() -> Secrets {
-        Secrets { unknown: true, ..Secrets::default() }
+    pub(super) fn unknown() -> Secrets<'a> {
+        Secrets { arguments: &[], form: Vec::new(), unknown: true }
     }
 
-    fn arguments(&self, value: &Value) -> Value {
-        if self.unknown { redact(value, &[String::new()]) } else { redact(value, &self.arguments) }
+    fn arguments<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
+        if self.unknown { everything(value) } else { shown(value, self.arguments) }
     }
 
-    fn form(&self, value: &Value) -> Value {
-        if self.unknown { redact(value, &[String::new()]) } else { redact(value, &self.form) }
+    fn form<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
+        if self.unknown { everything(value) } else { shown(value, &self.form) }
     }
+}
+
+/// All of it may be secret.
+fn everything(value: &Value) -> Cow<'_, Value> {
+    Cow::Owned(redact(value, &[String::new()]))
 }

@@ -3,26 +3,21 @@
 
 use domain::event::{Event, TokenOwner};
 use domain::hold::HoldChange;
-use domain::id::StreamId;
+use domain::id::{HoldId, StreamId};
 use engine::{Engine, Happening, Spoken};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::answered::Secrets;
-use super::hold::{self, Hold};
+use super::answered::{Answered, Secrets};
+use super::hold::{Call, Cancelled, Hold, Outcome};
 use super::message::Message;
-
-/// One event as SSE carries it.
-pub(crate) struct Moment {
-    pub(crate) name: &'static str,
-    /// Only what is stored has one.
-    pub(crate) id: Option<u64>,
-    pub(crate) data: Value,
-}
+use super::text::Text;
 
 /// The `data:` of an event: these, and what belongs to its type.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what `Told` writes")]
 pub(crate) struct EventData {
     session: Option<String>,
     at: String,
@@ -31,199 +26,201 @@ pub(crate) struct EventData {
     more: Map<String, Value>,
 }
 
-impl EventData {
-    /// As serialising it would give, without copying everything once more.
-    fn into_value(self) -> Value {
-        let mut data = Map::new();
-        data.insert("session".into(), self.session.into());
-        data.insert("at".into(), self.at.into());
-        data.insert("by".into(), self.by.into());
-        data.extend(self.more);
-        Value::Object(data)
-    }
+/// The data of an event, written straight into the stream.
+pub(crate) struct Told<'a> {
+    pub(crate) happening: &'a Happening,
+    /// What is now known of the hold that the event is about.
+    pub(crate) about: Option<&'a domain::hold::Hold>,
+    /// The hold that its call stands under.
+    pub(crate) under: Option<HoldId>,
+    pub(crate) engine: &'a Engine,
 }
 
-impl Moment {
-    /// `hold` is what is now known of the hold that the event is about.
-    pub(crate) fn of(
-        happening: &Happening,
-        about: Option<&domain::hold::Hold>,
-        engine: &Engine,
-    ) -> Moment {
-        let session = match happening.stream {
-            StreamId::Session(id) => Some(id.to_string()),
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Happening { stream, at, actor, event, .. } = self.happening;
+        let session = match stream {
+            StreamId::Session(id) => Some(Text(id)),
             StreamId::Outside(_) | StreamId::House => None,
         };
-        let secrets = about.map_or_else(Secrets::unknown, Secrets::of);
-        let more = match payload(&happening.event, &secrets, engine) {
-            Value::Object(more) => more,
-            _ => Map::new(),
-        };
-        let data = EventData {
-            session,
-            at: happening.at.to_string(),
-            by: happening.actor.to_string(),
-            more,
-        };
-        let (name, id) = (happening.event.name(), Some(happening.position));
-        Moment { name, id, data: data.into_value() }
+        let mut data = serializer.serialize_map(None)?;
+        data.serialize_entry("session", &session)?;
+        data.serialize_entry("at", &Text(at))?;
+        data.serialize_entry("by", &Text(actor))?;
+        let secrets = self.about.map_or_else(Secrets::unknown, Secrets::of);
+        payload(&mut data, event, &secrets, self.engine)?;
+        if let Some(hold) = self.under {
+            data.serialize_entry("hold", &Text(hold))?;
+        }
+        data.end()
     }
 }
 
-fn payload(event: &Event, secrets: &Secrets, engine: &Engine) -> Value {
+/// What a call gave.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Settled<'a> {
+    output: &'a str,
+    is_error: bool,
+    kind: &'static str,
+}
+
+/// Writes members of an object, each as its name and its value.
+macro_rules! members {
+    ($data:ident, {$($name:literal: $value:expr),* $(,)?}) => {{
+        $($data.serialize_entry($name, &$value)?;)*
+    }};
+}
+
+fn payload<M: SerializeMap>(
+    data: &mut M,
+    event: &Event,
+    secrets: &Secrets,
+    engine: &Engine,
+) -> Result<(), M::Error> {
     match event {
         Event::SessionOpened { agent, creator, title, .. } => {
-            json!({"agent": &**agent, "creator": creator.to_string(), "title": title})
+            members!(data, {"agent": **agent, "creator": Text(creator), "title": title});
         }
         Event::MessageQueued { message, run, .. } => {
-            json!({"run": run.to_string(), "message": Message::of(message, None, engine)})
+            members!(data, {"run": Text(run), "message": Message::of(message, None, engine)});
         }
-        Event::MessageAdded { message } => json!({"message": Message::of(message, None, engine)}),
+        Event::MessageAdded { message } => {
+            members!(data, {"message": Message::of(message, None, engine)});
+        }
         Event::RunStarted { run }
         | Event::RunPaused { run }
         | Event::RunResumed { run }
         | Event::RunCompleted { run }
-        | Event::RunCancelled { run } => json!({"run": run.to_string()}),
-        Event::TurnCounted { run, usage } => json!({
-            "run": run.to_string(),
+        | Event::RunCancelled { run } => members!(data, {"run": Text(run)}),
+        Event::TurnCounted { run, usage } => members!(data, {
+            "run": Text(run),
             "input_tokens": usage.input_tokens,
             "cached_tokens": usage.cached_tokens,
             "output_tokens": usage.output_tokens,
             "money": domain::budget::money(usage.money),
         }),
-        Event::BudgetUsedUp { run, hold, used_up } => json!({
-            "run": run.to_string(),
-            "hold": hold.to_string(),
+        Event::BudgetUsedUp { run, hold, used_up } => members!(data, {
+            "run": Text(run),
+            "hold": Text(hold),
             "budget": used_up.of.name(),
             "used": used_up.used,
             "limit": used_up.limit,
         }),
-        Event::RunFailed { run, error } => json!({"run": run.to_string(), "error": error}),
-        Event::RunStopping { run, reason, .. } => json!({"run": run.to_string(), "reason": reason}),
-        Event::CallProposed { id, call, clearance } => json!({
-            "call": id.to_string(),
-            "tool": &*call.tool,
+        Event::RunFailed { run, error } => members!(data, {"run": Text(run), "error": error}),
+        Event::RunStopping { run, reason, .. } => {
+            members!(data, {"run": Text(run), "reason": reason});
+        }
+        Event::CallProposed { id, call, clearance } => members!(data, {
+            "call": Text(id),
+            "tool": *call.tool,
             "tool_use_id": call.tool_use_id,
-            "proposed": hold::call(call),
+            "proposed": Call::of(call),
             "cleared": clearance.is_some(),
         }),
-        Event::CallMalformed { call, tool_use_id, tool } => {
-            json!({"call": call.to_string(), "tool": &**tool, "tool_use_id": tool_use_id, "malformed": true})
-        }
-        Event::HoldOpened { hold } => json!({
+        Event::CallMalformed { call, tool_use_id, tool } => members!(data, {
+            "call": Text(call),
+            "tool": **tool,
+            "tool_use_id": tool_use_id,
+            "malformed": true,
+        }),
+        Event::HoldOpened { hold } => members!(data, {
             "hold": Hold::of(hold),
-            "run": hold.run.map(|run| run.to_string()),
-            "call": hold.call_id().map(|call| call.to_string()),
+            "run": hold.run.map(Text),
+            "call": hold.call_id().map(Text),
         }),
         Event::HoldUpdated { hold, change } => {
-            let mut data = json!({"hold": hold.to_string()});
-            merge(&mut data, changed(change, secrets));
-            data
+            members!(data, {"hold": Text(hold)});
+            changed(data, change, secrets)?;
         }
         Event::HoldDecided { hold, state } => {
-            let mut data = json!({"hold": hold.to_string()});
-            merge(&mut data, hold::decided(state, secrets));
-            data
+            let decision = state.decision().map(|decision| Answered::decision(decision, secrets));
+            members!(data, {"hold": Text(hold), "state": state.name(), "decision": decision});
+            if let Some(cancelled) = Cancelled::of(state) {
+                members!(data, {"cancelled": cancelled});
+            }
         }
         Event::CallStarted { call, attempt, .. } => {
-            json!({"call": call.to_string(), "attempt": attempt})
+            members!(data, {"call": Text(call), "attempt": attempt});
         }
         Event::CallInDoubt { call, evidence, settle } => {
-            json!({"call": call.to_string(), "evidence": evidence, "hold": settle.to_string()})
+            members!(data, {"call": Text(call), "evidence": evidence, "hold": Text(settle)});
         }
-        Event::CallSettled { call, result } => json!({
-            "call": call.to_string(),
-            "result": {
-                "output": result.content,
-                "isError": result.is_error,
-                "kind": result.kind.name(),
+        Event::CallSettled { call, result } => members!(data, {
+            "call": Text(call),
+            "result": Settled {
+                output: &result.content,
+                is_error: result.is_error,
+                kind: result.kind.name(),
             },
         }),
-        Event::GrantMade { grant } => json!({"grant": super::admin::Grant::of(grant)}),
+        Event::GrantMade { grant } => members!(data, {"grant": super::admin::Grant::of(grant)}),
         Event::GrantUsed { grant, call } => {
-            json!({"grant": grant.to_string(), "call": call.to_string()})
+            members!(data, {"grant": Text(grant), "call": Text(call)});
         }
-        Event::GrantRevoked { grant, .. } => json!({"grant": grant.to_string()}),
-        Event::Frozen { reason, .. } => json!({"reason": reason}),
-        Event::Thawed { .. } => json!({}),
-        Event::TokenMinted { token } => json!({
-            "token": token.id.to_string(),
+        Event::GrantRevoked { grant, .. } => members!(data, {"grant": Text(grant)}),
+        Event::Frozen { reason, .. } => members!(data, {"reason": reason}),
+        Event::Thawed { .. } => {}
+        Event::TokenMinted { token } => members!(data, {
+            "token": Text(token.id),
             "owner": match &token.owner {
                 TokenOwner::Person(id) => id.to_string(),
                 TokenOwner::Program(name) => name.clone(),
             },
         }),
-        Event::TokenRevoked { token, .. } => json!({"token": token.to_string()}),
-        Event::LoggedIn { person, via } => json!({"person": person.to_string(), "via": via}),
-        Event::PolicyInForce { policy, .. } => json!({"policy": policy.to_string()}),
-        Event::AnswerRefused { refused } => json!({
+        Event::TokenRevoked { token, .. } => members!(data, {"token": Text(token)}),
+        Event::LoggedIn { person, via } => members!(data, {"person": Text(person), "via": via}),
+        Event::PolicyInForce { policy, .. } => members!(data, {"policy": Text(policy)}),
+        Event::AnswerRefused { refused } => members!(data, {
             "channel": refused.channel,
             "identity": refused.identity,
-            "person": refused.person.as_ref().map(ToString::to_string),
-            "hold": refused.hold.map(|hold| hold.to_string()),
+            "person": refused.person.as_ref().map(Text),
+            "hold": refused.hold.map(Text),
             "why": refused.why,
             "unlisted": refused.unlisted,
         }),
         Event::DeliveryFailed { hold, channel, to, why } => {
-            json!({"hold": hold.to_string(), "channel": channel, "to": to, "why": why})
+            members!(data, {"hold": Text(hold), "channel": channel, "to": to, "why": why});
         }
     }
+    Ok(())
 }
 
-fn changed(change: &HoldChange, secrets: &Secrets) -> Value {
+fn changed<M: SerializeMap>(
+    data: &mut M,
+    change: &HoldChange,
+    secrets: &Secrets,
+) -> Result<(), M::Error> {
     match change {
-        HoldChange::Voted(vote) => json!({"change": "voted", "answer": hold::voted(vote, secrets)}),
-        HoldChange::Revised { call, risk, rule, .. } => {
-            json!({"change": "revised", "call": hold::call(call), "risk": risk.name(), "rule": rule})
+        HoldChange::Voted(vote) => {
+            members!(data, {"change": "voted", "answer": Answered::vote(vote, secrets)});
         }
-        HoldChange::Revealed(who) => json!({"change": "revealed", "revealed_by": who.to_string()}),
-        HoldChange::Claimed(who) => json!({"change": "claimed", "claimed_by": who.to_string()}),
-        HoldChange::Unclaimed => json!({"change": "unclaimed"}),
+        HoldChange::Revised { call, risk, rule, .. } => members!(data, {
+            "change": "revised",
+            "call": Call::of(call),
+            "risk": risk.name(),
+            "rule": rule,
+        }),
+        HoldChange::Revealed(who) => {
+            members!(data, {"change": "revealed", "revealed_by": Text(who)});
+        }
+        HoldChange::Claimed(who) => members!(data, {"change": "claimed", "claimed_by": Text(who)}),
+        HoldChange::Unclaimed => members!(data, {"change": "unclaimed"}),
         HoldChange::Outcome(outcome) => {
-            json!({"change": "outcome", "outcome": hold::outcome(outcome)})
+            members!(data, {"change": "outcome", "outcome": Outcome::of(outcome, false)});
         }
     }
-}
-
-fn merge(data: &mut Value, more: Value) {
-    if let (Value::Object(data), Value::Object(more)) = (data, more) {
-        data.extend(more);
-    }
+    Ok(())
 }
 
 /// Text on its way, which is not stored and has no id.
-pub(crate) fn spoken(spoken: &Spoken) -> Moment {
+pub(crate) fn spoken(spoken: &Spoken) -> (&'static str, Value) {
     let delta = |message: &dyn ToString, kind, text: &str| json!({"message": message.to_string(), "kind": kind, "text": text});
-    let (name, data) = match spoken {
+    match spoken {
         Spoken::Text { message, text } => ("message.delta", delta(message, "text", text)),
         Spoken::Reasoning { message, text } => ("message.delta", delta(message, "reasoning", text)),
         Spoken::Discarded { message } => {
             ("message.discarded", json!({"message": message.to_string()}))
         }
-    };
-    Moment { name, id: None, data }
-}
-
-/// The id lets a client that reconnects go on from here.
-pub(crate) fn snapshot_event(position: u64, name: &str, snapshot: Value) -> Moment {
-    let mut data = json!({"position": position});
-    data[name] = snapshot;
-    Moment { name: "reset", id: Some(position), data }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_data_of_an_event_is_what_its_schema_says() {
-        let data = || EventData {
-            session: Some("ses_1".into()),
-            at: "2026-01-01T00:00:00Z".into(),
-            by: "ana".into(),
-            more: Map::from_iter([("run".to_owned(), json!("run_1"))]),
-        };
-        let written = |value: &dyn Fn() -> Value| value().to_string();
-        assert_eq!(written(&|| data().into_value()), written(&|| json!(data())));
     }
 }

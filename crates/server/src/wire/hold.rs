@@ -1,16 +1,23 @@
 //! A hold, as every surface reads it.
 
-use domain::hold::{HoldOutcome, HoldState, Question, Vote};
-use domain::schema::redact;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use domain::digest::Digest;
+use domain::hold::{HoldOutcome, HoldState, Question};
+use domain::id::{CallId, HoldId, RunId, SessionId};
+use domain::person::{Actor, PersonId};
+use domain::time::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
+use super::text::{Text, shown, texts};
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Hold {
-    pub(crate) id: String,
+pub(crate) struct Hold<'a> {
+    id: Text<HoldId>,
     version: u32,
     #[schemars(extend("enum" = ["approve", "choose", "fill", "perform", "settle"]))]
     kind: &'static str,
@@ -18,38 +25,38 @@ pub(crate) struct Hold {
     state: &'static str,
     #[schemars(extend("enum" = ["low", "medium", "high", "critical"]))]
     risk: &'static str,
-    tag: String,
-    title: String,
-    agent: Option<String>,
-    session: Option<String>,
-    run: Option<String>,
-    parent: Option<String>,
-    requester: Option<String>,
+    tag: &'a str,
+    title: &'a str,
+    agent: Option<&'a str>,
+    session: Option<Text<SessionId>>,
+    run: Option<Text<RunId>>,
+    parent: Option<Text<HoldId>>,
+    requester: Option<Text<&'a PersonId>>,
     /// Of what is asked: an answer names it.
-    digest: String,
-    call: Option<Call>,
+    digest: Text<Digest>,
+    call: Option<Call<'a>>,
     view: View,
     two_phase: bool,
-    preview: Preview,
-    options: Vec<Choice>,
+    preview: Preview<'a>,
+    options: Vec<Choice<'a>>,
     multiple: bool,
     allow_other: bool,
-    schema: Option<Value>,
-    context: Value,
+    schema: Option<&'a Value>,
+    context: Cow<'a, Value>,
     /// The model's own words.
-    rationale: Option<String>,
-    audience: Audience,
-    rule: Option<String>,
+    rationale: Option<&'a str>,
+    audience: Audience<'a>,
+    rule: Option<&'a str>,
     #[schemars(extend("format" = "date-time"))]
-    opened_at: String,
+    opened_at: Text<Timestamp>,
     #[schemars(extend("format" = "date-time"))]
-    expires_at: Option<String>,
-    claimed_by: Option<String>,
-    answers: Vec<Answered>,
-    decision: Option<Answered>,
+    expires_at: Option<Text<Timestamp>>,
+    claimed_by: Option<Text<&'a PersonId>>,
+    answers: Vec<Answered<'a>>,
+    decision: Option<Answered<'a>>,
     /// Who withdrew it, for a cancelled one.
-    cancelled: Option<Cancelled>,
-    outcome: Option<Outcome>,
+    cancelled: Option<Cancelled<'a>>,
+    outcome: Option<Outcome<'a>>,
     /// Where people could not be asked. It can be answered elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undelivered: Vec<Undelivered>,
@@ -62,16 +69,16 @@ struct Undelivered {
     to: String,
     why: String,
     #[schemars(extend("format" = "date-time"))]
-    at: String,
+    at: Text<Timestamp>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Call {
-    id: String,
+pub(super) struct Call<'a> {
+    id: Text<CallId>,
     /// The model's own id.
-    tool_use_id: String,
-    tool: String,
-    arguments: Value,
+    tool_use_id: &'a str,
+    tool: &'a str,
+    arguments: Cow<'a, Value>,
     #[schemars(extend("enum" = ["read_only", "idempotent", "transactional", "at_most_once"]))]
     effects: &'static str,
 }
@@ -80,63 +87,71 @@ struct Call {
 #[derive(Debug, Serialize, JsonSchema)]
 struct View {
     text: String,
-    digest: String,
+    digest: Text<Digest>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Preview {
-    summary: Option<String>,
+struct Preview<'a> {
+    summary: Option<&'a str>,
     rows: Option<u64>,
-    diff: Option<String>,
-    warnings: Vec<String>,
+    diff: Option<&'a str>,
+    warnings: &'a [String],
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Choice {
-    id: String,
-    label: String,
-    description: Option<String>,
+struct Choice<'a> {
+    id: &'a str,
+    label: &'a str,
+    description: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Audience {
-    people: Vec<String>,
-    roles: Vec<String>,
+struct Audience<'a> {
+    #[serde(serialize_with = "texts")]
+    #[schemars(with = "Vec<String>")]
+    people: &'a BTreeSet<PersonId>,
+    #[schemars(with = "Vec<String>")]
+    roles: &'a BTreeSet<String>,
     quorum: u32,
     exclude_requester: bool,
 }
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Cancelled {
-    by: String,
-    at: String,
-    reason: Option<String>,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Cancelled<'a> {
+    by: Text<&'a Actor>,
+    at: Text<Timestamp>,
+    reason: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Outcome {
+pub(super) struct Outcome<'a> {
     #[schemars(extend("enum" = ["executing", "succeeded", "failed", "unknown"]))]
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Value>,
+    #[schemars(with = "Option<Value>")]
+    result: Option<Given<'a>>,
 }
 
-fn text<T: ToString>(value: &Option<T>) -> Option<String> {
-    value.as_ref().map(ToString::to_string)
+/// What a call gave: the words, or the value that a program reported.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Given<'a> {
+    Words(&'a str),
+    Value(Value),
 }
 
-impl Hold {
-    pub(crate) fn undelivered(self, undelivered: Vec<engine::Undelivered>) -> Hold {
+impl<'a> Hold<'a> {
+    pub(crate) fn undelivered(self, undelivered: Vec<engine::Undelivered>) -> Hold<'a> {
         let told = undelivered.into_iter().map(|one| Undelivered {
             channel: one.channel,
             to: one.to,
             why: one.why,
-            at: one.at.to_string(),
+            at: Text(one.at),
         });
         Hold { undelivered: told.collect(), ..self }
     }
 
-    pub(crate) fn of(hold: &domain::hold::Hold) -> Hold {
+    pub(crate) fn of(hold: &'a domain::hold::Hold) -> Hold<'a> {
         let secrets = Secrets::of(hold);
         let rendered = domain::view::render(hold);
         let (options, multiple, allow_other) = match &hold.question {
@@ -146,60 +161,57 @@ impl Hold {
             _ => (&[][..], false, false),
         };
         Hold {
-            id: hold.id.to_string(),
+            id: Text(hold.id),
             version: hold.version,
             kind: hold.question.kind(),
             state: hold.state.name(),
             risk: hold.risk.name(),
-            tag: hold.tag.clone(),
-            title: hold.title.clone(),
-            agent: text(&hold.agent),
-            session: text(&hold.session),
-            run: text(&hold.run),
-            parent: text(&hold.parent),
-            requester: text(&hold.requester),
-            digest: hold.digest().to_string(),
+            tag: &hold.tag,
+            title: &hold.title,
+            agent: hold.agent.as_deref(),
+            session: hold.session.map(Text),
+            run: hold.run.map(Text),
+            parent: hold.parent.map(Text),
+            requester: hold.requester.as_ref().map(Text),
+            digest: Text(hold.digest()),
             call: hold.call.as_deref().map(Call::of),
-            view: View {
-                digest: domain::digest::Digest::of(rendered.as_bytes()).to_string(),
-                text: rendered,
-            },
+            view: View { digest: Text(Digest::of(rendered.as_bytes())), text: rendered },
             two_phase: hold.two_phase,
             preview: Preview {
-                summary: hold.preview.summary.clone(),
+                summary: hold.preview.summary.as_deref(),
                 rows: hold.preview.rows,
-                diff: hold.preview.diff.clone(),
-                warnings: hold.preview.warnings.clone(),
+                diff: hold.preview.diff.as_deref(),
+                warnings: &hold.preview.warnings,
             },
             options: options
                 .iter()
                 .map(|option| Choice {
-                    id: option.id.clone(),
-                    label: option.label.clone(),
-                    description: option.description.clone(),
+                    id: &option.id,
+                    label: &option.label,
+                    description: option.description.as_deref(),
                 })
                 .collect(),
             multiple,
             allow_other,
             schema: match &hold.question {
-                Question::Fill { schema } => schema.clone(),
+                Question::Fill { schema } => schema.as_ref(),
                 _ => None,
             },
             context: match &hold.context {
-                Value::Null => Value::Object(Map::new()),
-                context => context.clone(),
+                Value::Null => Cow::Owned(Value::Object(Map::new())),
+                context => Cow::Borrowed(context),
             },
-            rationale: hold.rationale.clone(),
+            rationale: hold.rationale.as_deref(),
             audience: Audience {
-                people: hold.audience.people.iter().map(ToString::to_string).collect(),
-                roles: hold.audience.roles.iter().cloned().collect(),
+                people: &hold.audience.people,
+                roles: &hold.audience.roles,
                 quorum: hold.audience.quorum,
                 exclude_requester: hold.audience.exclude_requester,
             },
-            rule: hold.rule.clone(),
-            opened_at: hold.opened_at.to_string(),
-            expires_at: text(&hold.expires_at),
-            claimed_by: text(&hold.claimed_by),
+            rule: hold.rule.as_deref(),
+            opened_at: Text(hold.opened_at),
+            expires_at: hold.expires_at.map(Text),
+            claimed_by: hold.claimed_by.as_ref().map(Text),
             answers: hold.votes.iter().map(|vote| Answered::vote(vote, &secrets)).collect(),
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
@@ -220,68 +232,52 @@ impl Hold {
     }
 }
 
-/// The state of a hold and what stands, for events.
-pub(super) fn decided(state: &HoldState, secrets: &Secrets) -> Value {
-    let decision = state.decision().map(|decision| Answered::decision(decision, secrets));
-    let mut data = json!({"state": state.name(), "decision": decision});
-    if let Some(cancelled) = Cancelled::of(state) {
-        data["cancelled"] = json!(cancelled);
-    }
-    data
-}
-
-pub(super) fn voted(vote: &Vote, secrets: &Secrets) -> Value {
-    json!(Answered::vote(vote, secrets))
-}
-
-pub(super) fn outcome(outcome: &HoldOutcome) -> Value {
-    json!(Outcome::of(outcome, false))
-}
-
-pub(super) fn call(call: &domain::call::Call) -> Value {
-    json!(Call::of(call))
-}
-
-impl Call {
-    fn of(call: &domain::call::Call) -> Call {
+impl<'a> Call<'a> {
+    pub(super) fn of(call: &'a domain::call::Call) -> Call<'a> {
         Call {
-            id: call.id.to_string(),
-            tool_use_id: call.tool_use_id.clone(),
-            tool: call.tool.to_string(),
-            arguments: redact(call.arguments.value(), &call.secrets),
+            id: Text(call.id),
+            tool_use_id: &call.tool_use_id,
+            tool: &call.tool,
+            arguments: shown(call.arguments.value(), &call.secrets),
             effects: call.effects.name(),
         }
     }
 }
 
-impl Cancelled {
-    fn of(state: &HoldState) -> Option<Cancelled> {
+impl<'a> Cancelled<'a> {
+    pub(super) fn of(state: &'a HoldState) -> Option<Cancelled<'a>> {
         match state {
             HoldState::Cancelled { by, reason, at } => {
-                Some(Cancelled { by: by.to_string(), at: at.to_string(), reason: reason.clone() })
+                Some(Cancelled { by: Text(by), at: Text(*at), reason: reason.as_deref() })
             }
             _ => None,
         }
     }
 }
 
-impl Outcome {
-    fn of(outcome: &HoldOutcome, outside: bool) -> Outcome {
+impl<'a> Outcome<'a> {
+    pub(super) fn of(outcome: &'a HoldOutcome, outside: bool) -> Outcome<'a> {
         let result = match outcome {
             HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result) => {
                 // What a program reported as an object is given back as one.
-                let value: Option<Value> = serde_json::from_str(&result.content).ok();
-                let structured = value.filter(|value| value.is_object() || value.is_array());
-                Some(
-                    structured
-                        .filter(|_| outside)
-                        .unwrap_or_else(|| Value::from(result.content.as_str())),
-                )
+                let structured = outside
+                    .then(|| serde_json::from_str::<Value>(&result.content).ok())
+                    .flatten()
+                    .filter(|value| value.is_object() || value.is_array());
+                Some(structured.map_or(Given::Words(&result.content), Given::Value))
             }
             HoldOutcome::Executing | HoldOutcome::Unknown => None,
         };
         Outcome { state: outcome.name(), result }
     }
+}
+
+/// A hold within something else, as it now is.
+pub(crate) fn now<S: Serializer>(
+    hold: &Option<Box<domain::hold::Hold>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    hold.as_deref().map(Hold::of).serialize(serializer)
 }
 
 /// Why a hold is withdrawn, or a run cancelled.

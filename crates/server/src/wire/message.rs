@@ -3,43 +3,47 @@
 use domain::call::Clearance;
 use domain::grant::ClearedBy;
 use domain::hold::Question;
-use domain::id::CallId;
+use domain::id::{CallId, HoldId, MessageId};
 use domain::message::{Origin, Part as Written};
 use domain::outcome::ResultKind;
+use domain::person::PersonId;
 use domain::schema::{redact, write_only_pointers};
 use domain::session::{CallState, Session};
+use domain::time::Timestamp;
 use engine::Engine;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::text::Text;
+
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Message {
-    id: String,
+pub(crate) struct Message<'a> {
+    id: Text<MessageId>,
     #[schemars(extend("enum" = ["user", "assistant", "tool"]))]
     role: &'static str,
-    parts: Vec<Part>,
-    at: String,
+    parts: Vec<Part<'a>>,
+    at: Text<Timestamp>,
     /// `runtime` for a `user` message that was written by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'static str>,
     /// Who said it, in a session in which several people speak.
     #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
+    by: Option<Text<&'a PersonId>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-enum Part {
+enum Part<'a> {
     Text {
-        text: String,
+        text: &'a str,
     },
     Reasoning {
-        text: String,
+        text: &'a str,
     },
     ToolCall {
-        tool_call_id: String,
-        tool_name: String,
+        tool_call_id: Text<CallId>,
+        tool_name: &'a str,
         #[schemars(extend("enum" = [
             "input-streaming", "input-available", "approval-requested", "approval-responded",
             "output-available", "output-error", "output-denied",
@@ -47,52 +51,50 @@ enum Part {
         state: &'static str,
         input: Value,
         #[serde(skip_serializing_if = "Option::is_none")]
-        hold: Option<String>,
+        hold: Option<Text<HoldId>>,
     },
     ToolResult {
-        tool_call_id: String,
-        tool_name: String,
-        output: String,
+        tool_call_id: Text<CallId>,
+        tool_name: &'a str,
+        output: &'a str,
         is_error: bool,
     },
 }
 
-impl Message {
+impl<'a> Message<'a> {
     /// With the state of each call as the session has it; without a session, as it was at first.
     pub(crate) fn of(
-        message: &domain::message::Message,
+        message: &'a domain::message::Message,
         session: Option<&Session>,
         engine: &Engine,
-    ) -> Message {
+    ) -> Message<'a> {
         Message {
-            id: message.id.to_string(),
+            id: Text(message.id),
             role: message.role.name(),
             parts: message.parts.iter().map(|part| Part::of(part, session, engine)).collect(),
-            at: message.at.to_string(),
+            at: Text(message.at),
             origin: (message.origin == Origin::Runtime).then_some("runtime"),
-            by: message.by.as_ref().map(ToString::to_string),
+            by: message.by.as_ref().map(Text),
         }
     }
 }
 
-impl Part {
-    fn of(part: &Written, session: Option<&Session>, engine: &Engine) -> Part {
+impl<'a> Part<'a> {
+    fn of(part: &'a Written, session: Option<&Session>, engine: &Engine) -> Part<'a> {
         match part {
-            Written::Text(text) => Part::Text { text: text.clone() },
-            Written::Reasoning { text, .. } => Part::Reasoning { text: text.clone() },
+            Written::Text(text) => Part::Text { text },
+            Written::Reasoning { text, .. } => Part::Reasoning { text },
             Written::ToolCall { call, tool, input, .. } => Part::ToolCall {
-                tool_call_id: call.to_string(),
-                tool_name: tool.to_string(),
+                tool_call_id: Text(*call),
+                tool_name: tool,
                 state: session.map_or("input-available", |session| state(session, *call)),
                 input: shown(input, &secrets(*call, tool, session, engine)),
-                hold: session
-                    .and_then(|session| session.hold_of(*call))
-                    .map(|hold| hold.id.to_string()),
+                hold: session.and_then(|session| session.hold_of(*call)).map(|hold| Text(hold.id)),
             },
             Written::ToolResult { call, tool, result, .. } => Part::ToolResult {
-                tool_call_id: call.to_string(),
-                tool_name: tool.to_string(),
-                output: result.content.clone(),
+                tool_call_id: Text(*call),
+                tool_name: tool,
+                output: &result.content,
                 is_error: result.is_error,
             },
         }
@@ -114,6 +116,7 @@ pub(crate) fn call_input(
 /// secrets, and is shown only where there are none.
 fn shown(input: &str, secrets: &[String]) -> Value {
     match serde_json::from_str::<Value>(input) {
+        Ok(value) if secrets.is_empty() => value,
         Ok(value) => redact(&value, secrets),
         Err(_) if secrets.is_empty() => Value::from(input),
         Err(_) => redact(&Value::Null, &[String::new()]),

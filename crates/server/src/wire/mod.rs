@@ -12,14 +12,15 @@ mod new_hold;
 mod object;
 mod secrets;
 mod session;
+mod text;
 mod whole;
 
 pub(crate) use admin::{
     Agent, AuditEntry, Freeze, Grant, Login, Me, NewFreeze, NewLogin, NewToken, Token,
 };
 pub(crate) use answer::AnswerBody;
-pub(crate) use event::{EventData, Moment, snapshot_event, spoken};
-pub(crate) use hold::{Cancel, Hold, OutcomeBody};
+pub(crate) use event::{EventData, Told, spoken};
+pub(crate) use hold::{Cancel, Hold, OutcomeBody, now};
 pub(crate) use message::call_input;
 pub(crate) use new_hold::NewHoldBody;
 pub(crate) use secrets::Secrets;

@@ -2,7 +2,8 @@
 
 use domain::budget::Spent;
 use domain::context::WhilePending;
-use domain::id::RunId;
+use domain::id::{RunId, SessionId};
+use domain::person::Actor;
 use domain::session::{Run as DomainRun, Session as Domain, Stopping};
 use domain::time::Timestamp;
 use engine::{Engine, NewSession, Saying};
@@ -12,31 +13,32 @@ use serde_json::Value;
 
 use super::hold::Hold;
 use super::message::Message;
+use super::text::Text;
 use crate::problem::Problem;
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Session {
+pub(crate) struct Session<'a> {
     #[serde(flatten)]
-    summary: Summary,
-    messages: Vec<Message>,
+    summary: Summary<'a>,
+    messages: Vec<Message<'a>>,
     /// Messages that wait for their turn.
-    queued: Vec<Message>,
+    queued: Vec<Message<'a>>,
 }
 
 /// A session as lists show it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Summary {
-    pub(crate) id: String,
+pub(crate) struct Summary<'a> {
+    id: Text<SessionId>,
     /// The position of its last event.
     version: u64,
-    agent: String,
-    title: Option<String>,
-    metadata: Value,
-    creator: String,
-    created_at: String,
-    updated_at: String,
+    agent: &'a str,
+    title: Option<&'a str>,
+    metadata: &'a Value,
+    creator: Text<&'a Actor>,
+    created_at: Text<Timestamp>,
+    updated_at: Text<Timestamp>,
     /// The open holds.
-    pending: Vec<Hold>,
+    pending: Vec<Hold<'a>>,
     /// The latest run; null only before the first message.
     run: Option<Run>,
 }
@@ -91,26 +93,26 @@ impl Usage {
     }
 }
 
-impl Summary {
-    pub(crate) fn of(session: &Domain, engine: &Engine) -> Summary {
+impl<'a> Summary<'a> {
+    pub(crate) fn of(session: &'a Domain, engine: &Engine) -> Summary<'a> {
         Summary {
-            id: session.id.to_string(),
+            id: Text(session.id),
             version: session.version,
-            agent: session.agent.to_string(),
-            title: session.title.clone(),
-            metadata: session.metadata.clone(),
-            creator: session.creator.to_string(),
-            created_at: session.opened_at.to_string(),
-            updated_at: session.changed_at.to_string(),
+            agent: &session.agent,
+            title: session.title.as_deref(),
+            metadata: &session.metadata,
+            creator: Text(&session.creator),
+            created_at: Text(session.opened_at),
+            updated_at: Text(session.changed_at),
             pending: session.open_holds().map(|hold| Hold::of(hold)).collect(),
             run: Run::latest(session, engine),
         }
     }
 }
 
-impl Session {
-    pub(crate) fn of(session: &Domain, engine: &Engine) -> Session {
-        let shown = |message: &_| Message::of(message, Some(session), engine);
+impl<'a> Session<'a> {
+    pub(crate) fn of(session: &'a Domain, engine: &Engine) -> Session<'a> {
+        let shown = |message: &'a _| Message::of(message, Some(session), engine);
         Session {
             summary: Summary::of(session, engine),
             messages: session.transcript.iter().map(|message| shown(message)).collect(),
