@@ -1,11 +1,9 @@
 //! Who is calling. Runs before every guarded route, so that nobody learns anything without a name.
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::FromRequestParts;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
 use domain::person::PersonId;
 use engine::Caller;
 
@@ -63,18 +61,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Who {
     }
 }
 
-pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    match authenticate(&app, &parts).await {
-        Ok(who) => {
-            parts.extensions.insert(who);
-            next.run(Request::from_parts(parts, body)).await
-        }
-        Err(refused) => refused.into_response(),
-    }
-}
-
-async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
+/// Who sent this, by what it carries.
+pub(crate) async fn authenticate(app: &App, parts: &Parts) -> Reply<Who> {
     let credential = match parts.extensions.get::<Vouched>() {
         Some(vouched) => Credential::Vouched(vouched.clone()),
         None => credential(&parts.headers)?,

@@ -27,21 +27,15 @@ mod rate;
 mod routes;
 mod sse;
 mod streams;
+mod threshold;
 mod v1;
 mod wire;
 
-use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, Response as HttpResponse};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
 use engine::Engine;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,7 +44,6 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower_http::catch_panic::CatchPanicLayer;
 
 pub use audit_lines::AuditLines;
 pub use doors::{
@@ -63,7 +56,7 @@ pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
 
 use app::{App, Inner};
-use problem::Problem;
+use threshold::Threshold;
 
 /// Everything that a server is made of.
 pub struct ServerSetup {
@@ -228,50 +221,12 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
         watch(&app);
-        let mut routes = routes::router(&app).merge(doors::router(&app));
+        // Doors know by themselves who is calling, and a platform's request is judged by its channel.
+        let mut foreign = doors::router(&app);
         if let Some(hooks) = self.hooks {
-            routes = routes.merge(hooks::router(&app, hooks));
+            foreign = foreign.merge(hooks::router(&app, hooks));
         }
-        let router = layered(&app, routes);
+        let router = routes::router(&app).merge(foreign.layer(Threshold::open(&app)));
         listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
-    }
-}
-
-fn layered(app: &App, routes: Router) -> Router {
-    routes
-        .layer(from_fn_with_state(app.clone(), bounded))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(app.clone(), metrics::measure))
-}
-
-/// So many at once; and what every reply says.
-async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Ok(_place) = app.requests.try_acquire() else {
-        return Problem::unavailable("too much at once; try again", 1).into_response();
-    };
-    let mut reply = next.run(request).await;
-    let headers = reply.headers_mut();
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    reply
-}
-
-/// A bug in one request must not end the others, and must not be told to the caller.
-fn panicked(_: Box<dyn Any + Send + 'static>) -> HttpResponse<axum::body::Body> {
-    tracing::error!("a handler panicked");
-    Problem::internal().into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_a_fault_of_ours_and_says_nothing_more() {
-        let reply = panicked(Box::new("index out of bounds: /src/secret.rs:7"));
-        assert_eq!(reply.status(), 500);
-        let body = axum::body::to_bytes(reply.into_body(), 1 << 16).await.expect("a body");
-        let text = String::from_utf8_lossy(&body);
-        assert!(text.contains("\"code\":\"internal\"") && !text.contains("secret"), "{text}");
     }
 }

@@ -1,17 +1,20 @@
 //! Numbers for an operator's dashboards. Labels have few values: no ids, no names, no secrets.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::middleware::Next;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use domain::event::{Event, Scope};
 use domain::message::Role;
 use domain::person::Actor;
 use engine::{Caller, Followed, Happening};
+use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -21,11 +24,12 @@ use tokio::time::Instant;
 
 use crate::app::App;
 
-type Labels = Vec<(&'static str, String)>;
+/// Most values are names of ours.
+type Labels = [(&'static str, Cow<'static, str>); 1];
 
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Labels, Counter>,
+    requests: Family<Answered, Counter>,
     request_seconds: Histogram,
     pub(crate) streams: Gauge,
     holds_opened: Family<Labels, Counter>,
@@ -43,7 +47,7 @@ pub(crate) struct Metrics {
 impl Metrics {
     pub(crate) fn new() -> Metrics {
         let mut registry = Registry::with_prefix("holdpoint");
-        let requests = Family::default();
+        let requests = Family::<Answered, Counter>::default();
         registry.register("http_requests", "Requests answered", requests.clone());
         let request_seconds = Histogram::new([
             0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 60.0,
@@ -100,17 +104,17 @@ impl Metrics {
     }
 
     fn heard(&self, happening: &Happening) {
-        let call = |what: &str| {
-            self.calls.get_or_create(&vec![("event", what.to_owned())]).inc();
+        let call = |what: &'static str| {
+            self.calls.get_or_create(&[("event", what.into())]).inc();
         };
         match &happening.event {
             Event::HoldOpened { hold } => {
-                let kind = hold.question.kind().to_owned();
-                self.holds_opened.get_or_create(&vec![("kind", kind)]).inc();
+                let kind = hold.question.kind().into();
+                self.holds_opened.get_or_create(&[("kind", kind)]).inc();
             }
             Event::HoldDecided { hold, state } => {
-                let outcome = state.name().to_owned();
-                self.holds_decided.get_or_create(&vec![("outcome", outcome)]).inc();
+                let outcome = state.name().into();
+                self.holds_decided.get_or_create(&[("outcome", outcome)]).inc();
                 let opened = domain::time::Timestamp::from_ms((hold.0.0 >> 80) as i64);
                 if state.decision().is_some_and(|decision| decision.vote().is_some()) {
                     let waited = Duration::from_millis(happening.at.ms_since(opened));
@@ -121,8 +125,8 @@ impl Metrics {
                 self.turns.inc();
             }
             Event::TurnCounted { usage, .. } => {
-                let tokens = |kind: &str, much: u64| {
-                    self.tokens.get_or_create(&vec![("kind", kind.to_owned())]).inc_by(much);
+                let tokens = |kind: &'static str, much: u64| {
+                    self.tokens.get_or_create(&[("kind", kind.into())]).inc_by(much);
                 };
                 tokens("input", usage.input_tokens);
                 tokens("cached", usage.cached_tokens);
@@ -130,14 +134,15 @@ impl Metrics {
                 self.money.inc_by(usage.money as f64 / 1_000_000.0);
             }
             Event::BudgetUsedUp { used_up, .. } => {
-                let budget = used_up.of.name().to_owned();
-                self.budgets_used_up.get_or_create(&vec![("budget", budget)]).inc();
+                let budget = used_up.of.name().into();
+                self.budgets_used_up.get_or_create(&[("budget", budget)]).inc();
             }
             Event::DeliveryFailed { channel, .. } => {
-                self.deliveries_failed.get_or_create(&vec![("channel", channel.clone())]).inc();
+                let channel = channel.clone().into();
+                self.deliveries_failed.get_or_create(&[("channel", channel)]).inc();
             }
             Event::AnswerRefused { refused } => {
-                let labels = vec![("channel", refused.channel.clone())];
+                let labels = [("channel", refused.channel.clone().into())];
                 self.answers_refused.get_or_create(&labels).inc_by(1 + refused.unlisted);
             }
             Event::CallStarted { .. } => call("started"),
@@ -169,24 +174,68 @@ pub(crate) async fn follow(app: App) {
     }
 }
 
-pub(crate) async fn measure(State(app): State<App>, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let method = request.method().as_str().to_owned();
-    let route =
-        request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let reply = next.run(request).await;
-    let status = reply.status().as_u16().to_string();
-    let labels = vec![("method", known(method)), ("route", route), ("status", status)];
-    app.metrics.requests.get_or_create(&labels).inc();
-    app.metrics.request_seconds.observe(began.elapsed().as_secs_f64());
-    reply
+/// A request that is being answered.
+pub(crate) struct Measured {
+    began: Instant,
+    method: &'static str,
+    route: Option<MatchedPath>,
+}
+
+impl Measured {
+    pub(crate) fn begin(request: &Request) -> Measured {
+        Measured {
+            began: Instant::now(),
+            method: known(request.method()),
+            route: request.extensions().get::<MatchedPath>().cloned(),
+        }
+    }
+
+    /// The head of its reply is there.
+    pub(crate) fn end(self, app: &App, status: StatusCode) {
+        app.metrics.request_seconds.observe(self.began.elapsed().as_secs_f64());
+        let answered = Answered { method: self.method, route: self.route, status };
+        app.metrics.requests.get_or_create(&answered).inc();
+    }
 }
 
 /// A caller can invent methods, and each would be a new row.
-fn known(method: String) -> String {
-    match method.as_str() {
-        "GET" | "HEAD" | "POST" | "DELETE" | "OPTIONS" | "PUT" | "PATCH" => method,
-        _ => "other".into(),
+fn known(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "HEAD", "DELETE", "OPTIONS", "PUT", "PATCH"];
+    KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
+}
+
+/// What requests are counted by.
+#[derive(Clone, Debug)]
+struct Answered {
+    method: &'static str,
+    route: Option<MatchedPath>,
+    status: StatusCode,
+}
+
+impl Answered {
+    fn labels(&self) -> [(&'static str, &str); 3] {
+        let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
+        [("method", self.method), ("route", route), ("status", self.status.as_str())]
+    }
+}
+
+impl PartialEq for Answered {
+    fn eq(&self, other: &Answered) -> bool {
+        self.labels() == other.labels()
+    }
+}
+
+impl Eq for Answered {}
+
+impl Hash for Answered {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.labels().hash(state);
+    }
+}
+
+impl EncodeLabelSet for Answered {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        self.labels().encode(encoder)
     }
 }
 

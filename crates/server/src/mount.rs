@@ -12,7 +12,7 @@ use engine::Engine;
 
 use crate::app::App;
 use crate::peer::Peer;
-use crate::{AuditLines, HttpLimits, Made, layered, make, routes, watch};
+use crate::{AuditLines, HttpLimits, Made, make, routes, watch};
 
 /// What a program that mounts us has to say.
 pub struct MountSetup {
@@ -73,7 +73,7 @@ pub fn mount(setup: MountSetup) -> Mounted {
     watch(&app);
     let ours =
         routes::chosen(&app, |path| extent == Extent::Everything || path.starts_with("/v1/"));
-    let router = layered(&app, ours).layer(from_fn(whence));
+    let router = ours.layer(from_fn(whence));
     Mounted { app, router }
 }
 

@@ -2,15 +2,16 @@
 //! from it, so neither can know a route that the other does not.
 
 use axum::Router;
+use axum::handler::Handler as _;
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
 use crate::openapi::{Kind, Parameter};
 use crate::problem::Problem;
-use crate::{auth, health, login, metrics, openapi, page, v1, wire};
+use crate::threshold::Threshold;
+use crate::{health, login, metrics, openapi, page, v1, wire};
 
 pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
@@ -328,31 +329,26 @@ fn open() -> Vec<Route> {
 }
 
 pub(crate) fn router(app: &App) -> Router {
-    routed(app, |_| true)
-        .fallback(async || Problem::not_found("address"))
-        .method_not_allowed_fallback(async || Problem::wrong_method())
-        .with_state(app.clone())
+    let unknown = async || Problem::not_found("address");
+    routed(app, |_| true).fallback(unknown.layer(Threshold::open(app))).with_state(app.clone())
 }
 
 /// Those whose path is wanted. Any other address is somebody else's business.
 pub(crate) fn chosen(app: &App, wanted: impl Fn(&str) -> bool) -> Router {
-    routed(app, wanted)
-        .method_not_allowed_fallback(async || Problem::wrong_method())
-        .with_state(app.clone())
+    routed(app, wanted).with_state(app.clone())
 }
 
 fn routed(app: &App, wanted: impl Fn(&str) -> bool) -> Router<App> {
     let mut router = Router::new();
     for route in table().into_iter().filter(|route| wanted(route.path)) {
-        let handler = match route.access {
-            Access::Open | Access::Page => route.handler,
-            Access::Caller | Access::Admin => {
-                route.handler.route_layer(from_fn_with_state(app.clone(), auth::guard))
-            }
+        let threshold = match route.access {
+            Access::Open | Access::Page => Threshold::open(app),
+            Access::Caller | Access::Admin => Threshold::guarded(app),
         };
-        router = router.route(route.path, handler);
+        router = router.route(route.path, route.handler.route_layer(threshold));
     }
-    router
+    let wrong = async || Problem::wrong_method();
+    router.method_not_allowed_fallback(wrong.layer(Threshold::open(app)))
 }
 
 /// Every route as method and path, and whether it needs a caller: for tests that go through all.

@@ -89,6 +89,23 @@ async fn story(world: &World) -> (String, u64) {
 }
 
 #[tokio::test]
+async fn the_data_of_an_event_is_what_its_schema_says() {
+    let world = world().await;
+    let (session, last) = story(&world).await;
+    let (_, document) = world.get("bob", "/openapi.json").await;
+    let schema = &document["components"]["schemas"]["EventData"];
+    let described = domain::schema::Validator::new(schema).expect("a schema");
+    let path = format!("/v1/sessions/{session}/events");
+    let mut whole = Stream::open(&world, "bob", &path, Some(0)).await;
+    let all = whole.until(|events| events.last().is_some_and(|event| event.id == Some(last))).await;
+    for event in all {
+        assert!(described.check(&event.data).is_ok(), "{event:?}");
+        let members: Vec<&String> = event.data.as_object().expect("an object").keys().collect();
+        assert_eq!(members[..3], ["session", "at", "by"], "{event:?}");
+    }
+}
+
+#[tokio::test]
 async fn i36_a_stream_cut_anywhere_is_resumed_without_gap_or_repeat() {
     let world = world().await;
     let (session, last) = story(&world).await;

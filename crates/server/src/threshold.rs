@@ -1,0 +1,136 @@
+//! What every request crosses before a handler sees it: so many at once, who is calling, and a bug in
+//! one handler that must not end the others; and what every reply says. One layer does all of it,
+//! because a router copies every layer for every request.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::mem;
+use std::panic::AssertUnwindSafe;
+use std::task::{Context, Poll};
+
+use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tower::{Layer, Service};
+
+use crate::app::App;
+use crate::auth;
+use crate::metrics::Measured;
+use crate::problem::Problem;
+
+/// To be laid around every handler.
+#[derive(Clone)]
+pub(crate) struct Threshold {
+    app: App,
+    guarded: bool,
+}
+
+impl Threshold {
+    /// Nobody crosses this one without a name.
+    pub(crate) fn guarded(app: &App) -> Threshold {
+        Threshold { app: app.clone(), guarded: true }
+    }
+
+    /// For what is about nobody, and for what has a guard of its own.
+    pub(crate) fn open(app: &App) -> Threshold {
+        Threshold { app: app.clone(), guarded: false }
+    }
+}
+
+impl<S> Layer<S> for Threshold {
+    type Service = Crossing<S>;
+
+    fn layer(&self, inner: S) -> Crossing<S> {
+        Crossing { threshold: self.clone(), inner }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Crossing<S> {
+    threshold: Threshold,
+    inner: S,
+}
+
+impl<S> Service<Request> for Crossing<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        // The one that said it is ready is the one to be called.
+        let unasked = self.inner.clone();
+        let inner = mem::replace(&mut self.inner, unasked);
+        let threshold = self.threshold.clone();
+        Box::pin(async move { Ok(threshold.cross(request, inner).await) })
+    }
+}
+
+impl Threshold {
+    async fn cross<S>(&self, request: Request, inner: S) -> Response
+    where
+        S: Service<Request, Response = Response, Error = Infallible>,
+    {
+        let measured = Measured::begin(&request);
+        let mut reply = match self.app.requests.try_acquire() {
+            Ok(_place) => {
+                let answered = AssertUnwindSafe(self.answer(request, inner)).catch_unwind();
+                answered.await.unwrap_or_else(panicked)
+            }
+            Err(_) => Problem::unavailable("too much at once; try again", 1).into_response(),
+        };
+        let headers = reply.headers_mut();
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        measured.end(&self.app, reply.status());
+        reply
+    }
+
+    async fn answer<S>(&self, mut request: Request, mut inner: S) -> Response
+    where
+        S: Service<Request, Response = Response, Error = Infallible>,
+    {
+        if self.guarded {
+            let (mut parts, body) = request.into_parts();
+            match auth::authenticate(&self.app, &parts).await {
+                Ok(who) => parts.extensions.insert(who),
+                Err(refused) => return refused.into_response(),
+            };
+            request = Request::from_parts(parts, body);
+        }
+        match inner.call(request).await {
+            Ok(reply) => reply,
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// Must not be told to the caller.
+fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("a handler panicked");
+    Problem::internal().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_fault_of_ours_and_says_nothing_more() {
+        let reply = panicked(Box::new("index out of bounds: /src/secret.rs:7"));
+        assert_eq!(reply.status(), 500);
+        let body = axum::body::to_bytes(reply.into_body(), 1 << 16).await.expect("a body");
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains("\"code\":\"internal\"") && !text.contains("secret"), "{text}");
+    }
+}
