@@ -1,10 +1,24 @@
 //! The study: thinks about what a model is told, and never acts.
 //!
 //! A request is rebuilt from the session's transcript every time ([`transcript::request`]), and
-//! nothing is sent that breaks the pairing of calls and results ([`validate::validate`]).
+//! nothing is sent that breaks the pairing of calls and results ([`validate::validate`]). Only what
+//! a tool is offered as stays the same, and is made once ([`offer::offer`]).
 
+pub mod offer;
 pub mod transcript;
 pub mod validate;
 
+pub use offer::offer;
 pub use transcript::{canonical, fingerprint, request};
 pub use validate::{Unpaired, validate};
+
+/// Looks no further than the first character that says something.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
+/// Whether no name is in the list twice. There are few, and sorting them costs less than a hash of each.
+fn are_distinct(mut names: Vec<&str>) -> bool {
+    names.sort_unstable();
+    names.windows(2).all(|pair| pair[0] != pair[1])
+}

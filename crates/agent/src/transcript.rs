@@ -4,51 +4,59 @@
 //! each. Holds, grants, titles and metadata are never looked at, so they cannot leak. The builder
 //! puts things in order but neither invents nor hides one: a transcript that lacks a result gives
 //! a request that lacks it, and the validator refuses to send that.
+//!
+//! Nothing is copied that can be borrowed: every thought builds the whole request anew.
 
-use std::collections::{BTreeMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::grown::Grown;
 use domain::id::CallId;
 use domain::message::{Message, Part, Role};
 use domain::outcome::ToolResult;
 use domain::session::Session;
-use domain::tool::{Confirm, Tool};
 use ports::model::{AssistantPart, CallResult, ModelMessage, ModelRequest, ToolOffer, WrittenCall};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::{are_distinct, is_blank};
 
 /// The next request for this session's model. The same session gives the same request, to the byte.
-pub fn request(session: &Session, instructions: Option<&str>, tools: &[&Tool]) -> ModelRequest {
+pub fn request<'a>(
+    session: &'a Session,
+    instructions: Option<&'a str>,
+    tools: &'a [ToolOffer],
+) -> ModelRequest<'a> {
     ModelRequest {
-        system: instructions.filter(|text| !text.trim().is_empty()).map(str::to_owned),
-        messages: messages(&session.transcript),
-        tools: tools.iter().map(|tool| offer(tool)).collect(),
+        system: instructions.filter(|text| !is_blank(text)).map(Cow::Borrowed),
+        messages: messages(session.transcript.iter()),
+        tools: Cow::Borrowed(tools),
     }
 }
 
-fn messages(transcript: &Grown<Arc<Message>>) -> Vec<ModelMessage> {
-    let mut results = Results::of(transcript);
-    let mut names = Names::default();
-    let mut messages = Vec::new();
+fn messages<'a>(
+    transcript: impl ExactSizeIterator<Item = &'a Arc<Message>> + Clone,
+) -> Vec<ModelMessage<'a>> {
+    let mut results = Results::of(transcript.clone());
+    let mut names = Names::of(transcript.clone());
+    let mut messages = Vec::with_capacity(transcript.len());
     for message in transcript {
         match message.role {
             // What the runtime wrote is told apart in our own records; a provider knows only users.
             Role::User => {
                 let text = message.text();
-                if !text.trim().is_empty() {
+                if !is_blank(&text) {
                     messages.push(ModelMessage::User { text });
                 }
             }
             Role::Assistant => {
-                let (parts, called) = assistant(message, &mut names);
+                let (parts, results) = assistant(message, &mut names, &mut results);
                 // Providers refuse a message without content, and one adds nothing.
                 if !parts.is_empty() {
                     messages.push(ModelMessage::Assistant { parts });
                 }
                 // Directly after the calls, wherever the results stand in the transcript: what was
                 // said meanwhile comes after them.
-                let results = results.take(&called);
                 if !results.is_empty() {
                     messages.push(ModelMessage::Results { results });
                 }
@@ -63,140 +71,132 @@ fn messages(transcript: &Grown<Arc<Message>>) -> Vec<ModelMessage> {
     messages
 }
 
-/// A call in the order of its message: our name for it, and the one that goes out.
-type Called = (CallId, String);
-
-fn assistant(message: &Message, names: &mut Names) -> (Vec<AssistantPart>, Vec<Called>) {
-    let (mut parts, mut called) = (Vec::new(), Vec::new());
+/// What a model said in one message, and the results of its calls, in the order of the calls.
+fn assistant<'a>(
+    message: &'a Message,
+    names: &mut Names<'a>,
+    results: &mut Results<'a>,
+) -> (Vec<AssistantPart<'a>>, Vec<CallResult<'a>>) {
+    let mut parts = Vec::with_capacity(message.parts.len());
+    let mut given = Vec::with_capacity(calls_of(message).count());
     for part in &message.parts {
         match part {
-            Part::Text(text) if text.trim().is_empty() => {}
-            Part::Text(text) => parts.push(AssistantPart::Text(text.clone())),
-            Part::Reasoning { text, opaque } => {
-                parts.push(AssistantPart::Reasoning { text: text.clone(), opaque: opaque.clone() })
-            }
+            Part::Text(text) if is_blank(text) => {}
+            Part::Text(text) => parts.push(AssistantPart::Text(text.into())),
+            Part::Reasoning { text, opaque } => parts.push(AssistantPart::Reasoning {
+                text: text.into(),
+                opaque: opaque.as_deref().map(Cow::Borrowed),
+            }),
             Part::ToolCall { call, tool_use_id, tool, input } => {
                 let tool_use_id = names.name(tool_use_id);
-                called.push((*call, tool_use_id.clone()));
-                parts.push(AssistantPart::Call(WrittenCall {
-                    tool_use_id,
-                    tool: tool.clone(),
-                    input: input.clone(),
-                }));
+                let taken = results.take(*call).iter();
+                given.extend(taken.map(|result| result.outgoing(tool_use_id.clone())));
+                let (tool, input) = (Cow::Borrowed(&**tool), input.into());
+                parts.push(AssistantPart::Call(WrittenCall { tool_use_id, tool, input }));
             }
             // Only messages of role `tool` carry results.
             Part::ToolResult { .. } => {}
         }
     }
-    (parts, called)
+    (parts, given)
+}
+
+/// The calls of a message, by the names that the model gave them.
+fn calls_of(message: &Message) -> impl Iterator<Item = &str> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { tool_use_id, .. } => Some(tool_use_id.as_str()),
+        _ => None,
+    })
 }
 
 /// Names for calls that are unique in one request. Some servers number the calls of each turn
 /// anew or leave the id empty; sending that back would brick the session, so a repeated name is
 /// told apart, in the same way every time. Pairing goes by our own ids and not by these.
-#[derive(Default)]
-struct Names(HashSet<String>);
+enum Names<'a> {
+    /// The model itself told its calls apart, as nearly all do.
+    AsWritten,
+    Given(HashSet<Cow<'a, str>>),
+}
 
-impl Names {
-    fn name(&mut self, wanted: &str) -> String {
+impl<'a> Names<'a> {
+    fn of(transcript: impl Iterator<Item = &'a Arc<Message>>) -> Names<'a> {
+        let turns = transcript.filter(|message| message.role == Role::Assistant);
+        let wanted: Vec<&str> = turns.flat_map(|message| calls_of(message)).collect();
+        match wanted.iter().all(|name| !name.is_empty()) && are_distinct(wanted) {
+            true => Names::AsWritten,
+            false => Names::Given(HashSet::new()),
+        }
+    }
+
+    fn name(&mut self, wanted: &'a str) -> Cow<'a, str> {
+        let Names::Given(given) = self else { return Cow::Borrowed(wanted) };
         let base = if wanted.is_empty() { "call" } else { wanted };
-        let mut name = base.to_owned();
+        let mut name = Cow::Borrowed(base);
         let mut count = 1;
-        while wanted.is_empty() && count == 1 || self.0.contains(&name) {
-            name = format!("{base}_{count}");
+        while wanted.is_empty() && count == 1 || given.contains(&name) {
+            name = Cow::Owned(format!("{base}_{count}"));
             count += 1;
         }
-        self.0.insert(name.clone());
+        given.insert(name.clone());
         name
     }
 }
 
 /// The results of a transcript, each until it is placed. All of them are kept, also a second one
 /// for the same call, so that the validator sees what is wrong.
-struct Results<'a>(BTreeMap<CallId, Vec<(&'a Part, &'a ToolResult)>>);
+struct Results<'a>(Vec<Given<'a>>);
+
+struct Given<'a> {
+    call: CallId,
+    tool_use_id: &'a str,
+    tool: &'a str,
+    result: &'a ToolResult,
+    is_placed: bool,
+}
 
 impl<'a> Results<'a> {
-    fn of(transcript: &'a Grown<Arc<Message>>) -> Results<'a> {
-        let mut results: BTreeMap<CallId, Vec<_>> = BTreeMap::new();
-        let messages = transcript.iter();
-        for part in messages.filter(|m| m.role == Role::Tool).flat_map(|m| &m.parts) {
-            if let Part::ToolResult { call, result, .. } = part {
-                results.entry(*call).or_default().push((part, result));
+    fn of(transcript: impl Iterator<Item = &'a Arc<Message>> + Clone) -> Results<'a> {
+        let messages = transcript.filter(|message| message.role == Role::Tool);
+        let mut results = Vec::with_capacity(messages.clone().count());
+        for part in messages.flat_map(|message| &message.parts) {
+            if let Part::ToolResult { call, tool_use_id, tool, result } = part {
+                results.push(Given { call: *call, tool_use_id, tool, result, is_placed: false });
             }
         }
+        // Those of one call stay in their order.
+        results.sort_by_key(|given| given.call);
         Results(results)
     }
 
-    /// The results of these calls, in the order of the calls.
-    fn take(&mut self, called: &[Called]) -> Vec<CallResult> {
-        let mut taken = Vec::new();
-        for (call, tool_use_id) in called {
-            for (part, result) in self.0.remove(call).unwrap_or_default() {
-                taken.push(outgoing(part, tool_use_id.clone(), result));
-            }
-        }
+    /// The results of a call, which are placed with this.
+    fn take(&mut self, call: CallId) -> &[Given<'a>] {
+        let from = self.0.partition_point(|given| given.call < call);
+        let of_call = |given: &&Given<'_>| given.call == call && !given.is_placed;
+        let count = self.0[from..].iter().take_while(of_call).count();
+        let taken = &mut self.0[from..from + count];
+        taken.iter_mut().for_each(|given| given.is_placed = true);
         taken
     }
 
-    fn left(self) -> Vec<CallResult> {
-        let left = self.0.into_values().flatten();
-        left.map(|(part, result)| {
-            let id = match part {
-                Part::ToolResult { tool_use_id, .. } => tool_use_id.clone(),
-                _ => String::new(),
-            };
-            outgoing(part, id, result)
-        })
-        .collect()
+    fn left(self) -> Vec<CallResult<'a>> {
+        let left = self.0.iter().filter(|given| !given.is_placed);
+        left.map(|given| given.outgoing(Cow::Borrowed(given.tool_use_id))).collect()
     }
 }
 
-fn outgoing(part: &Part, tool_use_id: String, result: &ToolResult) -> CallResult {
-    let tool = match part {
-        Part::ToolResult { tool, .. } => tool.clone(),
-        _ => "".into(),
-    };
-    CallResult { tool_use_id, tool, content: result.content.clone(), is_error: result.is_error }
-}
-
-fn offer(tool: &Tool) -> ToolOffer {
-    let input_schema = match tool.confirm {
-        Confirm::Held => offered(&tool.input_schema),
-        Confirm::TwoPhase => with_confirmed(&offered(&tool.input_schema)),
-    };
-    ToolOffer { name: tool.name.clone(), description: tool.description.clone(), input_schema }
-}
-
-/// The schema as providers take it: one that they refuse would end every request of the agent. What is
-/// left out here still holds: the arguments are checked against the whole.
-fn offered(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    let Some(object) = schema.as_object_mut() else { return schema };
-    for at_the_root in ["oneOf", "anyOf", "allOf"] {
-        object.remove(at_the_root);
+impl<'a> Given<'a> {
+    fn outgoing(&self, tool_use_id: Cow<'a, str>) -> CallResult<'a> {
+        CallResult {
+            tool_use_id,
+            tool: Cow::Borrowed(self.tool),
+            content: Cow::Borrowed(&self.result.content),
+            is_error: self.result.is_error,
+        }
     }
-    object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-    schema
-}
-
-/// The schema of a two-phase tool as the model sees it. The tool's own schema never has the key:
-/// the configuration refuses such a tool.
-fn with_confirmed(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    let Some(object) = schema.as_object_mut() else { return schema };
-    let properties = object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-    if let Some(properties) = properties.as_object_mut() {
-        let confirmed = json!({
-            "type": "boolean",
-            "description": "Leave this out at first. Set it to true only when you are told that a person has approved this call.",
-        });
-        properties.insert("confirmed".into(), confirmed);
-    }
-    schema
 }
 
 /// The whole request as one text, in which equal requests are equal: for replays and snapshots.
-pub fn canonical(request: &ModelRequest) -> String {
+pub fn canonical(request: &ModelRequest<'_>) -> String {
     let messages: Vec<Value> = request.messages.iter().map(message_value).collect();
     let tools: Vec<Value> = request
         .tools
@@ -210,11 +210,11 @@ pub fn canonical(request: &ModelRequest) -> String {
 }
 
 /// Says which request is meant, in a line.
-pub fn fingerprint(request: &ModelRequest) -> String {
+pub fn fingerprint(request: &ModelRequest<'_>) -> String {
     Digest::of(canonical(request).as_bytes()).to_string()
 }
 
-fn message_value(message: &ModelMessage) -> Value {
+fn message_value(message: &ModelMessage<'_>) -> Value {
     match message {
         ModelMessage::User { text } => json!({"user": text}),
         ModelMessage::Assistant { parts } => {
@@ -222,7 +222,7 @@ fn message_value(message: &ModelMessage) -> Value {
         }
         ModelMessage::Results { results } => {
             let results = results.iter().map(|result| {
-                json!({"id": result.tool_use_id, "tool": &*result.tool,
+                json!({"id": result.tool_use_id, "tool": result.tool,
                        "content": result.content, "is_error": result.is_error})
             });
             json!({"results": results.collect::<Vec<_>>()})
@@ -230,12 +230,12 @@ fn message_value(message: &ModelMessage) -> Value {
     }
 }
 
-fn part_value(part: &AssistantPart) -> Value {
+fn part_value(part: &AssistantPart<'_>) -> Value {
     match part {
         AssistantPart::Text(text) => json!({"text": text}),
         AssistantPart::Reasoning { text, opaque } => json!({"reasoning": text, "opaque": opaque}),
         AssistantPart::Call(call) => {
-            json!({"call": call.tool_use_id, "tool": &*call.tool, "input": call.input})
+            json!({"call": call.tool_use_id, "tool": call.tool, "input": call.input})
         }
     }
 }

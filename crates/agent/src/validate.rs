@@ -6,7 +6,9 @@
 
 use std::collections::HashSet;
 
-use ports::model::{AssistantPart, ModelMessage, ModelRequest};
+use ports::model::{AssistantPart, CallResult, ModelMessage, ModelRequest};
+
+use crate::{are_distinct, is_blank};
 
 /// Why a request must not be sent. Any of these is a fault of ours, never of a person or a model.
 /// Messages are counted from 0.
@@ -36,96 +38,122 @@ pub enum Unpaired {
 
 /// Every call has exactly one result, in the very next message and in the order of the calls; no
 /// result is without a call; no id is used twice; and there is something for the model to answer.
-pub fn validate(request: &ModelRequest) -> Result<(), Unpaired> {
+pub fn validate(request: &ModelRequest<'_>) -> Result<(), Unpaired> {
     let messages = &request.messages;
     match messages.first() {
         None => return Err(Unpaired::NoMessages),
         Some(ModelMessage::Assistant { .. }) => return Err(Unpaired::NoOpening),
         Some(ModelMessage::User { .. } | ModelMessage::Results { .. }) => {}
     }
-    let mut known: HashSet<&str> = HashSet::new();
-    // The calls of the message before this one.
-    let mut open: Vec<&str> = Vec::new();
+    // Who repeats an id has to be found only where somebody does.
+    let mut known = (!are_distinct(all_calls(messages))).then(HashSet::new);
+    // The parts of the message before this one, if that was the model's.
+    let mut open: &[AssistantPart<'_>] = &[];
     for (at, message) in messages.iter().enumerate() {
         match message {
             ModelMessage::Results { results } => {
-                let given: Vec<&str> =
-                    results.iter().map(|result| result.tool_use_id.as_str()).collect();
-                paired(at, &open, &given)?;
-                open.clear();
+                paired(at, open, results)?;
+                open = &[];
             }
             ModelMessage::User { text } => {
-                unanswered(at, &open)?;
-                if text.trim().is_empty() {
+                unanswered(at, open)?;
+                if is_blank(text) {
                     return Err(Unpaired::Empty { at });
                 }
             }
             ModelMessage::Assistant { parts } => {
-                unanswered(at, &open)?;
+                unanswered(at, open)?;
                 if parts.is_empty() {
                     return Err(Unpaired::Empty { at });
                 }
-                open = calls(at, parts, &mut known)?;
+                sound(at, parts, known.as_mut())?;
+                open = parts;
             }
         }
     }
-    unanswered(messages.len(), &open)?;
+    unanswered(messages.len(), open)?;
     match messages.last() {
         Some(ModelMessage::Assistant { .. }) => Err(Unpaired::NothingNew),
         _ => Ok(()),
     }
 }
 
-fn calls<'a>(
+fn all_calls<'a>(messages: &'a [ModelMessage<'_>]) -> Vec<&'a str> {
+    let turns = messages.iter().filter_map(|message| match message {
+        ModelMessage::Assistant { parts } => Some(parts),
+        ModelMessage::User { .. } | ModelMessage::Results { .. } => None,
+    });
+    turns.flat_map(|parts| calls(parts)).collect()
+}
+
+fn calls<'a>(parts: &'a [AssistantPart<'_>]) -> impl Iterator<Item = &'a str> + Clone {
+    parts.iter().filter_map(|part| match part {
+        AssistantPart::Call(call) => Some(&*call.tool_use_id),
+        AssistantPart::Text(_) | AssistantPart::Reasoning { .. } => None,
+    })
+}
+
+/// `known` are the calls of earlier messages, where it has to be looked whether one is repeated.
+fn sound<'a>(
     at: usize,
-    parts: &'a [AssistantPart],
-    known: &mut HashSet<&'a str>,
-) -> Result<Vec<&'a str>, Unpaired> {
-    let mut calls = Vec::new();
+    parts: &'a [AssistantPart<'_>],
+    mut known: Option<&mut HashSet<&'a str>>,
+) -> Result<(), Unpaired> {
     for part in parts {
         match part {
             AssistantPart::Call(call) if call.tool_use_id.is_empty() => {
                 return Err(Unpaired::NoId { at });
             }
             AssistantPart::Call(call) => {
-                if !known.insert(&call.tool_use_id) {
-                    return Err(Unpaired::RepeatedCall { at, id: call.tool_use_id.clone() });
+                if known.as_mut().is_some_and(|known| !known.insert(&call.tool_use_id)) {
+                    let id = call.tool_use_id.clone().into_owned();
+                    return Err(Unpaired::RepeatedCall { at, id });
                 }
-                calls.push(call.tool_use_id.as_str());
             }
-            AssistantPart::Text(text) if text.trim().is_empty() => {
-                return Err(Unpaired::Empty { at });
-            }
+            AssistantPart::Text(text) if is_blank(text) => return Err(Unpaired::Empty { at }),
             AssistantPart::Text(_) | AssistantPart::Reasoning { .. } => {}
         }
     }
-    Ok(calls)
+    Ok(())
 }
 
-fn unanswered(at: usize, open: &[&str]) -> Result<(), Unpaired> {
-    match open.first() {
-        Some(id) => Err(Unpaired::NoResult { at: at - 1, id: (*id).to_owned() }),
+fn unanswered(at: usize, open: &[AssistantPart<'_>]) -> Result<(), Unpaired> {
+    match calls(open).next() {
+        Some(id) => Err(Unpaired::NoResult { at: at - 1, id: id.to_owned() }),
         None => Ok(()),
     }
 }
 
-fn paired(at: usize, open: &[&str], given: &[&str]) -> Result<(), Unpaired> {
+fn paired(
+    at: usize,
+    open: &[AssistantPart<'_>],
+    results: &[CallResult<'_>],
+) -> Result<(), Unpaired> {
+    let (open, given) = (calls(open), results.iter().map(|result| &*result.tool_use_id));
+    // No call of a message is there twice, so then no result is, either.
+    if !results.is_empty() && open.clone().eq(given.clone()) {
+        return Ok(());
+    }
+    Err(mispaired(at, &open.collect::<Vec<_>>(), &given.collect::<Vec<_>>()))
+}
+
+/// What is wrong with results that are not exactly those of the calls before them.
+fn mispaired(at: usize, open: &[&str], given: &[&str]) -> Unpaired {
     let mut seen = HashSet::new();
     for id in given {
         if !open.contains(id) {
-            return Err(Unpaired::NoCall { at, id: (*id).to_owned() });
+            return Unpaired::NoCall { at, id: (*id).to_owned() };
         }
         if !seen.insert(id) {
-            return Err(Unpaired::RepeatedResult { at, id: (*id).to_owned() });
+            return Unpaired::RepeatedResult { at, id: (*id).to_owned() };
         }
     }
     if let Some(id) = open.iter().find(|id| !given.contains(id)) {
-        return Err(Unpaired::NoResult { at: at - 1, id: (*id).to_owned() });
+        return Unpaired::NoResult { at: at - 1, id: (*id).to_owned() };
     }
     match given {
-        [] => Err(Unpaired::Empty { at }),
-        _ if given != open => Err(Unpaired::OutOfOrder { at }),
-        _ => Ok(()),
+        [] => Unpaired::Empty { at },
+        _ => Unpaired::OutOfOrder { at },
     }
 }
 

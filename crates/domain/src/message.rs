@@ -1,5 +1,6 @@
 //! The transcript.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::id::{CallId, MessageId};
@@ -68,15 +69,45 @@ pub enum Part {
 }
 
 impl Message {
-    pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        texts.join("\n")
+    /// All that is said in it. Most messages have one text, which is not copied.
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let mut whole = Cow::Borrowed(texts.next().unwrap_or_default());
+        for text in texts {
+            let whole = whole.to_mut();
+            whole.push('\n');
+            whole.push_str(text);
+        }
+        whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_of_a_message_are_its_lines() {
+        for (texts, whole) in [
+            (&[][..], ""),
+            (&["one"], "one"),
+            (&["", "two"], "\ntwo"),
+            (&["one", "", "two\n"], "one\n\ntwo\n"),
+        ] {
+            let thought = Part::Reasoning { text: "hm".into(), opaque: None };
+            let texts = texts.iter().map(|text| Part::Text((*text).into()));
+            let message = Message {
+                id: MessageId::new(1, 1),
+                role: Role::User,
+                origin: Origin::Own,
+                by: None,
+                parts: [thought].into_iter().chain(texts).collect(),
+                at: Timestamp::from_ms(1),
+            };
+            assert_eq!(message.text(), whole);
+        }
     }
 }

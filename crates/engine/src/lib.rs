@@ -134,8 +134,9 @@ impl Engine {
         setup: Setup,
         toolboxes: Vec<Arc<dyn Toolbox>>,
     ) -> Result<Engine, Error> {
-        let agents = setup.agents.into_iter().map(|agent| (agent.id.clone(), agent)).collect();
-        let tools = tools::Tools::new(setup.tools, toolboxes);
+        let agents: HashMap<_, _> =
+            setup.agents.into_iter().map(|agent| (agent.id.clone(), agent)).collect();
+        let tools = tools::Tools::new(setup.tools, toolboxes, agents.keys());
         let thinking = Semaphore::new(setup.limits.thinking_at_once);
         let executing = Semaphore::new(setup.limits.executing_at_once);
         let engine = Engine(Arc::new(Inner {
@@ -213,8 +214,7 @@ impl Engine {
 
     /// Names of what an agent is offered now.
     pub fn offered(&self, agent: &AgentSetup) -> Vec<Arc<str>> {
-        let hosts = self.0.tools.offered(&agent.tools);
-        hosts.iter().map(|host| host.tool().name.clone()).collect()
+        self.0.tools.offered(agent).names().cloned().collect()
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {

@@ -8,6 +8,7 @@ use domain::grant::ClearedBy;
 use domain::hold::{Edited, Hold, Preview, Question, Risk};
 use domain::id::{CallId, SessionId, StreamId};
 use domain::json::Arguments;
+use domain::message::Part;
 use domain::person::{Audience, PersonId};
 use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
@@ -18,7 +19,7 @@ use domain::session::{
     HoldSpec, Home, RuledCall, Ruling, Session, Written, audience_for, default_audience,
 };
 use domain::tool::{Confirm, Place, Tool};
-use ports::model::{ModelTurn, WrittenCall};
+use ports::model::WrittenCall;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
 use crate::secrets::{scope_of, scrubbed_preview, written};
@@ -29,25 +30,32 @@ impl Engine {
         &self,
         session: &Session,
         agent: &AgentSetup,
-        turn: &ModelTurn,
+        calls: Vec<WrittenCall<'static>>,
+        beside: &[Part],
     ) -> Vec<RuledCall> {
-        let rationale = rationale(turn);
-        let mut ruled = Vec::with_capacity(turn.calls.len());
-        for (index, call) in turn.calls.iter().enumerate() {
+        let rationale = rationale(beside);
+        let mut ruled = Vec::with_capacity(calls.len());
+        for (index, call) in calls.into_iter().enumerate() {
             let id = CallId::new(self.now().as_ms(), self.0.chance.bits());
-            let ruling = if index >= domain::limits::CALLS_PER_TURN_MAX {
-                malformed(format!(
+            let offered = self.0.tools.offered(agent);
+            let host = offered.host(&call.tool);
+            let ruling = match host {
+                _ if index >= domain::limits::CALLS_PER_TURN_MAX => malformed(format!(
                     "Not run: at most {} calls fit into one turn.",
                     domain::limits::CALLS_PER_TURN_MAX
-                ))
-            } else {
-                self.rule(session, agent, id, call, rationale.as_deref()).await
+                )),
+                None => malformed(format!(
+                    "There is no tool `{}`. The tools are: {}.",
+                    call.tool,
+                    offered.names().map(|name| &**name).collect::<Vec<_>>().join(", ")
+                )),
+                Some(host) => self.rule(session, host, id, &call, rationale.as_deref()).await,
             };
             let written = Written {
                 id,
-                tool_use_id: call.tool_use_id.clone(),
-                tool: call.tool.clone(),
-                input: call.input.clone(),
+                tool_use_id: call.tool_use_id.into_owned(),
+                tool: host.map_or_else(|| (*call.tool).into(), |host| host.tool().name.clone()),
+                input: call.input.into_owned(),
             };
             ruled.push(RuledCall { written, ruling });
         }
@@ -57,20 +65,11 @@ impl Engine {
     async fn rule(
         &self,
         session: &Session,
-        agent: &AgentSetup,
+        host: &Arc<dyn ToolHost>,
         id: CallId,
-        written: &WrittenCall,
+        written: &WrittenCall<'_>,
         rationale: Option<&str>,
     ) -> Ruling {
-        let offered = self.0.tools.offered(&agent.tools);
-        let Some(host) = offered.iter().find(|host| host.tool().name == written.tool) else {
-            let known: Vec<&str> = offered.iter().map(|host| &*host.tool().name).collect();
-            return malformed(format!(
-                "There is no tool `{}`. The tools are: {}.",
-                written.tool,
-                known.join(", ")
-            ));
-        };
         let tool = host.tool();
         let arguments = match Arguments::parse(written.input.as_bytes()) {
             Ok(arguments) => arguments,
@@ -99,7 +98,7 @@ impl Engine {
         session: &Session,
         host: &Arc<dyn ToolHost>,
         id: CallId,
-        written: &WrittenCall,
+        written: &WrittenCall<'_>,
         arguments: Arguments,
         rationale: Option<&str>,
     ) -> Ruling {
@@ -123,7 +122,7 @@ impl Engine {
         };
         let proposal = Proposal {
             id,
-            tool_use_id: written.tool_use_id.clone(),
+            tool_use_id: written.tool_use_id.clone().into_owned(),
             agent: session.agent.clone(),
             session: Some(session.id),
             arguments,
@@ -354,12 +353,11 @@ fn malformed(why: String) -> Ruling {
 }
 
 /// The model's words beside its calls: shown to people as the model's, never as ours.
-fn rationale(turn: &ModelTurn) -> Option<String> {
-    let texts: Vec<&str> = turn
-        .parts
+fn rationale(beside: &[Part]) -> Option<String> {
+    let texts: Vec<&str> = beside
         .iter()
         .filter_map(|part| match part {
-            domain::message::Part::Text(text) if !text.trim().is_empty() => Some(text.as_str()),
+            Part::Text(text) if !text.trim().is_empty() => Some(text.as_str()),
             _ => None,
         })
         .collect();

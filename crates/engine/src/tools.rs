@@ -1,15 +1,29 @@
 //! Which tools there are: the fixed ones of the configuration, and those of boxes, which come and go.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use domain::tool::Tool;
+use ports::model::ToolOffer;
 use ports::tool_host::ToolHost;
 use ports::toolbox::{Shelf, Toolbox};
+
+use crate::AgentSetup;
 
 pub(crate) struct Tools {
     fixed: HashMap<Arc<str>, Arc<dyn ToolHost>>,
     boxes: Vec<Arc<dyn Toolbox>>,
+    /// What each agent was offered last.
+    offered: HashMap<Arc<str>, Mutex<Option<Arc<Offered>>>>,
+}
+
+/// What an agent is offered, ready to be put to its model: making it again for every thought would cost
+/// more than all that was said.
+pub(crate) struct Offered {
+    pub(crate) hosts: Vec<Arc<dyn ToolHost>>,
+    pub(crate) offers: Vec<ToolOffer>,
+    /// The boxes that this was taken from.
+    shelves: Vec<Arc<Shelf>>,
 }
 
 /// All tools as they were at one moment, for whoever must not see them change.
@@ -19,9 +33,14 @@ pub(crate) struct ToolsNow<'a> {
 }
 
 impl Tools {
-    pub(crate) fn new(fixed: Vec<Arc<dyn ToolHost>>, boxes: Vec<Arc<dyn Toolbox>>) -> Tools {
+    pub(crate) fn new<'a>(
+        fixed: Vec<Arc<dyn ToolHost>>,
+        boxes: Vec<Arc<dyn Toolbox>>,
+        agents: impl Iterator<Item = &'a Arc<str>>,
+    ) -> Tools {
         let fixed = fixed.into_iter().map(|host| (host.tool().name.clone(), host)).collect();
-        Tools { fixed, boxes }
+        let offered = agents.map(|id| (id.clone(), Mutex::default())).collect();
+        Tools { fixed, boxes, offered }
     }
 
     pub(crate) fn now(&self) -> ToolsNow<'_> {
@@ -34,28 +53,62 @@ impl Tools {
         self.fixed.get(name).cloned().or_else(boxed)
     }
 
-    /// What an agent that lists these names is offered. The name of a box means all that is in it.
-    pub(crate) fn offered(&self, names: &[Arc<str>]) -> Vec<Arc<dyn ToolHost>> {
-        let mut offered: Vec<Arc<dyn ToolHost>> = Vec::with_capacity(names.len());
+    /// What this agent is offered now. It is the same as last time until a box puts something else on
+    /// its shelf.
+    pub(crate) fn offered(&self, agent: &AgentSetup) -> Arc<Offered> {
+        let now = self.now();
+        let Some(last) = self.offered.get(&agent.id) else {
+            return Arc::new(self.offer(&agent.tools, now));
+        };
+        let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &*last {
+            Some(offered) if offered.is_of(&now.shelves) => offered.clone(),
+            _ => last.insert(Arc::new(self.offer(&agent.tools, now))).clone(),
+        }
+    }
+
+    fn offer(&self, names: &[Arc<str>], now: ToolsNow<'_>) -> Offered {
+        let hosts = self.listed(names, &now);
+        let offers = hosts.iter().map(|host| agent::offer(host.tool())).collect();
+        Offered { hosts, offers, shelves: now.shelves }
+    }
+
+    /// The tools that these names mean. The name of a box means all that is in it.
+    fn listed(&self, names: &[Arc<str>], now: &ToolsNow<'_>) -> Vec<Arc<dyn ToolHost>> {
+        let mut listed: Vec<Arc<dyn ToolHost>> = Vec::with_capacity(names.len());
         for name in names {
-            match self.boxes.iter().find(|it| it.name() == &**name) {
-                None => offered.extend(self.get(name)),
-                Some(toolbox) => {
-                    let shelf = toolbox.shelf();
+            match self.boxes.iter().position(|it| it.name() == &**name) {
+                None => listed.extend(now.get(name).cloned()),
+                Some(at) => {
+                    let shelf = &now.shelves[at];
                     let hosts = shelf.offered.iter().filter_map(|name| shelf.hosts.get(name));
-                    offered.extend(hosts.cloned());
+                    listed.extend(hosts.cloned());
                 }
             }
         }
         // One that is listed by itself and also with its box is offered once.
-        let mut seen: Vec<Arc<str>> = Vec::with_capacity(offered.len());
-        offered.retain(|host| {
+        let mut seen: Vec<Arc<str>> = Vec::with_capacity(listed.len());
+        listed.retain(|host| {
             let name = host.tool().name.clone();
             let is_new = !seen.contains(&name);
             seen.push(name);
             is_new
         });
-        offered
+        listed
+    }
+}
+
+impl Offered {
+    fn is_of(&self, shelves: &[Arc<Shelf>]) -> bool {
+        self.shelves.iter().map(Arc::as_ptr).eq(shelves.iter().map(Arc::as_ptr))
+    }
+
+    pub(crate) fn host(&self, name: &str) -> Option<&Arc<dyn ToolHost>> {
+        self.hosts.iter().find(|host| &*host.tool().name == name)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.hosts.iter().map(|host| &host.tool().name)
     }
 }
 

@@ -13,14 +13,14 @@
 //! impl Model for Parrot {
 //!     async fn think(
 //!         &self,
-//!         request: &ModelRequest,
+//!         request: &ModelRequest<'_>,
 //!         _: DeltaSink,
 //!         _: CancellationToken,
 //!     ) -> Result<ModelTurn, ModelError> {
 //!         let Some(ModelMessage::User { text }) = request.messages.last() else {
 //!             return Err(ModelError::Malformed("nothing was said".into()));
 //!         };
-//!         Ok(ModelTurn { parts: vec![Part::Text(text.clone())], ..ModelTurn::default() })
+//!         Ok(ModelTurn { parts: vec![Part::Text(text.to_string())], ..ModelTurn::default() })
 //!     }
 //! }
 //! ```

@@ -38,7 +38,7 @@ pub(crate) trait Api: Send + Sync + 'static {
     fn body(
         &self,
         settings: &Settings,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         names: &Names,
         paused: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error>;
@@ -75,7 +75,7 @@ impl<A: Api> Client<A> {
 impl<A: Api> Model for Client<A> {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
@@ -135,7 +135,11 @@ impl Show {
 
 impl<A: Api> Client<A> {
     /// One turn, in as many pieces as the provider makes of it.
-    async fn turn(&self, request: &ModelRequest, mut show: Show) -> Result<ModelTurn, ModelError> {
+    async fn turn(
+        &self,
+        request: &ModelRequest<'_>,
+        mut show: Show,
+    ) -> Result<ModelTurn, ModelError> {
         let names = Names::of(request);
         let mut turn = ModelTurn::default();
         let mut paused: Vec<Box<RawValue>> = Vec::new();
@@ -277,8 +281,8 @@ impl<A: Api> Client<A> {
     }
 }
 
-fn own(call: WrittenCall, names: &Names) -> WrittenCall {
-    WrittenCall { tool: names.own(&call.tool).into(), ..call }
+fn own(call: WrittenCall<'static>, names: &Names) -> WrittenCall<'static> {
+    WrittenCall { tool: names.own(&call.tool).to_owned().into(), ..call }
 }
 
 fn sum(a: Usage, b: Usage) -> Usage {

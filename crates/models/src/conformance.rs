@@ -68,7 +68,7 @@ pub async fn parallel_calls(model: &dyn Model) {
     let (turn, _) = think(model, &request).await;
     assert_eq!(echoed(&turn), ["one", "two"]);
     let mut ids: Vec<&str> =
-        first.calls.iter().chain(&turn.calls).map(|call| call.tool_use_id.as_str()).collect();
+        first.calls.iter().chain(&turn.calls).map(|call| &*call.tool_use_id).collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 3, "every call has an id of its own: {ids:?}");
@@ -100,21 +100,25 @@ pub async fn stopped_before_it_began(model: &dyn Model) {
     assert!(matches!(told, Err(ModelError::Stopped)), "stopped, and not {told:?}");
 }
 
-fn request(messages: Vec<ModelMessage>) -> ModelRequest {
+fn request(messages: Vec<ModelMessage<'_>>) -> ModelRequest<'_> {
     let echo = ToolOffer {
         name: "echo".into(),
         description: "Says it again.".into(),
         input_schema: json!({"type": "object", "properties": {"text": {"type": "string"}},
                              "required": ["text"]}),
     };
-    ModelRequest { system: Some("You are being tested.".into()), messages, tools: vec![echo] }
+    ModelRequest {
+        system: Some("You are being tested.".into()),
+        messages,
+        tools: vec![echo].into(),
+    }
 }
 
-fn user(text: &str) -> ModelMessage {
+fn user(text: &str) -> ModelMessage<'_> {
     ModelMessage::User { text: text.into() }
 }
 
-async fn think(model: &dyn Model, request: &ModelRequest) -> (ModelTurn, Vec<Delta>) {
+async fn think(model: &dyn Model, request: &ModelRequest<'_>) -> (ModelTurn, Vec<Delta>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink: DeltaSink = {
         let seen = seen.clone();
@@ -139,12 +143,13 @@ fn echoed(turn: &ModelTurn) -> Vec<String> {
     texts.collect()
 }
 
-fn go_on(request: &mut ModelRequest, turn: &ModelTurn, contents: &[&str]) {
+fn go_on<'a>(request: &mut ModelRequest<'a>, turn: &'a ModelTurn, contents: &[&'a str]) {
     let parts = turn.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(AssistantPart::Text(text.clone())),
-        Part::Reasoning { text, opaque } => {
-            Some(AssistantPart::Reasoning { text: text.clone(), opaque: opaque.clone() })
-        }
+        Part::Text(text) => Some(AssistantPart::Text(text.into())),
+        Part::Reasoning { text, opaque } => Some(AssistantPart::Reasoning {
+            text: text.into(),
+            opaque: opaque.as_deref().map(Into::into),
+        }),
         Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     });
     let calls = turn.calls.iter().cloned().map(AssistantPart::Call);

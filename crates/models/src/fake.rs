@@ -271,7 +271,7 @@ impl Chance for NoChance {
 /// The answer, and what was shown on the way.
 pub(crate) async fn think(
     model: &dyn Model,
-    request: &ModelRequest,
+    request: &ModelRequest<'_>,
 ) -> (Result<ModelTurn, ModelError>, Vec<Delta>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink: DeltaSink = {
@@ -283,11 +283,11 @@ pub(crate) async fn think(
     (turn, deltas)
 }
 
-pub(crate) fn hello() -> ModelRequest {
+pub(crate) fn hello() -> ModelRequest<'static> {
     asking(vec![ModelMessage::User { text: "Hello".into() }])
 }
 
-pub(crate) fn asking(messages: Vec<ModelMessage>) -> ModelRequest {
+pub(crate) fn asking(messages: Vec<ModelMessage<'_>>) -> ModelRequest<'_> {
     let tool = |name: &str| ToolOffer {
         name: name.into(),
         description: format!("Does {name}."),
@@ -296,17 +296,18 @@ pub(crate) fn asking(messages: Vec<ModelMessage>) -> ModelRequest {
     ModelRequest {
         system: Some("Be careful.".into()),
         messages,
-        tools: vec![tool("shell"), tool("human.ask")],
+        tools: vec![tool("shell"), tool("human.ask")].into(),
     }
 }
 
 /// The parts of a turn as they stand in the next request.
-pub(crate) fn assistant(turn: &ModelTurn) -> ModelMessage {
+pub(crate) fn assistant(turn: &ModelTurn) -> ModelMessage<'_> {
     let parts = turn.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(AssistantPart::Text(text.clone())),
-        Part::Reasoning { text, opaque } => {
-            Some(AssistantPart::Reasoning { text: text.clone(), opaque: opaque.clone() })
-        }
+        Part::Text(text) => Some(AssistantPart::Text(text.into())),
+        Part::Reasoning { text, opaque } => Some(AssistantPart::Reasoning {
+            text: text.into(),
+            opaque: opaque.as_deref().map(Into::into),
+        }),
         Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     });
     let calls = turn.calls.iter().cloned().map(AssistantPart::Call);

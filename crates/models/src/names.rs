@@ -19,7 +19,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn of(request: &ModelRequest) -> Names {
+    pub(crate) fn of(request: &ModelRequest<'_>) -> Names {
         let mut tools: BTreeSet<&str> = request.tools.iter().map(|tool| &*tool.name).collect();
         let mut ids = BTreeSet::new();
         for message in &request.messages {
@@ -29,12 +29,12 @@ impl Names {
                     for part in parts {
                         if let AssistantPart::Call(call) = part {
                             tools.insert(&call.tool);
-                            ids.insert(call.tool_use_id.as_str());
+                            ids.insert(&*call.tool_use_id);
                         }
                     }
                 }
                 ModelMessage::Results { results } => {
-                    ids.extend(results.iter().map(|result| result.tool_use_id.as_str()));
+                    ids.extend(results.iter().map(|result| &*result.tool_use_id));
                 }
             }
         }

@@ -59,11 +59,14 @@ fn is_zero(number: &usize) -> bool {
 
 /// The parts of a turn with its calls where they were: each piece of thinking behind as many calls
 /// as came before it, and text behind the thinking that led to it.
-pub(crate) fn in_place(parts: &[AssistantPart], api: Api) -> Vec<&AssistantPart> {
+pub(crate) fn in_place<'a, 'b>(
+    parts: &'a [AssistantPart<'b>],
+    api: Api,
+) -> Vec<&'a AssistantPart<'b>> {
     let (calls, others): (Vec<_>, Vec<_>) =
         parts.iter().partition(|part| matches!(part, AssistantPart::Call(_)));
     let mut behind = 0;
-    let mut placed: Vec<Vec<&AssistantPart>> = vec![Vec::new(); calls.len() + 1];
+    let mut placed: Vec<Vec<&AssistantPart<'_>>> = vec![Vec::new(); calls.len() + 1];
     for part in others {
         if let AssistantPart::Reasoning { opaque, .. } = part
             && let Some(opaque) = Opaque::read(opaque.as_deref(), api)
@@ -87,12 +90,12 @@ mod tests {
 
     use super::*;
 
-    fn thought(text: &str, after_calls: usize) -> AssistantPart {
+    fn thought(text: &str, after_calls: usize) -> AssistantPart<'_> {
         let opaque = Opaque { after_calls, ..Opaque::of(Api::Anthropic) }.write();
-        AssistantPart::Reasoning { text: text.into(), opaque }
+        AssistantPart::Reasoning { text: text.into(), opaque: opaque.map(Into::into) }
     }
 
-    fn call(id: &str) -> AssistantPart {
+    fn call(id: &str) -> AssistantPart<'_> {
         let call = WrittenCall { tool_use_id: id.into(), tool: "t".into(), input: "{}".into() };
         AssistantPart::Call(call)
     }
@@ -104,7 +107,7 @@ mod tests {
         let names: Vec<&str> = in_place(&parts, Api::Anthropic)
             .into_iter()
             .map(|part| match part {
-                AssistantPart::Text(text) | AssistantPart::Reasoning { text, .. } => text.as_str(),
+                AssistantPart::Text(text) | AssistantPart::Reasoning { text, .. } => &**text,
                 AssistantPart::Call(call) => &call.tool_use_id,
             })
             .collect();

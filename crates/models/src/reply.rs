@@ -38,7 +38,7 @@ pub(crate) enum Progress {
 pub(crate) struct Reply {
     pub(crate) parts: Vec<Part>,
     /// With the tools' names as the provider has them.
-    pub(crate) calls: Vec<WrittenCall>,
+    pub(crate) calls: Vec<WrittenCall<'static>>,
     pub(crate) usage: Usage,
     pub(crate) end: End,
 }

@@ -1,5 +1,6 @@
 //! Whoever thinks: a vendor's model, a local one, a script.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,41 +9,44 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 /// One request, rebuilt from our own transcript every time. The validator in `agent` has passed it.
+///
+/// It borrows what was said: a long conversation is not copied for every thought. Whoever keeps a
+/// request longer than the thought takes [`ModelRequest::into_owned`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct ModelRequest {
-    pub system: Option<String>,
-    pub messages: Vec<ModelMessage>,
-    pub tools: Vec<ToolOffer>,
+pub struct ModelRequest<'a> {
+    pub system: Option<Cow<'a, str>>,
+    pub messages: Vec<ModelMessage<'a>>,
+    pub tools: Cow<'a, [ToolOffer]>,
 }
 
 /// A message in the order that providers demand: results directly after the calls they belong to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ModelMessage {
-    User { text: String },
-    Assistant { parts: Vec<AssistantPart> },
-    Results { results: Vec<CallResult> },
+pub enum ModelMessage<'a> {
+    User { text: Cow<'a, str> },
+    Assistant { parts: Vec<AssistantPart<'a>> },
+    Results { results: Vec<CallResult<'a>> },
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum AssistantPart {
-    Text(String),
-    Reasoning { text: String, opaque: Option<String> },
-    Call(WrittenCall),
+pub enum AssistantPart<'a> {
+    Text(Cow<'a, str>),
+    Reasoning { text: Cow<'a, str>, opaque: Option<Cow<'a, str>> },
+    Call(WrittenCall<'a>),
 }
 
 /// A call exactly as the model wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenCall {
-    pub tool_use_id: String,
-    pub tool: Arc<str>,
-    pub input: String,
+pub struct WrittenCall<'a> {
+    pub tool_use_id: Cow<'a, str>,
+    pub tool: Cow<'a, str>,
+    pub input: Cow<'a, str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallResult {
-    pub tool_use_id: String,
-    pub tool: Arc<str>,
-    pub content: String,
+pub struct CallResult<'a> {
+    pub tool_use_id: Cow<'a, str>,
+    pub tool: Cow<'a, str>,
+    pub content: Cow<'a, str>,
     pub is_error: bool,
 }
 
@@ -54,12 +58,76 @@ pub struct ToolOffer {
     pub input_schema: Value,
 }
 
+impl ModelRequest<'_> {
+    /// The same request, for whoever keeps it.
+    pub fn into_owned(self) -> ModelRequest<'static> {
+        ModelRequest {
+            system: self.system.map(owned),
+            messages: self.messages.into_iter().map(ModelMessage::into_owned).collect(),
+            tools: Cow::Owned(self.tools.into_owned()),
+        }
+    }
+}
+
+impl ModelMessage<'_> {
+    pub fn into_owned(self) -> ModelMessage<'static> {
+        match self {
+            ModelMessage::User { text } => ModelMessage::User { text: owned(text) },
+            ModelMessage::Assistant { parts } => {
+                let parts = parts.into_iter().map(AssistantPart::into_owned);
+                ModelMessage::Assistant { parts: parts.collect() }
+            }
+            ModelMessage::Results { results } => {
+                let results = results.into_iter().map(CallResult::into_owned);
+                ModelMessage::Results { results: results.collect() }
+            }
+        }
+    }
+}
+
+impl AssistantPart<'_> {
+    pub fn into_owned(self) -> AssistantPart<'static> {
+        match self {
+            AssistantPart::Text(text) => AssistantPart::Text(owned(text)),
+            AssistantPart::Reasoning { text, opaque } => {
+                AssistantPart::Reasoning { text: owned(text), opaque: opaque.map(owned) }
+            }
+            AssistantPart::Call(call) => AssistantPart::Call(call.into_owned()),
+        }
+    }
+}
+
+impl WrittenCall<'_> {
+    pub fn into_owned(self) -> WrittenCall<'static> {
+        WrittenCall {
+            tool_use_id: owned(self.tool_use_id),
+            tool: owned(self.tool),
+            input: owned(self.input),
+        }
+    }
+}
+
+impl CallResult<'_> {
+    pub fn into_owned(self) -> CallResult<'static> {
+        CallResult {
+            tool_use_id: owned(self.tool_use_id),
+            tool: owned(self.tool),
+            content: owned(self.content),
+            is_error: self.is_error,
+        }
+    }
+}
+
+fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
+}
+
 /// A complete turn. There is no way to report half of one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelTurn {
     /// Text and reasoning only; calls are apart.
     pub parts: Vec<Part>,
-    pub calls: Vec<WrittenCall>,
+    pub calls: Vec<WrittenCall<'static>>,
     pub usage: Usage,
 }
 
@@ -109,7 +177,7 @@ pub enum ModelError {
 pub trait Model: Send + Sync {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError>;

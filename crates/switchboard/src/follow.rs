@@ -190,7 +190,7 @@ impl Switchboard {
         if text.trim().is_empty() {
             return Ok(false);
         }
-        self.say_at_home(happening, &message.id.to_string(), |_| text.clone()).await
+        self.say_at_home(happening, &message.id.to_string(), |_| text.to_string()).await
     }
 
     async fn say_at_home(

@@ -6,10 +6,11 @@ use domain::message::Origin;
 use domain::person::PersonId;
 use domain::session::{Queued, Run, RunStatus};
 use domain::time::Timestamp;
-use domain::tool::{Effects, Place};
+use domain::tool::{Confirm, Effects, Place, Tool};
 use proptest::prelude::*;
 
 use super::*;
+use crate::offer::offer;
 use crate::validate::{Unpaired, validate};
 
 fn call_id(number: u32) -> CallId {
@@ -62,18 +63,18 @@ fn session(transcript: Vec<Arc<Message>>) -> Session {
 }
 
 /// The request of a session whose agent has neither instructions nor tools.
-fn bare(session: &Session) -> ModelRequest {
+fn bare(session: &Session) -> ModelRequest<'_> {
     request(session, None, &[])
 }
 
 /// A request in a few words: `user: …`, `model: text, toolu_1`, `results: toolu_1=out 1`.
-fn picture(request: &ModelRequest) -> String {
+fn picture(request: &ModelRequest<'_>) -> String {
     let lines = request.messages.iter().map(|message| match message {
         ModelMessage::User { text } => format!("user: {text}"),
         ModelMessage::Assistant { parts } => {
             let parts = parts.iter().map(|part| match part {
                 AssistantPart::Text(text) => text.clone(),
-                AssistantPart::Reasoning { text, .. } => format!("({text})"),
+                AssistantPart::Reasoning { text, .. } => format!("({text})").into(),
                 AssistantPart::Call(call) => call.tool_use_id.clone(),
             });
             format!("model: {}", parts.collect::<Vec<_>>().join(", "))
@@ -88,7 +89,8 @@ fn picture(request: &ModelRequest) -> String {
 
 #[track_caller]
 fn check(transcript: Vec<Arc<Message>>, wanted: &str) {
-    let request = bare(&session(transcript));
+    let session = session(transcript);
+    let request = bare(&session);
     assert_eq!(picture(&request), wanted);
     assert_eq!(validate(&request), Ok(()));
 }
@@ -160,7 +162,8 @@ fn repeated_ids_of_a_careless_model_are_told_apart() {
 fn reasoning_goes_back_unchanged() {
     let thought = Part::Reasoning { text: "hm".into(), opaque: Some("sig==".into()) };
     let turn = message(Role::Assistant, Origin::Own, vec![thought, call(1, "a")]);
-    let request = bare(&session(vec![user("go"), turn, results(&[1])]));
+    let session = session(vec![user("go"), turn, results(&[1])]);
+    let request = bare(&session);
     let ModelMessage::Assistant { parts } = &request.messages[1] else { panic!("not a turn") };
     assert_eq!(
         parts[0],
@@ -224,8 +227,8 @@ fn two_phase_tools_are_offered_with_an_optional_confirmed() {
         tool("human_intervention.request", schema.clone(), Confirm::Held),
         tool("bare", json!({"type": "object"}), Confirm::TwoPhase),
     ];
-    let tools: Vec<&Tool> = tools.iter().collect();
-    let request = request(&session(vec![user("go")]), Some("Be kind."), &tools);
+    let (session, offers) = (session(vec![user("go")]), tools.each_ref().map(offer));
+    let request = request(&session, Some("Be kind."), &offers);
     assert_eq!(request.system.as_deref(), Some("Be kind."));
     let [deploy, human, bare] = &request.tools[..] else { panic!("three tools are offered") };
     assert_eq!(deploy.input_schema["properties"]["confirmed"]["type"], "boolean");
@@ -237,11 +240,14 @@ fn two_phase_tools_are_offered_with_an_optional_confirmed() {
 
 #[test]
 fn equal_requests_and_only_those_have_equal_fingerprints() {
-    let base = bare(&session(vec![user("go"), calls(&[1]), results(&[1])]));
+    let sessions = [
+        session(vec![user("go"), calls(&[1]), results(&[1])]),
+        session(vec![user("go"), calls(&[1]), results(&[1]), user("x")]),
+    ];
+    let [base, other] = sessions.each_ref().map(bare);
     assert_eq!(fingerprint(&base), fingerprint(&base.clone()));
     let mut seen = vec![fingerprint(&base)];
-    let other = bare(&session(vec![user("go"), calls(&[1]), results(&[1]), user("x")]));
-    let system = ModelRequest { system: Some(String::new()), ..base.clone() };
+    let system = ModelRequest { system: Some("".into()), ..base.clone() };
     let mut failed = base.clone();
     if let Some(ModelMessage::Results { results }) = failed.messages.last_mut() {
         results[0].is_error = true;
@@ -325,15 +331,28 @@ proptest! {
                 })),
                 ModelMessage::Results { results } => given.extend(results.iter().map(|result| {
                     let number = result.content.strip_prefix("out ").unwrap_or_default();
-                    (result.tool_use_id.clone(), format!("{{\"n\": {number}}}"))
+                    (result.tool_use_id.clone(), format!("{{\"n\": {number}}}").into())
                 })),
                 ModelMessage::User { .. } => {}
             }
         }
         prop_assert_eq!(wanted, given);
-        // I-26: the same session, the same bytes.
-        let again = bare(&session.clone());
-        prop_assert_eq!(canonical(&built), canonical(&again));
+        // I-26: the same session, the same bytes, and whoever keeps a request keeps all of it.
+        let again = session.clone();
+        prop_assert_eq!(canonical(&built), canonical(&bare(&again)));
+        prop_assert_eq!(built.clone().into_owned(), built);
+    }
+
+    #[test]
+    fn names_that_need_no_telling_apart_stay_as_they_would(
+        wanted in prop::collection::vec("(call)?(_[12])?|[ab]|toolu_[0-9]{1,3}", 0..6),
+    ) {
+        let parts = wanted.iter().zip(1..).map(|(name, number)| call(number, name)).collect();
+        let turn = message(Role::Assistant, Origin::Own, parts);
+        let (mut names, mut one_by_one) = (Names::of([&turn].into_iter()), Names::Given(HashSet::new()));
+        for name in calls_of(&turn) {
+            prop_assert_eq!(names.name(name), one_by_one.name(name));
+        }
     }
 
     #[test]

@@ -3,25 +3,25 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn user(text: &str) -> ModelMessage {
+fn user(text: &str) -> ModelMessage<'_> {
     ModelMessage::User { text: text.into() }
 }
 
-fn calls(ids: &[&str]) -> ModelMessage {
+fn calls<'a>(ids: &[&'a str]) -> ModelMessage<'a> {
     let parts = ids.iter().map(|id| {
-        let (tool_use_id, tool) = ((*id).to_owned(), "shell".into());
+        let (tool_use_id, tool) = ((*id).into(), "shell".into());
         AssistantPart::Call(WrittenCall { tool_use_id, tool, input: "{}".into() })
     });
     ModelMessage::Assistant { parts: parts.collect() }
 }
 
-fn says(text: &str) -> ModelMessage {
+fn says(text: &str) -> ModelMessage<'_> {
     ModelMessage::Assistant { parts: vec![AssistantPart::Text(text.into())] }
 }
 
-fn results(ids: &[&str]) -> ModelMessage {
+fn results<'a>(ids: &[&'a str]) -> ModelMessage<'a> {
     let results = ids.iter().map(|id| CallResult {
-        tool_use_id: (*id).to_owned(),
+        tool_use_id: (*id).into(),
         tool: "shell".into(),
         content: "ok".into(),
         is_error: false,
@@ -29,12 +29,12 @@ fn results(ids: &[&str]) -> ModelMessage {
     ModelMessage::Results { results: results.collect() }
 }
 
-fn request(messages: Vec<ModelMessage>) -> ModelRequest {
-    ModelRequest { system: None, messages, tools: Vec::new() }
+fn request(messages: Vec<ModelMessage<'_>>) -> ModelRequest<'_> {
+    ModelRequest { system: None, messages, tools: Vec::new().into() }
 }
 
 #[track_caller]
-fn check(messages: Vec<ModelMessage>, wanted: &str) {
+fn check(messages: Vec<ModelMessage<'_>>, wanted: &str) {
     let told = validate(&request(messages)).map_or_else(|why| why.to_string(), |()| "sound".into());
     assert_eq!(told, wanted);
 }
@@ -112,7 +112,7 @@ fn requests_without_anything_to_answer_are_refused() {
 /// The rules as Anthropic words them, on its own shape: messages alternate between the two roles
 /// (neighbours of one role are one message), and a turn's results are the first blocks of the next
 /// user message.
-fn anthropic_takes(messages: &[ModelMessage]) -> bool {
+fn anthropic_takes(messages: &[ModelMessage<'_>]) -> bool {
     enum Block<'a> {
         Text,
         Call(&'a str),
@@ -168,7 +168,7 @@ fn anthropic_takes(messages: &[ModelMessage]) -> bool {
 
 /// The rules of OpenAI's chat completions: directly after an assistant message with calls come tool
 /// messages, one for each id, before anything else.
-fn openai_takes(messages: &[ModelMessage]) -> bool {
+fn openai_takes(messages: &[ModelMessage<'_>]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         match message {
@@ -183,7 +183,7 @@ fn openai_takes(messages: &[ModelMessage]) -> bool {
             ModelMessage::User { .. } => {}
             ModelMessage::Assistant { parts } => {
                 open.extend(parts.iter().filter_map(|part| match part {
-                    AssistantPart::Call(call) => Some(call.tool_use_id.as_str()),
+                    AssistantPart::Call(call) => Some(&*call.tool_use_id),
                     _ => None,
                 }));
             }
@@ -196,7 +196,7 @@ fn ids() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(vec!["a", "b", "c", ""]), 0..4)
 }
 
-fn any_message() -> impl Strategy<Value = ModelMessage> {
+fn any_message() -> impl Strategy<Value = ModelMessage<'static>> {
     prop_oneof![
         Just(user("go")),
         Just(says("hi")),
@@ -206,7 +206,7 @@ fn any_message() -> impl Strategy<Value = ModelMessage> {
 }
 
 /// Messages that are sound or nearly so: one in a while is dropped or swapped with the next.
-fn nearly_sound() -> impl Strategy<Value = Vec<ModelMessage>> {
+fn nearly_sound() -> impl Strategy<Value = Vec<ModelMessage<'static>>> {
     let damage = prop::option::of((any::<prop::sample::Index>(), any::<bool>()));
     (prop::collection::vec(0usize..4, 1..6), damage).prop_map(|(turns, damage)| {
         let mut messages = vec![user("go")];
@@ -218,7 +218,9 @@ fn nearly_sound() -> impl Strategy<Value = Vec<ModelMessage>> {
             next += count;
             match ids.is_empty() {
                 true => messages.extend([says("hm"), user("and?")]),
-                false => messages.extend([calls(&ids), results(&ids)]),
+                false => {
+                    messages.extend([calls(&ids).into_owned(), results(&ids).into_owned()]);
+                }
             }
         }
         if let Some((index, drop)) = damage {
@@ -235,7 +237,7 @@ fn nearly_sound() -> impl Strategy<Value = Vec<ModelMessage>> {
     })
 }
 
-fn drop_at(messages: &mut Vec<ModelMessage>, at: usize) {
+fn drop_at(messages: &mut Vec<ModelMessage<'_>>, at: usize) {
     messages.remove(at);
 }
 

@@ -544,7 +544,11 @@ impl World {
     }
 
     pub(crate) fn last_text(&self) -> String {
-        self.session.transcript.last().map(|message| message.text()).unwrap_or_default()
+        self.session
+            .transcript
+            .last()
+            .map(|message| message.text().into_owned())
+            .unwrap_or_default()
     }
 
     pub(crate) fn count(&self, name: &str) -> usize {

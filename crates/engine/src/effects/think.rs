@@ -87,11 +87,10 @@ impl Engine {
         let agent = self.0.agents.get(&session.agent).ok_or_else(|| {
             ModelError::Refused(format!("the agent `{}` is not configured any more", session.agent))
         })?;
-        let offered = self.0.tools.offered(&agent.tools);
-        let tools: Vec<_> = offered.iter().map(|host| host.tool()).collect();
-        let request = agent::transcript::request(session, agent.instructions.as_deref(), &tools);
+        let offered = self.0.tools.offered(agent);
+        let request = agent::request(session, agent.instructions.as_deref(), &offered.offers);
         // The rule that no session is ever bricked: what would be refused is not sent.
-        agent::validate::validate(&request).map_err(|error| {
+        agent::validate(&request).map_err(|error| {
             tracing::error!(session = %session.id, %error, "the transcript is not sound");
             ModelError::Refused(error.to_string())
         })?;
@@ -111,7 +110,7 @@ impl Engine {
             }
         };
         ports::failpoint!("think.thought");
-        let calls = self.rule_turn(session, agent, &turn).await;
+        let calls = self.rule_turn(session, agent, turn.calls, &turn.parts).await;
         let usage = agent.prices.applied(Usage {
             input_tokens: turn.usage.input_tokens,
             cached_tokens: turn.usage.cached_tokens,

@@ -34,8 +34,8 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
     let live = world.get(session).await;
 
     let agent = world.engine.agent("ops").unwrap();
-    let tools: Vec<_> = agent.tools.iter().map(|name| world.engine.tool(name).unwrap()).collect();
-    let offered: Vec<_> = tools.iter().collect();
+    let tools = agent.tools.iter().map(|name| world.engine.tool(name).unwrap());
+    let offered: Vec<_> = tools.map(|tool| agent::offer(&tool)).collect();
     let mut replayed = Session::begin(session);
     let mut requests = Vec::new();
     for entry in world.engine.store().load(StreamId::Session(session)).await.unwrap() {

@@ -111,7 +111,7 @@ fn given() -> Answer {
     Answer::Fill(json!({"user": "shop", "key": CANARY}))
 }
 
-fn result(request: &ModelRequest) -> String {
+fn result(request: &ModelRequest<'_>) -> String {
     format!("{:?}", request.messages.last())
 }
 

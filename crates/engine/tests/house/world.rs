@@ -36,7 +36,7 @@ use tools::closure::FnTool;
 #[derive(Default)]
 pub(crate) struct Puppet {
     pub(crate) lines: Mutex<VecDeque<Result<ModelTurn, ModelError>>>,
-    pub(crate) heard: Mutex<Vec<ModelRequest>>,
+    pub(crate) heard: Mutex<Vec<ModelRequest<'static>>>,
 }
 
 impl Puppet {
@@ -54,9 +54,9 @@ impl Puppet {
             .iter()
             .enumerate()
             .map(|(n, (tool, input))| WrittenCall {
-                tool_use_id: format!("toolu_{turn}_{n}"),
-                tool: (*tool).into(),
-                input: input.clone(),
+                tool_use_id: format!("toolu_{turn}_{n}").into(),
+                tool: (*tool).to_owned().into(),
+                input: input.clone().into(),
             })
             .collect();
         let parts = if text.is_empty() { vec![] } else { vec![Part::Text(text.into())] };
@@ -67,7 +67,7 @@ impl Puppet {
         self.lines.lock().unwrap().push_back(Err(error));
     }
 
-    pub(crate) fn heard(&self) -> Vec<ModelRequest> {
+    pub(crate) fn heard(&self) -> Vec<ModelRequest<'static>> {
         self.heard.lock().unwrap().clone()
     }
 }
@@ -76,11 +76,11 @@ impl Puppet {
 impl Model for Puppet {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
-        self.heard.lock().unwrap().push(request.clone());
+        self.heard.lock().unwrap().push(request.clone().into_owned());
         let next = self.lines.lock().unwrap().pop_front();
         let turn = next.unwrap_or_else(|| {
             Ok(ModelTurn { parts: vec![Part::Text("done".into())], ..ModelTurn::default() })

@@ -180,5 +180,5 @@ impl Session {
 
 fn last_words(state: &State) -> String {
     let said = state.transcript.iter().rev().find(|message| message.role == Role::Assistant);
-    said.map(|message| message.text()).unwrap_or_default()
+    said.map(|message| message.text().into_owned()).unwrap_or_default()
 }

@@ -148,7 +148,7 @@ struct Slow {
 impl Model for Slow {
     async fn think(
         &self,
-        _: &ModelRequest,
+        _: &ModelRequest<'_>,
         _: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {

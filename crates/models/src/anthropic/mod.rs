@@ -53,7 +53,7 @@ impl Api for Anthropic {
     fn body(
         &self,
         settings: &Settings,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         names: &Names,
         paused: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {

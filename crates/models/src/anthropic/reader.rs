@@ -230,9 +230,9 @@ impl Reader for Messages {
                     parts.push(Part::Reasoning { text: String::new(), opaque });
                 }
                 Block::Call { id, name, given, json } => calls.push(WrittenCall {
-                    tool_use_id: id,
+                    tool_use_id: id.into(),
                     tool: name.into(),
-                    input: arguments(given, json),
+                    input: arguments(given, json).into(),
                 }),
                 Block::Other { .. } => {}
             }

@@ -136,7 +136,7 @@ impl Cache {
 pub(super) fn body(
     api: &Anthropic,
     settings: &Settings,
-    request: &ModelRequest,
+    request: &ModelRequest<'_>,
     names: &Names,
     paused: &[Box<RawValue>],
 ) -> Result<Vec<u8>, serde_json::Error> {
@@ -197,7 +197,7 @@ impl Ours<'_> {
 
 /// Roles take turns: results and what was said after them are one message, results first.
 fn messages<'a>(
-    request: &'a ModelRequest,
+    request: &'a ModelRequest<'_>,
     names: &'a Names,
 ) -> Result<Vec<Message<'a>>, serde_json::Error> {
     let mut messages: Vec<Message<'_>> = Vec::new();
@@ -223,7 +223,7 @@ fn text_block(text: &str) -> Block<'_> {
 }
 
 fn assistant<'a>(
-    parts: &'a [AssistantPart],
+    parts: &'a [AssistantPart<'_>],
     names: &'a Names,
 ) -> Result<Vec<Block<'a>>, serde_json::Error> {
     let mut blocks = Vec::new();
@@ -251,11 +251,11 @@ fn assistant<'a>(
     Ok(blocks)
 }
 
-fn result_block<'a>(result: &'a CallResult, names: &'a Names) -> Block<'a> {
+fn result_block<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Block<'a> {
     // The API refuses a failure that says nothing.
     let content = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
-        false => result.content.as_str(),
+        false => &*result.content,
     };
     Block::Ours(Ours::ToolResult {
         tool_use_id: names.id(&result.tool_use_id),

@@ -121,11 +121,8 @@ async fn a_rich_turn_is_read_whole() {
     let server = Server::saying(vec![Answered::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
-    let calls: Vec<_> = turn
-        .calls
-        .iter()
-        .map(|call| (call.tool_use_id.as_str(), &*call.tool, call.input.as_str()))
-        .collect();
+    let calls: Vec<_> =
+        turn.calls.iter().map(|call| (&*call.tool_use_id, &*call.tool, &*call.input)).collect();
     assert_eq!(
         calls,
         [
@@ -296,18 +293,18 @@ async fn a_paused_turn_is_sent_again_as_it_is_and_goes_on() {
     assert_eq!(asked[1].body, asked[2].body, "an attempt repeats the same request");
 }
 
-fn result(id: &str, content: &str, is_error: bool) -> CallResult {
+fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     let tool = "shell".into();
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
 /// A conversation that continues the rich turn, as `agent` would build it.
-async fn continued() -> ModelRequest {
+async fn continued() -> ModelRequest<'static> {
     let server = Server::saying(vec![Answered::events(rich())]);
     let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
     asking(vec![
         ModelMessage::User { text: "Hello".into() },
-        assistant(&turn.expect("a turn")),
+        assistant(&turn.expect("a turn")).into_owned(),
         ModelMessage::Results {
             results: vec![
                 result("toolu_1", "Denied by Ana: not today", true),
@@ -320,7 +317,7 @@ async fn continued() -> ModelRequest {
     ])
 }
 
-fn body(api: Anthropic, settings: &Settings, request: &ModelRequest) -> Vec<u8> {
+fn body(api: Anthropic, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 

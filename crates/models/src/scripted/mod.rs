@@ -58,7 +58,7 @@ impl ScriptedModel {
 impl Model for ScriptedModel {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
@@ -115,7 +115,7 @@ async fn stream(
     if stop.is_cancelled() { Err(ModelError::Stopped) } else { Ok(()) }
 }
 
-fn calls(turn: &Turn, scene: &Scene<'_>, captures: &[String]) -> Vec<WrittenCall> {
+fn calls(turn: &Turn, scene: &Scene<'_>, captures: &[String]) -> Vec<WrittenCall<'static>> {
     let calls = turn.calls.iter().zip(scene.calls + 1..);
     calls
         .map(|(call, number)| {
@@ -124,7 +124,11 @@ fn calls(turn: &Turn, scene: &Scene<'_>, captures: &[String]) -> Vec<WrittenCall
                 Some(id) => id.clone(),
                 None => id(number, scene, &call.tool, &input),
             };
-            WrittenCall { tool_use_id, tool: call.tool.as_str().into(), input }
+            WrittenCall {
+                tool_use_id: tool_use_id.into(),
+                tool: call.tool.clone().into(),
+                input: input.into(),
+            }
         })
         .collect()
 }

@@ -7,7 +7,7 @@ pub(super) struct Scene<'a> {
     pub(super) said: &'a str,
     /// The results that came last, in the order of their calls. Empty when the last message is one
     /// that somebody wrote.
-    pub(super) results: &'a [CallResult],
+    pub(super) results: &'a [CallResult<'a>],
     /// Which answer to `said` this is, counted from 1.
     pub(super) turn: usize,
     /// Calls made in the whole conversation.
@@ -15,7 +15,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn of(request: &'a ModelRequest) -> Scene<'a> {
+    pub(super) fn of(request: &'a ModelRequest<'a>) -> Scene<'a> {
         let mut scene = Scene { said: "", results: &[], turn: 1, calls: 0 };
         for message in &request.messages {
             scene.results = &[];

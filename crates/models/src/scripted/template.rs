@@ -110,13 +110,10 @@ fn placeholder(name: &str, groups: usize) -> Result<Piece, String> {
 
 fn result(scene: &Scene<'_>, number: Option<usize>, member: Option<&str>) -> String {
     let contents: Vec<&str> = match number {
-        Some(number) => scene
-            .results
-            .get(number - 1)
-            .map(|result| result.content.as_str())
-            .into_iter()
-            .collect(),
-        None => scene.results.iter().map(|result| result.content.as_str()).collect(),
+        Some(number) => {
+            scene.results.get(number - 1).map(|result| &*result.content).into_iter().collect()
+        }
+        None => scene.results.iter().map(|result| &*result.content).collect(),
     };
     let Some(member) = member else { return contents.join("\n") };
     let found = contents.iter().find_map(|content| {

@@ -6,21 +6,21 @@ use super::*;
 
 /// A conversation, built line by line.
 #[derive(Clone)]
-pub(super) struct Talk(ModelRequest);
+pub(super) struct Talk(ModelRequest<'static>);
 
 impl Talk {
     pub(super) fn new() -> Talk {
-        Talk(ModelRequest { system: None, messages: Vec::new(), tools: Vec::new() })
+        Talk(ModelRequest { system: None, messages: Vec::new(), tools: Vec::new().into() })
     }
 
     pub(super) fn user(mut self, text: &str) -> Talk {
-        self.0.messages.push(ModelMessage::User { text: text.into() });
+        self.0.messages.push(ModelMessage::User { text: text.to_owned().into() });
         self
     }
 
     pub(super) fn turn(mut self, turn: &ModelTurn) -> Talk {
         let parts = turn.parts.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(AssistantPart::Text(text.clone())),
+            Part::Text(text) => Some(AssistantPart::Text(text.clone().into())),
             _ => None,
         });
         let calls = turn.calls.iter().cloned().map(AssistantPart::Call);
@@ -33,7 +33,7 @@ impl Talk {
             turn.calls.iter().zip(results).map(|(call, (content, is_error))| CallResult {
                 tool_use_id: call.tool_use_id.clone(),
                 tool: call.tool.clone(),
-                content: (*content).into(),
+                content: (*content).to_owned().into(),
                 is_error: *is_error,
             });
         self.0.messages.push(ModelMessage::Results { results: results.collect() });
@@ -140,7 +140,7 @@ async fn calls_are_made_as_written() {
     let model = script(TOOLS);
     let talk = Talk::new().user("both");
     let turn = answer_to(&model, &talk).await;
-    let inputs: Vec<&str> = turn.calls.iter().map(|call| call.input.as_str()).collect();
+    let inputs: Vec<&str> = turn.calls.iter().map(|call| &*call.input).collect();
     assert_eq!(
         inputs,
         [r#"{"at":"2026-01-02","list":[1,2.5,true,"{}"],"path":"/both"}"#, r#"{"broken": "#]

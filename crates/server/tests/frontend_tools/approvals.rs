@@ -155,7 +155,7 @@ async fn an_answer_given_elsewhere_stands() {
     assert_eq!(late.problem["decision"]["perform"]["content"], "red", "{}", late.problem);
     assert_eq!(world.holds("ana").await.len(), 1, "nothing of it was stored");
     world.results("ana", &uuid, &[(&ids[0], "skipped"), (&ids[1], "blue")]).await.finished();
-    let given: Vec<String> = world.given().into_iter().map(|it| it.content).collect();
+    let given: Vec<_> = world.given().into_iter().map(|it| it.content).collect();
     assert_eq!(given, ["red", "blue"]);
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn tools(ran: &Ran) -> Vec<Arc<dyn ToolHost>> {
 /// it says `Finished.`.
 #[derive(Clone)]
 pub(crate) struct Puppet {
-    pub(crate) asked: Arc<Mutex<Vec<ModelRequest>>>,
+    pub(crate) asked: Arc<Mutex<Vec<ModelRequest<'static>>>>,
     /// A turn with `"wait": true` takes one of these.
     pub(crate) gate: Arc<Semaphore>,
 }
@@ -131,11 +131,11 @@ impl Puppet {
 impl Model for Puppet {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
-        self.asked.lock().expect("sound").push(request.clone());
+        self.asked.lock().expect("sound").push(request.clone().into_owned());
         let last = request.messages.iter().rposition(|it| matches!(it, ModelMessage::User { .. }));
         let ModelMessage::User { text } = &request.messages[last.expect("somebody spoke")] else {
             return Err(ModelError::Malformed("nobody spoke".into()));
@@ -172,9 +172,9 @@ impl Model for Puppet {
         }
         let calls = turn["calls"].as_array().into_iter().flatten().enumerate();
         let calls = calls.map(|(index, call)| WrittenCall {
-            tool_use_id: format!("toolu_{}_{index}", request.messages.len()),
-            tool: call[0].as_str().expect("a tool").into(),
-            input: call[1].to_string(),
+            tool_use_id: format!("toolu_{}_{index}", request.messages.len()).into(),
+            tool: call[0].as_str().expect("a tool").to_owned().into(),
+            input: call[1].to_string().into(),
         });
         Ok(ModelTurn { parts, calls: calls.collect(), ..ModelTurn::default() })
     }

@@ -16,7 +16,7 @@ async fn an_effect_waits_and_never_happens_after_a_no() {
     assert_eq!(world.ran.times("write"), 0);
     let given = world.given();
     assert!(given[0].is_error && given[0].content.contains("user_confirm"), "{given:?}");
-    assert_eq!((given[1].content.as_str(), given[1].is_error), ("no", false));
+    assert_eq!((&*given[1].content, given[1].is_error), ("no", false));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn skipped_is_no_answer_and_what_is_left_is_asked_again() {
     let third = world.results("ana", &uuid, &[(&ids[0], "skipped")]).await;
     assert_eq!(third.awaited_ids(), ids[..1], "still");
     world.results("ana", &uuid, &[(&ids[0], "one")]).await.finished();
-    let given: Vec<String> = world.given().into_iter().map(|it| it.content).collect();
+    let given: Vec<_> = world.given().into_iter().map(|it| it.content).collect();
     assert_eq!(given, ["one", "two", "done"]);
     assert_eq!(world.ran.times("write"), 1);
 }

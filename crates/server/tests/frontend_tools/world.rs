@@ -217,7 +217,7 @@ impl World {
     }
 
     /// The results that the model was given last.
-    pub(crate) fn given(&self) -> Vec<CallResult> {
+    pub(crate) fn given(&self) -> Vec<CallResult<'static>> {
         let asked = self.model.asked.lock().expect("sound");
         match asked.last().and_then(|request| request.messages.last()) {
             Some(ModelMessage::Results { results }) => results.clone(),

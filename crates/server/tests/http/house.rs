@@ -114,24 +114,28 @@ pub(crate) struct Obedient;
 impl Model for Obedient {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
         let said = match request.messages.last() {
-            Some(ModelMessage::User { text }) => text.clone(),
+            Some(ModelMessage::User { text }) => text.clone().into_owned(),
             _ => "Done with it.".into(),
         };
         if said.starts_with("fail") {
             return Err(ModelError::Unavailable("told to".into()));
         }
         let asked = request.messages.iter().rev().find_map(|message| match message {
-            ModelMessage::User { text } => Some(text.as_str()),
+            ModelMessage::User { text } => Some(&**text),
             _ => None,
         });
         if asked == Some("loop") {
             let tool_use_id = format!("toolu_{}", request.messages.len());
-            let look = WrittenCall { tool_use_id, tool: "look".into(), input: "{}".into() };
+            let look = WrittenCall {
+                tool_use_id: tool_use_id.into(),
+                tool: "look".into(),
+                input: "{}".into(),
+            };
             let usage = Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 10 };
             return Ok(ModelTurn { parts: Vec::new(), calls: vec![look], usage });
         }
@@ -139,15 +143,16 @@ impl Model for Obedient {
             Some(_) => r#"call deploy {"projectName": "my-app", "confirmed": true}"#.into(),
             None => said,
         };
-        let calls: Vec<WrittenCall> = said
+        let calls: Vec<_> = said
             .lines()
             .filter_map(|line| line.strip_prefix("call ")?.split_once(' '))
             .zip(request.messages.len()..)
             .map(|((tool, input), number)| WrittenCall {
-                tool_use_id: format!("toolu_{number}"),
+                tool_use_id: format!("toolu_{number}").into(),
                 tool: tool.into(),
                 input: input.into(),
             })
+            .map(WrittenCall::into_owned)
             .collect();
         let mut parts = Vec::new();
         if calls.is_empty() {

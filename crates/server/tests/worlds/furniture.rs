@@ -13,7 +13,8 @@ use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Effects, Place, Tool};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
-    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
+    CallResult, Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn,
+    WrittenCall,
 };
 use ports::tool_host::{Prepared, ToolHost};
 use serde_json::json;
@@ -126,11 +127,11 @@ pub(crate) const TOOLS: [&str; 8] = [
 /// `call TOOL JSON` (one a line), or words. Keeps what it was asked.
 #[derive(Clone, Default)]
 pub(crate) struct Player {
-    asked: Arc<Mutex<Vec<ModelRequest>>>,
+    asked: Arc<Mutex<Vec<ModelRequest<'static>>>>,
 }
 
 impl Player {
-    pub(crate) fn asked(&self) -> Vec<ModelRequest> {
+    pub(crate) fn asked(&self) -> Vec<ModelRequest<'static>> {
         self.asked.lock().expect("sound").clone()
     }
 
@@ -142,7 +143,9 @@ impl Player {
             ModelMessage::Results { results } => Some(results),
             _ => None,
         });
-        results.flatten().map(|result| (result.tool_use_id, result.content)).collect()
+        let owned =
+            |result: CallResult<'_>| (result.tool_use_id.into_owned(), result.content.into_owned());
+        results.flatten().map(owned).collect()
     }
 }
 
@@ -150,11 +153,11 @@ impl Player {
 impl Model for Player {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
-        self.asked.lock().expect("sound").push(request.clone());
+        self.asked.lock().expect("sound").push(request.clone().into_owned());
         let last = request
             .messages
             .iter()
@@ -175,7 +178,7 @@ impl Model for Player {
             stop.cancelled().await;
             return Err(ModelError::Stopped);
         }
-        let calls: Vec<WrittenCall> = turn
+        let calls: Vec<_> = turn
             .lines()
             .filter_map(|line| {
                 let (before, call) = line.split_once("call ")?;
@@ -183,13 +186,16 @@ impl Model for Player {
             })
             .enumerate()
             .map(|(index, (named, (tool, input)))| WrittenCall {
-                tool_use_id: named.map_or_else(
-                    || format!("call_{}_{index}", request.messages.len()),
-                    str::to_owned,
-                ),
+                tool_use_id: named
+                    .map_or_else(
+                        || format!("call_{}_{index}", request.messages.len()),
+                        str::to_owned,
+                    )
+                    .into(),
                 tool: tool.into(),
                 input: input.into(),
             })
+            .map(WrittenCall::into_owned)
             .collect();
         let mut parts = Vec::new();
         if calls.is_empty() {

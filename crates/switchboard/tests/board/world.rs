@@ -83,16 +83,16 @@ impl Clock for Hands {
 #[derive(Default)]
 pub(crate) struct Puppet {
     lines: Mutex<VecDeque<ModelTurn>>,
-    pub(crate) heard: Mutex<Vec<ModelRequest>>,
+    pub(crate) heard: Mutex<Vec<ModelRequest<'static>>>,
 }
 
 impl Puppet {
     pub(crate) fn will(&self, text: &str, calls: &[(&str, Value)]) {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         let calls = calls.iter().map(|(tool, input)| WrittenCall {
-            tool_use_id: format!("toolu_{}", CALLS.fetch_add(1, Ordering::SeqCst)),
-            tool: (*tool).into(),
-            input: input.to_string(),
+            tool_use_id: format!("toolu_{}", CALLS.fetch_add(1, Ordering::SeqCst)).into(),
+            tool: (*tool).to_owned().into(),
+            input: input.to_string().into(),
         });
         let parts = if text.is_empty() { vec![] } else { vec![Part::Text(text.into())] };
         let turn = ModelTurn { parts, calls: calls.collect(), ..ModelTurn::default() };
@@ -104,11 +104,11 @@ impl Puppet {
 impl Model for Puppet {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         _: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
-        self.heard.lock().unwrap().push(request.clone());
+        self.heard.lock().unwrap().push(request.clone().into_owned());
         let next = self.lines.lock().unwrap().pop_front();
         let silence =
             || ModelTurn { parts: vec![Part::Text("nothing more".into())], ..ModelTurn::default() };

@@ -50,7 +50,7 @@ const WISHES: [&str; 22] = [
 impl Model for SimModel {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
@@ -62,7 +62,7 @@ impl Model for SimModel {
             }
             let journal = inside.journal();
             inside.note(format!("n{} MODEL hears {} messages", self.node, request.messages.len()));
-            inside.records.heard.push(Heard { request: request.clone(), journal });
+            inside.records.heard.push(Heard { request: request.clone().into_owned(), journal });
             inside.chance.below(60)
         };
         deltas(Delta::Text("hm".into()));
@@ -87,7 +87,7 @@ impl Model for SimModel {
 }
 
 impl Inside {
-    fn turn(&mut self, request: &ModelRequest) -> ModelTurn {
+    fn turn(&mut self, request: &ModelRequest<'_>) -> ModelTurn {
         let text = |text: &str| vec![Part::Text(text.to_owned())];
         if let Some(again) = to_confirm(request)
             && self.chance.percent(85)
@@ -115,7 +115,7 @@ impl Inside {
         ModelTurn { parts, calls, ..ModelTurn::default() }
     }
 
-    fn wish(&mut self) -> WrittenCall {
+    fn wish(&mut self) -> WrittenCall<'static> {
         let tool = *self.chance.pick(&WISHES);
         if self.chance.percent(6) {
             self.fault("model wrote unsound arguments");
@@ -139,14 +139,18 @@ impl Inside {
         self.call(tool, input)
     }
 
-    fn call(&mut self, tool: &str, input: String) -> WrittenCall {
+    fn call(&mut self, tool: &str, input: String) -> WrittenCall<'static> {
         let tool_use_id = format!("toolu_{}", self.next_serial());
-        WrittenCall { tool_use_id, tool: tool.into(), input }
+        WrittenCall {
+            tool_use_id: tool_use_id.into(),
+            tool: tool.to_owned().into(),
+            input: input.into(),
+        }
     }
 }
 
 /// The arguments of a two-phase call that a person has just approved.
-fn to_confirm(request: &ModelRequest) -> Option<String> {
+fn to_confirm(request: &ModelRequest<'_>) -> Option<String> {
     let last = request.messages.last()?;
     let ModelMessage::User { text } = last else { return None };
     if !text.contains("The person approved deploy") {
@@ -168,13 +172,13 @@ fn confirmed(arguments: &str) -> Option<String> {
 }
 
 /// Every call that it wrote before, oldest first: the tool and the arguments.
-fn written(request: &ModelRequest) -> Vec<(&str, &str)> {
+fn written<'a>(request: &'a ModelRequest<'_>) -> Vec<(&'a str, &'a str)> {
     let parts = request.messages.iter().flat_map(|message| match message {
         ModelMessage::Assistant { parts } => parts.as_slice(),
         _ => &[],
     });
     let calls = parts.filter_map(|part| match part {
-        AssistantPart::Call(call) => Some((&*call.tool, call.input.as_str())),
+        AssistantPart::Call(call) => Some((&*call.tool, &*call.input)),
         _ => None,
     });
     calls.collect()

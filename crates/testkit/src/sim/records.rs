@@ -66,7 +66,7 @@ pub(super) enum Word {
 /// One request to the model.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
-    pub(super) request: ports::model::ModelRequest,
+    pub(super) request: ports::model::ModelRequest<'static>,
     /// Commits on disk when it was asked.
     pub(super) journal: usize,
 }

@@ -66,7 +66,7 @@ async fn think(model: &Arc<dyn Model>) -> Result<ModelTurn, String> {
     let request = ModelRequest {
         system: None,
         messages: vec![ModelMessage::User { text: "go".into() }],
-        tools: Vec::new(),
+        tools: Vec::new().into(),
     };
     let thought = model.think(&request, Arc::new(|_| {}), CancellationToken::new()).await;
     thought.map_err(|error| error.to_string())

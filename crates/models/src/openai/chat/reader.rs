@@ -159,9 +159,10 @@ impl Reader for Chunks {
             tool_use_id: match call.id.is_empty() {
                 true => format!("call_{:032x}", chance.bits()),
                 false => call.id,
-            },
+            }
+            .into(),
             tool: call.name.into(),
-            input: input(call.arguments),
+            input: input(call.arguments).into(),
         });
         Ok(Reply { parts, calls: calls.collect(), usage: self.usage, end })
     }

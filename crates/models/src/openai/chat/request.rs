@@ -89,7 +89,7 @@ struct Offered<'a> {
 pub(super) fn body(
     api: &Chat,
     settings: &Settings,
-    request: &ModelRequest,
+    request: &ModelRequest<'_>,
     names: &Names,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut messages = Vec::new();
@@ -136,7 +136,7 @@ pub(super) fn body(
 /// One message for the whole turn; none, if nothing of it is for this API.
 fn assistant<'a>(
     api: &Chat,
-    parts: &'a [AssistantPart],
+    parts: &'a [AssistantPart<'_>],
     names: &'a Names,
 ) -> Result<Option<Message<'a>>, serde_json::Error> {
     let mut texts = Vec::new();
@@ -144,7 +144,7 @@ fn assistant<'a>(
     let mut tool_calls = Vec::new();
     for part in parts {
         match part {
-            AssistantPart::Text(text) => texts.push(text.as_str()),
+            AssistantPart::Text(text) => texts.push(&**text),
             AssistantPart::Reasoning { text, opaque } => {
                 let opaque = Opaque::read(opaque.as_deref(), Api::Chat);
                 if let Some(field) = opaque.and_then(|opaque| opaque.field)
@@ -172,10 +172,10 @@ fn assistant<'a>(
 }
 
 /// The API has no mark for a failure; the text says it.
-fn told<'a>(result: &'a CallResult, names: &'a Names) -> Message<'a> {
+fn told<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Message<'a> {
     let content = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
-        false => result.content.as_str(),
+        false => &*result.content,
     };
     Message::Tool { tool_call_id: names.id(&result.tool_use_id), content }
 }

@@ -85,7 +85,7 @@ fn reader() -> Chunks {
 fn calls(chunks: &[Value]) -> Vec<(String, String, String)> {
     let (reply, _) = read(reader(), [stream(chunks).as_bytes()]).expect("a reply");
     let calls = reply.calls.into_iter();
-    calls.map(|call| (call.tool_use_id, call.tool.to_string(), call.input)).collect()
+    calls.map(|call| (call.tool_use_id.into(), call.tool.into(), call.input.into())).collect()
 }
 
 fn written(calls: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
@@ -97,7 +97,7 @@ async fn a_rich_turn_is_read_whole() {
     let server = Server::saying(vec![Answered::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
-    let call = |id: &str, tool: &str, input: &str| WrittenCall {
+    let call = |id: &'static str, tool: &'static str, input: &'static str| WrittenCall {
         tool_use_id: id.into(),
         tool: tool.into(),
         input: input.into(),
@@ -312,12 +312,12 @@ async fn errors_of_the_vendor_have_their_remedies() {
     }
 }
 
-fn result(id: &str, content: &str, is_error: bool) -> CallResult {
+fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     let tool = "shell".into();
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
-fn body(api: &Chat, settings: &Settings, request: &ModelRequest) -> Vec<u8> {
+fn body(api: &Chat, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 

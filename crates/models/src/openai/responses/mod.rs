@@ -46,7 +46,7 @@ impl Api for Responses {
     fn body(
         &self,
         settings: &Settings,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         names: &Names,
         _: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {

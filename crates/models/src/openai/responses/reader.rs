@@ -188,9 +188,10 @@ impl Reader for Items {
                     tool_use_id: match call_id.is_empty() {
                         true => format!("call_{:032x}", self.chance.bits()),
                         false => call_id,
-                    },
+                    }
+                    .into(),
                     tool: name.into(),
-                    input: input(arguments),
+                    input: input(arguments).into(),
                 }),
                 Item::Other => {}
             }

@@ -75,7 +75,7 @@ struct Offer<'a> {
 pub(super) fn body(
     api: &Responses,
     settings: &Settings,
-    request: &ModelRequest,
+    request: &ModelRequest<'_>,
     names: &Names,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut input = Vec::new();
@@ -114,7 +114,7 @@ pub(super) fn body(
 }
 
 fn assistant<'a>(
-    parts: &'a [AssistantPart],
+    parts: &'a [AssistantPart<'_>],
     settings: &Settings,
     names: &'a Names,
     input: &mut Vec<Input<'a>>,
@@ -143,10 +143,10 @@ fn assistant<'a>(
 }
 
 /// The API has no mark for a failure; the text says it.
-fn told<'a>(result: &'a CallResult, names: &'a Names) -> Input<'a> {
+fn told<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Input<'a> {
     let output = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
-        false => result.content.as_str(),
+        false => &*result.content,
     };
     Input::Ours(Ours::FunctionCallOutput { call_id: names.id(&result.tool_use_id), output })
 }

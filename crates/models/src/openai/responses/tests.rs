@@ -148,7 +148,7 @@ async fn a_rich_turn_is_read_whole() {
     let server = Server::saying(vec![Answered::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
-    let call = |id: &str, tool: &str, input: &str| WrittenCall {
+    let call = |id: &'static str, tool: &'static str, input: &'static str| WrittenCall {
         tool_use_id: id.into(),
         tool: tool.into(),
         input: input.into(),
@@ -300,12 +300,12 @@ async fn arguments_without_end_are_cut_off() {
     assert!(server.written.load(std::sync::atomic::Ordering::SeqCst) < 8 << 20);
 }
 
-fn result(id: &str, content: &str, is_error: bool) -> CallResult {
+fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     let tool = "shell".into();
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
-fn body(api: &Responses, settings: &Settings, request: &ModelRequest) -> Vec<u8> {
+fn body(api: &Responses, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 

@@ -33,7 +33,7 @@ fn plain(said: &Said, role: &'static str, sender: &str) -> Message {
         id: said.id.to_string(),
         sender: sender.to_owned(),
         role,
-        content: said.text(),
+        content: said.text().into_owned(),
         at: said.at,
         reply_to: None,
         tool_calls: Vec::new(),

@@ -43,7 +43,7 @@ struct Many(usize);
 impl Model for Many {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         _: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
@@ -53,9 +53,9 @@ impl Model for Many {
             return Ok(ModelTurn { parts, ..ModelTurn::default() });
         }
         let call = |number| WrittenCall {
-            tool_use_id: format!("toolu_{}_{number}", request.messages.len()),
+            tool_use_id: format!("toolu_{}_{number}", request.messages.len()).into(),
             tool: "noop".into(),
-            input: format!(r#"{{"table":"orders","number":{number}}}"#),
+            input: format!(r#"{{"table":"orders","number":{number}}}"#).into(),
         };
         Ok(ModelTurn { calls: (0..self.0).map(call).collect(), ..ModelTurn::default() })
     }

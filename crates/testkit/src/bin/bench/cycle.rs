@@ -41,7 +41,7 @@ struct Loop;
 impl Model for Loop {
     async fn think(
         &self,
-        request: &ModelRequest,
+        request: &ModelRequest<'_>,
         _: DeltaSink,
         _: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
@@ -51,7 +51,7 @@ impl Model for Loop {
             }
             _ => ModelTurn {
                 calls: vec![WrittenCall {
-                    tool_use_id: format!("toolu_{}", request.messages.len()),
+                    tool_use_id: format!("toolu_{}", request.messages.len()).into(),
                     tool: "noop".into(),
                     input: r#"{"table":"orders"}"#.into(),
                 }],

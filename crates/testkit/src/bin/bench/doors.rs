@@ -31,7 +31,7 @@ struct Stalls;
 impl Model for Stalls {
     async fn think(
         &self,
-        _: &ModelRequest,
+        _: &ModelRequest<'_>,
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {

@@ -129,7 +129,7 @@ fn once_under_its_key(evidence: &Evidence<'_>) -> Verdict {
             Event::MessageQueued { message, .. } | Event::MessageAdded { message }
                 if message.role == domain::message::Role::User =>
             {
-                let text = message.text();
+                let text = message.text().into_owned();
                 if text.starts_with("message ") {
                     texts.entry(text).or_default().insert(message.id);
                 }

@@ -9,10 +9,9 @@ use super::{Evidence, Verdict};
 use crate::sim::house::{INSTRUCTIONS, offered};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
-    let tools = offered();
-    let tools: Vec<_> = tools.iter().collect();
+    let tools: Vec<_> = offered().iter().map(agent::offer).collect();
     // Each request that the journal accounts for, and since which commit.
-    let mut known: Vec<(usize, ports::model::ModelRequest)> = Vec::new();
+    let mut known: Vec<(usize, ports::model::ModelRequest<'static>)> = Vec::new();
     for id in evidence.sessions() {
         let mut session = Session::begin(id);
         let mut messages = BTreeMap::new();
@@ -24,7 +23,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                 && messages.insert(session.transcript.len(), index).is_none();
             if is_new {
                 let request = agent::transcript::request(&session, Some(INSTRUCTIONS), &tools);
-                known.push((index, request));
+                known.push((index, request.into_owned()));
             }
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// Each turn with calls is followed at once by exactly their results.
-fn sound(request: &ModelRequest) -> Verdict {
+fn sound(request: &ModelRequest<'_>) -> Verdict {
     let mut names = BTreeSet::new();
     let mut messages = request.messages.iter().peekable();
     while let Some(message) = messages.next() {
@@ -50,7 +50,7 @@ fn sound(request: &ModelRequest) -> Verdict {
             ModelMessage::Assistant { parts } => parts
                 .iter()
                 .filter_map(|part| match part {
-                    AssistantPart::Call(call) => Some(call.tool_use_id.as_str()),
+                    AssistantPart::Call(call) => Some(&*call.tool_use_id),
                     _ => None,
                 })
                 .collect(),
@@ -65,7 +65,7 @@ fn sound(request: &ModelRequest) -> Verdict {
         }
         let answered: Vec<&str> = match messages.next() {
             Some(ModelMessage::Results { results }) => {
-                results.iter().map(|result| result.tool_use_id.as_str()).collect()
+                results.iter().map(|result| &*result.tool_use_id).collect()
             }
             _ => Vec::new(),
         };
