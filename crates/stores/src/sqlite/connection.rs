@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// How to open the database, the first time and after every fault.
@@ -85,6 +86,8 @@ fn open(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error>
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
     // Savepoints want a temporary file, which bare container images have no place for.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // A plan is made once for a statement, and not again for each value that is bound to it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Through a memory map, a failing disk would kill the process instead of returning an error.
     connection.pragma_update(None, "mmap_size", 0)?;
     Ok(connection)
@@ -115,6 +118,8 @@ pub(super) fn check_durability(connection: &Connection) -> Result<Option<Unsafe>
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::StatementStatus;
+
     use super::*;
 
     #[test]
@@ -131,6 +136,22 @@ mod tests {
         connection.pragma_update(None, "journal_mode", "DELETE").unwrap();
         let found = check_durability(&connection).unwrap().unwrap();
         assert_eq!((found.setting, found.found.as_str()), ("journal_mode", "delete"));
+    }
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_is_bound_to_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Source::new(directory.path().join("a.db"));
+        let writer = source.writer().unwrap();
+        super::super::schema::migrate(&writer).unwrap();
+        for connection in [writer, source.reader().unwrap()] {
+            let sql = "SELECT global FROM streams WHERE stream = ?1 ORDER BY first DESC LIMIT 1";
+            let mut statement = connection.prepare(sql).unwrap();
+            for stream in [[1_u8; 17], [2; 17], [3; 17]] {
+                assert!(!statement.exists([stream]).unwrap());
+            }
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        }
     }
 
     #[test]
