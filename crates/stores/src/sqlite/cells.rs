@@ -5,7 +5,7 @@ use domain::id::{Bits, HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::session::{Home, RunStatus};
 use ports::store::{SecretKind, SessionRow};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Row, Statement, params};
 
 use super::error::Failure;
 use super::rows::HoldRow;
@@ -82,71 +82,35 @@ fn status_code(status: RunStatus) -> Option<i64> {
     STATUSES.iter().position(|known| *known == status).map(|code| code as i64)
 }
 
-/// A hold's row as it is written.
-pub(super) struct HoldCells {
-    id: [u8; 16],
-    state: i64,
-    kind: i64,
-    risk: i64,
-    session: Option<[u8; 16]>,
-    expires_at: Option<i64>,
-    agent: Option<String>,
-    opener: Option<String>,
-    creator: Option<String>,
-    audience: String,
-    /// Counts only for a hold that the table does not have yet.
-    opened_in: i64,
-    /// `None`: as the same commit opened it.
-    record: Option<Vec<u8>>,
-}
+pub(super) const WRITE_HOLD: &str = "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, creator, \
+         audience, opened_in, record) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+     ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
+         expires_at = excluded.expires_at, audience = excluded.audience, \
+         record = excluded.record";
 
-impl HoldCells {
-    pub(super) fn new(row: &HoldRow) -> HoldCells {
-        let hold = &row.hold;
-        let opener = key_of(&hold.opener);
-        let creator = row.creator.as_deref().map(str::to_owned);
-        HoldCells {
-            id: id(hold.id.0),
-            state: state_code(hold.state.name()).unwrap_or(i64::MAX),
-            kind: kind_code(hold.question.kind()).unwrap_or(i64::MAX),
-            risk: risk_code(hold.risk),
-            session: hold.session.map(|session| id(session.0)),
-            expires_at: hold.expires_at.map(|at| at.as_ms()),
-            agent: hold.agent.as_deref().map(str::to_owned),
-            creator: creator.filter(|creator| Some(creator) != opener.as_ref()),
+/// By [`WRITE_HOLD`].
+pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), rusqlite::Error> {
+    let hold = &row.hold;
+    let opener = key_of(&hold.opener);
+    write
+        .execute(params![
+            id(hold.id.0),
+            state_code(hold.state.name()).unwrap_or(i64::MAX),
+            kind_code(hold.question.kind()).unwrap_or(i64::MAX),
+            risk_code(hold.risk),
+            hold.session.map(|session| id(session.0)),
+            hold.expires_at.map(|at| at.as_ms()),
+            hold.agent.as_deref(),
             opener,
-            audience: audience(hold),
-            opened_in: row.opened_in.unwrap_or_default() as i64,
-            record: (!row.is_as_opened).then(|| write_hold(hold)),
-        }
-    }
-
-    pub(super) fn write(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
-        connection
-            .prepare_cached(
-                "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, \
-                     creator, audience, opened_in, record) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-                 ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
-                     expires_at = excluded.expires_at, audience = excluded.audience, \
-                     record = excluded.record",
-            )?
-            .execute(params![
-                self.id,
-                self.state,
-                self.kind,
-                self.risk,
-                self.session,
-                self.expires_at,
-                self.agent,
-                self.opener,
-                self.creator,
-                self.audience,
-                self.opened_in,
-                self.record,
-            ])
-            .map(drop)
-    }
+            row.creator.as_deref().filter(|creator| Some(*creator) != opener.as_deref()),
+            audience(hold),
+            // Counts only for a hold that the table does not have yet.
+            row.opened_in.unwrap_or_default() as i64,
+            // Without one it is as that commit opened it.
+            (!row.is_as_opened).then(|| write_hold(hold)),
+        ])
+        .map(drop)
 }
 
 /// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer.
@@ -194,71 +158,39 @@ pub(super) fn excluded(person: &PersonId) -> String {
     needle('x', person.as_str())
 }
 
-/// A session's row as it is written.
-pub(super) struct SessionCells {
-    id: [u8; 16],
-    agent: String,
-    creator: Option<String>,
-    creator_record: Option<String>,
-    title: Option<String>,
-    run: Option<[u8; 16]>,
-    run_status: Option<i64>,
-    opened_at: i64,
-    changed_at: i64,
-    owes: bool,
-    owner: [u8; 16],
-    home: Option<Home>,
-}
+pub(super) const WRITE_SESSION: &str = "INSERT INTO sessions (id, agent, creator, creator_record, title, run, run_status, opened_at, \
+         changed_at, owes, owner, door, place) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+     ON CONFLICT (id) DO UPDATE SET title = excluded.title, run = excluded.run, \
+         run_status = excluded.run_status, changed_at = excluded.changed_at, \
+         owes = excluded.owes, owner = excluded.owner";
 
-impl SessionCells {
-    pub(super) fn new(row: &SessionRow) -> SessionCells {
-        let record = match &row.creator {
-            Actor::Person(_) => None,
-            other => serde_json::to_string(&StoredActor::from(other)).ok(),
-        };
-        SessionCells {
-            id: id(row.id.0),
-            agent: row.agent.to_string(),
-            creator: key_of(&row.creator),
-            creator_record: record,
-            title: row.title.clone(),
-            run: row.run.map(|(run, _)| id(run.0)),
-            run_status: row.run.and_then(|(_, status)| status_code(status)),
-            opened_at: row.opened_at.as_ms(),
-            changed_at: row.changed_at.as_ms(),
-            owes: row.owes,
-            owner: id(row.owner.0),
-            home: row.home.clone(),
-        }
-    }
-
-    pub(super) fn write(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
-        connection
-            .prepare_cached(
-                "INSERT INTO sessions (id, agent, creator, creator_record, title, run, run_status, \
-                     opened_at, changed_at, owes, owner, door, place) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
-                 ON CONFLICT (id) DO UPDATE SET title = excluded.title, run = excluded.run, \
-                     run_status = excluded.run_status, changed_at = excluded.changed_at, \
-                     owes = excluded.owes, owner = excluded.owner",
-            )?
-            .execute(params![
-                self.id,
-                self.agent,
-                self.creator,
-                self.creator_record,
-                self.title,
-                self.run,
-                self.run_status,
-                self.opened_at,
-                self.changed_at,
-                self.owes,
-                self.owner,
-                self.home.as_ref().map(|home| &*home.door),
-                self.home.as_ref().map(|home| &home.place),
-            ])
-            .map(drop)
-    }
+/// By [`WRITE_SESSION`].
+pub(super) fn put_session(
+    write: &mut Statement<'_>,
+    row: &SessionRow,
+) -> Result<(), rusqlite::Error> {
+    let record = match &row.creator {
+        Actor::Person(_) => None,
+        other => serde_json::to_string(&StoredActor::from(other)).ok(),
+    };
+    write
+        .execute(params![
+            id(row.id.0),
+            &*row.agent,
+            key_of(&row.creator),
+            record,
+            row.title,
+            row.run.map(|(run, _)| id(run.0)),
+            row.run.and_then(|(_, status)| status_code(status)),
+            row.opened_at.as_ms(),
+            row.changed_at.as_ms(),
+            row.owes,
+            id(row.owner.0),
+            row.home.as_ref().map(|home| &*home.door),
+            row.home.as_ref().map(|home| &home.place),
+        ])
+        .map(drop)
 }
 
 pub(super) const SESSION_COLUMNS: &str = "s.id, s.agent, s.creator, s.creator_record, s.title, \

@@ -2,7 +2,7 @@
 
 use domain::id::StreamId;
 use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply};
-use rusqlite::{Connection, params};
+use rusqlite::{CachedStatement, Connection, Statement, params};
 
 use super::cells;
 use super::head::Head;
@@ -25,6 +25,14 @@ pub(super) struct Prepared {
     grants: Vec<GrantCells>,
     reply: Option<KeptReply>,
     deliveries: Vec<Delivery>,
+}
+
+/// What appends to the journal: to be looked up once for many commits.
+pub(super) fn journal(connection: &Connection) -> Result<CachedStatement<'_>, rusqlite::Error> {
+    connection.prepare_cached(
+        "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )
 }
 
 struct GrantCells {
@@ -65,6 +73,7 @@ impl Prepared {
     pub(super) fn write(
         &self,
         connection: &Connection,
+        journal: &mut Statement<'_>,
         head: &mut Head,
         shelf: &Shelf,
     ) -> Result<Result<Committed, CommitError>, rusqlite::Error> {
@@ -85,7 +94,7 @@ impl Prepared {
         let global = head.global + 1;
         // Without events nothing has happened, and the log says nothing: a reply is kept, or a session
         // changes hands.
-        let chain = if self.count > 0 { Some(self.append(connection, head)?) } else { None };
+        let chain = if self.count > 0 { Some(self.append(journal, head)?) } else { None };
         self.write_tables(connection)?;
         if let Some(chain) = chain {
             head.advance(chain, self.stream, self.expected + self.count, self.count, self.at_ms);
@@ -101,27 +110,22 @@ impl Prepared {
 
     fn append(
         &self,
-        connection: &Connection,
+        journal: &mut Statement<'_>,
         head: &Head,
     ) -> Result<audit::Chain, rusqlite::Error> {
         // A copy: the head moves only when all of the commit is written.
         let mut chain = head.chain;
         let (seq, hash) = chain.append(&self.bytes);
-        connection
-            .prepare_cached(
-                "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                (head.global + 1) as i64,
-                self.stream_cell,
-                (self.expected + 1) as i64,
-                self.count as i64,
-                seq as i64,
-                self.at_ms,
-                hash.as_bytes(),
-                self.bytes,
-            ])?;
+        journal.execute(params![
+            (head.global + 1) as i64,
+            self.stream_cell,
+            (self.expected + 1) as i64,
+            self.count as i64,
+            seq as i64,
+            self.at_ms,
+            hash.as_bytes(),
+            self.bytes,
+        ])?;
         Ok(chain)
     }
 

@@ -1,5 +1,6 @@
 //! Rows of the read tables, on their way there.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use domain::event::Event;
@@ -7,9 +8,9 @@ use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
 use domain::id_map::IdMap;
 use ports::store::{Commit, HoldQuery, SessionRow};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Statement, params};
 
-use super::cells::{self, HoldCells, SessionCells};
+use super::cells;
 use crate::record::key_of;
 use crate::wish::Wish;
 
@@ -48,6 +49,24 @@ pub(super) enum Key {
     Session(SessionId),
     Run(RunId),
     Hold(HoldId),
+}
+
+impl Key {
+    /// What writes such a row.
+    fn statement(self) -> &'static str {
+        match self {
+            // Again the same, after a crash between two parts of the shelf. Never another: two commits
+            // in one place would be two histories.
+            Key::Stream(_) => {
+                "INSERT INTO streams (stream, first, global) VALUES (?1, ?2, ?3) \
+                 ON CONFLICT (stream, first) DO UPDATE SET \
+                     global = iif(global = excluded.global, global, NULL)"
+            }
+            Key::Session(_) => cells::WRITE_SESSION,
+            Key::Run(_) => "INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)",
+            Key::Hold(_) => cells::WRITE_HOLD,
+        }
+    }
 }
 
 /// What a commit changes in the tables, before anybody knows where the commit will be.
@@ -150,37 +169,34 @@ impl Rows {
     }
 
     pub(super) fn write(&self, connection: &Connection, keys: &[Key]) -> rusqlite::Result<()> {
-        keys.iter().try_for_each(|key| self.write_one(connection, *key))
+        // Looking a statement up costs as much as some rows do: once for all of a table in a row.
+        for keys in keys.chunk_by(|one, next| discriminant(one) == discriminant(next)) {
+            let mut statement = connection.prepare_cached(keys[0].statement())?;
+            keys.iter().try_for_each(|key| self.write_one(&mut statement, *key))?;
+        }
+        Ok(())
     }
 
-    fn write_one(&self, connection: &Connection, key: Key) -> rusqlite::Result<()> {
+    fn write_one(&self, statement: &mut Statement<'_>, key: Key) -> rusqlite::Result<()> {
         match key {
             Key::Session(id) => match self.sessions.get(&id) {
-                Some(row) => SessionCells::new(row).write(connection),
+                Some(row) => cells::put_session(statement, row),
                 None => Ok(()),
             },
             Key::Hold(id) => match self.holds.get(&id) {
-                Some(row) => HoldCells::new(row).write(connection),
+                Some(row) => cells::put_hold(statement, row),
                 None => Ok(()),
             },
             Key::Run(run) => match self.runs.get(&run) {
-                Some(session) => connection
-                    .prepare_cached("INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)")?
-                    .execute(params![cells::id(run.0), cells::id(session.0)])
-                    .map(drop),
+                Some(session) => {
+                    statement.execute(params![cells::id(run.0), cells::id(session.0)]).map(drop)
+                }
                 None => Ok(()),
             },
             Key::Stream(stream) => {
                 let cell = cells::stream(stream);
-                // Again the same, after a crash between two parts of the shelf. Never another: two
-                // commits in one place would be two histories.
-                let mut insert = connection.prepare_cached(
-                    "INSERT INTO streams (stream, first, global) VALUES (?1, ?2, ?3) \
-                     ON CONFLICT (stream, first) DO UPDATE SET \
-                         global = iif(global = excluded.global, global, NULL)",
-                )?;
                 for place in self.places.get(&stream).into_iter().flatten() {
-                    insert.execute(params![cell, place.first as i64, place.global as i64])?;
+                    statement.execute(params![cell, place.first as i64, place.global as i64])?;
                 }
                 Ok(())
             }

@@ -6,11 +6,11 @@
 //! of it turns out to be bad.
 
 use ports::store::{CommitError, Committed, StoreError};
-use rusqlite::{Connection, params};
+use rusqlite::{CachedStatement, Connection, params};
 use tokio::sync::oneshot;
 
 use super::catch_up::catch_up;
-use super::commit::Prepared;
+use super::commit::{self, Prepared};
 use super::connection::Source;
 use super::error::{Failure, is_own_fault, said};
 use super::head::Head;
@@ -126,18 +126,23 @@ impl Transaction<'_> {
         begin(&open.connection)?;
         self.shelf.write(&open.connection, self.part, open.head.global)?;
         let mut outcomes = Vec::with_capacity(self.jobs.len());
+        let Open { connection, head } = &mut *open;
+        let (signer, shelf) = (self.signer, self.shelf);
+        let mut desk =
+            Desk { connection, journal: commit::journal(connection)?, head, signer, shelf };
         for job in self.jobs {
             let outcome = match self.care {
-                Care::Batch => match operate(open, job, self.signer, self.shelf) {
+                Care::Batch => match desk.operate(job) {
                     Err(error) if is_own_fault(&error) => {
                         return Err(Fault::OneIsBad(said(&error)));
                     }
                     outcome => outcome?,
                 },
-                Care::Each => operate_apart(open, job, self.signer, self.shelf)?,
+                Care::Each => desk.operate_apart(job)?,
             };
             outcomes.push(outcome);
         }
+        drop(desk);
         if open.head.unvouched() >= UNVOUCHED_MAX {
             vouch(open, self.signer)?;
         }
@@ -169,40 +174,41 @@ pub(super) fn tell_tables(rows: &mut Rows, jobs: &[Job], outcomes: &[Outcome]) {
     }
 }
 
-fn operate(
-    open: &mut Open,
-    job: &Job,
-    signer: &audit::Signer,
-    shelf: &Shelf,
-) -> Result<Outcome, rusqlite::Error> {
-    let Open { connection, head } = open;
-    Ok(match job {
-        Job::Commit { commit, .. } => match commit.write(connection, head, shelf)? {
-            Ok(committed) => Outcome::Committed(committed),
-            Err(refused) => Outcome::Refused(refused),
-        },
-        Job::Side { side, .. } => Outcome::Done(side.run(connection, head, signer)?),
-    })
+/// What operations are done with, one after the other.
+struct Desk<'a> {
+    connection: &'a Connection,
+    journal: CachedStatement<'a>,
+    head: &'a mut Head,
+    signer: &'a audit::Signer,
+    shelf: &'a Shelf,
 }
 
-/// One operation, which either is in the transaction whole or has left no trace in it. The head
-/// needs no undoing: it moves only when all of a commit is written.
-fn operate_apart(
-    open: &mut Open,
-    job: &Job,
-    signer: &audit::Signer,
-    shelf: &Shelf,
-) -> Result<Outcome, rusqlite::Error> {
-    run(&open.connection, "SAVEPOINT operation")?;
-    let outcome = match operate(open, job, signer, shelf) {
-        Err(error) if is_own_fault(&error) => {
-            run(&open.connection, "ROLLBACK TO operation")?;
-            Outcome::Failed(StoreError::Unavailable(said(&error)))
-        }
-        outcome => outcome?,
-    };
-    run(&open.connection, "RELEASE operation")?;
-    Ok(outcome)
+impl Desk<'_> {
+    fn operate(&mut self, job: &Job) -> Result<Outcome, rusqlite::Error> {
+        let Desk { connection, journal, head, signer, shelf } = self;
+        Ok(match job {
+            Job::Commit { commit, .. } => match commit.write(connection, journal, head, shelf)? {
+                Ok(committed) => Outcome::Committed(committed),
+                Err(refused) => Outcome::Refused(refused),
+            },
+            Job::Side { side, .. } => Outcome::Done(side.run(connection, head, signer)?),
+        })
+    }
+
+    /// One operation, which either is in the transaction whole or has left no trace in it. The head
+    /// needs no undoing: it moves only when all of a commit is written.
+    fn operate_apart(&mut self, job: &Job) -> Result<Outcome, rusqlite::Error> {
+        run(self.connection, "SAVEPOINT operation")?;
+        let outcome = match self.operate(job) {
+            Err(error) if is_own_fault(&error) => {
+                run(self.connection, "ROLLBACK TO operation")?;
+                Outcome::Failed(StoreError::Unavailable(said(&error)))
+            }
+            outcome => outcome?,
+        };
+        run(self.connection, "RELEASE operation")?;
+        Ok(outcome)
+    }
 }
 
 pub(super) fn begin(connection: &Connection) -> Result<(), rusqlite::Error> {
