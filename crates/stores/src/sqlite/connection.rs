@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::audience;
+
 /// How to open the database, the first time and after every fault.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
@@ -56,6 +58,7 @@ impl Source {
         let connection = open(&self.database, OpenFlags::empty())?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+        audience::teach(&connection)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(connection)
     }

@@ -10,6 +10,7 @@ use ports::store::{HoldQuery, SessionQuery, SessionRow, Viewer};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::audience;
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
@@ -65,12 +66,8 @@ impl Sql {
 
     /// Whether a column with an audience names this person, or a role of theirs.
     fn names(&mut self, column: &str, person: &PersonId, roles: &[String]) -> String {
-        let mut any = Vec::new();
-        for needle in cells::needles(person, roles) {
-            let place = self.value(needle);
-            any.push(format!("instr({column}, {place}) > 0"));
-        }
-        format!("({})", any.join(" OR "))
+        let place = self.value(audience::names(person, roles));
+        format!("says({column}, {place})")
     }
 }
 
@@ -205,8 +202,8 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
     }
     if let Some((person, roles)) = &query.audience {
         let names = sql.names("h.audience", person, roles);
-        let excluded = sql.value(cells::excluded(person));
-        sql.and(&format!("{names} AND instr(h.audience, {excluded}) = 0"));
+        let excluded = sql.value(audience::excluded(person));
+        sql.and(&format!("{names} AND NOT says(h.audience, {excluded})"));
     }
     if let Some(after) = query.after {
         let place = sql.value(cells::id(after.0).to_vec());

@@ -1,5 +1,6 @@
 //! The store in one file: SQLite with one writer thread and a few readers.
 
+mod audience;
 mod catch_up;
 mod cells;
 mod commit;

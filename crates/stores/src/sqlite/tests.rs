@@ -403,6 +403,7 @@ async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
 fn lists_are_read_in_the_order_of_an_index() {
     let connection = Connection::open_in_memory().unwrap();
     schema::migrate(&connection).unwrap();
+    audience::teach(&connection).unwrap();
     let caller = Viewer::Caller {
         actor: person("ana"),
         person: Some((domain::person::PersonId::new("ana"), vec!["dba".into()])),

@@ -1,0 +1,139 @@
+//! Whom a hold asks, as a text in its row, and how that is searched.
+//!
+//! A list of what somebody may answer walks over very many holds of others. So the text stands in the
+//! index, and SQLite has a function of ours that looks at it once, whatever roles somebody has.
+
+use domain::hold::Hold;
+use domain::person::PersonId;
+use rusqlite::Connection;
+use rusqlite::functions::{Context, FunctionFlags};
+
+/// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer.
+pub(super) fn text(hold: &Hold) -> String {
+    let mut text = String::from("|");
+    for person in &hold.audience.people {
+        push(&mut text, 'p', person.as_str());
+    }
+    for role in &hold.audience.roles {
+        push(&mut text, 'r', role);
+    }
+    if let (true, Some(requester)) = (hold.audience.exclude_requester, &hold.requester) {
+        push(&mut text, 'x', requester.as_str());
+    }
+    text
+}
+
+/// What an audience says that names this person, or a role of theirs.
+pub(super) fn names(person: &PersonId, roles: &[String]) -> Vec<u8> {
+    let mut words = Vec::new();
+    add(&mut words, 'p', person.as_str());
+    roles.iter().for_each(|role| add(&mut words, 'r', role));
+    words
+}
+
+/// What an audience says that leaves this person out.
+pub(super) fn excluded(person: &PersonId) -> Vec<u8> {
+    let mut words = Vec::new();
+    add(&mut words, 'x', person.as_str());
+    words
+}
+
+/// Each word after its length, so that nobody has to look for its end again with every row.
+fn add(words: &mut Vec<u8>, kind: char, name: &str) {
+    let mut word = String::new();
+    push(&mut word, kind, name);
+    let word = word.trim_end_matches('|');
+    words.extend((word.len() as u64).to_le_bytes());
+    words.extend(word.as_bytes());
+}
+
+fn push(text: &mut String, kind: char, name: &str) {
+    text.push(kind);
+    text.push(':');
+    // A name with a bar in it must not pass for two names.
+    for letter in name.chars() {
+        match letter {
+            '|' => text.push_str("\\b"),
+            '\\' => text.push_str("\\\\"),
+            letter => text.push(letter),
+        }
+    }
+    text.push('|');
+}
+
+/// In SQL: whether an audience says any of these words.
+pub(super) fn teach(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function(c"says", 2, flags, |call: &Context<'_>| {
+        let (audience, words) = (call.get_raw(0), call.get_raw(1));
+        Ok(says(audience.as_bytes()?, words.as_bytes()?))
+    })
+}
+
+fn says(audience: &[u8], words: &[u8]) -> bool {
+    // Nothing stands before the first bar and after the last.
+    let mut said = audience.split(|byte| *byte == b'|').filter(|said| !said.is_empty());
+    said.any(|said| is_among(said, words))
+}
+
+fn is_among(said: &[u8], mut words: &[u8]) -> bool {
+    while let Some((length, rest)) = words.split_first_chunk() {
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((word, rest)) = rest.split_at_checked(length) else { return false };
+        if word == said {
+            return true;
+        }
+        words = rest;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::params;
+
+    use super::*;
+
+    fn audience(kind: char, name: &str) -> String {
+        let mut text = String::from("|");
+        push(&mut text, kind, name);
+        text
+    }
+
+    fn word(kind: char, name: &str) -> Vec<u8> {
+        let mut words = Vec::new();
+        add(&mut words, kind, name);
+        words
+    }
+
+    fn finds(audience: &str, words: &[u8]) -> bool {
+        let connection = Connection::open_in_memory().unwrap();
+        teach(&connection).unwrap();
+        let sql = "SELECT says(?1, ?2)";
+        connection.query_row(sql, params![audience, words], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn any_name_of_theirs_is_found_wherever_it_stands() {
+        let audience = "|p:ana|r:dba|r:ops|x:eve|";
+        let roles = ["night".to_owned(), "ops".to_owned()];
+        assert!(finds(audience, &names(&PersonId::new("bob"), &roles)));
+        assert!(finds(audience, &names(&PersonId::new("ana"), &[])));
+        assert!(finds(audience, &excluded(&PersonId::new("eve"))));
+        assert!(!finds(audience, &names(&PersonId::new("eve"), &roles[..1])));
+        assert!(!finds("|", &names(&PersonId::new("ana"), &roles)), "nobody is asked");
+        assert!(!finds(audience, b"") && !finds("|", &[0; 8]) && !finds(audience, &[9; 9]));
+    }
+
+    #[test]
+    fn a_name_cannot_pass_for_another() {
+        let text = audience('r', "a|p:ana");
+        assert!(!finds(&text, &word('p', "ana")), "{text}");
+        assert!(finds(&text, &word('r', "a|p:ana")));
+        assert!(!finds(&audience('r', "a\\b"), &word('r', "a|")));
+        for (asked, name) in [("ana2", "ana"), ("ana", "ana2"), ("banana", "ana")] {
+            assert!(!finds(&audience('p', asked), &word('p', name)), "{asked} is not {name}");
+        }
+        assert!(!finds(&audience('p', "dba"), &word('r', "dba")), "a person is not a role");
+    }
+}
