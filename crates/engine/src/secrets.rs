@@ -1,6 +1,8 @@
 //! Secrets on their way: taken out of what people answer, put into what tools get, and taken out of
 //! what tools say. In between there are only references.
 
+use std::sync::Arc;
+
 use domain::answer::Answer;
 use domain::call::{Call, ClearedCall};
 use domain::hold::{Hold, Preview, Vote};
@@ -145,7 +147,7 @@ impl Engine {
 
 /// The secrets that the votes of a hold refer to.
 fn referred_by_votes(hold: &Hold, pointers: &[String]) -> Vec<SecretId> {
-    let value = |vote: &Vote| match &vote.answer {
+    let value = |vote: &Arc<Vote>| match &vote.answer {
         Answer::Fill(form) => Some(form.clone()),
         Answer::Approve { arguments: Some(arguments), .. } => Some(arguments.value().clone()),
         Answer::Perform { content, .. } => serde_json::from_str(content).ok(),

@@ -100,7 +100,8 @@ impl Asked {
             digest: self.hold.digest(),
             view: domain::view::digest(&self.hold),
         };
-        self.hold.decided(HoldState::Approved(Decision::People { vote, voters: vec![by] }));
+        self.hold
+            .decided(HoldState::Approved(Decision::People { vote: vote.into(), voters: vec![by] }));
         self
     }
 

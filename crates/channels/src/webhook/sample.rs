@@ -103,7 +103,7 @@ pub(crate) fn decided(mut hold: Hold, answer: Answer) -> Hold {
         Answer::Deny { .. } => HoldState::Denied,
         _ => HoldState::Answered,
     };
-    hold.decided(state(Decision::People { vote, voters: vec![by] }));
+    hold.decided(state(Decision::People { vote: vote.into(), voters: vec![by] }));
     hold
 }
 

@@ -49,10 +49,10 @@ impl Hold {
         people: &People,
         now: Timestamp,
     ) -> Result<Judgement, Refusal> {
-        let mine: Vec<&Vote> = self.votes.iter().filter(|vote| vote.by == *by.id()).collect();
+        let mine: Vec<&Arc<Vote>> = self.votes.iter().filter(|vote| vote.by == *by.id()).collect();
         // An edit was sent with the digest that was shown before it, so its own words identify it.
         let edits = matches!(answer, Answer::Approve { arguments: Some(_), .. });
-        let is_repeat = |vote: &&Vote| {
+        let is_repeat = |vote: &&Arc<Vote>| {
             self.question.same_answer(&vote.answer, answer)
                 && (edits
                     || digest.is_none_or(|digest| digest == vote.digest || digest == self.digest()))
@@ -116,8 +116,8 @@ impl Hold {
         by: &AuthenticatedPerson,
         at: Timestamp,
         digest: Digest,
-    ) -> Vote {
-        Vote {
+    ) -> Arc<Vote> {
+        Arc::new(Vote {
             answer: answer.clone(),
             by: by.id().clone(),
             at,
@@ -125,12 +125,12 @@ impl Hold {
             proof: by.proof().clone(),
             digest,
             view: crate::view::digest(self),
-        }
+        })
     }
 
     /// Whoever refuses or answers in the call's place decides alone: nothing runs by it. To let
     /// something run, as many different people as the rule asks for must say the same.
-    fn count(&self, vote: Vote, people: &People) -> Judgement {
+    fn count(&self, vote: Arc<Vote>, people: &People) -> Judgement {
         match &vote.answer {
             Answer::Deny { .. } => {
                 let voters = vec![vote.by.clone()];

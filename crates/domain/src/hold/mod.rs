@@ -89,7 +89,7 @@ pub struct Hold {
     /// `None`: it waits for ever (a `settle` hold).
     pub expires_at: Option<Timestamp>,
     pub claimed_by: Option<PersonId>,
-    pub votes: Vec<Vote>,
+    pub votes: Vec<Arc<Vote>>,
     pub two_phase: bool,
     pub outcome: Option<HoldOutcome>,
     /// Where an outside opener wants to be told, and the environment variable with the secret.
@@ -149,11 +149,10 @@ pub struct Vote {
 }
 
 /// What stands. It never changes again.
-#[expect(clippy::large_enum_variant, reason = "almost every decision is made by people")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// The answer that decided, and everybody whose vote counted towards it.
-    People { vote: Vote, voters: Vec<PersonId> },
+    People { vote: Arc<Vote>, voters: Vec<PersonId> },
     /// No person was asked: a rule or a standing grant spoke.
     Automatic { allowed: bool, by: ClearedBy, at: Timestamp },
 }
@@ -166,7 +165,7 @@ impl Decision {
         }
     }
 
-    pub fn vote(&self) -> Option<&Vote> {
+    pub fn vote(&self) -> Option<&Arc<Vote>> {
         match self {
             Decision::People { vote, .. } => Some(vote),
             Decision::Automatic { .. } => None,
@@ -201,7 +200,7 @@ impl HoldOutcome {
 /// A change of an open hold that does not decide it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HoldChange {
-    Voted(Vote),
+    Voted(Arc<Vote>),
     /// The call was edited: earlier votes are void, and a new digest is asked about.
     Revised {
         title: String,
@@ -210,7 +209,7 @@ pub enum HoldChange {
         rule: Option<String>,
         risk: Risk,
         preview: Preview,
-        votes: Vec<Vote>,
+        votes: Vec<Arc<Vote>>,
     },
     Claimed(PersonId),
     Unclaimed,

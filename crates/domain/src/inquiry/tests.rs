@@ -86,7 +86,7 @@ fn decided(arguments: Value, answer: Answer) -> Hold {
         digest: hold.digest(),
         view: Digest::of(b""),
     };
-    let decision = Decision::People { vote, voters: vec![by] };
+    let decision = Decision::People { vote: vote.into(), voters: vec![by] };
     hold.state = if denies { HoldState::Denied(decision) } else { HoldState::Answered(decision) };
     hold
 }

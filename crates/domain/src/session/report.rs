@@ -37,7 +37,7 @@ impl Session {
             _ => None,
         };
         let edits =
-            |vote: &&Vote| matches!(vote.answer, Answer::Approve { arguments: Some(_), .. });
+            |vote: &&Arc<Vote>| matches!(vote.answer, Answer::Approve { arguments: Some(_), .. });
         let edited = hold.as_ref().and_then(|hold| hold.votes.iter().rev().find(edits));
         let Some(vote) = edited.filter(|_| call.confirm == Confirm::Held) else { return result };
         let content = format!(

@@ -1,6 +1,7 @@
 //! What people said.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::hold::Vote;
@@ -168,8 +169,8 @@ pub(super) struct StoredVote<'a> {
     view: Hex,
 }
 
-impl<'a> From<&'a Vote> for StoredVote<'a> {
-    fn from(vote: &'a Vote) -> StoredVote<'a> {
+impl<'a> From<&'a Arc<Vote>> for StoredVote<'a> {
+    fn from(vote: &'a Arc<Vote>) -> StoredVote<'a> {
         StoredVote {
             by: vote.by.as_str().into(),
             answer: (&vote.answer).into(),
@@ -183,8 +184,8 @@ impl<'a> From<&'a Vote> for StoredVote<'a> {
 }
 
 impl StoredVote<'_> {
-    pub(super) fn vote(self) -> Result<Vote, Broken> {
-        Ok(Vote {
+    pub(super) fn vote(self) -> Result<Arc<Vote>, Broken> {
+        Ok(Arc::new(Vote {
             answer: self.answer.answer()?,
             by: PersonId::new(&self.by),
             at: self.at.into(),
@@ -192,6 +193,6 @@ impl StoredVote<'_> {
             proof: self.proof.into(),
             digest: self.digest.0,
             view: self.view.0,
-        })
+        }))
     }
 }

@@ -162,7 +162,7 @@ fn a_form_as_deep_as_the_door_lets_in_is_read_again() {
         panic!("a filled form")
     };
     let Decision::People { vote, .. } = decision else { panic!("by a person") };
-    vote.answer = Answer::Fill(form);
+    std::sync::Arc::make_mut(vote).answer = Answer::Fill(form);
     assert_eq!(read_row(&write_row(&commit), 1).unwrap().events, commit.events);
     let (_, mut hold) = samples::holds().remove(1);
     hold.context = serde_json::from_str(&deep).unwrap();

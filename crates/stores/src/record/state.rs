@@ -1,6 +1,7 @@
 //! Where a hold stands, and what changes it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, Vote};
 use domain::person::PersonId;
@@ -54,7 +55,7 @@ pub(super) enum StoredDecision<'a> {
 
 impl<'a> StoredState<'a> {
     /// `votes`: those that are stored beside the state, so that none is stored twice.
-    pub(super) fn new(state: &'a HoldState, votes: &[Vote]) -> StoredState<'a> {
+    pub(super) fn new(state: &'a HoldState, votes: &[Arc<Vote>]) -> StoredState<'a> {
         match state {
             HoldState::Pending => StoredState::Pending,
             HoldState::Approved(decision) => {
@@ -75,7 +76,7 @@ impl<'a> StoredState<'a> {
         }
     }
 
-    pub(super) fn state(self, votes: &[Vote]) -> Result<HoldState, Broken> {
+    pub(super) fn state(self, votes: &[Arc<Vote>]) -> Result<HoldState, Broken> {
         Ok(match self {
             StoredState::Pending => HoldState::Pending,
             StoredState::Approved(decision) => HoldState::Approved(decision.decision(votes)?),
@@ -96,7 +97,7 @@ impl<'a> StoredState<'a> {
 }
 
 impl<'a> StoredDecision<'a> {
-    fn new(decision: &'a Decision, votes: &[Vote]) -> StoredDecision<'a> {
+    fn new(decision: &'a Decision, votes: &[Arc<Vote>]) -> StoredDecision<'a> {
         match decision {
             Decision::People { vote, voters } => {
                 let nth = votes.iter().position(|listed| listed == vote);
@@ -112,7 +113,7 @@ impl<'a> StoredDecision<'a> {
         }
     }
 
-    fn decision(self, votes: &[Vote]) -> Result<Decision, Broken> {
+    fn decision(self, votes: &[Arc<Vote>]) -> Result<Decision, Broken> {
         Ok(match self {
             StoredDecision::People { vote, nth, voters } => Decision::People {
                 vote: match (vote, nth.and_then(|nth| votes.get(nth))) {

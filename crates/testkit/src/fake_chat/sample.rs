@@ -85,7 +85,7 @@ pub fn approved() -> Hold {
         digest: hold.digest(),
         view: domain::view::digest(&hold),
     };
-    hold.decided(HoldState::Approved(Decision::People { vote, voters: vec![by] }));
+    hold.decided(HoldState::Approved(Decision::People { vote: vote.into(), voters: vec![by] }));
     hold
 }
 

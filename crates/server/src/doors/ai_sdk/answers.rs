@@ -131,7 +131,7 @@ async fn one(
         given.late = Some(Refusal::Expired { hold: Box::new((*hold).clone()) }.into());
         return Ok(());
     }
-    let again = |vote: &Vote| vote.by == *person.id() && vote.answer == answer;
+    let again = |vote: &Arc<Vote>| vote.by == *person.id() && vote.answer == answer;
     if hold.votes.iter().any(again) {
         given.repeats = true;
         return Ok(());

@@ -103,8 +103,8 @@ fn audience() -> Audience {
     }
 }
 
-fn vote(answer: Answer, proof: Proof) -> Vote {
-    Vote {
+fn vote(answer: Answer, proof: Proof) -> Arc<Vote> {
+    Arc::new(Vote {
         answer,
         by: ana(),
         at: at(60),
@@ -112,7 +112,7 @@ fn vote(answer: Answer, proof: Proof) -> Vote {
         proof,
         digest: call().digest(),
         view: Digest::of(b"what she saw"),
-    }
+    })
 }
 
 fn approve() -> Answer {

@@ -113,7 +113,7 @@ fn approve(stage: &mut Stage, number: u128) -> Commit {
         digest: asked.digest(),
         view: asked.digest(),
     };
-    let decision = Decision::People { vote, voters: vec![PersonId::new("ana")] };
+    let decision = Decision::People { vote: vote.into(), voters: vec![PersonId::new("ana")] };
     let events = vec![
         Event::HoldDecided { hold, state: HoldState::Approved(decision) },
         Event::CallStarted { call: asked.id, attempt: 1, node: node(1) },

@@ -1,6 +1,8 @@
 //! I-10: whoever was told that something was done finds it on disk, and it was there when they were
 //! told. What was sent again under its key happened once.
 
+use std::sync::Arc;
+
 use domain::event::Event;
 use domain::hold::{Hold, HoldChange, HoldState, Vote};
 use domain::id::{HoldId, StreamId};
@@ -104,7 +106,7 @@ fn is_revoked(on_disk: &[Entry], wanted: HoldId) -> bool {
     on_disk.iter().any(|entry| entry.events.iter().any(settles))
 }
 
-fn votes(event: &Event, wanted: HoldId) -> Vec<&Vote> {
+fn votes(event: &Event, wanted: HoldId) -> Vec<&Arc<Vote>> {
     match event {
         Event::HoldDecided { hold, state } if *hold == wanted => {
             state.decision().and_then(|decision| decision.vote()).into_iter().collect()
