@@ -1,11 +1,12 @@
 //! Text on its way from a model to those who watch. Not stored: the finished message is.
 
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use domain::id::{MessageId, SessionId};
 use domain::id_map::IdMap;
 use ports::model::Delta;
-use tokio::sync::broadcast;
+use tokio::sync::Notify;
 
 /// What watchers of a session hear between events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +58,71 @@ pub(crate) struct Upto {
 #[derive(Clone, Default)]
 pub(crate) struct Live(Arc<Mutex<IdMap<SessionId, Channel>>>);
 
-/// Most turns are heard by nobody: the way to listeners, which has room for a whole backlog, is made
-/// by the first of them.
 #[derive(Default)]
 struct Channel {
     speaking: Option<Speaking>,
-    listeners: Option<broadcast::Sender<Said>>,
+    listeners: Vec<Weak<Queue>>,
+}
+
+/// Listens to one session. Most runs say little while somebody listens, so there is room only for
+/// what was said and not heard yet.
+pub(crate) struct Ear(Arc<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    something: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    said: VecDeque<Said>,
+    missed: bool,
+}
+
+/// What an ear hears.
+pub(crate) enum Heard {
+    Said(Said),
+    /// More was said than the backlog holds: the rest is to be had by listening anew.
+    Missed,
+}
+
+impl Ear {
+    /// What was said and not heard yet.
+    pub(crate) fn try_next(&mut self) -> Option<Heard> {
+        let mut waiting = self.0.waiting();
+        if waiting.missed {
+            return Some(Heard::Missed);
+        }
+        waiting.said.pop_front().map(Heard::Said)
+    }
+
+    /// Waits for ever if nothing is said. Giving up loses nothing.
+    pub(crate) async fn next(&mut self) -> Heard {
+        loop {
+            if let Some(heard) = self.try_next() {
+                return heard;
+            }
+            self.0.something.notified().await;
+        }
+    }
+}
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn put(&self, said: Said) {
+        let mut waiting = self.waiting();
+        if waiting.said.len() < BACKLOG && !waiting.missed {
+            waiting.said.push_back(said);
+        } else {
+            *waiting = Waiting { said: VecDeque::new(), missed: true };
+        }
+        drop(waiting);
+        self.something.notify_one();
+    }
 }
 
 struct Speaking {
@@ -138,15 +198,12 @@ impl Live {
 
     /// What is heard from now on, and what has been said already of what was not heard. Both at
     /// once: nothing is missed between the two, and nothing is heard twice.
-    pub(crate) fn listen(
-        &self,
-        session: SessionId,
-        heard: Option<Upto>,
-    ) -> (Vec<Said>, broadcast::Receiver<Said>) {
+    pub(crate) fn listen(&self, session: SessionId, heard: Option<Upto>) -> (Vec<Said>, Ear) {
         self.with(session, |channel| {
-            let missed = channel.missed(heard);
-            let listeners = channel.listeners.get_or_insert_with(|| broadcast::channel(BACKLOG).0);
-            (missed, listeners.subscribe())
+            let ear = Ear(Arc::default());
+            channel.listeners.retain(|listener| listener.strong_count() > 0);
+            channel.listeners.push(Arc::downgrade(&ear.0));
+            (channel.missed(heard), ear)
         })
     }
 
@@ -165,16 +222,19 @@ impl Live {
 }
 
 impl Channel {
-    fn tell(&self, said: Said) {
-        if let Some(listeners) = &self.listeners {
-            // Whoever listened may have gone; that is no error.
-            let _ = listeners.send(said);
-        }
+    fn tell(&mut self, said: Said) {
+        // Whoever listened may have gone.
+        self.listeners.retain(|listener| match listener.upgrade() {
+            Some(queue) => {
+                queue.put(said.clone());
+                true
+            }
+            None => false,
+        });
     }
 
     fn is_idle(&self) -> bool {
-        let is_heard = self.listeners.as_ref().is_some_and(|tell| tell.receiver_count() > 0);
-        self.speaking.is_none() && !is_heard
+        self.speaking.is_none() && self.listeners.iter().all(|ear| ear.strong_count() == 0)
     }
 
     /// Only the rest of a text is said, however long it is: whoever is slow must not get more to
@@ -228,22 +288,22 @@ mod tests {
     fn whoever_fell_behind_hears_the_rest_and_nothing_twice() {
         let live = Live::default();
         let _slot = live.begin(session(), message(1));
-        let (missed, mut receiver) = live.listen(session(), None);
+        let (missed, mut ear) = live.listen(session(), None);
         assert!(missed.is_empty());
         live.delta(session(), Delta::Text("One é ".into()));
-        let first = receiver.try_recv().expect("a delta");
+        let Some(Heard::Said(first)) = ear.try_next() else { panic!("a delta") };
         let mut text = String::new();
         let heard = read(&mut text, &[first]);
         for number in 0..2 * BACKLOG {
             live.delta(session(), Delta::Text(format!("{number} ")));
         }
-        assert!(receiver.try_recv().is_err(), "it has fallen behind");
-        let (missed, mut receiver) = live.listen(session(), heard);
+        assert!(matches!(ear.try_next(), Some(Heard::Missed)), "it has fallen behind");
+        let (missed, mut ear) = live.listen(session(), heard);
         assert_eq!(missed.len(), 1, "the rest is one delta");
         let heard = read(&mut text, &missed);
         let whole: String = (0..2 * BACKLOG).map(|number| format!("{number} ")).collect();
         assert_eq!(text, format!("One é {whole}"));
-        assert!(receiver.try_recv().is_err(), "and nothing comes again");
+        assert!(ear.try_next().is_none(), "and nothing comes again");
         assert!(live.listen(session(), heard).0.is_empty());
     }
 

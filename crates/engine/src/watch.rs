@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
-use crate::live::{Said, Spoken, Upto};
+use crate::live::{self, Ear, Said, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
@@ -123,7 +123,7 @@ pub struct Follow {
     caller: Option<Caller>,
     position: u64,
     bus: broadcast::Receiver<Heard>,
-    spoken: Option<(SessionId, broadcast::Receiver<Said>)>,
+    spoken: Option<(SessionId, Ear)>,
     /// How much of the current message has been handed on.
     heard: Option<Upto>,
     /// Said of messages that come after events which are yet to be handed on.
@@ -241,7 +241,7 @@ impl Follow {
             let waits = !self.ahead.is_empty();
             let spoken = async {
                 match &mut self.spoken {
-                    Some((id, spoken)) if !waits => (*id, spoken.recv().await),
+                    Some((id, ear)) if !waits => (*id, ear.next().await),
                     _ => std::future::pending().await,
                 }
             };
@@ -261,14 +261,13 @@ impl Follow {
                     Err(RecvError::Lagged(_)) => self.behind = true,
                     Err(RecvError::Closed) => return Ok(None),
                 },
-                (id, spoken) = spoken => match spoken {
-                    Ok(said) => self.hear(said),
-                    Err(RecvError::Lagged(_)) => {
-                        let (missed, spoken) = self.engine.0.live.listen(id, self.heard);
-                        self.spoken = Some((id, spoken));
+                (id, heard) = spoken => match heard {
+                    live::Heard::Said(said) => self.hear(said),
+                    live::Heard::Missed => {
+                        let (missed, ear) = self.engine.0.live.listen(id, self.heard);
+                        self.spoken = Some((id, ear));
                         missed.into_iter().for_each(|said| self.hear(said));
                     }
-                    Err(RecvError::Closed) => self.spoken = None,
                 },
                 () = gap => self.behind = true,
                 () = self.engine.0.closing.cancelled() => return Ok(None),
@@ -343,22 +342,24 @@ impl Follow {
             self.early.pop_front().into_iter().for_each(|said| self.hear(said));
         }
         loop {
-            let Some((id, spoken)) = &mut self.spoken else { return };
-            match spoken.try_recv() {
-                Ok(said) if said.spoken.message() == message && self.early.is_empty() => {
+            let Some((id, ear)) = &mut self.spoken else { return };
+            match ear.try_next() {
+                Some(live::Heard::Said(said))
+                    if said.spoken.message() == message && self.early.is_empty() =>
+                {
                     self.hear(said);
                 }
-                Ok(said) => self.early.push_back(said),
+                Some(live::Heard::Said(said)) => self.early.push_back(said),
                 // Words after a gap would be the wrong ones. Of this message the whole follows, and of
                 // the one that is being said now all of it can be had at once.
-                Err(TryRecvError::Lagged(_)) => {
+                Some(live::Heard::Missed) => {
                     let id = *id;
-                    let (missed, spoken) = self.engine.0.live.listen(id, self.heard);
-                    self.spoken = Some((id, spoken));
+                    let (missed, ear) = self.engine.0.live.listen(id, self.heard);
+                    self.spoken = Some((id, ear));
                     let others = missed.into_iter().filter(|it| it.spoken.message() != message);
                     self.early = others.collect();
                 }
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+                None => return,
             }
         }
     }
@@ -409,8 +410,8 @@ impl Drop for Follow {
             // Our own receiver still counts.
             self.engine.0.bus.sweep(stream, 1);
         }
-        if let Some((id, spoken)) = self.spoken.take() {
-            drop(spoken);
+        if let Some((id, ear)) = self.spoken.take() {
+            drop(ear);
             self.engine.0.live.sweep(id);
         }
     }

@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -18,6 +18,9 @@ use crate::auth::Who;
 use crate::idempotency::{self, Key, key_of, request_digest};
 use crate::limits::{DRAINED_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX};
 use crate::problem::{Problem, Refused, Reply};
+
+/// A hold without a long diff fits, and most replies are one hold.
+const USUAL_BYTES: usize = 2 << 10;
 
 /// The id in a path. What is not an id names nothing, so there is nothing to be found.
 pub(crate) struct Id<T>(pub(crate) T);
@@ -110,6 +113,10 @@ pub(crate) async fn read_long(app: &App, body: Body, limit: usize) -> Reply<Byte
                 drain(stream, bytes.len() + chunk.len()).await;
                 return Err(Problem::too_large(format!("a request has at most {limit} bytes")));
             }
+            // Most bodies come in one piece.
+            if bytes.is_empty() && stream.is_end_stream() {
+                return Ok(chunk);
+            }
             bytes.extend_from_slice(&chunk);
         }
         Ok(Bytes::from(bytes))
@@ -166,8 +173,12 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
 }
 
 pub(crate) fn bytes<T: Serialize>(value: &T) -> Bytes {
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
     // Every wire type has text keys and finite numbers: it always becomes JSON.
-    serde_json::to_vec(value).unwrap_or_default().into()
+    match serde_json::to_writer(&mut bytes, value) {
+        Ok(()) => bytes.into(),
+        Err(_) => Bytes::new(),
+    }
 }
 
 /// `?limit=&cursor=`

@@ -56,8 +56,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Who {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Reply<Who> {
-        // Only a route that was not guarded comes here without one.
-        parts.extensions.get::<Who>().cloned().ok_or_else(|| Problem::internal().into())
+        // Taken and not copied: a handler asks once. Only a route that was not guarded comes here
+        // without one.
+        parts.extensions.remove::<Who>().ok_or_else(|| Problem::internal().into())
     }
 }
 

@@ -11,10 +11,10 @@ use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use domain::digest::{Digest, Framed};
 use domain::time::Timestamp;
 use engine::REPLIES_KEPT_MS;
@@ -64,7 +64,8 @@ pub(crate) fn replayed(status: u16, body: Vec<u8>) -> Response {
 
 pub(crate) fn json(status: StatusCode, body: Bytes) -> Response {
     let location = (status == StatusCode::CREATED).then(|| location(&body)).flatten();
-    let mut reply = (status, body).into_response();
+    let mut reply = Response::new(Body::from(body));
+    *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(location) = location {
         reply.headers_mut().insert(LOCATION, location);
@@ -208,7 +209,7 @@ mod tests {
                 Ok((StatusCode::OK, Bytes::from_static(says.as_bytes())))
             })
             .await
-            .unwrap_or_else(IntoResponse::into_response);
+            .unwrap_or_else(axum::response::IntoResponse::into_response);
         let status = reply.status().as_u16();
         let body = axum::body::to_bytes(reply.into_body(), 1 << 16).await.expect("a body");
         if status == 200 { Ok(String::from_utf8_lossy(&body).into_owned()) } else { Err(status) }

@@ -22,20 +22,20 @@ pub(crate) async fn say(
 ) -> Reply {
     let render = |said: &Said| (202, bytes(&wire::Said::of(said)).into());
     let keep = asked.keep(&render);
-    let caller = asked.who.caller.clone();
-    let saying = asked.body.parse()?;
+    let Asked { who, body, .. } = asked;
+    let (caller, saying) = (&who.caller, body.parse()?);
     if !wants_events(&headers) {
-        let said = app.engine.say(&caller, id, saying, keep).await?;
+        let said = app.engine.say(caller, id, saying, keep).await?;
         ports::failpoint!("http.message_reply");
         return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
     }
     // Listen first, then speak: nothing of the run is missed.
-    app.engine.session(&caller, id).await?;
+    app.engine.session(caller, id).await?;
     let place = app.streams.take(caller.key_space())?;
     let (session, follow) = app.engine.follow_from_now(id).await?;
-    let Said { run, message } = app.engine.say(&caller, id, saying, keep).await?;
+    let Said { run, message } = app.engine.say(caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);
-    Ok(sse::stream(&app, asked.who, place, follow, Scene::Run { run, message, current }))
+    Ok(sse::stream(&app, who, place, follow, Scene::Run { run, message, current }))
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {

@@ -7,7 +7,7 @@ use domain::id::{CallId, HoldId, MessageId};
 use domain::message::{Origin, Part as Written};
 use domain::outcome::ResultKind;
 use domain::person::PersonId;
-use domain::schema::{redact, write_only_pointers};
+use domain::schema::redact;
 use domain::session::{CallState, Session};
 use domain::time::Timestamp;
 use engine::Engine;
@@ -128,8 +128,8 @@ fn secrets(call: CallId, tool: &str, session: Option<&Session>, engine: &Engine)
     if let Some(call) = record.and_then(|record| record.call.as_ref()) {
         return call.secrets.clone();
     }
-    match engine.tool(tool) {
-        Some(tool) => write_only_pointers(&tool.input_schema),
+    match engine.secret_places(tool) {
+        Some(secrets) => secrets,
         // A tool that we do not know (any more): only the session can tell what it hid.
         None if session.is_none() => vec![String::new()],
         None => Vec::new(),
