@@ -89,7 +89,8 @@ fn open(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error>
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
     // Savepoints want a temporary file, which bare container images have no place for.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // A plan is made once for a statement, and not again for each value that is bound to it.
+    // Otherwise what was bound to a statement counts when it is planned, and most statements would be
+    // planned anew whenever they come out of the cache.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Through a memory map, a failing disk would kill the process instead of returning an error.
     connection.pragma_update(None, "mmap_size", 0)?;
@@ -149,10 +150,11 @@ mod tests {
         super::super::schema::migrate(&writer).unwrap();
         for connection in [writer, source.reader().unwrap()] {
             let sql = "SELECT global FROM streams WHERE stream = ?1 ORDER BY first DESC LIMIT 1";
-            let mut statement = connection.prepare(sql).unwrap();
+            // As everywhere: out of the cache and back.
             for stream in [[1_u8; 17], [2; 17], [3; 17]] {
-                assert!(!statement.exists([stream]).unwrap());
+                assert!(!connection.prepare_cached(sql).unwrap().exists([stream]).unwrap());
             }
+            let statement = connection.prepare_cached(sql).unwrap();
             assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
         }
     }
