@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
 /// What an answer does.
-#[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// The same person said the same before.
