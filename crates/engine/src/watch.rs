@@ -95,20 +95,30 @@ impl Bus {
     }
 }
 
-/// One event, where and when it happened.
+/// One event, where and when it happened. All who are told of it look at the same one.
 #[derive(Clone, Debug)]
 pub struct Happening {
     pub stream: StreamId,
     /// In the session's stream, or among all events when everything is followed.
     pub position: u64,
     pub at: Timestamp,
-    pub actor: Actor,
-    pub event: Event,
+    entry: Arc<Entry>,
+    offset: usize,
+}
+
+impl Happening {
+    pub fn event(&self) -> &Event {
+        &self.entry.events[self.offset]
+    }
+
+    pub fn actor(&self) -> &Actor {
+        &self.entry.actor
+    }
 }
 
 #[derive(Clone, Debug)]
 pub enum Followed {
-    Event(Box<Happening>),
+    Event(Happening),
     Spoken(Spoken),
     /// The position asked for does not exist: start over from this one.
     Reset {
@@ -318,11 +328,12 @@ impl Follow {
     /// Reads what the store has after our position, a page at a time.
     async fn catch_up(&mut self) -> Result<(), Error> {
         let entries = self.engine.0.store.entries(self.stream, self.position, PAGE).await?;
-        for entry in &entries {
-            self.keep(entry).await?;
+        let is_all = entries.len() < PAGE;
+        for entry in entries {
+            self.keep(&Arc::new(entry)).await?;
         }
         self.keep_ahead().await?;
-        self.behind = entries.len() == PAGE;
+        self.behind = !is_all;
         self.gap_until = Some(self.engine.now().plus_ms(GAP_PATIENCE_MS));
         Ok(())
     }
@@ -364,7 +375,7 @@ impl Follow {
         }
     }
 
-    async fn keep(&mut self, entry: &Entry) -> Result<(), Error> {
+    async fn keep(&mut self, entry: &Arc<Entry>) -> Result<(), Error> {
         let first = self.first(entry);
         let last = first + entry.events.len() as u64 - 1;
         if last <= self.position {
@@ -389,13 +400,13 @@ impl Follow {
                         // It is whole now: nothing of it can be void or missing.
                         self.heard = self.heard.filter(|upto| !upto.is_of(message.id));
                     }
-                    self.ready.push_back(Followed::Event(Box::new(Happening {
+                    self.ready.push_back(Followed::Event(Happening {
                         stream: entry.stream,
                         position,
                         at: entry.at,
-                        actor: entry.actor.clone(),
-                        event: event.clone(),
-                    })));
+                        entry: entry.clone(),
+                        offset,
+                    }));
                 }
             }
         }

@@ -107,7 +107,7 @@ impl Metrics {
         let call = |what: &'static str| {
             self.calls.get_or_create(&[("event", what.into())]).inc();
         };
-        match &happening.event {
+        match happening.event() {
             Event::HoldOpened { hold } => {
                 let kind = hold.question.kind().into();
                 self.holds_opened.get_or_create(&[("kind", kind)]).inc();

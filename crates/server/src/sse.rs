@@ -171,7 +171,7 @@ impl Teller {
                 Ok(false)
             }
             Followed::Event(happening) => {
-                let (ours, last) = self.scene.hear(&happening.event);
+                let (ours, last) = self.scene.hear(happening.event());
                 if ours {
                     self.happened(&happening, piece).await?;
                 }
@@ -186,19 +186,19 @@ impl Teller {
 
     async fn happened(&self, happening: &Happening, piece: &mut Vec<u8>) -> Result<(), Error> {
         let engine = &self.app.engine;
-        let about = match told_secret(&happening.event) {
+        let about = match told_secret(happening.event()) {
             Some(hold) => engine.store().hold(hold).await?,
             None => None,
         };
         // Whoever shows a hold wants to know that its call went on.
-        let under = match (call_of(&happening.event), happening.stream) {
+        let under = match (call_of(happening.event()), happening.stream) {
             (Some(call), StreamId::Session(id)) => {
                 held_by(&*engine.session(&self.caller, id).await?, call)
             }
             _ => None,
         };
         let data = wire::Told { happening, about: about.as_deref(), under, engine };
-        write(piece, happening.event.name(), Some(happening.position), &data);
+        write(piece, happening.event().name(), Some(happening.position), &data);
         Ok(())
     }
 

@@ -120,7 +120,7 @@ impl Switchboard {
 
     /// Says whether it concerned a chat.
     async fn happened(&self, happening: &Happening) -> Result<bool, Error> {
-        match &happening.event {
+        match happening.event() {
             Event::HoldOpened { hold } => {
                 // It may be decided by now; then nobody need be asked.
                 match self.store().hold(hold.id).await? {
@@ -149,7 +149,7 @@ impl Switchboard {
                 for hold in session.holds.values().filter(about) {
                     // A call that was refused has a result, too; but nothing came of it.
                     let ended = hold.outcome.as_ref().is_some_and(HoldOutcome::is_final);
-                    let kind = match &happening.event {
+                    let kind = match happening.event() {
                         Event::CallInDoubt { .. } => Some(StepKind::InDoubt),
                         Event::CallSettled { .. } => ended.then_some(StepKind::Settled),
                         _ => None,

@@ -56,7 +56,7 @@ async fn what_is_said_of_a_message_comes_before_it_and_after_the_one_before() {
         match follow.next().await.unwrap() {
             Some(Followed::Spoken(spoken)) => order.push(("said", spoken.message())),
             Some(Followed::Event(happening)) => {
-                if let domain::event::Event::MessageAdded { message } = &happening.event
+                if let domain::event::Event::MessageAdded { message } = happening.event()
                     && message.role == domain::message::Role::Assistant
                 {
                     order.push(("whole", message.id));
@@ -88,7 +88,7 @@ async fn what_a_slow_follower_hears_of_a_message_is_its_beginning() {
         match follow.next().await.unwrap() {
             Some(Followed::Spoken(engine::Spoken::Text { text, .. })) => heard.push_str(&text),
             Some(Followed::Event(happening)) => {
-                if let domain::event::Event::RunCompleted { .. } = happening.event {
+                if let domain::event::Event::RunCompleted { .. } = happening.event() {
                     break;
                 }
             }

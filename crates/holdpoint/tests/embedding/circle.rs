@@ -104,8 +104,8 @@ async fn followers_miss_nothing_and_see_nothing_twice() {
     let mut seen = Vec::new();
     while let Some(followed) = live.next().await {
         let Followed::Event(happening) = followed.unwrap() else { continue };
-        seen.push((happening.position, happening.event.name()));
-        if is_rest(&happening.event) {
+        seen.push((happening.position, happening.event().name()));
+        if is_rest(happening.event()) {
             break;
         }
     }
@@ -115,7 +115,7 @@ async fn followers_miss_nothing_and_see_nothing_twice() {
     let mut later = session.events_after(seen.last().unwrap().0).await.unwrap();
     while seen.last().unwrap().0 < version {
         let Followed::Event(happening) = later.next().await.unwrap().unwrap() else { continue };
-        seen.push((happening.position, happening.event.name()));
+        seen.push((happening.position, happening.event().name()));
     }
     let positions: Vec<u64> = seen.iter().map(|(position, _)| *position).collect();
     assert_eq!(positions, (2..=version).collect::<Vec<_>>());

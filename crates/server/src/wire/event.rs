@@ -38,7 +38,7 @@ pub(crate) struct Told<'a> {
 
 impl Serialize for Told<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Happening { stream, at, actor, event, .. } = self.happening;
+        let Happening { stream, at, .. } = self.happening;
         let session = match stream {
             StreamId::Session(id) => Some(Text(id)),
             StreamId::Outside(_) | StreamId::House => None,
@@ -46,9 +46,9 @@ impl Serialize for Told<'_> {
         let mut data = serializer.serialize_map(None)?;
         data.serialize_entry("session", &session)?;
         data.serialize_entry("at", &Text(at))?;
-        data.serialize_entry("by", &Text(actor))?;
+        data.serialize_entry("by", &Text(self.happening.actor()))?;
         let secrets = self.about.map_or_else(Secrets::unknown, Secrets::of);
-        payload(&mut data, event, &secrets, self.engine)?;
+        payload(&mut data, self.happening.event(), &secrets, self.engine)?;
         if let Some(hold) = self.under {
             data.serialize_entry("hold", &Text(hold))?;
         }

@@ -214,8 +214,11 @@ impl Story {
                 };
                 while let Ok(Some(next)) = follow.next().await {
                     if let Followed::Event(it) = next {
-                        let seen =
-                            Seen { position: it.position, stream: it.stream, event: it.event };
+                        let seen = Seen {
+                            position: it.position,
+                            stream: it.stream,
+                            event: it.event().clone(),
+                        };
                         world.inside().records.followed.push(seen);
                     }
                 }

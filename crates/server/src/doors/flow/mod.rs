@@ -158,7 +158,7 @@ impl Flow {
                 Some(Followed::Reset { position }) => self.position = position,
                 Some(Followed::Event(happening)) => {
                     self.position = happening.position;
-                    self.take(&happening.event).await?;
+                    self.take(happening.event()).await?;
                 }
             }
         }

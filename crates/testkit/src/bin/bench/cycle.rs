@@ -220,7 +220,7 @@ async fn client(
             let mut answered = None;
             loop {
                 let Some(Followed::Event(happening)) = follow.next().await? else { continue };
-                match happening.event {
+                match happening.event() {
                     Event::HoldOpened { hold } => {
                         let digest = hold.digest();
                         let answer =

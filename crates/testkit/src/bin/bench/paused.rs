@@ -136,7 +136,7 @@ async fn paused(
     let mut opened = None;
     loop {
         if let Some(Followed::Event(happening)) = follow.next().await? {
-            match (happening.event, opened) {
+            match (happening.event(), opened) {
                 (Event::HoldOpened { hold }, _) => opened = Some(hold.id),
                 (Event::RunPaused { .. }, Some(hold)) => return Ok((session, hold)),
                 _ => {}
