@@ -63,7 +63,7 @@ impl Call {
             confirm: tool.confirm,
             definition: tool.definition(),
             arguments: proposal.arguments,
-            secrets: crate::schema::write_only_pointers(&tool.input_schema),
+            secrets: tool.secrets().to_vec(),
             context: proposal.context,
             policy: proposal.policy,
             revision: 1,
@@ -146,10 +146,12 @@ pub struct CallParts {
 }
 
 fn digest(parts: &CallParts) -> Digest {
-    let session = parts.session.map(|id| id.to_string()).unwrap_or_default();
-    Framed::new("holdpoint.call.v1")
-        .field("agent", parts.agent.as_bytes())
-        .field("session", session.as_bytes())
+    let framed = Framed::new("holdpoint.call.v1").field("agent", parts.agent.as_bytes());
+    let framed = match &parts.session {
+        Some(session) => framed.spelled("session", session),
+        None => framed.field("session", b""),
+    };
+    framed
         .field("tool_use_id", parts.tool_use_id.as_bytes())
         .field("tool", parts.tool.as_bytes())
         .field("definition", parts.definition.as_bytes())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::digest::{Digest, Framed};
-use crate::schema::Validator;
+use crate::schema::{Validator, write_only_pointers};
 
 /// What a tool does to the world when it runs twice, which decides what a crash may do about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,6 +78,7 @@ pub struct Tool {
     pub origin: String,
     definition: Digest,
     validator: Arc<Validator>,
+    secrets: Arc<[String]>,
 }
 
 impl Tool {
@@ -90,6 +91,7 @@ impl Tool {
         origin: &str,
     ) -> Result<Tool, String> {
         let validator = Validator::new(&input_schema)?;
+        let secrets = write_only_pointers(&input_schema);
         let definition = Framed::new("holdpoint.tool.v1")
             .field("name", name.as_bytes())
             .field("description", description.as_bytes())
@@ -108,6 +110,7 @@ impl Tool {
             origin: origin.into(),
             definition,
             validator: Arc::new(validator),
+            secrets: secrets.into(),
         })
     }
 
@@ -119,6 +122,11 @@ impl Tool {
 
     pub fn validator(&self) -> &Validator {
         &self.validator
+    }
+
+    /// JSON pointers of the arguments that nobody may see, by the schema.
+    pub fn secrets(&self) -> &[String] {
+        &self.secrets
     }
 }
 

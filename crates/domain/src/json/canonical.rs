@@ -1,44 +1,50 @@
 //! One spelling for equal values, to find a decision about the same call again. Never to bind one:
 //! approvals are bound to the exact bytes.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// Keys sorted at every level, no white space, numbers and strings exact: `1`, `1.0` and `"1"` are
 /// three different things.
 pub fn canonical(value: &Value) -> Vec<u8> {
-    let mut text = String::new();
+    let mut text = Vec::with_capacity(64);
     write(value, &mut text);
-    text.into_bytes()
+    text
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
-            out.push('[');
+            out.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
                 write(item, out);
             }
-            out.push(']');
+            out.push(b']');
         }
         Value::Object(object) => {
             let mut members: Vec<_> = object.iter().collect();
             members.sort_unstable_by_key(|(key, _)| key.as_bytes());
-            out.push('{');
+            out.push(b'{');
             for (index, (key, item)) in members.into_iter().enumerate() {
                 if index > 0 {
-                    out.push(',');
+                    out.push(b',');
                 }
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push(':');
+                spell(key, out);
+                out.push(b':');
                 write(item, out);
             }
-            out.push('}');
+            out.push(b'}');
         }
-        leaf => out.push_str(&leaf.to_string()),
+        leaf => spell(leaf, out),
     }
+}
+
+/// As serde_json writes it, and straight to where it belongs.
+fn spell(leaf: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+    serde_json::to_writer(out, leaf).expect("memory takes everything");
 }
 
 #[cfg(test)]

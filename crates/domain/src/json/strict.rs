@@ -1,10 +1,10 @@
 //! One pass over the text that refuses whatever two readers could read differently.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
@@ -204,17 +204,20 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let inner = self.deeper()?;
         let mut object = Map::new();
-        let mut keys = HashSet::new();
         while let Some(key) = access.next_key::<String>()? {
             self.text(&key)?;
             if key.starts_with(RESERVED) {
                 return Err(self.refuse(BadArguments::ReservedKey));
             }
-            if !keys.insert(key.clone()) {
-                return Err(self.refuse(BadArguments::DuplicateKey { key }));
+            match object.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(access.next_value_seed(inner)?);
+                }
+                Entry::Occupied(first) => {
+                    let key = first.key().clone();
+                    return Err(self.refuse(BadArguments::DuplicateKey { key }));
+                }
             }
-            let value = access.next_value_seed(inner)?;
-            object.insert(key, value);
         }
         Ok(Value::Object(object))
     }
