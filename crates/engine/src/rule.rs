@@ -12,7 +12,7 @@ use domain::message::Part;
 use domain::person::{Audience, PersonId};
 use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
-use domain::schema::{restore, write_only_pointers};
+use domain::schema::restore;
 use domain::scrub::Scrubber;
 use domain::secret::{Sealed, SecretValue, references, unsealed};
 use domain::session::{
@@ -116,7 +116,7 @@ impl Engine {
             looked = look(&host, &arguments, Some(session.id), &known).await;
         }
         let tool = host.tool();
-        let looked = match looked {
+        let Looked { mut prepared, blind } = match looked {
             Ok(looked) => looked,
             Err(why) => return malformed(format!("The call was not run. {why}")),
         };
@@ -126,7 +126,7 @@ impl Engine {
             agent: session.agent.clone(),
             session: Some(session.id),
             arguments,
-            context: looked.prepared.context.clone(),
+            context: std::mem::take(&mut prepared.context),
             policy: self.0.policy.version(),
         };
         let call = Arc::new(Call::propose(proposal, tool));
@@ -136,17 +136,15 @@ impl Engine {
         }
         // A secret goes nowhere on a rule's word alone: who gave it did not say for which tool.
         let gives_a_secret = !references(call.arguments.value(), &call.secrets).is_empty();
-        let must_ask = looked.blind
-            || looked.prepared.ask.is_some()
-            || tool.place != Place::Server
-            || gives_a_secret;
+        let must_ask =
+            blind || prepared.ask.is_some() || tool.place != Place::Server || gives_a_secret;
         if let (Decision::Allow, false) = (&verdict.decision, must_ask) {
             return Ruling::Allowed {
                 call,
                 by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
             };
         }
-        let mut spec = self.spec(tool, &verdict, looked.prepared, session, rationale);
+        let mut spec = self.spec(tool, &verdict, prepared, session, rationale);
         spec.preview.warnings.extend(self.told_of_secrets(&call, &known));
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
             return malformed(format!(
@@ -314,13 +312,13 @@ pub(crate) async fn look(
     known: &[Sealed],
 ) -> Result<Looked, String> {
     let tool = host.tool();
-    let pointers = write_only_pointers(&tool.input_schema);
-    let whole = unsealed(arguments, &pointers, session.map(StreamId::Session), known)
+    let pointers = tool.secrets();
+    let whole = unsealed(arguments, pointers, session.map(StreamId::Session), known)
         .map_err(|error| format!("{error}: ask for it again, or leave it out"))?;
     let scrubber = match pointers.is_empty() && known.is_empty() {
         true => Scrubber::default(),
         false => {
-            let written = written(arguments, &pointers);
+            let written = written(arguments, pointers);
             let given = known.iter().map(|one| &one.value);
             Scrubber::new(written.iter().chain(given).map(SecretValue::expose))
         }
@@ -335,7 +333,7 @@ pub(crate) async fn look(
         Ok(prepared) => {
             // Hosts saw references, and compare the context again when the call starts: there only
             // what the model itself wrote can be a secret.
-            let own = written(arguments, &pointers);
+            let own = written(arguments, pointers);
             let own = Scrubber::new(own.iter().map(SecretValue::expose));
             Ok(Looked { prepared: scrubbed_preview(prepared, &scrubber, &own), blind: false })
         }
