@@ -1,5 +1,6 @@
 //! The real clock and the real chance: the one place where either is read.
 
+use std::cell::RefCell;
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -56,32 +57,40 @@ impl Clock for SystemClock {
 }
 
 /// Unguessable bits from the operating system, fetched by the handful: every id takes some.
-pub struct SystemChance {
-    source: SystemRandom,
-    fetched: Mutex<Vec<[u8; 16]>>,
+#[derive(Default)]
+pub struct SystemChance(());
+
+/// A page of them: the system is asked seldom, and a thread that needs one keeps little for nothing.
+const FETCHED_AT_ONCE: usize = 256;
+
+/// Bits that were fetched, the unused ones first. Each thread has its own: nobody waits for another.
+struct Fetched {
+    bits: [[u8; 16]; FETCHED_AT_ONCE],
+    left: usize,
 }
 
-const FETCHED_AT_ONCE: usize = 32;
+thread_local! {
+    static FETCHED: RefCell<Fetched> =
+        const { RefCell::new(Fetched { bits: [[0; 16]; FETCHED_AT_ONCE], left: 0 }) };
+}
 
-impl Default for SystemChance {
-    fn default() -> SystemChance {
-        SystemChance { source: SystemRandom::new(), fetched: Mutex::default() }
+impl Fetched {
+    fn take(&mut self) -> u128 {
+        if self.left == 0 {
+            let filled = SystemRandom::new().fill(self.bits.as_flattened_mut());
+            // Without randomness ids could be guessed: better to stop than to go on.
+            filled.expect("the operating system gives random bytes");
+            self.left = FETCHED_AT_ONCE;
+        }
+        self.left -= 1;
+        // Taken out: no bits are ever given twice, or found where they were.
+        u128::from_le_bytes(std::mem::take(&mut self.bits[self.left]))
     }
 }
 
 impl Chance for SystemChance {
     fn bits(&self) -> u128 {
-        let mut fetched = self.fetched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        loop {
-            // Taken out: no bits are ever given twice.
-            if let Some(bits) = fetched.pop() {
-                return u128::from_le_bytes(bits);
-            }
-            let mut bytes = [0u8; 16 * FETCHED_AT_ONCE];
-            // Without randomness ids could be guessed: better to stop than to go on.
-            self.source.fill(&mut bytes).expect("the operating system gives random bytes");
-            fetched.extend(bytes.as_chunks().0);
-        }
+        FETCHED.with_borrow_mut(Fetched::take)
     }
 }
 
@@ -101,6 +110,24 @@ mod tests {
         let forward = noon.plus_ms(day_ms as u64);
         assert_eq!(clock.step(forward, later), forward);
         assert!(clock.step(noon, later) >= forward, "a jump forward is not taken back");
+    }
+
+    #[test]
+    fn no_bits_are_given_twice_to_any_thread_or_kept() {
+        let thread = || {
+            std::thread::spawn(|| {
+                let take = |_| SystemChance::default().bits();
+                let taken: Vec<u128> = (0..3 * FETCHED_AT_ONCE).map(take).collect();
+                SystemChance::default().bits();
+                let kept = FETCHED.with_borrow(|fetched| fetched.bits[fetched.left..].to_vec());
+                assert_eq!(kept, [[0; 16]], "what was given is wiped");
+                taken
+            })
+        };
+        let threads = [thread(), thread(), thread()];
+        let all: Vec<u128> = threads.into_iter().flat_map(|it| it.join().unwrap()).collect();
+        let distinct: std::collections::HashSet<u128> = all.iter().copied().collect();
+        assert_eq!(distinct.len(), all.len());
     }
 
     #[test]
