@@ -11,7 +11,6 @@ mod head;
 mod holds;
 mod lists;
 mod notes;
-mod pace;
 mod queue;
 mod reader;
 mod reads;
@@ -41,7 +40,6 @@ pub use directory::OpenError;
 
 use connection::{Source, check_durability};
 use directory::Directory;
-use pace::Pace;
 use queue::Queue;
 use reader::{READERS, Readers};
 use schema::Kind;
@@ -104,7 +102,6 @@ impl SqliteStore {
             queue: writes.clone(),
             shelf: shelf.clone(),
             quiet,
-            pace: Pace::default(),
             open: Some(open),
         };
         let readers = Readers::new();

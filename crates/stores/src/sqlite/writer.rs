@@ -13,7 +13,6 @@ use ports::store::{CommitError, StoreError};
 
 use super::connection::{Source, check_durability};
 use super::error::said;
-use super::pace::Pace;
 use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use super::shelf::{Part, Shelf};
@@ -31,7 +30,6 @@ pub(super) struct Writer {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
-    pub(super) pace: Pace,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
 }
@@ -51,10 +49,8 @@ impl Writer {
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
-            let expected = self.pace.expected();
-            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet), expected) {
+            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
                 Taken::Items(jobs) => {
-                    self.pace.served(jobs.len());
                     self.batch(jobs);
                 }
                 Taken::Idle => self.tidy(),
