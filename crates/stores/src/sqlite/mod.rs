@@ -4,6 +4,7 @@ mod audience;
 mod catch_up;
 mod cells;
 mod commit;
+mod company;
 mod connection;
 mod directory;
 mod error;
@@ -38,6 +39,7 @@ use tokio::sync::oneshot;
 
 pub use directory::OpenError;
 
+use company::Company;
 use connection::{Source, check_durability};
 use directory::Directory;
 use queue::Queue;
@@ -102,6 +104,7 @@ impl SqliteStore {
             queue: writes.clone(),
             shelf: shelf.clone(),
             quiet,
+            company: Company::default(),
             open: Some(open),
         };
         let readers = Readers::new();

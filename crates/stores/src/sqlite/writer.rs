@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ports::store::{CommitError, StoreError};
 
+use super::company::Company;
 use super::connection::{Source, check_durability};
 use super::error::said;
 use super::queue::{Queue, Taken};
@@ -30,6 +31,7 @@ pub(super) struct Writer {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
+    pub(super) company: Company,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
 }
@@ -49,8 +51,12 @@ impl Writer {
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
-            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
+            let quiet = has_more_to_do.then_some(self.quiet);
+            match self.queue.take(BATCH_MAX, quiet, |came| self.company.expected(came)) {
                 Taken::Items(jobs) => {
+                    jobs.iter()
+                        .filter_map(Job::stream)
+                        .for_each(|stream| self.company.came(stream));
                     self.batch(jobs);
                 }
                 Taken::Idle => self.tidy(),
