@@ -37,6 +37,15 @@ pub enum Until {
     Settled,
 }
 
+impl Until {
+    fn is_reached(self, hold: &Hold) -> bool {
+        match self {
+            Until::Decided => !hold.is_pending(),
+            Until::Settled => hold.is_settled(),
+        }
+    }
+}
+
 impl Engine {
     pub async fn holds(
         &self,
@@ -125,17 +134,17 @@ impl Engine {
         timeout: Duration,
     ) -> Result<Option<Arc<Hold>>, Error> {
         let hold = self.hold(caller, id).await?;
+        // It never goes back: what has come that far needs no waiting.
+        if until.is_reached(&hold) {
+            return Ok(Some(hold));
+        }
         let stream = hold.session.map_or(StreamId::Outside(id), StreamId::Session);
         // First listen, then look: what happens in between is heard.
         let mut bus = self.subscribe(stream);
         let waiting = async {
             loop {
                 let hold = self.fresh(stream, id).await?;
-                let reached = match until {
-                    Until::Decided => !hold.is_pending(),
-                    Until::Settled => hold.is_settled(),
-                };
-                if reached {
+                if until.is_reached(&hold) {
                     return Ok(hold);
                 }
                 // A lagging receiver only means that there is something to look at.
