@@ -173,11 +173,13 @@ fn reasoning_goes_back_unchanged() {
 
 #[test]
 fn i22_a_broken_transcript_is_neither_mended_nor_sent() {
+    let twin = message(Role::Assistant, Origin::Own, vec![call(1, "another")]);
     for (transcript, why) in [
         (vec![user("go"), calls(&[1])], "no result"),
         (vec![user("go"), calls(&[1, 2]), results(&[2])], "no result"),
         (vec![user("go"), calls(&[1]), results(&[1, 1])], "second result"),
         (vec![user("go"), calls(&[1]), results(&[1]), results(&[2])], "did not call"),
+        (vec![user("go"), calls(&[1]), results(&[1]), twin], "no result"),
         (vec![], "no messages"),
     ] {
         let told = validate(&bare(&session(transcript))).unwrap_err().to_string();
