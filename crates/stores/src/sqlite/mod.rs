@@ -4,7 +4,6 @@ mod audience;
 mod catch_up;
 mod cells;
 mod commit;
-mod company;
 mod connection;
 mod directory;
 mod error;
@@ -39,7 +38,6 @@ use tokio::sync::oneshot;
 
 pub use directory::OpenError;
 
-use company::Company;
 use connection::{Source, check_durability};
 use directory::Directory;
 use queue::Queue;
@@ -104,7 +102,6 @@ impl SqliteStore {
             queue: writes.clone(),
             shelf: shelf.clone(),
             quiet,
-            company: Company::default(),
             open: Some(open),
         };
         let readers = Readers::new();

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::company::Expected;
-
 pub(super) struct Queue<T> {
     room: Semaphore,
     inner: Mutex<Inner<T>>,
@@ -20,8 +18,6 @@ struct Inner<T> {
     is_abandoned: bool,
     /// Threads that sleep: without any, a push need not wake one.
     asleep: usize,
-    /// Items for which it is worth waking one.
-    worth: usize,
 }
 
 /// What a thread got.
@@ -37,13 +33,8 @@ pub(super) enum Taken<T> {
 
 impl<T> Queue<T> {
     pub(super) fn new(items_max: usize) -> Queue<T> {
-        let inner = Inner {
-            items: VecDeque::new(),
-            is_closed: false,
-            is_abandoned: false,
-            asleep: 0,
-            worth: 1,
-        };
+        let inner =
+            Inner { items: VecDeque::new(), is_closed: false, is_abandoned: false, asleep: 0 };
         Queue { room: Semaphore::new(items_max), inner: Mutex::new(inner), wake: Condvar::new() }
     }
 
@@ -56,39 +47,18 @@ impl<T> Queue<T> {
             return Err(item);
         }
         inner.items.push_back(item);
-        if inner.asleep > 0 && inner.items.len() >= inner.worth {
+        if inner.asleep > 0 {
             self.wake.notify_one();
         }
         Ok(())
     }
 
-    /// All that is there. `expected` says whether those who came should wait a moment for others; for
-    /// the one thread that takes.
-    pub(super) fn take(
-        &self,
-        items_max: usize,
-        patience: Option<Duration>,
-        expected: impl Fn(usize) -> Option<Expected>,
-    ) -> Taken<T> {
+    /// All that is there. Nobody waits for company: whoever comes while a batch is written is company
+    /// enough for the next one.
+    pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {
         let mut inner = self.lock();
-        let mut has_waited = false;
         loop {
             if !inner.items.is_empty() {
-                if !has_waited
-                    && let Some(expected) = expected(inner.items.len())
-                    && !inner.is_closed
-                {
-                    has_waited = true;
-                    inner.worth = expected.count;
-                    inner.asleep += 1;
-                    (inner, _) = self
-                        .wake
-                        .wait_timeout(inner, expected.patience)
-                        .unwrap_or_else(PoisonError::into_inner);
-                    inner.asleep -= 1;
-                    inner.worth = 1;
-                    continue;
-                }
                 let count = inner.items.len().min(items_max);
                 let items = inner.items.drain(..count).collect();
                 self.room.add_permits(count);
@@ -146,10 +116,6 @@ mod tests {
 
     use super::*;
 
-    fn nobody(_: usize) -> Option<Expected> {
-        None
-    }
-
     fn items<T>(taken: Taken<T>) -> Vec<T> {
         match taken {
             Taken::Items(items) => items,
@@ -173,7 +139,7 @@ mod tests {
             let queue = queue.clone();
             std::thread::spawn(move || {
                 let mut seen = Vec::new();
-                while let Taken::Items(items) = queue.take(3, None, nobody) {
+                while let Taken::Items(items) = queue.take(3, None) {
                     assert!(items.len() <= 2);
                     seen.extend(items);
                 }
@@ -190,54 +156,18 @@ mod tests {
         let queue = Queue::new(4);
         queue.push(1).await.unwrap();
         queue.close();
-        assert_eq!(items(queue.take(9, None, nobody)), [1]);
-        assert!(matches!(queue.take(9, None, nobody), Taken::Closed));
+        assert_eq!(items(queue.take(9, None)), [1]);
+        assert!(matches!(queue.take(9, None), Taken::Closed));
 
         let queue = Queue::new(4);
         queue.push(1).await.unwrap();
         queue.abandon();
-        assert!(matches!(queue.take(9, None, nobody), Taken::Abandoned));
+        assert!(matches!(queue.take(9, None), Taken::Abandoned));
     }
 
     #[test]
     fn patience_ends() {
         let queue = Queue::<u8>::new(1);
-        assert!(matches!(queue.take(1, Some(Duration::from_millis(1)), nobody), Taken::Idle));
-    }
-
-    #[tokio::test]
-    async fn the_first_waits_for_those_who_are_expected_and_not_for_ever() {
-        let queue = Arc::new(Queue::new(9));
-        queue.push(1).await.unwrap();
-        let expect =
-            |count, patience| move |came| (came < count).then_some(Expected { count, patience });
-        // They come: nobody waits longer than that.
-        let taking = {
-            let queue = queue.clone();
-            let all = expect(3, Duration::MAX);
-            std::thread::spawn(move || items(queue.take(9, None, all)))
-        };
-        queue.push(2).await.unwrap();
-        queue.push(3).await.unwrap();
-        assert_eq!(taking.join().unwrap(), [1, 2, 3]);
-        // They do not: those who are there are served.
-        queue.push(4).await.unwrap();
-        assert_eq!(items(queue.take(9, None, expect(3, Duration::from_millis(1)))), [4]);
-        // And the next one alone wakes a thread that sleeps.
-        let taking = {
-            let queue = queue.clone();
-            std::thread::spawn(move || items(queue.take(9, None, nobody)))
-        };
-        queue.push(5).await.unwrap();
-        assert_eq!(taking.join().unwrap(), [5]);
-        // Closing ends the wait.
-        queue.push(6).await.unwrap();
-        let taking = {
-            let queue = queue.clone();
-            let never = expect(3, Duration::MAX);
-            std::thread::spawn(move || items(queue.take(9, None, never)))
-        };
-        queue.close();
-        assert_eq!(taking.join().unwrap(), [6]);
+        assert!(matches!(queue.take(1, Some(Duration::from_millis(1))), Taken::Idle));
     }
 }

@@ -57,7 +57,7 @@ impl Readers {
     /// One thread's work.
     pub(super) fn run(&self, source: &Source) {
         let mut open: Option<Connection> = None;
-        while let Taken::Items(jobs) = self.0.take(1, None, |_| None) {
+        while let Taken::Items(jobs) = self.0.take(1, None) {
             for job in jobs {
                 if open.is_none() {
                     open = source.reader().ok();

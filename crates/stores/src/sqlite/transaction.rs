@@ -5,7 +5,6 @@
 //! unless there is a bug. So a batch is first written without, and once more with savepoints if one
 //! of it turns out to be bad.
 
-use domain::id::StreamId;
 use ports::store::{CommitError, Committed, StoreError};
 use rusqlite::{CachedStatement, Connection, params};
 use tokio::sync::oneshot;
@@ -30,14 +29,6 @@ pub(super) enum Job {
 impl Job {
     pub(super) fn needs_tables(&self) -> bool {
         matches!(self, Job::Side { side: Side::Shelve, .. })
-    }
-
-    /// Whose history it adds to.
-    pub(super) fn stream(&self) -> Option<StreamId> {
-        match self {
-            Job::Commit { commit, .. } => Some(commit.stream),
-            Job::Side { .. } => None,
-        }
     }
 
     #[cfg(feature = "failpoints")]

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use ports::store::{CommitError, StoreError};
 
-use super::company::Company;
 use super::connection::{Source, check_durability};
 use super::error::said;
 use super::queue::{Queue, Taken};
@@ -31,7 +30,6 @@ pub(super) struct Writer {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
-    pub(super) company: Company,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
 }
@@ -51,12 +49,8 @@ impl Writer {
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
-            let quiet = has_more_to_do.then_some(self.quiet);
-            match self.queue.take(BATCH_MAX, quiet, |came| self.company.expected(came)) {
+            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
                 Taken::Items(jobs) => {
-                    jobs.iter()
-                        .filter_map(Job::stream)
-                        .for_each(|stream| self.company.came(stream));
                     self.batch(jobs);
                 }
                 Taken::Idle => self.tidy(),
