@@ -185,3 +185,28 @@ impl<'a> Secrets<'a> {
 fn everything(value: &Value) -> Cow<'_, Value> {
     Cow::Owned(redact(value, &[String::new()]))
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::person::Proof;
+
+    use super::*;
+
+    #[test]
+    fn a_form_is_told_without_its_secrets_and_not_at_all_when_nobody_knows_them() {
+        let vote = Vote {
+            answer: Answer::Fill(json!({"user": "bob", "password": "hunter2"})),
+            by: PersonId::new("ana"),
+            at: Timestamp::from_ms(0),
+            via: "web".into(),
+            proof: Proof::Login,
+            digest: Digest::of(b"asked"),
+            view: Digest::of(b"shown"),
+        };
+        let told = |secrets| json!(Answered::vote(&vote, &secrets))["fill"].clone();
+        let form = vec!["/password".to_owned()];
+        let known = told(Secrets { arguments: &[], form, unknown: false });
+        assert_eq!(known, json!({"user": "bob", "password": "[secret]"}));
+        assert_eq!(told(Secrets::unknown()), json!("[secret]"));
+    }
+}

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn i45_a_secret_is_not_shown() {
+    fn a_secret_is_not_shown() {
         let value = json!({"user": "ana", "password": "hunter2"});
         assert_eq!(*shown(&value, &[]), value);
         let hidden = shown(&value, &["/password".to_owned()]);
