@@ -43,7 +43,8 @@ struct GrantCells {
 }
 
 impl Prepared {
-    pub(super) fn new(commit: &Commit) -> Prepared {
+    pub(super) fn new(commit: Commit) -> Prepared {
+        let bytes = write_row(&commit);
         Prepared {
             stream: commit.stream,
             stream_cell: cells::stream(commit.stream),
@@ -51,8 +52,8 @@ impl Prepared {
             house: commit.house,
             count: commit.events.len() as u64,
             at_ms: commit.at.as_ms(),
-            bytes: write_row(commit),
-            changes: Changes::of(commit),
+            bytes,
+            changes: Changes::of(&commit.events, commit.session, commit.holds),
             grants: commit
                 .grants
                 .iter()
@@ -63,8 +64,8 @@ impl Prepared {
                     record: write_grant(grant),
                 })
                 .collect(),
-            reply: commit.reply.clone(),
-            deliveries: commit.deliveries.clone(),
+            reply: commit.reply,
+            deliveries: commit.deliveries,
         }
     }
 

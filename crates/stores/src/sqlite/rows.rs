@@ -7,7 +7,7 @@ use domain::event::Event;
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
 use domain::id_map::IdMap;
-use ports::store::{Commit, HoldQuery, SessionRow};
+use ports::store::{HoldQuery, SessionRow};
 use rusqlite::{Connection, Statement, params};
 
 use super::cells;
@@ -70,6 +70,7 @@ impl Key {
 }
 
 /// What a commit changes in the tables, before anybody knows where the commit will be.
+#[derive(Default)]
 pub(super) struct Changes {
     session: Option<(Arc<SessionRow>, Vec<RunId>)>,
     /// With whether this commit opens it.
@@ -77,27 +78,33 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn of(commit: &Commit) -> Changes {
-        let creator = commit.session.as_ref().and_then(|session| key_of(&session.creator));
-        let creator: Option<Arc<str>> = creator.map(Into::into);
-        let holds = commit.holds.iter().map(|hold| {
-            let opened = commit.events.iter().find_map(|event| match event {
+    /// Of a commit with these events.
+    pub(super) fn of(
+        events: &[Event],
+        session: Option<SessionRow>,
+        holds: Vec<Arc<Hold>>,
+    ) -> Changes {
+        let creator: Option<Arc<str>> = match &session {
+            Some(session) if !holds.is_empty() => key_of(&session.creator).map(Into::into),
+            _ => None,
+        };
+        let holds = holds.into_iter().map(|hold| {
+            let opened = events.iter().find_map(|event| match event {
                 Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened),
                 _ => None,
             });
-            let row = HoldRow {
-                hold: hold.clone(),
-                creator: creator.clone(),
-                opened_in: None,
-                is_as_opened: opened.is_some_and(|opened| opened == hold),
-            };
+            // Mostly it is one and the same, and need not be compared.
+            let is_as_opened =
+                opened.is_some_and(|opened| Arc::ptr_eq(opened, &hold) || *opened == hold);
+            let row = HoldRow { hold, creator: creator.clone(), opened_in: None, is_as_opened };
             (row, opened.is_some())
         });
-        let session = commit.session.as_ref().map(|session| {
-            let runs = commit.events.iter().filter_map(run_of).collect();
-            (Arc::new(session.clone()), runs)
+        let holds = holds.collect();
+        let session = session.map(|session| {
+            let runs = events.iter().filter_map(run_of).collect();
+            (Arc::new(session), runs)
         });
-        Changes { session, holds: holds.collect() }
+        Changes { session, holds }
     }
 }
 
@@ -111,14 +118,14 @@ pub(super) fn run_of(event: &Event) -> Option<RunId> {
 
 impl Rows {
     /// What a commit at this place changes, over what was there before.
-    pub(super) fn add(&mut self, changes: &Changes, stream: StreamId, place: Option<Place>) {
-        if let Some((session, runs)) = &changes.session {
-            self.sessions.insert(session.id, session.clone());
-            self.runs.extend(runs.iter().map(|run| (*run, session.id)));
+    pub(super) fn add(&mut self, changes: Changes, stream: StreamId, place: Option<Place>) {
+        if let Some((session, runs)) = changes.session {
+            self.runs.extend(runs.into_iter().map(|run| (run, session.id)));
+            self.sessions.insert(session.id, session);
         }
-        for (row, is_opened) in &changes.holds {
-            let opened_in = place.filter(|_| *is_opened).map(|place| place.global);
-            self.put_hold(HoldRow { opened_in, ..row.clone() });
+        for (row, is_opened) in changes.holds {
+            let opened_in = place.filter(|_| is_opened).map(|place| place.global);
+            self.put_hold(HoldRow { opened_in, ..row });
         }
         self.places.entry(stream).or_default().extend(place);
     }

@@ -25,7 +25,7 @@ use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
 #[async_trait]
 impl Store for SqliteStore {
     /// Spelled out, so that the future keeps nothing of the commit: it is made ready here and not in
-    /// the writer, of which there is one, and then dropped.
+    /// the writer, of which there is one.
     fn commit<'a, 'b>(
         &'a self,
         commit: Commit,
@@ -33,7 +33,7 @@ impl Store for SqliteStore {
     where
         'a: 'b,
     {
-        let commit = Box::new(Prepared::new(&commit));
+        let commit = Box::new(Prepared::new(commit));
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
             if self.writes.push(Job::Commit { commit, reply }).await.is_err() {

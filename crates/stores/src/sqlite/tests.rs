@@ -295,7 +295,8 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     assert_eq!(store.load(stream).await.unwrap().len(), 2);
     // Whoever looks up what it would have changed has the writer see to it first.
     let mut doubtful = rows::Rows::default();
-    doubtful.add(&rows::Changes::of(&said), stream, None);
+    let changes = rows::Changes::of(&said.events, said.session, said.holds);
+    doubtful.add(changes, stream, None);
     store.shelf.doubt(doubtful);
     assert!(store.shelf.doubts(rows::Key::Session(session_id(1))));
     store.session(session_id(1)).await.unwrap();

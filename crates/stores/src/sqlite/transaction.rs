@@ -165,11 +165,12 @@ impl Transaction<'_> {
     }
 }
 
-/// What the tables have to be told of these operations.
-pub(super) fn tell_tables(rows: &mut Rows, jobs: &[Job], outcomes: &[Outcome]) {
-    for (job, outcome) in jobs.iter().zip(outcomes) {
+/// Tells the tables of these operations. They have no more to tell then.
+pub(super) fn tell_tables(rows: &mut Rows, jobs: &mut [Job], outcomes: &[Outcome]) {
+    for (job, outcome) in jobs.iter_mut().zip(outcomes) {
         if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, outcome) {
-            rows.add(&commit.changes, commit.stream, commit.place(*at));
+            let changes = std::mem::take(&mut commit.changes);
+            rows.add(changes, commit.stream, commit.place(*at));
         }
     }
 }
@@ -256,7 +257,7 @@ mod tests {
         };
         let job = |commit| {
             let (reply, answer) = oneshot::channel();
-            (Job::Commit { commit: Box::new(Prepared::new(&commit)), reply }, answer)
+            (Job::Commit { commit: Box::new(Prepared::new(commit)), reply }, answer)
         };
         let (opening, _answers): (Vec<_>, Vec<_>) =
             stages.iter_mut().map(|stage| job(stage.open(person("ana")))).unzip();

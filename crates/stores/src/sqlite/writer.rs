@@ -60,11 +60,11 @@ impl Writer {
         }
     }
 
-    fn batch(&mut self, jobs: Vec<Job>) {
-        let mut written = self.attempt(&jobs, Care::Batch);
+    fn batch(&mut self, mut jobs: Vec<Job>) {
+        let mut written = self.attempt(&mut jobs, Care::Batch);
         if let Err(Fault::OneIsBad(why)) = written {
             tracing::error!(%why, "an operation cannot be written; the others are");
-            written = self.attempt(&jobs, Care::Each);
+            written = self.attempt(&mut jobs, Care::Each);
         }
         match written {
             Ok(outcomes) => {
@@ -91,7 +91,7 @@ impl Writer {
     }
 
     /// On a fault the connection is dropped, which rolls back whatever is left of the transaction.
-    fn attempt(&mut self, jobs: &[Job], care: Care) -> Result<Vec<Outcome>, Fault> {
+    fn attempt(&mut self, jobs: &mut [Job], care: Care) -> Result<Vec<Outcome>, Fault> {
         let mut open = match self.open.take() {
             Some(open) => open,
             None => self.reopen().map_err(Fault::Undone)?,
