@@ -1,5 +1,6 @@
 //! What the disk and SQLite can do at best, with nothing of ours on top.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -30,10 +31,18 @@ fn cycle(connection: &Connection, run: &[u8], body: &[u8]) -> rusqlite::Result<(
     Ok(())
 }
 
+/// What a cycle takes at floor A, beside its id.
+const BODY_BYTES: usize = 300;
+
 /// Floor A, in cycles a second.
 pub(crate) fn grouped(file: &Path, time: Duration) -> rusqlite::Result<f64> {
+    grouped_with(file, BODY_BYTES, time)
+}
+
+/// The same with cycles of this size.
+pub(crate) fn grouped_with(file: &Path, bytes: usize, time: Duration) -> rusqlite::Result<f64> {
     let connection = open(file)?;
-    let body = [7u8; 300];
+    let body = vec![7u8; bytes];
     let (start, mut cycles) = (Instant::now(), 0u64);
     while start.elapsed() < time {
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -60,6 +69,40 @@ pub(crate) fn everywhere(folder: &Path, time: Duration) -> rusqlite::Result<f64>
         threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
     });
     rates.into_iter().sum()
+}
+
+/// Floor A before and after something else: machines that are shared with others are not as fast at
+/// one moment as at the next, and what is compared should have had the same machine.
+pub(crate) struct Around<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) time: Duration,
+    pub(crate) is_wanted: bool,
+    measured: Cell<u32>,
+}
+
+impl<'a> Around<'a> {
+    pub(crate) fn new(folder: &'a Path, time: Duration, is_wanted: bool) -> Around<'a> {
+        Around { folder, time, is_wanted, measured: Cell::new(0) }
+    }
+
+    /// `NaN` if nobody wants to know.
+    fn once(&self) -> rusqlite::Result<f64> {
+        if !self.is_wanted {
+            return Ok(f64::NAN);
+        }
+        let number = self.measured.replace(self.measured.get() + 1);
+        grouped(&self.folder.join(format!("floor-a-around-{number}.db")), self.time / 2)
+    }
+
+    /// What was measured, and the mean of floor A before and after it.
+    pub(crate) async fn measure<T>(
+        &self,
+        measure: impl Future<Output = Result<T, Box<dyn std::error::Error>>>,
+    ) -> Result<(T, f64), Box<dyn std::error::Error>> {
+        let before = self.once()?;
+        let measured = measure.await?;
+        Ok((measured, (before + self.once()?) / 2.0))
+    }
 }
 
 /// Floor B, in cycles a second: as many commits a cycle as ours takes, one after the other.
