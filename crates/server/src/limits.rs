@@ -59,6 +59,9 @@ pub(crate) const WAIT_S_MAX: u64 = 60;
 pub(crate) const WAIT_S_DEFAULT: u64 = 30;
 /// Of a body that is too large, this much is read for the sake of the reply. Nothing is kept of it.
 pub(crate) const DRAINED_BYTES_MAX: usize = 64 << 20;
+/// What waits on one connection to be sent, and the longest head of a request: whoever does not read
+/// makes the server keep no more than this.
+pub(crate) const CONNECTION_BYTES: usize = 128 << 10;
 /// Events that are ready go out together until they are so long. Whoever reads a long log should
 /// see the first of it soon.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::app::App;
-use crate::limits::HANDSHAKE;
+use crate::limits::{CONNECTION_BYTES, HANDSHAKE};
 use crate::peer::Peer;
 use crate::{BindError, Tls};
 
@@ -121,8 +121,9 @@ fn builder(app: &App) -> auto::Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(app.limits.header_timeout)
-        // Replies are short: one copy costs less than the system's work on a list of pieces.
-        .writev(false);
+        // Most replies are short: one copy costs less than the system's work on a list of pieces.
+        .writev(false)
+        .max_buf_size(CONNECTION_BYTES);
     builder
         .http2()
         .timer(TokioTimer::new())

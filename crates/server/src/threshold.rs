@@ -83,10 +83,7 @@ impl Threshold {
     {
         let measured = Measured::begin(&request);
         let mut reply = match self.app.requests.try_acquire() {
-            Ok(_place) => {
-                let answered = AssertUnwindSafe(self.answer(request, inner)).catch_unwind();
-                answered.await.unwrap_or_else(panicked)
-            }
+            Ok(_place) => shielded(self.answer(request, inner)).await,
             Err(_) => Problem::unavailable("too much at once; try again", 1).into_response(),
         };
         let headers = reply.headers_mut();
@@ -115,6 +112,10 @@ impl Threshold {
     }
 }
 
+async fn shielded(answer: impl Future<Output = Response>) -> Response {
+    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(panicked)
+}
+
 /// Must not be told to the caller.
 fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("a handler panicked");
@@ -127,10 +128,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_a_fault_of_ours_and_says_nothing_more() {
-        let reply = panicked(Box::new("index out of bounds: /src/secret.rs:7"));
-        assert_eq!(reply.status(), 500);
-        let body = axum::body::to_bytes(reply.into_body(), 1 << 16).await.expect("a body");
-        let text = String::from_utf8_lossy(&body);
-        assert!(text.contains("\"code\":\"internal\"") && !text.contains("secret"), "{text}");
+        for waits_first in [false, true] {
+            let reply = shielded(async {
+                if waits_first {
+                    tokio::task::yield_now().await;
+                }
+                panic!("index out of bounds: /src/secret.rs:7")
+            })
+            .await;
+            assert_eq!(reply.status(), 500);
+            let body = axum::body::to_bytes(reply.into_body(), 1 << 16).await.expect("a body");
+            let text = String::from_utf8_lossy(&body);
+            assert!(text.contains("\"code\":\"internal\"") && !text.contains("secret"), "{text}");
+        }
     }
 }

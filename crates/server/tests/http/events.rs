@@ -152,6 +152,32 @@ async fn i36_a_stream_cut_anywhere_is_resumed_without_gap_or_repeat() {
     }
 }
 
+/// Longer than what goes out at once, and one event of it longer by itself.
+#[tokio::test]
+async fn i36_a_long_log_comes_whole_and_in_order() {
+    let world = world().await;
+    let session = world.session("bob").await;
+    let texts: Vec<String> = [40, 100, 30, 30, 30]
+        .map(|kilobytes| format!("say {}", "long ".repeat(kilobytes * 205)))
+        .into();
+    for text in &texts {
+        world.say("bob", &session, text).await;
+        world.until("bob", &session, |session| session["run"]["status"] == "completed").await;
+    }
+    let last = world.until("bob", &session, |_| true).await["version"].as_u64().expect("a version");
+    let path = format!("/v1/sessions/{session}/events");
+    let mut stream = Stream::open(&world, "bob", &path, Some(0)).await;
+    let all =
+        stream.until(|events| events.last().is_some_and(|event| event.id == Some(last))).await;
+    let ids: Vec<u64> = all.iter().filter_map(|event| event.id).collect();
+    assert_eq!(ids, (1..=last).collect::<Vec<_>>());
+    let said = all.iter().filter(|event| event.data["message"]["role"] == "user");
+    let said: Vec<_> = said
+        .map(|event| event.data["message"]["parts"][0]["text"].as_str().expect("a text"))
+        .collect();
+    assert_eq!(said, texts);
+}
+
 #[tokio::test]
 async fn i36_a_follower_that_keeps_losing_its_connection_misses_nothing() {
     let world = world().await;

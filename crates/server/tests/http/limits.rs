@@ -30,6 +30,28 @@ async fn i41_what_is_too_large_is_refused() {
 }
 
 #[tokio::test]
+async fn i41_more_at_once_than_there_is_room_for_is_told_to_come_again() {
+    let none = HttpLimits { requests_at_once: 0, ..HttpLimits::default() };
+    let world = planned(limited(none)).await;
+    for path in ["/v1/me", "/healthz"] {
+        let reply = world.request("bob", Method::GET, path).send().await.expect("a reply");
+        assert_eq!(reply.status(), 503, "{path}");
+        assert!(reply.headers().contains_key("retry-after"));
+        assert_eq!(reply.headers()["x-content-type-options"], "nosniff");
+    }
+}
+
+/// I-41: nobody's head is read without end.
+#[tokio::test]
+async fn i41_a_head_that_is_too_long_is_refused() {
+    let world = world().await;
+    let long = world.request("bob", Method::GET, "/v1/me").header("x-long", "y".repeat(256 << 10));
+    let refused = long.send().await;
+    assert!(refused.is_err() || refused.is_ok_and(|reply| reply.status() == 431));
+    assert_eq!(world.get("bob", "/v1/me").await.0, 200);
+}
+
+#[tokio::test]
 async fn i41_arguments_have_a_size_of_their_own() {
     let world = world().await;
     let call = json!({"tool": "wipe", "arguments": {"x": "y".repeat(1 << 20)}});
