@@ -40,8 +40,8 @@ impl<T> Grown<T> {
         Iter(self.filled().iter())
     }
 
-    /// From this place on; nothing if there is none.
-    pub fn from(&self, at: usize) -> Iter<'_, T> {
+    /// What comes after the first so many.
+    pub fn after(&self, at: usize) -> Iter<'_, T> {
         Iter(self.filled().get(at..).unwrap_or_default().iter())
     }
 
@@ -166,7 +166,7 @@ mod tests {
                 for (grown, list) in &lists {
                     prop_assert!(grown.iter().eq(list));
                     prop_assert!(grown.iter().rev().eq(list.iter().rev()));
-                    prop_assert!(grown.from(list.len() / 2).eq(&list[list.len() / 2..]));
+                    prop_assert!(grown.after(list.len() / 2).eq(&list[list.len() / 2..]));
                     prop_assert_eq!(grown.len(), list.len());
                     prop_assert_eq!(grown.last(), list.last());
                     prop_assert_eq!(grown.get(list.len()), None);

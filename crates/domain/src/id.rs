@@ -86,6 +86,8 @@ macro_rules! id {
             }
         }
 
+        const _: () = assert!($prefix.len() + DIGITS <= SPELLED_MAX);
+
         impl Spell for $name {
             fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str {
                 spell_bits($prefix, self.0.0, place)

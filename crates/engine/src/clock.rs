@@ -56,11 +56,11 @@ impl Clock for SystemClock {
     }
 }
 
-/// Unguessable bits from the operating system, fetched by the handful: every id takes some.
+/// Unguessable bits from the operating system, fetched by the page: every id takes some.
 #[derive(Default)]
 pub struct SystemChance(());
 
-/// A page of them: the system is asked seldom, and a thread that needs one keeps little for nothing.
+/// That many: the system is asked seldom, and a thread that needs one keeps little for nothing.
 const FETCHED_AT_ONCE: usize = 256;
 
 /// Bits that were fetched, the unused ones first. Each thread has its own: nobody waits for another.

@@ -13,11 +13,11 @@ use tokio::sync::Notify;
 pub enum Spoken {
     Text {
         message: MessageId,
-        text: String,
+        text: Arc<str>,
     },
     Reasoning {
         message: MessageId,
-        text: String,
+        text: Arc<str>,
     },
     /// What was heard of this message is void.
     Discarded {
@@ -167,9 +167,9 @@ impl Live {
             let spoken = match delta {
                 Delta::Text(text) => {
                     speaking.text.push_str(&text);
-                    Spoken::Text { message, text }
+                    Spoken::Text { message, text: text.into() }
                 }
-                Delta::Reasoning(text) => Spoken::Reasoning { message, text },
+                Delta::Reasoning(text) => Spoken::Reasoning { message, text: text.into() },
                 Delta::Discard => {
                     speaking.text.clear();
                     speaking.discarded += 1;
@@ -253,7 +253,7 @@ impl Channel {
             Said { spoken: Spoken::Discarded { message: upto.message }, upto }
         });
         let rest = now.filter(|now| now.text.len() > known).map(|now| {
-            let text = now.text[known..].to_owned();
+            let text = now.text[known..].into();
             Said { spoken: Spoken::Text { message: now.message, text }, upto: now.upto() }
         });
         void.into_iter().chain(rest).collect()

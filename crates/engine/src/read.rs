@@ -7,7 +7,6 @@ use domain::grant::Grant;
 use domain::hold::{Hold, Risk};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
-use domain::schema::write_only_pointers;
 use domain::session::{CallRecord, CallState, Session};
 use ports::store::{HoldQuery, SessionQuery, SessionRow};
 
@@ -174,7 +173,7 @@ impl Engine {
 
     /// Where secrets stand in what a tool takes. `None`: there is no such tool now.
     pub fn secret_places(&self, tool: &str) -> Option<Vec<String>> {
-        self.0.tools.get(tool).map(|host| write_only_pointers(&host.tool().input_schema))
+        self.0.tools.get(tool).map(|host| host.tool().secrets().to_vec())
     }
 
     /// What an approved call of this session waits for that is no person.

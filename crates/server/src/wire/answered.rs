@@ -8,13 +8,13 @@ use domain::grant::ClearedBy;
 use domain::hold::{Decision, Question, Vote};
 use domain::id::GrantId;
 use domain::person::PersonId;
-use domain::schema::{redact, write_only_pointers};
+use domain::schema::{redact, redacted, write_only_pointers};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::text::{Text, shown};
+use super::text::Text;
 
 /// An answer that was given, or what stands.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -173,11 +173,11 @@ impl<'a> Secrets<'a> {
     }
 
     fn arguments<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
-        if self.unknown { everything(value) } else { shown(value, self.arguments) }
+        if self.unknown { everything(value) } else { redacted(value, self.arguments) }
     }
 
     fn form<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
-        if self.unknown { everything(value) } else { shown(value, &self.form) }
+        if self.unknown { everything(value) } else { redacted(value, &self.form) }
     }
 }
 

@@ -7,13 +7,14 @@ use domain::digest::Digest;
 use domain::hold::{HoldOutcome, HoldState, Question};
 use domain::id::{CallId, HoldId, RunId, SessionId};
 use domain::person::{Actor, PersonId};
+use domain::schema::redacted;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
-use super::text::{Text, shown, texts};
+use super::text::{Text, texts};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Hold<'a> {
@@ -238,7 +239,7 @@ impl<'a> Call<'a> {
             id: Text(call.id),
             tool_use_id: &call.tool_use_id,
             tool: &call.tool,
-            arguments: shown(call.arguments.value(), &call.secrets),
+            arguments: redacted(call.arguments.value(), &call.secrets),
             effects: call.effects.name(),
         }
     }

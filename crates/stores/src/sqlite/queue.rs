@@ -53,7 +53,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// All that is there. Nobody waits for company: whoever comes while a batch is written is company
+    /// What is there, at most so many; waits if there is nothing. Nobody waits for company: whoever comes while a batch is written is company
     /// enough for the next one.
     pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {
         let mut inner = self.lock();

@@ -50,9 +50,7 @@ impl Writer {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
             match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
-                Taken::Items(jobs) => {
-                    self.batch(jobs);
-                }
+                Taken::Items(jobs) => self.batch(jobs),
                 Taken::Idle => self.tidy(),
                 Taken::Closed => return self.tidy(),
                 Taken::Abandoned => return,

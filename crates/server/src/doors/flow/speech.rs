@@ -21,8 +21,10 @@ pub(crate) struct Speech {
 impl Speech {
     pub(crate) fn hear(&mut self, spoken: Spoken) -> Vec<Step> {
         match spoken {
-            Spoken::Text { message, text } => self.tell(message, Kind::Text, text),
-            Spoken::Reasoning { message, text } => self.tell(message, Kind::Reasoning, text),
+            Spoken::Text { message, text } => self.tell(message, Kind::Text, text.to_string()),
+            Spoken::Reasoning { message, text } => {
+                self.tell(message, Kind::Reasoning, text.to_string())
+            }
             Spoken::Discarded { message } if self.message == Some(message) => {
                 let mut steps = self.close();
                 steps.push(Step::Withdrawn { message });

@@ -50,7 +50,7 @@ fn block(part: &Part, session: &Session, engine: &Engine) -> Value {
 /// The messages of the run that is under way or was the last: from what began it.
 pub(super) fn of_latest_run(session: &Session) -> Iter<'_, Arc<Message>> {
     let begins = session.transcript.iter().rposition(|message| is_prompt(message));
-    session.transcript.from(begins.unwrap_or(session.transcript.len()))
+    session.transcript.after(begins.unwrap_or(session.transcript.len()))
 }
 
 /// Said by a person, and not written by the runtime in their place.
