@@ -402,9 +402,11 @@ async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
 
 #[test]
 fn lists_are_read_in_the_order_of_an_index() {
-    let connection = Connection::open_in_memory().unwrap();
-    schema::migrate(&connection).unwrap();
-    audience::teach(&connection).unwrap();
+    // As those who serve lists open it: how a statement is planned depends on that.
+    let directory = tempfile::tempdir().unwrap();
+    let source = Source::new(directory.path().join("a.db"));
+    schema::migrate(&source.writer().unwrap()).unwrap();
+    let connection = source.reader().unwrap();
     let caller = Viewer::Caller {
         actor: person("ana"),
         person: Some((domain::person::PersonId::new("ana"), vec!["dba".into()])),
