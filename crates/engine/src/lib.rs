@@ -212,9 +212,10 @@ impl Engine {
         self.0.tools.get(name).map(|host| host.tool().clone())
     }
 
-    /// Names of what an agent is offered now.
-    pub fn offered(&self, agent: &AgentSetup) -> Vec<Arc<str>> {
-        self.0.tools.offered(agent).names().cloned().collect()
+    /// Names of what an agent is offered now; nothing if there is no such agent.
+    pub fn offered(&self, agent: &str) -> Vec<Arc<str>> {
+        let offered = self.agent(agent).map(|agent| self.0.tools.offered(agent));
+        offered.iter().flat_map(|offered| offered.names().cloned()).collect()
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {

@@ -110,8 +110,7 @@ async fn world(toolbox: &Box1) -> World {
 }
 
 fn offered(world: &World) -> Vec<String> {
-    let agent = world.engine.agent("ops").unwrap();
-    let names = world.engine.offered(agent);
+    let names = world.engine.offered("ops");
     names.iter().filter(|name| name.starts_with("box__")).map(|name| name.to_string()).collect()
 }
 

@@ -56,7 +56,7 @@ impl Agent {
         };
         Agent {
             id: agent.id.to_string(),
-            tools: engine.offered(agent).iter().map(|name| tool(name)).collect(),
+            tools: engine.offered(&agent.id).iter().map(|name| tool(name)).collect(),
         }
     }
 }
