@@ -91,9 +91,9 @@ pub(crate) fn everywhere(folder: &Path, time: Duration) -> rusqlite::Result<f64>
 /// Floor A before and after something else: machines that are shared with others are not as fast at
 /// one moment as at the next, and what is compared should have had the same machine.
 pub(crate) struct Around<'a> {
-    pub(crate) folder: &'a Path,
-    pub(crate) time: Duration,
-    pub(crate) is_wanted: bool,
+    folder: &'a Path,
+    time: Duration,
+    is_wanted: bool,
     measured: Cell<u32>,
 }
 
