@@ -10,7 +10,7 @@ use testkit::served::{Caller, PATIENCE, Served};
 use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
-use crate::{CONFIG, SCRIPT, approval, one_hold};
+use crate::{SCRIPT, approval, config, one_hold};
 
 const CALLS: &str = "fdatasync,fsync,pwrite64,openat";
 
@@ -46,7 +46,7 @@ async fn disk_i38_i39_writes_without_space_take_nothing_and_heal() {
 }
 
 async fn fails_and_heals(fault: Fault, told: &str) {
-    let served = Served::start(CONFIG, SCRIPT).await;
+    let served = Served::start(&config(), SCRIPT).await;
     let (ana, session, hold) = one_hold(&served, "note a").await;
     let (_, other, untouched) = one_hold(&served, "note b").await;
     let strace = attach(&served, Where::Database, fault).await;
@@ -117,7 +117,7 @@ fn never_goes_on_with_a_handle_that_failed(trace: &Trace) {
 /// One fault at each step of a cycle, on a server that goes on.
 #[tokio::test]
 async fn disk_i38_one_failing_call_at_any_step_of_a_cycle_loses_and_repeats_nothing() {
-    let served = Served::start(CONFIG, SCRIPT).await;
+    let served = Served::start(&config(), SCRIPT).await;
     let client = Client::of(&served);
     let (mut injected, mut refused, mut in_doubt, mut effects) = (0, 0, 0, 0);
     let mut cycles = 0;
@@ -148,7 +148,7 @@ async fn disk_i38_one_failing_call_at_any_step_of_a_cycle_loses_and_repeats_noth
 /// The server dies in the place of a call, at each step of a cycle, and another takes over.
 #[tokio::test]
 async fn disk_i10_i15_a_kill_at_any_step_of_a_cycle_loses_and_repeats_nothing() {
-    let mut served = Served::start(CONFIG, SCRIPT).await;
+    let mut served = Served::start(&config(), SCRIPT).await;
     let client = Client::of(&served);
     let mut killed = BTreeSet::new();
     for (place, calls, steps) in [

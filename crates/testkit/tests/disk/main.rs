@@ -8,36 +8,12 @@ mod order;
 mod steps;
 
 use serde_json::{Value, json};
-use testkit::served::{Caller, Served};
+use testkit::served::{Caller, NOTING, Served};
 
-const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
-
-[[agents]]
-id = "worker"
-model = "scripted"
-tools = ["witness"]
-
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = { type = "object", required = ["note"], additionalProperties = false, properties = { note = { type = "string" } } }
-
-[[people]]
-id = "ana"
-name = "Ana"
-roles = ["admin"]
-"#;
+/// Agent `worker`, and Ana, who answers.
+fn config() -> String {
+    format!("{NOTING}\n[[people]]\nid = \"ana\"\nname = \"Ana\"\nroles = [\"admin\"]\n")
+}
 
 const SCRIPT: &str = r#"
 [[turn]]

@@ -7,12 +7,12 @@ use testkit::served::Served;
 use tokio::time::Instant;
 
 use crate::client::Client;
-use crate::{CONFIG, SCRIPT, approval, one_hold};
+use crate::{SCRIPT, approval, config, one_hold};
 
 const WAL: &str = "holdpoint.db-wal";
 
 async fn traced_cycle() -> Trace {
-    let served = Served::start(CONFIG, SCRIPT).await;
+    let served = Served::start(&config(), SCRIPT).await;
     let log = served.log().with_file_name("strace");
     let calls = "execve,fdatasync,fsync,pwrite64,write,writev,sendto,link,linkat,rename";
     let strace = Strace::attach(served.id(), calls, &[], &[], &log).await;
@@ -80,7 +80,7 @@ async fn disk_i14_i40_intent_is_synced_before_the_tool_starts_and_answers_before
 #[tokio::test]
 async fn disk_i10_i14_a_slow_sync_holds_back_acknowledgement_and_tool() {
     const SLOW: Duration = Duration::from_millis(700);
-    let served = Served::start(CONFIG, SCRIPT).await;
+    let served = Served::start(&config(), SCRIPT).await;
     let (ana, session, hold) = one_hold(&served, "note slow").await;
     let log = served.log().with_file_name("strace");
     let strace = Strace::attach(served.id(), SYNCS, &[], &[Fault::delay(SYNCS, SLOW)], &log).await;

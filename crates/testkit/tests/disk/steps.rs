@@ -9,7 +9,7 @@ use testkit::served::{PATIENCE, Served};
 use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
-use crate::{CONFIG, SCRIPT};
+use crate::{SCRIPT, config};
 
 /// A server whose data, and nothing else, lies on a disk that forgets.
 struct Unsafe {
@@ -21,7 +21,7 @@ struct Unsafe {
 impl Unsafe {
     fn prepare() -> Unsafe {
         let mut lossy = Lossy::new(Binary::find());
-        let config = CONFIG.replace("sqlite:data", "sqlite:disk/data");
+        let config = config().replace("sqlite:data", "sqlite:disk/data");
         let served = Served::prepare_with(lossy.binary(), &config, SCRIPT);
         std::fs::create_dir(served.path("disk")).expect("a folder");
         lossy.watch(&served.path("disk"));
