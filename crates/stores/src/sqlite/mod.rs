@@ -4,6 +4,7 @@ mod audience;
 mod catch_up;
 mod cells;
 mod commit;
+mod company;
 mod connection;
 mod directory;
 mod error;

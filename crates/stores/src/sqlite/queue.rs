@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::company::{self, Company};
+
 pub(super) struct Queue<T> {
     room: Semaphore,
     inner: Mutex<Inner<T>>,
@@ -18,6 +20,8 @@ struct Inner<T> {
     is_abandoned: bool,
     /// Threads that sleep: without any, a push need not wake one.
     asleep: usize,
+    /// Items for which it is worth to wake one.
+    worth: usize,
 }
 
 /// What a thread got.
@@ -33,8 +37,13 @@ pub(super) enum Taken<T> {
 
 impl<T> Queue<T> {
     pub(super) fn new(items_max: usize) -> Queue<T> {
-        let inner =
-            Inner { items: VecDeque::new(), is_closed: false, is_abandoned: false, asleep: 0 };
+        let inner = Inner {
+            items: VecDeque::new(),
+            is_closed: false,
+            is_abandoned: false,
+            asleep: 0,
+            worth: 1,
+        };
         Queue { room: Semaphore::new(items_max), inner: Mutex::new(inner), wake: Condvar::new() }
     }
 
@@ -47,16 +56,28 @@ impl<T> Queue<T> {
             return Err(item);
         }
         inner.items.push_back(item);
-        if inner.asleep > 0 {
+        if inner.asleep > 0 && inner.items.len() >= inner.worth {
             self.wake.notify_one();
         }
         Ok(())
     }
 
-    /// What is there, at most so many; waits if there is nothing. Nobody waits for company: whoever comes while a batch is written is company
-    /// enough for the next one.
+    /// What is there, at most so many; waits if there is nothing.
     pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {
+        self.take_with(items_max, patience, None)
+    }
+
+    /// The same; what is there waits for company. For a queue that one thread takes from.
+    pub(super) fn take_with(
+        &self,
+        items_max: usize,
+        patience: Option<Duration>,
+        company: Option<Company>,
+    ) -> Taken<T> {
         let mut inner = self.lock();
+        if let Some(company) = company {
+            inner = self.await_company(inner, company);
+        }
         loop {
             if !inner.items.is_empty() {
                 let count = inner.items.len().min(items_max);
@@ -84,6 +105,30 @@ impl<T> Queue<T> {
                 return Taken::Idle;
             }
         }
+    }
+
+    fn await_company<'a>(
+        &self,
+        mut inner: MutexGuard<'a, Inner<T>>,
+        company: Company,
+    ) -> MutexGuard<'a, Inner<T>> {
+        inner.worth = company.count;
+        while inner.items.len() < company.count && !inner.is_closed {
+            let left = company.until.saturating_duration_since(company::now());
+            if left.is_zero() {
+                break;
+            }
+            inner.asleep += 1;
+            (inner, _) =
+                self.wake.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner);
+            inner.asleep -= 1;
+        }
+        inner.worth = 1;
+        inner
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().items.len()
     }
 
     /// Takes nothing more in; what is in it is still handed out.
@@ -163,6 +208,25 @@ mod tests {
         queue.push(1).await.unwrap();
         queue.abandon();
         assert!(matches!(queue.take(9, None), Taken::Abandoned));
+    }
+
+    #[tokio::test]
+    async fn what_is_there_waits_for_company_and_not_for_ever() {
+        let queue = Arc::new(Queue::new(4));
+        queue.push(1).await.unwrap();
+        let long = Company { count: 3, until: company::now() + Duration::from_secs(60) };
+        let taking = {
+            let queue = queue.clone();
+            std::thread::spawn(move || items(queue.take_with(9, None, Some(long))))
+        };
+        queue.push(2).await.unwrap();
+        queue.push(3).await.unwrap();
+        assert_eq!(taking.join().unwrap(), [1, 2, 3]);
+
+        queue.push(4).await.unwrap();
+        let short = Company { count: 2, until: company::now() + Duration::from_millis(1) };
+        assert_eq!(items(queue.take_with(9, None, Some(short))), [4]);
+        assert_eq!(queue.len(), 0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::catch_up::catch_up;
 use super::commit::{self, Prepared};
+use super::company::{Syncs, now};
 use super::connection::Source;
 use super::error::{Failure, is_own_fault, said};
 use super::head::Head;
@@ -77,6 +78,7 @@ impl Outcome {
 pub(super) struct Open {
     pub(super) connection: Connection,
     pub(super) head: Head,
+    pub(super) syncs: Syncs,
 }
 
 impl Open {
@@ -84,7 +86,7 @@ impl Open {
     pub(super) fn new(connection: Connection, shelf: &Shelf) -> Result<Open, Failure> {
         let head = Head::read(&connection)?;
         shelf.written(Part::All, catch_up(&connection)?);
-        Ok(Open { connection, head })
+        Ok(Open { connection, head, syncs: Syncs::default() })
     }
 }
 
@@ -126,7 +128,7 @@ impl Transaction<'_> {
         begin(&open.connection)?;
         self.shelf.write(&open.connection, self.part, open.head.global)?;
         let mut outcomes = Vec::with_capacity(self.jobs.len());
-        let Open { connection, head } = &mut *open;
+        let Open { connection, head, .. } = &mut *open;
         let (signer, shelf) = (self.signer, self.shelf);
         let mut desk =
             Desk { connection, journal: commit::journal(connection)?, head, signer, shelf };
@@ -148,8 +150,10 @@ impl Transaction<'_> {
         }
         ports::failpoint!("writer.before_commit", return Err(Fault::Undone("told to fail".into())));
         ports::failpoint!("writer.before_intent", if self.jobs.iter().any(Job::lets_calls_start));
+        let began = now();
         match run(&open.connection, "COMMIT") {
             Ok(()) => {
+                open.syncs.took(now() - began);
                 ports::failpoint!(
                     "writer.committed",
                     return Err(Fault::Unknown("told to fail".into(), outcomes))

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ports::store::{CommitError, StoreError};
 
+use super::company::{Company, now};
 use super::connection::{Source, check_durability};
 use super::error::said;
 use super::queue::{Queue, Taken};
@@ -46,16 +47,26 @@ impl Drop for Abandon {
 impl Writer {
     pub(super) fn run(mut self) {
         let _abandon = Abandon(self.queue.clone());
+        let mut company = None;
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
-            match self.queue.take(BATCH_MAX, has_more_to_do.then_some(self.quiet)) {
-                Taken::Items(jobs) => self.batch(jobs),
+            let patience = has_more_to_do.then_some(self.quiet);
+            match self.queue.take_with(BATCH_MAX, patience, company.take()) {
+                Taken::Items(jobs) => {
+                    let told = jobs.len();
+                    self.batch(jobs);
+                    company = self.company(told);
+                }
                 Taken::Idle => self.tidy(),
                 Taken::Closed => return self.tidy(),
                 Taken::Abandoned => return,
             }
         }
+    }
+
+    fn company(&self, told: usize) -> Option<Company> {
+        self.open.as_ref()?.syncs.company(told, self.queue.len(), now())
     }
 
     fn batch(&mut self, mut jobs: Vec<Job>) {
