@@ -1,68 +1,167 @@
-//! A map for the parts of a session. Every command copies the session before it changes it, and most
-//! sessions are small: one row of keys and values is copied much faster than a tree.
+//! A map for the parts of a session. Every command copies the session before it changes it: a copy of
+//! this map costs the same however long it is, because copies share what they have in common.
 
 use std::fmt;
 use std::ops::Index;
+use std::sync::Arc;
 
-/// Kept in the order of its keys. New keys are nearly always the greatest: ids grow with time.
-#[derive(Clone, PartialEq)]
-pub struct Sorted<K, V>(Vec<(K, V)>);
+/// So many are copied to change one of the newest. All are copied only once in so many new ones.
+const RECENT_MAX: usize = 16;
+
+/// Kept in the order of its keys. New keys are nearly always the greatest, because ids grow with time,
+/// and what changes is nearly always among the newest: those are apart from the others.
+#[derive(Clone)]
+pub struct Sorted<K, V> {
+    older: Row<(K, V)>,
+    /// All greater than the older ones.
+    recent: Row<(K, V)>,
+}
+
+/// Where something is, or would be.
+enum At {
+    Older(usize),
+    Recent(usize),
+}
 
 impl<K: Ord, V> Sorted<K, V> {
     pub const fn new() -> Sorted<K, V> {
-        Sorted(Vec::new())
+        Sorted { older: Row(None), recent: Row(None) }
     }
 
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.find(key).ok().map(|at| &self.0[at].1)
-    }
-
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.find(key).ok().map(|at| &mut self.0[at].1)
+        match self.find(key).ok()? {
+            At::Older(at) => Some(&self.older.all()[at].1),
+            At::Recent(at) => Some(&self.recent.all()[at].1),
+        }
     }
 
     pub fn contains_key(&self, key: &K) -> bool {
         self.find(key).is_ok()
     }
 
-    /// The value that was there before.
-    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        match self.find(&key) {
-            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, value)),
-            Err(at) => {
-                self.0.insert(at, (key, value));
-                None
+    fn find(&self, key: &K) -> Result<At, At> {
+        match self.older.all().last() {
+            Some((last, _)) if key <= last => {
+                self.older.find(key).map(At::Older).map_err(At::Older)
             }
+            _ => self.recent.find(key).map(At::Recent).map_err(At::Recent),
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Sorted<K, V> {
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        match self.find(key).ok()? {
+            At::Older(at) => Some(&mut self.older.all_mut()[at].1),
+            At::Recent(at) => Some(&mut self.recent.all_mut()[at].1),
         }
     }
 
-    fn find(&self, key: &K) -> Result<usize, usize> {
-        match self.0.last() {
-            Some((last, _)) if last < key => Err(self.0.len()),
-            _ => self.0.binary_search_by(|(known, _)| known.cmp(key)),
+    /// The value that was there before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.find(&key) {
+            Ok(At::Older(at)) => Some(std::mem::replace(&mut self.older.all_mut()[at].1, value)),
+            Ok(At::Recent(at)) => Some(std::mem::replace(&mut self.recent.all_mut()[at].1, value)),
+            Err(At::Older(at)) => {
+                self.older = self.older.with(at, (key, value));
+                None
+            }
+            Err(At::Recent(at)) => {
+                self.recent = self.recent.with(at, (key, value));
+                if self.recent.all().len() > RECENT_MAX {
+                    self.older = self.iter_pairs().cloned().collect();
+                    self.recent = Row(None);
+                }
+                None
+            }
         }
     }
 }
 
 impl<K, V> Sorted<K, V> {
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> + ExactSizeIterator {
-        self.0.iter().map(|(key, value)| (key, value))
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.iter_pairs().map(|(key, value)| (key, value))
     }
 
-    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator {
-        self.0.iter().map(|(key, _)| key)
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.iter_pairs().map(|(key, _)| key)
     }
 
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator {
-        self.0.iter().map(|(_, value)| value)
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter_pairs().map(|(_, value)| value)
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.older.all().len() + self.recent.all().len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
+    }
+
+    fn iter_pairs(&self) -> impl DoubleEndedIterator<Item = &(K, V)> {
+        self.older.all().iter().chain(self.recent.all())
+    }
+}
+
+impl<K: Ord, V> Sorted<K, Arc<V>> {
+    /// What is new or different since an earlier state of the same map. States share what did not
+    /// change, so looking at addresses is enough.
+    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Arc<V>> {
+        let rows = [(&self.older, &before.older), (&self.recent, &before.recent)];
+        let changed = rows.into_iter().filter(|(now, then)| !now.is_same(then));
+        changed.flat_map(|(now, _)| now.all()).filter_map(|(key, value)| {
+            let is_same = before.get(key).is_some_and(|old| Arc::ptr_eq(old, value));
+            (!is_same).then_some(value)
+        })
+    }
+}
+
+/// Neighbours in memory, shared until one of those who share them changes something.
+struct Row<T>(Option<Arc<[T]>>);
+
+impl<T> Row<T> {
+    fn all(&self) -> &[T] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    fn is_same(&self, other: &Row<T>) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+}
+
+impl<K: Ord, V> Row<(K, V)> {
+    fn find(&self, key: &K) -> Result<usize, usize> {
+        match self.all().last() {
+            Some((last, _)) if last < key => Err(self.all().len()),
+            _ => self.all().binary_search_by(|(known, _)| known.cmp(key)),
+        }
+    }
+}
+
+impl<T: Clone> Row<T> {
+    fn all_mut(&mut self) -> &mut [T] {
+        self.0.as_mut().map(Arc::make_mut).unwrap_or_default()
+    }
+
+    fn with(&self, at: usize, one: T) -> Row<T> {
+        let (before, after) = self.all().split_at(at);
+        before.iter().cloned().chain([one]).chain(after.iter().cloned()).collect()
+    }
+}
+
+impl<T> FromIterator<T> for Row<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Row<T> {
+        Row(Some(all.into_iter().collect()))
+    }
+}
+
+impl<T> Clone for Row<T> {
+    fn clone(&self) -> Row<T> {
+        Row(self.0.clone())
     }
 }
 
@@ -74,18 +173,24 @@ impl<K: Ord, V> Index<&K> for Sorted<K, V> {
     }
 }
 
-impl<K, V> IntoIterator for Sorted<K, V> {
+impl<K: Clone, V: Clone> IntoIterator for Sorted<K, V> {
     type Item = (K, V);
     type IntoIter = std::vec::IntoIter<(K, V)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.iter_pairs().cloned().collect::<Vec<_>>().into_iter()
     }
 }
 
 impl<K, V> Default for Sorted<K, V> {
     fn default() -> Sorted<K, V> {
-        Sorted(Vec::new())
+        Sorted { older: Row(None), recent: Row(None) }
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for Sorted<K, V> {
+    fn eq(&self, other: &Sorted<K, V>) -> bool {
+        self.iter_pairs().eq(other.iter_pairs())
     }
 }
 
@@ -105,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map(steps in prop::collection::vec((0u8..20, any::<u8>()), 0..60)) {
+        fn it_is_a_map(steps in prop::collection::vec((0u8..80, any::<u8>()), 0..120)) {
             let (mut sorted, mut tree) = (Sorted::new(), BTreeMap::new());
             for (key, value) in steps {
                 prop_assert_eq!(sorted.insert(key, value), tree.insert(key, value));
@@ -114,12 +219,59 @@ mod tests {
             prop_assert!(sorted.iter().eq(tree.iter()));
             prop_assert!(sorted.keys().rev().eq(tree.keys().rev()));
             prop_assert!(sorted.values().eq(tree.values()));
-            for key in 0..20 {
+            for key in 0..80 {
                 prop_assert_eq!(sorted.get(&key), tree.get(&key));
                 prop_assert_eq!(sorted.get_mut(&key), tree.get_mut(&key));
                 prop_assert_eq!(sorted.contains_key(&key), tree.contains_key(&key));
             }
             prop_assert!(sorted.into_iter().eq(tree));
         }
+
+        /// Whichever copy changes, in whatever order, it is a map of its own, and knows what is new in it.
+        #[test]
+        fn a_copy_is_its_own_map(
+            steps in prop::collection::vec((any::<prop::sample::Index>(), 0u8..80, any::<bool>()), 0..120)
+        ) {
+            let mut maps = vec![(Sorted::new(), BTreeMap::new())];
+            for (number, (which, key, copies)) in steps.into_iter().enumerate() {
+                let which = which.index(maps.len());
+                if copies {
+                    let copy = maps[which].clone();
+                    maps.push(copy);
+                }
+                let (sorted, tree) = &mut maps[which];
+                let before = (sorted.clone(), tree.clone());
+                // By an insertion, or in place.
+                match sorted.get_mut(&key).filter(|_| number % 2 == 0) {
+                    Some(value) => *value = Arc::new(number),
+                    None => drop(sorted.insert(key, Arc::new(number))),
+                }
+                tree.insert(key, number);
+                let changed: Vec<usize> =
+                    sorted.changed_since(&before.0).map(|value| **value).collect();
+                prop_assert_eq!(changed, [number]);
+                prop_assert_eq!(sorted.changed_since(sorted).count(), 0);
+                let all = maps.iter().chain([&before]);
+                for (sorted, tree) in all {
+                    let found = sorted.iter().map(|(key, value)| (*key, **value));
+                    prop_assert!(found.eq(tree.iter().map(|(key, value)| (*key, *value))));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_shares_what_it_has_in_common() {
+        let mut map = Sorted::new();
+        for key in 0..40 {
+            map.insert(key, key);
+        }
+        let mut copy = map.clone();
+        assert!(copy.older.is_same(&map.older) && copy.recent.is_same(&map.recent));
+        copy.insert(40, 40);
+        *copy.get_mut(&39).unwrap() = 0;
+        assert!(copy.older.is_same(&map.older), "the older ones are not copied for a new one");
+        assert!(map.older.all().len() > RECENT_MAX && map.recent.all().len() <= RECENT_MAX);
+        assert_eq!((map[&39], map.len()), (39, 40));
     }
 }

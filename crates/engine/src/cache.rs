@@ -57,10 +57,10 @@ impl Cache {
             return;
         }
         order.push_back((session.id, session.version));
-        // A session never loses a hold, so as many as before are the same ones.
-        if old.map_or(0, |old| old.holds.len()) < session.holds.len() {
-            holds.extend(session.holds.keys().map(|hold| (*hold, session.id)));
-        }
+        // A session never loses a hold, and the new ones are the last ones.
+        let known = old.map_or(0, |old| old.holds.len());
+        let new = session.holds.keys().rev().take(session.holds.len().saturating_sub(known));
+        holds.extend(new.map(|hold| (*hold, session.id)));
         kept.sessions.insert(session.id, session);
         while kept.sessions.len() > self.room || kept.order.len() > self.room * 8 {
             let Some((id, version)) = kept.order.pop_front() else { break };

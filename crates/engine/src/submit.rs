@@ -13,7 +13,6 @@ use domain::id::{CallId, CommitId, SessionId, StreamId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Decided, Reply, Session};
-use domain::sorted::Sorted;
 use domain::time::Timestamp;
 use futures_util::FutureExt as _;
 use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow};
@@ -124,8 +123,8 @@ impl Engine {
                 // What is decided while all is frozen waits for the thaw; a thaw meanwhile has passed it by.
                 house: (starts_calls(&events) || house.frozen.is_some()).then_some(house.version),
                 session: Some(self.row(&next)),
-                holds: changed(&session.holds, &next.holds),
-                grants: changed(&session.grants, &next.grants),
+                holds: next.holds.changed_since(&session.holds).cloned().collect(),
+                grants: next.grants.changed_since(&session.grants).cloned().collect(),
                 events: events.into(),
                 at: now,
                 actor: actor.clone(),
@@ -370,13 +369,4 @@ pub(crate) enum Written {
 
 fn starts_calls(events: &[Event]) -> bool {
     events.iter().any(|event| matches!(event, Event::CallStarted { .. }))
-}
-
-/// What is new or different. States share what did not change, so looking at addresses is enough.
-fn changed<K: Ord, V>(before: &Sorted<K, Arc<V>>, after: &Sorted<K, Arc<V>>) -> Vec<Arc<V>> {
-    after
-        .iter()
-        .filter(|(key, value)| before.get(key).is_none_or(|old| !Arc::ptr_eq(old, value)))
-        .map(|(_, value)| value.clone())
-        .collect()
 }

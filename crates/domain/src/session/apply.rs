@@ -59,7 +59,7 @@ impl Session {
             // The record itself came with the message that carried the call.
             Event::CallMalformed { .. } => {}
             Event::HoldOpened { hold } => {
-                self.holds.insert(hold.id, hold.clone());
+                self.holds.insert(hold.clone());
                 if let (Some(call), false) =
                     (&hold.call, hold.two_phase || hold.question == Question::Settle)
                     && let Some(record) = self.calls.get_mut(&call.id).map(Arc::make_mut)
@@ -229,9 +229,7 @@ impl Session {
     }
 
     fn change_hold(&mut self, id: HoldId, change: impl FnOnce(&mut Hold)) {
-        if let Some(hold) = self.holds.get_mut(&id) {
-            change(Arc::make_mut(hold));
-        }
+        self.holds.change(id, change);
     }
 
     fn set(&mut self, call: CallId, state: CallState) {

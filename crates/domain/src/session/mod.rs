@@ -6,6 +6,7 @@ mod apply;
 mod begin;
 mod decide;
 mod go_on;
+mod holds;
 mod home;
 mod open;
 mod owed;
@@ -22,11 +23,11 @@ use serde_json::Value;
 pub use begin::{audience_for, default_audience};
 pub use decide::{Command, Decided, Recovered, Reply};
 pub use go_on::OverBudget;
+pub use holds::Holds;
 pub use home::Home;
 pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
 pub use owed::Owed;
 
-use crate::answer::Answer;
 use crate::budget::Spent;
 use crate::call::{Call, Clearance, ClearedCall};
 use crate::grant::Grant;
@@ -36,7 +37,6 @@ use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
 use crate::person::{Actor, PersonId};
-use crate::secret::referred;
 use crate::sorted::Sorted;
 use crate::time::Timestamp;
 
@@ -57,7 +57,7 @@ pub struct Session {
     pub run: Option<Run>,
     /// Every call of the session, in the order of proposal; the turn's are the last ones.
     pub calls: Sorted<CallId, Arc<CallRecord>>,
-    pub holds: Sorted<HoldId, Arc<Hold>>,
+    pub holds: Holds,
     pub grants: Sorted<GrantId, Arc<Grant>>,
 }
 
@@ -177,7 +177,7 @@ impl Session {
             queue: VecDeque::new(),
             run: None,
             calls: Sorted::new(),
-            holds: Sorted::new(),
+            holds: Holds::new(),
             grants: Sorted::new(),
         }
     }
@@ -194,7 +194,7 @@ impl Session {
     }
 
     pub fn open_holds(&self) -> impl Iterator<Item = &Arc<Hold>> {
-        self.holds.values().filter(|hold| hold.is_pending())
+        self.holds.open()
     }
 
     /// When a timer must look at this session next.
@@ -231,32 +231,6 @@ impl Session {
 impl Session {
     /// Whether anybody gave this session a secret, so that there is something to look for.
     pub fn has_secrets(&self) -> bool {
-        // An edit whose editor may not approve it leaves no vote, only the call.
-        let called = |hold: &Arc<Hold>| {
-            hold.call.as_ref().is_some_and(|call| {
-                !call.secrets.is_empty() && mentions_secret(call.arguments.value())
-            })
-        };
-        if self.holds.values().any(called) {
-            return true;
-        }
-        self.holds.values().flat_map(|hold| &hold.votes).any(|vote| match &vote.answer {
-            Answer::Fill(form) => mentions_secret(form),
-            Answer::Approve { arguments: Some(arguments), .. } => {
-                mentions_secret(arguments.value())
-            }
-            Answer::Perform { content, .. } => {
-                serde_json::from_str(content).is_ok_and(|value| mentions_secret(&value))
-            }
-            _ => false,
-        })
-    }
-}
-
-fn mentions_secret(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.iter().any(mentions_secret),
-        Value::Object(map) => map.values().any(mentions_secret),
-        value => referred(value).is_some(),
+        self.holds.has_secrets()
     }
 }
