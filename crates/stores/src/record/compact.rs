@@ -30,7 +30,12 @@ impl<'a> Members<'a> {
     }
 
     /// As the only member of an object, whose name is `variant`.
-    fn under(out: &'a mut Vec<u8>, variant: &str, begin: u8, end: &'static [u8]) -> Members<'a> {
+    fn under(
+        out: &'a mut Vec<u8>,
+        variant: &'static str,
+        begin: u8,
+        end: &'static [u8],
+    ) -> Members<'a> {
         open(out, variant);
         Members::begin(out, begin, end)
     }
@@ -46,10 +51,13 @@ impl<'a> Members<'a> {
         value.serialize(Writer(self.out))
     }
 
-    fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
+    fn member<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
         self.comma();
-        text(self.out, name);
-        self.out.push(b':');
+        named(self.out, name);
         value.serialize(Writer(self.out))
     }
 
@@ -59,21 +67,37 @@ impl<'a> Members<'a> {
     }
 }
 
-fn open(out: &mut Vec<u8>, variant: &str) {
+fn open(out: &mut Vec<u8>, variant: &'static str) {
     out.push(b'{');
-    text(out, variant);
-    out.push(b':');
+    named(out, variant);
+}
+
+/// The name of a member. Those are in our own source, and none has to be escaped.
+fn named(out: &mut Vec<u8>, name: &'static str) {
+    debug_assert!(is_plain(name.as_bytes()), "`{name}` is no name for a member");
+    out.reserve(name.len() + 3);
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
     let bytes = text.as_bytes();
     out.reserve(bytes.len() + 2);
     out.push(b'"');
+    match is_plain(bytes) {
+        true => out.extend_from_slice(bytes),
+        false => escaped(out, bytes),
+    }
+    out.push(b'"');
+}
+
+fn escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
     let (mut written, mut at) = (0, 0);
     while at < bytes.len() {
-        if let Some(eight) = bytes.get(at..at + 8).and_then(|some| some.try_into().ok())
-            && !has_to_be_escaped(u64::from_ne_bytes(eight))
+        if let Some(eight) = bytes[at..].first_chunk()
+            && !has_to_be_escaped(u64::from_ne_bytes(*eight))
         {
             at += 8;
             continue;
@@ -99,7 +123,16 @@ fn text(out: &mut Vec<u8>, text: &str) {
         written = at;
     }
     out.extend_from_slice(&bytes[written..]);
-    out.push(b'"');
+}
+
+/// Whether nothing in it has to be escaped. The last eight bytes may be looked at twice.
+fn is_plain(bytes: &[u8]) -> bool {
+    let (eights, rest) = bytes.as_chunks();
+    let last = match bytes.last_chunk() {
+        Some(last) => !has_to_be_escaped(u64::from_ne_bytes(*last)),
+        None => rest.iter().all(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\'),
+    };
+    last && eights.iter().all(|eight| !has_to_be_escaped(u64::from_ne_bytes(*eight)))
 }
 
 /// Whether any of eight bytes is a quote, a backslash or a control character.

@@ -5,12 +5,12 @@ use ports::store::{Commit, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
-use super::event::{StoredEvent, read_events, version_of, write_events};
+use super::event::{StoredEvent, ToWrite, read_events, version_of};
 use super::{Broken, FIRST, Frame, Ms, Text};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row<'a> {
+struct Row<'a, E> {
     v: u32,
     id: Text<CommitId>,
     stream: Text<StreamId>,
@@ -18,8 +18,7 @@ struct Row<'a> {
     at: Ms,
     #[serde(borrow)]
     actor: StoredActor<'a>,
-    #[serde(borrow)]
-    events: Vec<StoredEvent<'a>>,
+    events: E,
 }
 
 /// The position among all events is not part of it: only the writer knows that, and the chain of
@@ -33,12 +32,12 @@ pub(crate) fn write_row(commit: &Commit) -> Vec<u8> {
         first: commit.expected + 1,
         at: commit.at.into(),
         actor: (&commit.actor).into(),
-        events: write_events(&commit.events, &commit.actor, frame),
+        events: ToWrite { events: &commit.events, actor: &commit.actor, frame },
     })
 }
 
 pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
-    let row = super::read::<Row<'_>>(bytes, |row| row.v)?;
+    let row = super::read::<Row<'_, Vec<StoredEvent<'_>>>>(bytes, |row| row.v)?;
     let (actor, at) = (row.actor.into(), row.at.into());
     Ok(Entry {
         id: row.id.0,

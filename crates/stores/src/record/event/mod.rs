@@ -26,7 +26,7 @@ use crate::record::token::StoredToken;
 use crate::record::{Frame, Hex, Text, is_false};
 
 pub(super) use read::read_events;
-pub(super) use write::write_events;
+pub(super) use write::ToWrite;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

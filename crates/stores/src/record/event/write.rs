@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use domain::event::Event;
 use domain::person::Actor;
+use serde::ser::{Serialize, Serializer};
 
 use super::{StoredEvent, StoredHome};
 use crate::record::call::{StoredCall, StoredClearance};
@@ -12,14 +13,22 @@ use crate::record::message::StoredMessage;
 use crate::record::state::{StoredChange, StoredState};
 use crate::record::{Frame, Hex, Text};
 
-pub(in crate::record) fn write_events<'a>(
-    events: &'a [Event],
-    actor: &Actor,
-    frame: Frame<'a>,
-) -> Vec<StoredEvent<'a>> {
-    let write =
-        |(index, event)| write_event(event, actor, Frame { earlier: &events[..index], ..frame });
-    events.iter().enumerate().map(write).collect()
+/// The events of a row. Each is put into its stored form when it is its turn: those of a whole row would
+/// be large, and are looked at once.
+pub(in crate::record) struct ToWrite<'a> {
+    pub(in crate::record) events: &'a [Event],
+    pub(in crate::record) actor: &'a Actor,
+    pub(in crate::record) frame: Frame<'a>,
+}
+
+impl Serialize for ToWrite<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let write = |(index, event)| {
+            let earlier = &self.events[..index];
+            write_event(event, self.actor, Frame { earlier, ..self.frame })
+        };
+        serializer.collect_seq(self.events.iter().enumerate().map(write))
+    }
 }
 
 fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredEvent<'a> {
