@@ -11,7 +11,10 @@ use domain::hold::{Decision, HoldState};
 use ports::store::Entry;
 
 use super::samples::{self, event_name};
-use super::{Broken, read_grant, read_hold, read_row, write_grant, write_hold, write_row};
+use super::{
+    Broken, read_grant, read_hold, read_row, read_since, write_grant, write_hold, write_row,
+    write_since,
+};
 
 fn path(name: &str) -> PathBuf {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
@@ -71,6 +74,11 @@ fn every_hold_and_grant_is_written_and_read_as_ever() {
         assert_eq!(text(&written), text(&golden), "{name} is written differently");
         assert_eq!(*read_hold(&golden).unwrap(), hold, "{name} is read differently");
     }
+    let (opened, decided) = (samples::holds().remove(0).1, samples::holds().remove(1).1);
+    let written = write_since(&opened, &decided).unwrap();
+    let since = golden("hold_since_opened", &written);
+    assert_eq!(text(&written), text(&since), "it is written differently");
+    assert_eq!(*read_since(&since, &opened).unwrap(), decided, "it is read differently");
     for (name, grant) in samples::grants() {
         let written = write_grant(&grant);
         let golden = golden(name, &written);

@@ -23,6 +23,7 @@ mod question;
 mod row;
 #[cfg(test)]
 mod samples;
+mod since;
 mod state;
 mod token;
 
@@ -46,6 +47,7 @@ pub(crate) use actor::{StoredActor, key_of};
 pub(crate) use grant::{read_grant, write_grant};
 pub(crate) use hold::{read_hold, write_hold};
 pub(crate) use row::{read_row, write_row};
+pub(crate) use since::{read_since, write_since};
 
 /// The newest version that this code reads. It writes the oldest that can say what is to be said, so
 /// that an older reader is refused only what it would not understand:
@@ -80,7 +82,7 @@ impl From<Broken> for StoreError {
 }
 
 /// A row of the journal as it would be written again. Bytes from a disk are foreign bytes: whoever
-/// wants to try the reader with hostile ones comes in here, and the next two.
+/// wants to try the reader with hostile ones comes in here, and the next three.
 pub fn row_again(bytes: &[u8]) -> Result<(Entry, Vec<u8>), StoreError> {
     let entry = read_row(bytes, 1)?;
     let Some(expected) = entry.first.checked_sub(1) else {
@@ -107,6 +109,13 @@ pub fn hold_again(bytes: &[u8]) -> Result<(Arc<Hold>, Vec<u8>), StoreError> {
     let hold = read_hold(bytes)?;
     let written = write_hold(&hold);
     Ok((hold, written))
+}
+
+/// Of a hold that was opened so.
+pub fn since_again(bytes: &[u8], opened: &Hold) -> Result<(Arc<Hold>, Vec<u8>), StoreError> {
+    let hold = read_since(bytes, opened)?;
+    let written = write_since(opened, &hold);
+    Ok((hold, written.expect("nothing else has changed")))
 }
 
 pub fn grant_again(bytes: &[u8]) -> Result<(Arc<Grant>, Vec<u8>), StoreError> {

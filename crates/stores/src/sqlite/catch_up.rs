@@ -14,7 +14,7 @@ use rusqlite::{Connection, params};
 use super::cells;
 use super::error::Failure;
 use super::reads;
-use super::rows::{HoldRow, Rows, run_of};
+use super::rows::{HoldRow, Opened, Rows, run_of};
 use super::shelf::{Newest, set_tables_at, tables_at};
 use crate::record::key_of;
 
@@ -89,7 +89,12 @@ pub(super) fn rows_of(stream: StreamId, entries: &[Entry]) -> Rows {
     rows
 }
 
-fn session_rows(id: SessionId, entries: &[Entry], opened: &Opened, rows: &mut Rows) {
+fn session_rows(
+    id: SessionId,
+    entries: &[Entry],
+    opened: &HashMap<HoldId, Opened>,
+    rows: &mut Rows,
+) {
     let mut session = Session::begin(id);
     for entry in entries {
         for event in entry.events.iter() {
@@ -104,28 +109,25 @@ fn session_rows(id: SessionId, entries: &[Entry], opened: &Opened, rows: &mut Ro
     rows.sessions.insert(id, Arc::new(SessionRow::of(&session, NOBODY)));
 }
 
-type Opened = HashMap<HoldId, (u64, Arc<Hold>)>;
-
-fn opened(entries: &[Entry]) -> Opened {
+fn opened(entries: &[Entry]) -> HashMap<HoldId, Opened> {
     let mut opened = HashMap::new();
     for entry in entries {
         for event in entry.events.iter() {
             if let Event::HoldOpened { hold } = event {
-                opened.insert(hold.id, (entry.global, hold.clone()));
+                let (global, hold) = (entry.global, hold.clone());
+                opened.insert(hold.id, Opened { hold, global });
             }
         }
     }
     opened
 }
 
-fn hold_row(hold: &Arc<Hold>, creator: Option<Arc<str>>, opened: &Opened) -> HoldRow {
-    let opening = opened.get(&hold.id);
-    HoldRow {
-        hold: hold.clone(),
-        creator,
-        opened_in: opening.map(|(global, _)| *global),
-        is_as_opened: opening.is_some_and(|(_, opened)| opened == hold),
-    }
+fn hold_row(
+    hold: &Arc<Hold>,
+    creator: Option<Arc<str>>,
+    opened: &HashMap<HoldId, Opened>,
+) -> HoldRow {
+    HoldRow { hold: hold.clone(), creator, opened: opened.get(&hold.id).cloned() }
 }
 
 fn events(entries: &[Entry]) -> impl Iterator<Item = &Event> {

@@ -1,5 +1,7 @@
 //! How domain values stand in columns: ids as their 16 bytes, small sums as small numbers.
 
+use std::sync::Arc;
+
 use domain::hold::Risk;
 use domain::id::{Bits, HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
@@ -10,7 +12,7 @@ use rusqlite::{Row, Statement, params};
 use super::audience;
 use super::error::Failure;
 use super::rows::HoldRow;
-use crate::record::{Broken, StoredActor, key_of, write_hold};
+use crate::record::{Broken, StoredActor, key_of, write_hold, write_since};
 
 pub(super) fn id(bits: Bits) -> [u8; 16] {
     bits.0.to_be_bytes()
@@ -84,16 +86,25 @@ fn status_code(status: RunStatus) -> Option<i64> {
 }
 
 pub(super) const WRITE_HOLD: &str = "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, creator, \
-         audience, opened_in, record) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+         audience, opened_in, record, since) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
          expires_at = excluded.expires_at, audience = excluded.audience, \
-         record = excluded.record";
+         record = excluded.record, since = excluded.since";
 
 /// By [`WRITE_HOLD`].
 pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), rusqlite::Error> {
     let hold = &row.hold;
     let opener = key_of(&hold.opener);
+    let (record, since) = match &row.opened {
+        // The journal has all of it.
+        Some(opened) if Arc::ptr_eq(&opened.hold, hold) || opened.hold == *hold => (None, None),
+        Some(opened) => match write_since(&opened.hold, hold) {
+            None => (Some(write_hold(hold)), None),
+            since => (None, since),
+        },
+        None => (Some(write_hold(hold)), None),
+    };
     write
         .execute(params![
             id(hold.id.0),
@@ -107,9 +118,9 @@ pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), r
             row.creator.as_deref().filter(|creator| Some(*creator) != opener.as_deref()),
             audience::text(hold),
             // Counts only for a hold that the table does not have yet.
-            row.opened_in.unwrap_or_default() as i64,
-            // Without one it is as that commit opened it.
-            (!row.is_as_opened).then(|| write_hold(hold)),
+            row.opened.as_ref().map_or(0, |opened| opened.global as i64),
+            record,
+            since,
         ])
         .map(drop)
 }

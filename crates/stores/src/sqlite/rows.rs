@@ -36,10 +36,15 @@ pub(super) struct HoldRow {
     pub(super) hold: Arc<Hold>,
     /// Of its session.
     pub(super) creator: Option<Arc<str>>,
-    /// The commit that opened it, if that is among those whose rows these are.
-    pub(super) opened_in: Option<u64>,
-    /// As that commit opened it: then the journal has all of it.
-    pub(super) is_as_opened: bool,
+    /// If the commit that opened it is among those whose rows these are, or shortly before them.
+    pub(super) opened: Option<Opened>,
+}
+
+/// A hold as it was opened, and the position of the commit that did.
+#[derive(Clone)]
+pub(super) struct Opened {
+    pub(super) hold: Arc<Hold>,
+    pub(super) global: u64,
 }
 
 /// Which row.
@@ -73,8 +78,8 @@ impl Key {
 #[derive(Default)]
 pub(super) struct Changes {
     session: Option<(Arc<SessionRow>, Vec<RunId>)>,
-    /// With whether this commit opens it.
-    holds: Vec<(HoldRow, bool)>,
+    /// With what this commit opened it as, if it does.
+    holds: Vec<(HoldRow, Option<Arc<Hold>>)>,
 }
 
 impl Changes {
@@ -90,14 +95,10 @@ impl Changes {
         };
         let holds = holds.into_iter().map(|hold| {
             let opened = events.iter().find_map(|event| match event {
-                Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened),
+                Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened.clone()),
                 _ => None,
             });
-            // Mostly it is one and the same, and need not be compared.
-            let is_as_opened =
-                opened.is_some_and(|opened| Arc::ptr_eq(opened, &hold) || *opened == hold);
-            let row = HoldRow { hold, creator: creator.clone(), opened_in: None, is_as_opened };
-            (row, opened.is_some())
+            (HoldRow { hold, creator: creator.clone(), opened: None }, opened)
         });
         let holds = holds.collect();
         let session = session.map(|session| {
@@ -123,17 +124,30 @@ impl Rows {
             self.runs.extend(runs.into_iter().map(|run| (run, session.id)));
             self.sessions.insert(session.id, session);
         }
-        for (row, is_opened) in changes.holds {
-            let opened_in = place.filter(|_| is_opened).map(|place| place.global);
-            self.put_hold(HoldRow { opened_in, ..row });
+        for (row, opened) in changes.holds {
+            let opened =
+                opened.zip(place).map(|(hold, place)| Opened { hold, global: place.global });
+            self.put_hold(HoldRow { opened, ..row });
         }
         self.places.entry(stream).or_default().extend(place);
     }
 
     pub(super) fn put_hold(&mut self, mut row: HoldRow) {
-        let older = self.holds.get(&row.hold.id).and_then(|older| older.opened_in);
-        row.opened_in = row.opened_in.or(older);
+        if row.opened.is_none() {
+            row.opened = self.opened(row.hold.id);
+        }
         self.holds.insert(row.hold.id, row);
+    }
+
+    fn opened(&self, id: HoldId) -> Option<Opened> {
+        self.holds.get(&id).and_then(|row| row.opened.clone())
+    }
+
+    /// What was opened before is soon forgotten; whose rows have changed since keep it in mind.
+    pub(super) fn keep_opened(&mut self, before: &Rows) {
+        for (id, row) in self.holds.iter_mut().filter(|(_, row)| row.opened.is_none()) {
+            row.opened = before.opened(*id);
+        }
     }
 
     /// Newer rows over older ones.

@@ -3,13 +3,14 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
     include_str!("migrations/0004_sealed.sql"),
     include_str!("migrations/0005_notes.sql"),
     include_str!("migrations/0006_homes.sql"),
+    include_str!("migrations/0007_since.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.

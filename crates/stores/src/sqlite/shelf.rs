@@ -134,6 +134,7 @@ impl Shelf {
                 let is_done = shelved.old.written >= shelved.old.keys.len();
                 is_done.then(|| {
                     let old = std::mem::take(&mut shelved.old);
+                    shelved.young.keep_opened(&old.rows);
                     shelved.tables_at = old.up_to;
                     Shelved { old, ..Shelved::default() }
                 })
