@@ -112,10 +112,10 @@ async fn client(
         let messages = format!("/v1/sessions/{session}/messages");
         for _ in 0..CYCLES_A_SESSION {
             let events = http.post(&messages, "text/event-stream", r#"{"text":"go"}"#).await?;
-            let hold = events
-                .split("\n\n")
-                .find(|event| event.contains("event: hold.opened"))
-                .and_then(|event| event.split_once("\"hold\":"))
+            let mut lines = events.split('\n');
+            let hold = lines
+                .find(|line| *line == "event: hold.opened")
+                .and_then(|_| lines.next()?.split_once("\"hold\":"))
                 .ok_or("no hold was opened")?
                 .1;
             let id = member(hold, "id").ok_or("no hold")?.to_owned();
