@@ -11,7 +11,6 @@
 mod actor;
 mod answer;
 mod call;
-mod compact;
 mod event;
 #[cfg(test)]
 mod golden;

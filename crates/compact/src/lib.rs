@@ -1,6 +1,6 @@
-//! Writes records as JSON, to the byte as `serde_json` does, at half its cost: every commit is written
-//! so, and nearly all of it is names, ids and digests, in which nothing has to be escaped. That is found
-//! out for eight bytes at a time.
+//! Writes JSON, to the byte as `serde_json` does, at half its cost: every commit and every reply is
+//! written so, and nearly all of it is names, ids and digests, in which nothing has to be escaped. That
+//! is found out for eight bytes at a time.
 
 use serde::Serialize;
 use serde::ser::{
@@ -9,7 +9,7 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-pub(super) fn write<T: Serialize>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
     value.serialize(Writer(out))
 }
 
@@ -271,7 +271,7 @@ impl<'a> Serializer for Writer<'a> {
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Members<'a>, Error> {
         // What the library gives a meaning of its own would be written as something else.
         if name.starts_with("$serde_json::private") {
-            return Err(Error::custom("raw JSON has no place in a record"));
+            return Err(Error::custom("raw JSON is not written here"));
         }
         Ok(Members::begin(self.0, b'{', b"}"))
     }
