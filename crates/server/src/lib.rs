@@ -226,7 +226,7 @@ impl Server {
         if let Some(hooks) = self.hooks {
             foreign = foreign.merge(hooks::router(&app, hooks));
         }
-        let router = routes::router(&app).merge(foreign.layer(Threshold::open(&app)));
+        let router = routes::router(&app).merge(foreign.layer(Threshold(app.clone())));
         listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
     }
 }

@@ -182,11 +182,12 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    pub(crate) fn begin(request: &Request) -> Measured {
+    pub(crate) fn begin(request: &mut Request) -> Measured {
         Measured {
             began: Instant::now(),
             method: known(request.method()),
-            route: request.extensions().get::<MatchedPath>().cloned(),
+            // Taken and not copied: only the numbers are about routes.
+            route: request.extensions_mut().remove(),
         }
     }
 

@@ -2,15 +2,15 @@
 //! from it, so neither can know a route that the other does not.
 
 use axum::Router;
-use axum::handler::Handler as _;
+use axum::handler::Handler;
 use axum::http::Method;
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
 use crate::openapi::{Kind, Parameter};
 use crate::problem::Problem;
-use crate::threshold::Threshold;
+use crate::threshold::Behind;
 use crate::{health, login, metrics, openapi, page, v1, wire};
 
 pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -25,7 +25,26 @@ pub(crate) struct Route {
     pub(crate) gives: Vec<Given>,
     /// Problems that come from what it means; those that come from its shape are worked out.
     pub(crate) refuses: &'static [u16],
-    handler: MethodRouter<App>,
+    handler: Handled,
+}
+
+/// A handler that waits to hear whether it is guarded.
+type Handled = Box<dyn FnOnce(bool) -> MethodRouter<App>>;
+
+fn handled<T: 'static>(method: MethodFilter, handler: impl Handler<T, App>) -> Handled {
+    Box::new(move |guarded| on(method, Behind { handler, guarded }))
+}
+
+fn get<T: 'static>(handler: impl Handler<T, App>) -> Handled {
+    handled(MethodFilter::GET, handler)
+}
+
+fn post<T: 'static>(handler: impl Handler<T, App>) -> Handled {
+    handled(MethodFilter::POST, handler)
+}
+
+fn delete<T: 'static>(handler: impl Handler<T, App>) -> Handled {
+    handled(MethodFilter::DELETE, handler)
 }
 
 /// One reply that is not a problem.
@@ -47,6 +66,16 @@ pub(crate) enum Access {
     Admin,
 }
 
+impl Access {
+    /// Whether nobody gets there without a name.
+    fn is_guarded(self) -> bool {
+        match self {
+            Access::Open | Access::Page => false,
+            Access::Caller | Access::Admin => true,
+        }
+    }
+}
+
 fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
@@ -57,7 +86,7 @@ impl Route {
         path: &'static str,
         access: Access,
         summary: &'static str,
-        handler: MethodRouter<App>,
+        handler: Handled,
     ) -> Route {
         Route {
             method,
@@ -329,30 +358,27 @@ fn open() -> Vec<Route> {
 }
 
 pub(crate) fn router(app: &App) -> Router {
-    let unknown = async || Problem::not_found("address");
-    routed(app, |_| true).fallback(unknown.layer(Threshold::open(app))).with_state(app.clone())
+    let handler = async || Problem::not_found("address");
+    routed(|_| true).fallback(Behind { handler, guarded: false }).with_state(app.clone())
 }
 
 /// Those whose path is wanted. Any other address is somebody else's business.
 pub(crate) fn chosen(app: &App, wanted: impl Fn(&str) -> bool) -> Router {
-    routed(app, wanted).with_state(app.clone())
+    routed(wanted).with_state(app.clone())
 }
 
-fn routed(app: &App, wanted: impl Fn(&str) -> bool) -> Router<App> {
+fn routed(wanted: impl Fn(&str) -> bool) -> Router<App> {
     let mut router = Router::new();
     for route in table().into_iter().filter(|route| wanted(route.path)) {
-        let threshold = match route.access {
-            Access::Open | Access::Page => Threshold::open(app),
-            Access::Caller | Access::Admin => Threshold::guarded(app),
-        };
-        router = router.route(route.path, route.handler.route_layer(threshold));
+        let guarded = route.access.is_guarded();
+        router = router.route(route.path, (route.handler)(guarded));
     }
-    let wrong = async || Problem::wrong_method();
-    router.method_not_allowed_fallback(wrong.layer(Threshold::open(app)))
+    let handler = async || Problem::wrong_method();
+    router.method_not_allowed_fallback(Behind { handler, guarded: false })
 }
 
 /// Every route as method and path, and whether it needs a caller: for tests that go through all.
 pub fn list() -> Vec<(Method, &'static str, bool)> {
-    let guarded = |access| matches!(access, Access::Caller | Access::Admin);
-    table().into_iter().map(|route| (route.method, route.path, guarded(route.access))).collect()
+    let listed = |route: Route| (route.method, route.path, route.access.is_guarded());
+    table().into_iter().map(listed).collect()
 }

@@ -1,6 +1,6 @@
 //! What every request crosses before a handler sees it: so many at once, who is calling, and a bug in
-//! one handler that must not end the others; and what every reply says. One layer does all of it,
-//! because a router copies every layer for every request.
+//! one handler that must not end the others; and what every reply says. One step does all of it, and
+//! where it can it is part of the handler: a router copies every layer for every request.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -9,6 +9,7 @@ use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll};
 
 use axum::extract::Request;
+use axum::handler::Handler;
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse as _, Response};
@@ -21,36 +22,40 @@ use crate::auth;
 use crate::metrics::Measured;
 use crate::problem::Problem;
 
-/// To be laid around every handler.
+/// A handler with the threshold before it.
 #[derive(Clone)]
-pub(crate) struct Threshold {
-    app: App,
-    guarded: bool,
+pub(crate) struct Behind<H> {
+    pub(crate) handler: H,
+    /// Whether nobody gets there without a name.
+    pub(crate) guarded: bool,
 }
 
-impl Threshold {
-    /// Nobody crosses this one without a name.
-    pub(crate) fn guarded(app: &App) -> Threshold {
-        Threshold { app: app.clone(), guarded: true }
-    }
+impl<T: 'static, H: Handler<T, App>> Handler<T, App> for Behind<H> {
+    type Future = BoxFuture<'static, Response>;
 
-    /// For what is about nobody, and for what has a guard of its own.
-    pub(crate) fn open(app: &App) -> Threshold {
-        Threshold { app: app.clone(), guarded: false }
+    fn call(self, request: Request, app: App) -> Self::Future {
+        let Behind { handler, guarded } = self;
+        Box::pin(async move {
+            cross(&app, guarded, request, |request| handler.call(request, app.clone())).await
+        })
     }
 }
+
+/// To be laid around routes that have a guard of their own.
+#[derive(Clone)]
+pub(crate) struct Threshold(pub(crate) App);
 
 impl<S> Layer<S> for Threshold {
     type Service = Crossing<S>;
 
     fn layer(&self, inner: S) -> Crossing<S> {
-        Crossing { threshold: self.clone(), inner }
+        Crossing { app: self.0.clone(), inner }
     }
 }
 
 #[derive(Clone)]
 pub(crate) struct Crossing<S> {
-    threshold: Threshold,
+    app: App,
     inner: S,
 }
 
@@ -70,46 +75,51 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         // The one that said it is ready is the one to be called.
         let unasked = self.inner.clone();
-        let inner = mem::replace(&mut self.inner, unasked);
-        let threshold = self.threshold.clone();
-        Box::pin(async move { Ok(threshold.cross(request, inner).await) })
+        let mut inner = mem::replace(&mut self.inner, unasked);
+        let app = self.app.clone();
+        let answer = move |request| async move {
+            match inner.call(request).await {
+                Ok(reply) => reply,
+                Err(never) => match never {},
+            }
+        };
+        Box::pin(async move { Ok(cross(&app, false, request, answer).await) })
     }
 }
 
-impl Threshold {
-    async fn cross<S>(&self, request: Request, inner: S) -> Response
-    where
-        S: Service<Request, Response = Response, Error = Infallible>,
-    {
-        let measured = Measured::begin(&request);
-        let mut reply = match self.app.requests.try_acquire() {
-            Ok(_place) => shielded(self.answer(request, inner)).await,
-            Err(_) => Problem::unavailable("too much at once; try again", 1).into_response(),
-        };
-        let headers = reply.headers_mut();
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-        measured.end(&self.app, reply.status());
-        reply
-    }
+async fn cross<A: Future<Output = Response>>(
+    app: &App,
+    guarded: bool,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> A,
+) -> Response {
+    let measured = Measured::begin(&mut request);
+    let mut reply = match app.requests.try_acquire() {
+        Ok(_place) => shielded(answered(app, guarded, request, answer)).await,
+        Err(_) => Problem::unavailable("too much at once; try again", 1).into_response(),
+    };
+    let headers = reply.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    measured.end(app, reply.status());
+    reply
+}
 
-    async fn answer<S>(&self, mut request: Request, mut inner: S) -> Response
-    where
-        S: Service<Request, Response = Response, Error = Infallible>,
-    {
-        if self.guarded {
-            let (mut parts, body) = request.into_parts();
-            match auth::authenticate(&self.app, &parts).await {
-                Ok(who) => parts.extensions.insert(who),
-                Err(refused) => return refused.into_response(),
-            };
-            request = Request::from_parts(parts, body);
-        }
-        match inner.call(request).await {
-            Ok(reply) => reply,
-            Err(never) => match never {},
-        }
+async fn answered<A: Future<Output = Response>>(
+    app: &App,
+    guarded: bool,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> A,
+) -> Response {
+    if guarded {
+        let (mut parts, body) = request.into_parts();
+        match auth::authenticate(app, &parts).await {
+            Ok(who) => parts.extensions.insert(who),
+            Err(refused) => return refused.into_response(),
+        };
+        request = Request::from_parts(parts, body);
     }
+    answer(request).await
 }
 
 async fn shielded(answer: impl Future<Output = Response>) -> Response {

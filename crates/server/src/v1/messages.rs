@@ -1,7 +1,10 @@
 //! Saying something in a session.
 
-use axum::extract::State;
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, State};
 use axum::http::header::ACCEPT;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use domain::id::SessionId;
 use engine::Said;
@@ -17,14 +20,14 @@ use crate::wire::{self, SayBody};
 pub(crate) async fn say(
     State(app): State<App>,
     Id(id): Id<SessionId>,
-    headers: HeaderMap,
+    EventsWanted(events): EventsWanted,
     asked: Asked<SayBody>,
 ) -> Reply {
     let render = |said: &Said| (202, bytes(&wire::Said::of(said)).into());
     let keep = asked.keep(&render);
     let Asked { who, body, .. } = asked;
     let (caller, saying) = (&who.caller, body.parse()?);
-    if !wants_events(&headers) {
+    if !events {
         let said = app.engine.say(caller, id, saying, keep).await?;
         ports::failpoint!("http.message_reply");
         return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
@@ -36,6 +39,17 @@ pub(crate) async fn say(
     let Said { run, message } = app.engine.say(caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);
     Ok(sse::stream(&app, who, place, follow, Scene::Run { run, message, current }))
+}
+
+/// Whether the caller wants the run's events, and not only word that it was said.
+pub(crate) struct EventsWanted(bool);
+
+impl<S: Sync> FromRequestParts<S> for EventsWanted {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<EventsWanted, Infallible> {
+        Ok(EventsWanted(wants_events(&parts.headers)))
+    }
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {
