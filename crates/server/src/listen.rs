@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,6 @@ use axum::Router;
 use axum::http::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::app::App;
@@ -63,7 +64,7 @@ pub(crate) async fn serve(
     router: Router,
     shutdown: impl Future<Output = ()>,
 ) {
-    let graceful = GracefulShutdown::new();
+    let connections = TaskTracker::new();
     let places = Arc::new(Semaphore::new(app.limits.connections));
     let builder = Arc::new(builder(&app));
     let cut = CancellationToken::new();
@@ -87,31 +88,31 @@ pub(crate) async fn serve(
         };
         let connection = Connection {
             builder: builder.clone(),
-            watcher: graceful.watcher(),
+            closing: app.closing.clone(),
+            cut: cut.clone(),
             router: router.clone(),
             peer,
         };
-        let (acceptor, cut) = (acceptor.clone(), cut.clone());
-        app.tasks.spawn(async move {
+        let acceptor = acceptor.clone();
+        connections.spawn(async move {
             let _place = place;
-            tokio::select! {
-                () = connection.run(stream, acceptor) => {}
-                () = cut.cancelled() => {}
-            }
+            connection.run(stream, acceptor).await;
         });
     }
     drop(listener);
     // Streams and long polls would never end by themselves.
     app.closing.cancel();
     app.tasks.close();
+    connections.close();
     let grace = app.limits.closing_grace;
-    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(grace, connections.wait()).await.is_err() {
         tracing::warn!(
             "some requests were cut off: they took longer than {} s to end",
             grace.as_secs()
         );
     }
     cut.cancel();
+    connections.wait().await;
     app.tasks.wait().await;
 }
 
@@ -135,7 +136,10 @@ fn builder(app: &App) -> auto::Builder<TokioExecutor> {
 
 struct Connection {
     builder: Arc<auto::Builder<TokioExecutor>>,
-    watcher: hyper_util::server::graceful::Watcher,
+    /// Nothing new is taken any more.
+    closing: CancellationToken,
+    /// What is under way has had its time.
+    cut: CancellationToken,
     router: Router,
     peer: SocketAddr,
 }
@@ -147,10 +151,12 @@ impl Connection {
         match acceptor {
             None => self.serve(stream).await,
             Some(acceptor) => {
-                match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                    Ok(Ok(stream)) => self.serve(stream).await,
-                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                    Err(_) => tracing::debug!("a TLS handshake took too long"),
+                let handshake = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream));
+                match self.closing.run_until_cancelled(handshake).await {
+                    Some(Ok(Ok(stream))) => self.serve(stream).await,
+                    Some(Ok(Err(error))) => tracing::debug!(%error, "a TLS handshake failed"),
+                    Some(Err(_)) => tracing::debug!("a TLS handshake took too long"),
+                    None => {}
                 }
             }
         }
@@ -164,8 +170,18 @@ impl Connection {
                 request
             });
         let service = TowerToHyperService::new(service);
-        let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
-        if let Err(error) = self.watcher.watch(connection).await {
+        let connection = self.builder.serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        // Looked at whenever anything happens on the connection, so there is one thing to look at.
+        let ended = tokio::select! {
+            biased;
+            ended = connection.as_mut() => Some(ended),
+            () = self.closing.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                self.cut.run_until_cancelled(connection).await
+            }
+        };
+        if let Some(Err(error)) = ended {
             tracing::debug!(%error, "a connection broke");
         }
     }
