@@ -46,10 +46,24 @@ impl Digest {
 
 const PREFIX: &str = "sha256:";
 
+/// As many bytes as a digest takes with its prefix.
+pub const DIGEST_SPELLED: usize = PREFIX.len() + 64;
+
+impl Digest {
+    /// All of it, written into the given place: digests are spelled in every reply.
+    pub fn spell<'a>(&self, place: &'a mut [u8; DIGEST_SPELLED]) -> &'a str {
+        let (prefix, digits) = place.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        if let Ok(digits) = digits.try_into() {
+            self.digits(digits);
+        }
+        std::str::from_utf8(place).unwrap_or_default()
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(PREFIX)?;
-        f.write_str(self.digits(&mut [0; 64]))
+        f.write_str(self.spell(&mut [0; DIGEST_SPELLED]))
     }
 }
 

@@ -22,6 +22,18 @@ impl Bits {
 /// Crockford's base 32: no i, l, o, u, so that ids survive being read aloud.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+/// What each byte stands for; `NO_DIGIT` for those that stand for nothing.
+const DIGIT_OF: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < ALPHABET.len() {
+        digits[ALPHABET[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    digits
+};
+const NO_DIGIT: u8 = u8::MAX;
+
 /// As many bytes as the longest id takes.
 pub const SPELLED_MAX: usize = 32;
 const DIGITS: usize = 26;
@@ -51,9 +63,9 @@ fn read_bits(text: &str) -> Option<u128> {
     if text.len() != 26 || text.as_bytes()[0] > b'7' {
         return None;
     }
-    text.bytes().try_fold(0u128, |bits, byte| {
-        let digit = ALPHABET.iter().position(|known| *known == byte)?;
-        Some((bits << 5) | digit as u128)
+    text.bytes().try_fold(0u128, |bits, byte| match DIGIT_OF[usize::from(byte)] {
+        NO_DIGIT => None,
+        digit => Some((bits << 5) | u128::from(digit)),
     })
 }
 
@@ -240,5 +252,9 @@ mod tests {
         let text = HoldId::new(5, 7).to_string().to_uppercase();
         assert!(text.parse::<HoldId>().is_err());
         assert!("hold_zzzzzzzzzzzzzzzzzzzzzzzzzz".parse::<HoldId>().is_err(), "130 bits");
+        for odd in (0..=u8::MAX).filter(|byte| !ALPHABET.contains(byte)) {
+            let text = format!("hold_{}{}", "0".repeat(25), char::from(odd));
+            assert!(text.parse::<HoldId>().is_err(), "{text}");
+        }
     }
 }

@@ -95,6 +95,15 @@ pub enum Actor {
 }
 
 impl Actor {
+    /// What a reader of the log knows it by.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Actor::Person(id) => id.as_str(),
+            Actor::Program { name, .. } => name,
+            Actor::Runtime => "runtime",
+        }
+    }
+
     /// The person who answers for what this actor does.
     pub fn accountable(&self) -> Option<&PersonId> {
         match self {
@@ -116,11 +125,7 @@ impl Actor {
 
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Actor::Person(id) => id.fmt(f),
-            Actor::Program { name, .. } => f.write_str(name),
-            Actor::Runtime => f.write_str("runtime"),
-        }
+        f.write_str(self.as_str())
     }
 }
 

@@ -9,17 +9,22 @@ use crate::digest::Digest;
 use crate::hold::{Hold, Question};
 use crate::schema::redacted;
 use crate::tool::Place;
-use crate::visible::{look_alikes, visible, visible_multiline};
+use crate::visible::{look_alikes, visible, visible_multiline, write_visible};
+
+/// What most holds are shown as is shorter.
+const USUAL_BYTES: usize = 512;
 
 pub fn digest(hold: &Hold) -> Digest {
     Digest::of(render(hold).as_bytes())
 }
 
 pub fn render(hold: &Hold) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(USUAL_BYTES);
     line(&mut text, "asks", hold.question.kind());
+    text.push_str("title: ");
     // Made safe to show when the hold was made; doing it twice would show marks of marks.
-    let _ = writeln!(text, "title: {}", hold.title.replace('\n', " "));
+    text.extend(hold.title.chars().map(|c| if c == '\n' { ' ' } else { c }));
+    text.push('\n');
     if let Some(call) = &hold.call {
         line(&mut text, "tool", &call.tool);
         line(&mut text, "effects", call.effects.name());
@@ -107,11 +112,14 @@ fn warn_of_look_alike(text: &mut String, inner: &str) {
 }
 
 fn line(text: &mut String, name: &str, content: &str) {
+    text.push_str(name);
     if content.contains('\n') {
-        let _ = writeln!(text, "{name}:");
+        text.push_str(":\n");
         block(text, content);
     } else {
-        let _ = writeln!(text, "{name}: {}", visible(content));
+        text.push_str(": ");
+        write_visible(text, content);
+        text.push('\n');
     }
 }
 
@@ -123,25 +131,31 @@ fn block(text: &mut String, content: &str) {
 }
 
 fn value(text: &mut String, content: &Value, depth: usize) {
-    let indent = "  ".repeat(depth);
     match content {
         Value::Object(map) if !map.is_empty() => {
             for (key, inner) in map {
-                let _ = write!(text, "{indent}{}:", visible(key));
+                indent(text, depth);
+                write_visible(text, key);
+                text.push(':');
                 nested(text, inner, depth);
             }
         }
         Value::Array(items) if !items.is_empty() => {
             for inner in items {
-                let _ = write!(text, "{indent}-");
+                indent(text, depth);
+                text.push('-');
                 nested(text, inner, depth);
             }
         }
         scalar => {
-            let _ = write!(text, "{indent}");
+            indent(text, depth);
             nested(text, scalar, depth);
         }
     }
+}
+
+fn indent(text: &mut String, depth: usize) {
+    (0..depth).for_each(|_| text.push_str("  "));
 }
 
 fn nested(text: &mut String, content: &Value, depth: usize) {
@@ -157,13 +171,16 @@ fn nested(text: &mut String, content: &Value, depth: usize) {
         Value::String(inner) if inner.contains('\n') => {
             text.push_str(" (text)\n");
             for row in visible_multiline(inner).split('\n') {
-                let _ = writeln!(text, "{}│ {row}", "  ".repeat(depth + 1));
+                indent(text, depth + 1);
+                let _ = writeln!(text, "│ {row}");
             }
         }
         // Quoted, so that "1" and 1, "true" and true, "" and nothing look different.
         Value::String(inner) => {
             let quoted = serde_json::to_string(inner).unwrap_or_default();
-            let _ = writeln!(text, " {}", visible(&quoted));
+            text.push(' ');
+            write_visible(text, &quoted);
+            text.push('\n');
         }
         scalar => {
             let _ = writeln!(text, " {scalar}");

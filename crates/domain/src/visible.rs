@@ -19,19 +19,32 @@ pub use look_alike::{Finding, Script, look_alikes};
 /// assert_eq!(visible("rm \u{202e}\u{1b}[2J\r\n"), "rm ⟦U+202E⟧⟦U+001B⟧[2J⟦U+000D⟧⟦U+000A⟧");
 /// ```
 pub fn visible(text: &str) -> String {
-    write(text, false)
+    let mut out = String::with_capacity(text.len());
+    write_visible(&mut out, text);
+    out
 }
 
 /// As [`visible`], with line feeds kept.
 pub fn visible_multiline(text: &str) -> String {
-    write(text, true)
+    let mut out = String::with_capacity(text.len());
+    write(&mut out, text, true);
+    out
+}
+
+/// As [`visible`], at the end of another text.
+pub fn write_visible(out: &mut String, text: &str) {
+    // Most of what is shown has nothing to hide.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        out.push_str(text);
+    } else {
+        write(out, text, false);
+    }
 }
 
 /// Two accents on one letter occur in real languages; a third is there to paint over other lines.
 const MARKS_ON_A_LETTER_MAX: usize = 2;
 
-fn write(text: &str, multiline: bool) -> String {
-    let mut out = String::with_capacity(text.len());
+fn write(out: &mut String, text: &str, multiline: bool) {
     // How many marks the next one would find on its letter; none can stand where no letter is.
     let mut marks = MARKS_ON_A_LETTER_MAX;
     for c in text.chars() {
@@ -64,7 +77,6 @@ fn write(text: &str, multiline: bool) -> String {
             let _ = write!(out, "⟦U+{:04X}⟧", c as u32);
         }
     }
-    out
 }
 
 fn is_hidden(c: char) -> bool {

@@ -175,7 +175,7 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
 pub(crate) fn bytes<T: Serialize>(value: &T) -> Bytes {
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     // Every wire type has text keys and finite numbers: it always becomes JSON.
-    match serde_json::to_writer(&mut bytes, value) {
+    match compact::write(value, &mut bytes) {
         Ok(()) => bytes.into(),
         Err(_) => Bytes::new(),
     }

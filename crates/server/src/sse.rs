@@ -272,17 +272,20 @@ fn call_of(event: &Event) -> Option<CallId> {
 
 /// One event. Only what is stored has an id.
 pub(crate) fn write(piece: &mut Vec<u8>, name: &str, id: Option<u64>, data: &impl Serialize) {
-    use std::io::Write as _;
     if piece.is_empty() {
         piece.reserve(USUAL_BYTES);
     }
     // Writing to memory cannot fail.
     if let Some(id) = id {
-        let _ = writeln!(piece, "id: {id}");
+        piece.extend_from_slice(b"id: ");
+        let _ = compact::write(&id, piece);
+        piece.push(b'\n');
     }
-    let _ = write!(piece, "event: {name}\ndata: ");
+    for part in ["event: ", name, "\ndata: "] {
+        piece.extend_from_slice(part.as_bytes());
+    }
     // JSON on one line: nothing in it can end the field.
-    let _ = serde_json::to_writer(&mut *piece, data);
+    let _ = compact::write(data, piece);
     piece.extend_from_slice(b"\n\n");
 }
 

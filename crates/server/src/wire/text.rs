@@ -3,18 +3,64 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Display;
 
+use domain::digest::{DIGEST_SPELLED, Digest};
+use domain::id::{
+    CallId, GrantId, HoldId, MessageId, RunId, SPELLED_MAX, SessionId, Spell as _, TokenId,
+};
+use domain::person::{Actor, PersonId};
+use domain::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-/// As its `Display` says it.
+/// As it says itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<T>(pub(crate) T);
 
-impl<T: Display> Serialize for Text<T> {
+/// What has one text, the same as its `Display`, without the machinery of formats.
+pub(crate) trait Say {
+    fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R;
+}
+
+macro_rules! spelled {
+    ($($kind:ty),*) => { $(
+        impl Say for $kind {
+            fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
+                hear(self.spell(&mut [0; SPELLED_MAX]))
+            }
+        }
+    )* };
+}
+
+spelled!(SessionId, RunId, MessageId, CallId, HoldId, GrantId, TokenId, Timestamp);
+
+impl Say for Digest {
+    fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
+        hear(self.spell(&mut [0; DIGEST_SPELLED]))
+    }
+}
+
+impl Say for PersonId {
+    fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
+        hear(self.as_str())
+    }
+}
+
+impl Say for Actor {
+    fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
+        hear(self.as_str())
+    }
+}
+
+impl<T: Say> Say for &T {
+    fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
+        (**self).say(hear)
+    }
+}
+
+impl<T: Say> Serialize for Text<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+        self.0.say(|text| serializer.serialize_str(text))
     }
 }
 
@@ -37,7 +83,7 @@ impl<T> JsonSchema for Text<T> {
 }
 
 /// A list of texts.
-pub(super) fn texts<T: Display, S: Serializer>(
+pub(super) fn texts<T: Say, S: Serializer>(
     items: &&BTreeSet<T>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
@@ -52,9 +98,22 @@ mod tests {
 
     #[test]
     fn a_text_is_written_as_a_string_would_be() {
-        let odd = "a \"b\"\n\u{1}é";
-        assert_eq!(json!(Text(odd)), json!(odd));
-        let written = serde_json::to_string(&Text(odd)).expect("json");
-        assert_eq!(written, serde_json::to_string(odd).expect("json"));
+        let odd = PersonId::new("a \"b\"\n\u{1}é");
+        assert_eq!(json!(Text(&odd)), json!(odd.as_str()));
+    }
+
+    #[test]
+    fn everything_says_what_it_displays() {
+        #[track_caller]
+        fn check<T: Say + std::fmt::Display>(value: T) {
+            assert_eq!(value.say(str::to_owned), value.to_string());
+        }
+        check(HoldId::new(1_763_000_000_000, 7));
+        check(TokenId::new(1, u128::MAX));
+        check(Digest::of(b"x"));
+        check(Timestamp::from_ms(1_763_172_180_007));
+        check(Actor::Runtime);
+        check(Actor::Person(PersonId::new("ana")));
+        check(Actor::Program { token: TokenId::new(1, 2), name: "ci".into(), minted_by: None });
     }
 }
