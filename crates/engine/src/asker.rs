@@ -176,7 +176,7 @@ impl Engine {
             preview: Preview::default(),
             context: asked.shown,
             rationale: None,
-            audience,
+            audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
             policy: self.0.policy.version(),
             opened_at: now,

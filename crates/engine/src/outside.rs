@@ -187,7 +187,7 @@ impl Engine {
             preview: Preview::default(),
             context: new.context,
             rationale: None,
-            audience,
+            audience: audience.into(),
             rule: verdict.as_ref().and_then(|verdict| verdict.rule()).map(str::to_owned),
             policy: self.0.policy.version(),
             opened_at: now,

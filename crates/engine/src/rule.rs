@@ -187,7 +187,7 @@ impl Engine {
             preview,
             context: prepared.shown,
             rationale: rationale.map(str::to_owned),
-            audience,
+            audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
             expires_in_ms: Some(prepared.expires_in_ms.map_or(expires_ms, |ms| ms.min(expires_ms))),
         }
@@ -280,7 +280,7 @@ impl Engine {
                 match hold.session.is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),
-                    false => asked(&revised),
+                    false => Arc::new(asked(&revised)),
                 }
             }
         };

@@ -156,7 +156,8 @@ fn gating(arguments: Value) -> Hold {
             roles: Default::default(),
             quorum: 1,
             exclude_requester: false,
-        },
+        }
+        .into(),
         rule: None,
         policy,
         opened_at: at,

@@ -70,7 +70,8 @@ fn gating(schema: Value, arguments: Value) -> Hold {
             roles: BTreeSet::new(),
             quorum: 1,
             exclude_requester: false,
-        },
+        }
+        .into(),
         rule: None,
         policy,
         opened_at: at(0),

@@ -31,7 +31,7 @@ pub enum Judgement {
 pub struct Edited {
     pub title: String,
     pub call: Arc<Call>,
-    pub audience: Audience,
+    pub audience: Arc<Audience>,
     pub rule: Option<String>,
     pub risk: Risk,
     pub preview: Preview,

@@ -82,7 +82,8 @@ pub struct Hold {
     pub context: Value,
     /// The model's own words: shown as such, and never as ours.
     pub rationale: Option<String>,
-    pub audience: Audience,
+    /// Shared, as it seldom changes and every change copies the hold.
+    pub audience: Arc<Audience>,
     pub rule: Option<String>,
     pub policy: Digest,
     pub opened_at: Timestamp,
@@ -205,7 +206,7 @@ pub enum HoldChange {
     Revised {
         title: String,
         call: Arc<Call>,
-        audience: Audience,
+        audience: Arc<Audience>,
         rule: Option<String>,
         risk: Risk,
         preview: Preview,

@@ -60,7 +60,8 @@ fn hold(arguments: Value) -> Hold {
             roles: [].into(),
             quorum: 1,
             exclude_requester: false,
-        },
+        }
+        .into(),
         rule: None,
         policy: Digest::of(b""),
         opened_at: Timestamp::from_ms(0),

@@ -186,7 +186,7 @@ impl Draft {
             self.push(Event::HoldUpdated { hold: hold.id, change }, context);
         }
         self.push(Event::CallProposed { id, call: revised.clone(), clearance: None }, context);
-        self.open(&spec, Some(revised), earlier.map(|hold| hold.id), false, context);
+        self.open(spec, Some(revised), earlier.map(|hold| hold.id), false, context);
         true
     }
 }
@@ -250,7 +250,7 @@ impl Session {
             preview,
             context: serde_json::Value::Null,
             rationale: None,
-            audience,
+            audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
             expires_in_ms: Some(expires_in_ms),
         }

@@ -58,14 +58,14 @@ impl Draft {
                 "budget": used_up.of.name(), "used": used_up.used, "limit": used_up.limit,
             }),
             rationale: None,
-            audience,
+            audience: audience.into(),
             rule: None,
             expires_in_ms: Some(context.expires_ms),
         };
         let hold = context.hold_id_after(self.next.last_hold());
         // The run stops in the same moment in which it is asked about.
         self.push(Event::BudgetUsedUp { run, hold, used_up }, context);
-        self.open_as(hold, &spec, None, None, false, context);
+        self.open_as(hold, spec, None, None, false, context);
         true
     }
 

@@ -86,7 +86,8 @@ pub struct HoldSpec {
     pub preview: Preview,
     pub context: Value,
     pub rationale: Option<String>,
-    pub audience: Audience,
+    /// Shared: a hold is copied whenever something about it changes.
+    pub audience: Arc<Audience>,
     pub rule: Option<String>,
     pub expires_in_ms: Option<u64>,
 }

@@ -137,7 +137,7 @@ impl Draft {
         };
         let audience = match &earlier {
             Some(hold) => hold.audience.clone(),
-            None => super::begin::default_audience(self.next.requester()),
+            None => super::begin::default_audience(self.next.requester()).into(),
         };
         let mut preview = Preview::default();
         preview
@@ -164,14 +164,7 @@ impl Draft {
         let settle = context.hold_id_after(self.next.last_hold());
         // The hold needs its id before it exists, as the event that makes the doubt names it.
         self.push(Event::CallInDoubt { call: id, evidence: evidence.to_owned(), settle }, context);
-        self.open_as(
-            settle,
-            &spec,
-            Some(call.clone()),
-            earlier.map(|hold| hold.id),
-            false,
-            context,
-        );
+        self.open_as(settle, spec, Some(call.clone()), earlier.map(|hold| hold.id), false, context);
     }
 
     /// A person found out what happened to a call in doubt.
@@ -260,11 +253,11 @@ impl Draft {
                     Event::CallProposed { id, call: again.clone(), clearance: None },
                     context,
                 );
-                self.open(&spec, Some(again), Some(settle.id), false, context);
+                self.open(spec, Some(again), Some(settle.id), false, context);
             }
             // A two-phase call was answered already: its next confirmation is a matter of its own.
             None => {
-                self.open(&spec, Some(again), Some(settle.id), true, context);
+                self.open(spec, Some(again), Some(settle.id), true, context);
             }
         }
     }

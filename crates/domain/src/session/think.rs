@@ -144,7 +144,7 @@ impl Draft {
         let warning = self.next.denied_before(call, context.people, context.now);
         let mut spec = spec.clone();
         spec.preview.warnings.extend(warning);
-        let hold = self.open(&spec, Some(call.clone()), None, two_phase, context);
+        let hold = self.open(spec, Some(call.clone()), None, two_phase, context);
         if let (true, Some(hold)) = (two_phase, self.next.holds.get(&hold).cloned()) {
             self.push(Event::CallSettled { call: id, result: pending(&hold, call) }, context);
         }

@@ -362,7 +362,7 @@ impl World {
             preview: Preview::default(),
             context: Value::Null,
             rationale: None,
-            audience,
+            audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
             expires_in_ms: Some(expires_ms),
         };
@@ -445,7 +445,7 @@ impl World {
             call.revised(arguments, call.context.clone(), call.definition, self.policy.version());
         let verdict = self.policy.rule(&facts(&revised));
         let audience = match &verdict.decision {
-            Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()),
+            Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()).into(),
             _ => hold.audience.clone(),
         };
         Edited {

@@ -210,7 +210,7 @@ pub async fn filters_and_counts_agree(open: &Opener) {
     special.risk = Risk::Critical;
     special.title = "Überweisung prüfen".into();
     special.requester = Some(PersonId::new("ana"));
-    special.audience.exclude_requester = true;
+    Arc::make_mut(&mut special.audience).exclude_requester = true;
     store.commit(open_outside(special)).await.unwrap();
     let all = || holds_of(Viewer::Everything);
     let asks = |name: &str, with: &[&str]| Some((PersonId::new(name), roles(with)));

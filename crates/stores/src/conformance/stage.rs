@@ -99,7 +99,7 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
-        audience,
+        audience: audience.into(),
         rule: Some("deletes need a dba".into()),
         opened_at: at(0),
         expires_at: Some(at(86_400_000)),

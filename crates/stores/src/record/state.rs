@@ -277,7 +277,7 @@ impl<'a> StoredChange<'a> {
                 StoredChange::Revised {
                     title: title.into(),
                     call: Box::new(StoredCall::new(call, frame, None)),
-                    audience: audience.into(),
+                    audience: audience.as_ref().into(),
                     rule: rule.as_deref().map(Cow::from),
                     risk: (*risk).into(),
                     preview: preview.into(),
@@ -298,7 +298,7 @@ impl<'a> StoredChange<'a> {
                 HoldChange::Revised {
                     title: title.into_owned(),
                     call: call.call(frame, None)?,
-                    audience: audience.into(),
+                    audience: Arc::new(audience.into()),
                     rule: rule.map(Cow::into_owned),
                     risk: risk.into(),
                     preview: preview.into(),

@@ -59,7 +59,8 @@ pub fn hold() -> Hold {
             roles: BTreeSet::new(),
             quorum: 1,
             exclude_requester: false,
-        },
+        }
+        .into(),
         rule: None,
         policy,
         opened_at: at(0),

@@ -64,7 +64,8 @@ fn opened(quorum: u32, exclude_requester: bool) -> (World, Outside, Register) {
     (hold.session, hold.run) = (None, None);
     hold.requester = Some(PersonId::new("ana"));
     hold.expires_at = Some(hold.opened_at.plus_ms(ASK_MS));
-    hold.audience = Audience { quorum, exclude_requester, ..hold.audience };
+    let audience = Audience { quorum, exclude_requester, ..(*hold.audience).clone() };
+    hold.audience = audience.into();
     let circle = if exclude_requester { Circle::DbasButNotTheRequester } else { Circle::Dbas };
     let model = Register {
         state: "pending",

@@ -94,13 +94,13 @@ fn rare_call() -> Arc<Call> {
     }))
 }
 
-fn audience() -> Audience {
-    Audience {
+fn audience() -> Arc<Audience> {
+    Arc::new(Audience {
         people: [ana()].into(),
         roles: ["dba".to_owned()].into(),
         quorum: 2,
         exclude_requester: true,
-    }
+    })
 }
 
 fn vote(answer: Answer, proof: Proof) -> Arc<Vote> {
@@ -195,7 +195,8 @@ fn choice() -> Hold {
             roles: [].into(),
             quorum: 1,
             exclude_requester: false,
-        },
+        }
+        .into(),
         rule: None,
         expires_at: None,
         claimed_by: Some(ana()),
