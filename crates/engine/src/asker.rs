@@ -74,7 +74,7 @@ impl<'a> CallAsker<'a> {
                         return Err(Error::Unavailable("the server is stopping".into()));
                     }
                 }
-                () = engine.0.closing.cancelled() => {
+                () = engine.0.closing.begins() => {
                     return Err(Error::Unavailable("the server is stopping".into()));
                 }
             }

@@ -58,7 +58,7 @@ impl Engine {
     /// Starts what this session owes and this node took on. Called after every commit; calling it
     /// again does nothing.
     pub(crate) fn dispatch(&self, session: &Arc<Session>) {
-        if self.0.closing.is_cancelled() {
+        if self.0.closing.has_begun() {
             return;
         }
         let mut thinks = false;

@@ -27,7 +27,7 @@ impl Engine {
                 while engine.now().ms_since(now) < EVERY_MS {
                     tokio::select! {
                         biased;
-                        () = engine.0.closing.cancelled() => return,
+                        () = engine.0.closing.begins() => return,
                         () = engine.0.clock.sleep(LOOK_EVERY) => {}
                     }
                 }

@@ -11,6 +11,7 @@ mod api_keys;
 mod asker;
 mod cache;
 mod clock;
+mod closing;
 mod dispatch;
 mod effects;
 mod error;
@@ -50,7 +51,6 @@ use ports::store::Store;
 use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
@@ -120,7 +120,7 @@ pub(crate) struct Inner {
     pub(crate) thinking: Semaphore,
     pub(crate) executing: Semaphore,
     pub(crate) tasks: TaskTracker,
-    pub(crate) closing: CancellationToken,
+    pub(crate) closing: closing::Closing,
 }
 
 impl Engine {
@@ -159,7 +159,7 @@ impl Engine {
             thinking,
             executing,
             tasks: TaskTracker::new(),
-            closing: CancellationToken::new(),
+            closing: closing::Closing::default(),
         }));
         engine.load_house().await?;
         engine.note_policy().await?;
@@ -173,7 +173,8 @@ impl Engine {
     /// Lets running work end by itself for a while, then stops it. What is stopped is found again
     /// at the next start.
     pub async fn close(&self, grace: std::time::Duration) {
-        self.0.closing.cancel();
+        self.0.closing.begin();
+        self.0.bus.close();
         self.0.tasks.close();
         if tokio::time::timeout(grace, self.0.tasks.wait()).await.is_err() {
             self.0.at_work.stop_all();

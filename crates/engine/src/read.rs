@@ -156,7 +156,7 @@ impl Engine {
             biased;
             hold = waiting => hold.map(Some),
             () = self.0.clock.sleep(timeout) => Ok(None),
-            () = self.0.closing.cancelled() => Err(Error::Unavailable("the server is stopping".into())),
+            () = self.0.closing.begins() => Err(Error::Unavailable("the server is stopping".into())),
         };
         // Our own receiver still counts.
         self.0.bus.sweep(stream, 1);
@@ -198,7 +198,7 @@ impl Engine {
 
     /// Whether the store would take a write now.
     pub async fn ready(&self) -> Result<(), Error> {
-        if self.0.closing.is_cancelled() {
+        if self.0.closing.has_begun() {
             return Err(Error::Unavailable("the server is stopping".into()));
         }
         Ok(self.0.store.probe().await?)

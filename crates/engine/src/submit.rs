@@ -169,7 +169,7 @@ impl Engine {
             frozen: house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
             people: &self.0.people,
             policy: &self.0.policy,
-            closing: self.0.closing.is_cancelled(),
+            closing: self.0.closing.has_begun(),
             tool_of: &tool_of,
             renewals,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
@@ -264,7 +264,7 @@ impl Engine {
         let engine = self.clone();
         self.spawn(async move {
             let mut pause = Duration::from_millis(100);
-            while !engine.0.closing.is_cancelled() {
+            while !engine.0.closing.has_begun() {
                 match engine.load_session(id).await {
                     Ok(session) => return engine.dispatch(&session),
                     Err(Error::Refused(_)) => return,

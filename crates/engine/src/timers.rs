@@ -81,7 +81,7 @@ impl Engine {
                     biased;
                     () = engine.deadline(), if deadline => {}
                     () = again => {}
-                    () = engine.0.closing.cancelled() => return,
+                    () = engine.0.closing.begins() => return,
                 }
             }
         });

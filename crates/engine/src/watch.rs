@@ -2,7 +2,7 @@
 //! comes over the bus; positions make the two fit without a gap and without a repeat.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use domain::event::Event;
@@ -32,9 +32,13 @@ const GAP_PATIENCE_MS: u64 = 20;
 
 /// Tells followers in this process of every commit. Only a wake-up with the entry attached: a
 /// follower that misses one reads it.
-pub(crate) struct Bus {
-    streams: Mutex<IdMap<StreamId, broadcast::Sender<Heard>>>,
+pub(crate) struct Bus(Mutex<Lines>);
+
+struct Lines {
+    streams: IdMap<StreamId, broadcast::Sender<Heard>>,
     all: broadcast::Sender<Heard>,
+    /// Nobody is told anything any more, and whoever listens hears that.
+    is_closed: bool,
 }
 
 /// What followers hear of a commit.
@@ -47,13 +51,19 @@ pub(crate) enum Heard {
 
 impl Bus {
     pub(crate) fn new() -> Bus {
-        Bus { streams: Mutex::default(), all: broadcast::channel(BACKLOG_OF_ALL).0 }
+        let all = broadcast::channel(BACKLOG_OF_ALL).0;
+        Bus(Mutex::new(Lines { streams: IdMap::default(), all, is_closed: false }))
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(crate) fn publish(&self, entry: Entry) {
-        let mut streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut lines = self.lines();
+        let Lines { streams, all, .. } = &mut *lines;
         let followed = streams.get(&entry.stream);
-        if followed.is_none() && self.all.receiver_count() == 0 {
+        if followed.is_none() && all.receiver_count() == 0 {
             return;
         }
         let (stream, heard) = (entry.stream, Heard::Entry(Arc::new(entry)));
@@ -62,34 +72,43 @@ impl Bus {
         {
             streams.remove(&stream);
         }
-        let _ = self.all.send(heard);
+        let _ = all.send(heard);
     }
 
     /// After a commit whose fate could not be found out.
     pub(crate) fn unsure(&self, stream: StreamId) {
-        let streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let lines = self.lines();
         // Whoever followed may have gone; that is no error.
-        if let Some(followers) = streams.get(&stream) {
+        if let Some(followers) = lines.streams.get(&stream) {
             let _ = followers.send(Heard::Unsure);
         }
-        let _ = self.all.send(Heard::Unsure);
+        let _ = lines.all.send(Heard::Unsure);
     }
 
     /// Forgets a stream that nobody follows besides so many.
     pub(crate) fn sweep(&self, stream: StreamId, besides: usize) {
-        let mut streams = self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let streams = &mut self.lines().streams;
         if streams.get(&stream).is_some_and(|followers| followers.receiver_count() <= besides) {
             streams.remove(&stream);
         }
     }
 
+    /// Ends whoever follows, once they have taken what they were told before.
+    pub(crate) fn close(&self) {
+        let mut lines = self.lines();
+        lines.is_closed = true;
+        lines.streams.clear();
+        lines.all = broadcast::channel(1).0;
+    }
+
     fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<Heard> {
+        let mut lines = self.lines();
         match stream {
-            None => self.all.subscribe(),
+            _ if lines.is_closed => broadcast::channel(1).1,
+            None => lines.all.subscribe(),
             Some(stream) => {
-                let mut streams =
-                    self.streams.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                streams.entry(stream).or_insert_with(|| broadcast::channel(BACKLOG).0).subscribe()
+                let line = lines.streams.entry(stream);
+                line.or_insert_with(|| broadcast::channel(BACKLOG).0).subscribe()
             }
         }
     }
@@ -280,7 +299,6 @@ impl Follow {
                     }
                 },
                 () = gap => self.behind = true,
-                () = self.engine.0.closing.cancelled() => return Ok(None),
             }
         }
     }

@@ -30,7 +30,7 @@ impl Engine {
                     biased;
                     () = woken => {}
                     () = slept => {}
-                    () = engine.0.closing.cancelled() => return,
+                    () = engine.0.closing.begins() => return,
                 }
             }
         });
