@@ -4,20 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ports::channel::{Inbox as _, Said, Told};
-use ports::clock::Clock as _;
 use serde_json::json;
 use stores::SqliteStore;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::world::{Things, node};
 
-const CHATS: usize = 100;
+const CHATS: usize = 40;
 const HOLDS_EACH: usize = 10;
-/// DingTalk wants an answer within two seconds, and no platform wants it sooner.
-const DEADLINE_MS: u64 = 2_000;
 
+/// Platforms want to hear within two seconds that a press counts. How long that takes is measured by
+/// the benchmark of chats; here, that no acknowledgement waits for the platform itself, which may be
+/// slower than that by far.
 #[tokio::test(flavor = "multi_thread")]
-async fn i41_a_thousand_holds_in_a_hundred_chats_are_answered_in_time() {
+async fn i41_hundreds_of_presses_are_answered_while_nothing_can_be_painted() {
     let folder = tempfile::tempdir().unwrap();
     let node = node();
     let store = SqliteStore::open(folder.path(), node).unwrap();
@@ -34,29 +35,26 @@ async fn i41_a_thousand_holds_in_a_hundred_chats_are_answered_in_time() {
             .then(|| screen.cards.values().cloned().collect::<Vec<_>>())
     });
     let cards = cards.await;
+    let gate = Arc::new(Semaphore::new(0));
+    *world.chat.gate.lock().unwrap() = Some(gate.clone());
     let mut presses = JoinSet::new();
     for chat in 0..CHATS {
         let (world, chat) = (world.clone(), format!("C{chat}"));
         let here: Vec<_> = cards.iter().filter(|card| card.posted.chat == chat).cloned().collect();
         presses.spawn(async move {
-            let mut took = Vec::new();
             for card in here {
                 let press = world.press_of("bob", &card, Said::Allow);
-                let began = world.clock.now();
                 let told = world.board.pressed("slack", press).await.unwrap();
-                took.push(world.clock.now().ms_since(began));
                 assert!(matches!(told, Told::Taken(_)), "{told:?}");
             }
-            took
         });
     }
-    let mut took: Vec<u64> = presses.join_all().await.concat();
-    took.sort_unstable();
-    assert_eq!(took.len(), CHATS * HOLDS_EACH);
-    let of_100 = |percent: usize| took[(took.len() - 1) * percent / 100];
-    let (half, p99, worst) = (of_100(50), of_100(99), of_100(100));
-    eprintln!("from a press to its acknowledgement: p50 {half} ms, p99 {p99} ms, worst {worst} ms");
-    assert!(worst < DEADLINE_MS, "p50 {half} ms, p99 {p99} ms, worst {worst} ms");
+    presses.join_all().await;
+    let is_painted = |card: &crate::chat::Card| card.state().starts_with("approved");
+    let painted =
+        world.chat.screen.lock().unwrap().cards.values().filter(|c| is_painted(c)).count();
+    assert_eq!(painted, 0, "the platform has dealt with nothing yet");
+    gate.add_permits(Semaphore::MAX_PERMITS);
     let settled = world.chat.until("every card is settled", |screen| {
         screen.cards.values().all(|card| card.state() == "approved+succeeded").then_some(())
     });
