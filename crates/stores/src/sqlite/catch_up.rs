@@ -13,6 +13,7 @@ use rusqlite::{Connection, params};
 
 use super::cells;
 use super::error::Failure;
+use super::places::Place;
 use super::reads;
 use super::rows::{HoldRow, Opened, Rows, run_of};
 use super::shelf::{Newest, set_tables_at, tables_at};
@@ -42,22 +43,21 @@ pub(super) fn catch_up(connection: &Connection) -> Result<u64, Failure> {
 }
 
 fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
-    // First the ways from streams to their commits: everything else is read by them.
-    connection
-        .prepare(
-            "INSERT INTO streams (stream, first, global) \
-             SELECT stream, first, global FROM journal WHERE global > ?1 \
-             ON CONFLICT (stream, first) DO UPDATE SET \
-                 global = iif(global = excluded.global, global, NULL)",
-        )?
-        .execute(params![behind as i64])?;
-    let mut changed =
-        connection.prepare("SELECT DISTINCT stream FROM journal WHERE global > ?1")?;
-    let mut changed = changed.query(params![behind as i64])?;
+    // First the ways from streams to their commits: everything else is read by them. They begin where
+    // those began that were on the shelf, and so do their rows.
+    let mut changed = Rows::default();
+    let mut journal = connection
+        .prepare("SELECT stream, first, global FROM journal WHERE global > ?1 ORDER BY global")?;
+    let mut commits = journal.query(params![behind as i64])?;
+    while let Some(row) = commits.next()? {
+        let stream = cells::stream_of(row.get_ref(0)?.as_blob()?)?;
+        let (first, global) = (row.get::<_, i64>(1)? as u64, row.get::<_, i64>(2)? as u64);
+        changed.places.entry(stream).or_default().push(Place { first, global });
+    }
+    changed.write(connection, &changed.keys())?;
     // The table has them all by now.
     let none = Newest { places: Vec::new(), known_to: u64::MAX >> 1 };
-    while let Some(row) = changed.next()? {
-        let stream = cells::stream_of(row.get_ref(0)?.as_blob()?)?;
+    for &stream in changed.places.keys() {
         match reads::load(connection, stream, &none) {
             Ok(entries) => {
                 let rows = rows_of(stream, &entries);
@@ -132,4 +132,108 @@ fn hold_row(
 
 fn events(entries: &[Entry]) -> impl Iterator<Item = &Event> {
     entries.iter().flat_map(|entry| &*entry.events)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use domain::hold::HoldState;
+    use domain::person::Actor;
+    use ports::store::{HoldQuery, Store as _, Viewer};
+
+    use super::super::places::{WRITE_PLACES, places_after, put_places};
+    use super::super::{OpenError, SqliteStore};
+    use super::*;
+    use crate::conformance::stage::{Stage, at, audience, hold_id, node, person, session_id};
+
+    const ALL: HoldQuery = HoldQuery {
+        viewer: Viewer::Everything,
+        state: None,
+        agent: None,
+        session: None,
+        kind: None,
+        risk: None,
+        audience: None,
+        text: None,
+        after: None,
+        limit: 9,
+    };
+
+    /// Five commits of one stream, all of them in the tables.
+    async fn lived(data: &Path) -> (Stage, Vec<Place>) {
+        let store = SqliteStore::open(data, node(1)).unwrap();
+        let mut stage = Stage::new(session_id(1), node(1));
+        store.commit(stage.open(person("ana"))).await.unwrap();
+        store.commit(stage.say(1)).await.unwrap();
+        for number in [1, 2] {
+            let asked = stage.ask(number, hold_id(number), audience(&["bob"], &[]));
+            store.commit(asked).await.unwrap();
+        }
+        let over = Event::HoldDecided { hold: hold_id(1), state: HoldState::Expired { at: at(9) } };
+        store.commit(stage.commit(vec![over], Actor::Runtime)).await.unwrap();
+        assert_eq!(store.holds(ALL).await.unwrap().len(), 2);
+        let file = Connection::open(data.join("holdpoint.db")).unwrap();
+        let places = places_after(&file, StreamId::Session(session_id(1)), 0, 9).unwrap();
+        assert_eq!(places.len(), 5);
+        (stage, places)
+    }
+
+    /// As a crash between two parts of the shelf leaves it: the tables are true up to one commit, and
+    /// of those after it some are there.
+    fn crash(data: &Path, known: &[Place], ahead: &[Place]) {
+        let file = Connection::open(data.join("holdpoint.db")).unwrap();
+        file.execute_batch("DELETE FROM streams; DELETE FROM holds; DELETE FROM sessions").unwrap();
+        let stream = StreamId::Session(session_id(1));
+        let mut write = file.prepare(WRITE_PLACES).unwrap();
+        put_places(&mut write, stream, known).unwrap();
+        put_places(&mut write, stream, ahead).unwrap();
+        let true_to = match known.last() {
+            Some(last) => {
+                let sql = "SELECT global + n - 1 FROM journal WHERE global = ?1";
+                file.query_row(sql, [last.global as i64], |row| row.get(0)).unwrap()
+            }
+            None => 0_i64,
+        };
+        set_tables_at(&file, true_to as u64).unwrap();
+    }
+
+    #[tokio::test]
+    async fn whatever_was_written_before_a_crash_is_there_once_after_it() {
+        let data = tempfile::tempdir().unwrap();
+        let (stage, places) = lived(data.path()).await;
+        let stream = StreamId::Session(session_id(1));
+        for known in 0..places.len() {
+            for ahead in 0..=places.len() - known {
+                let (known, rest) = places.split_at(known);
+                crash(data.path(), known, &rest[..ahead]);
+                let store = SqliteStore::open(data.path(), node(1)).unwrap();
+                let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+                let again = places_after(&file, stream, 0, 9).unwrap();
+                assert_eq!(again, places, "{} and {ahead}", known.len());
+                let found: Vec<_> = store.load(stream).await.unwrap();
+                let found: Vec<_> = found.iter().map(|entry| entry.global).collect();
+                assert_eq!(found, places.iter().map(|place| place.global).collect::<Vec<_>>());
+                for after in 0..stage.session.version {
+                    let next = store.entries(Some(stream), after, 1).await.unwrap().remove(0);
+                    let end = next.first + next.events.len() as u64;
+                    assert!(next.first <= after + 1 && end > after + 1, "{after}: {next:?}");
+                }
+                let holds = store.holds(ALL).await.unwrap();
+                let folded: Vec<_> = stage.session.holds.values().rev().cloned().collect();
+                assert_eq!(holds, folded);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn another_history_is_noticed_at_start() {
+        let data = tempfile::tempdir().unwrap();
+        let (_, places) = lived(data.path()).await;
+        let mut other = places[1..].to_vec();
+        other[1].global -= 1;
+        crash(data.path(), &places[..1], &other);
+        let refused = SqliteStore::open(data.path(), node(1)).unwrap_err();
+        assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
+    }
 }

@@ -6,7 +6,8 @@ use rusqlite::{CachedStatement, Connection, Statement, params};
 
 use super::cells;
 use super::head::Head;
-use super::rows::{Changes, Place};
+use super::places::Place;
+use super::rows::Changes;
 use super::shelf::Shelf;
 use crate::record::{write_grant, write_row};
 

@@ -5,8 +5,8 @@ use domain::id::StreamId;
 use domain::id_map::IdMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::cells;
 use super::error::Failure;
+use super::places::last_place;
 use super::shelf::Shelf;
 use crate::record::Broken;
 
@@ -105,21 +105,16 @@ fn read_version(
     stream: StreamId,
     shelf: &Shelf,
 ) -> Result<u64, rusqlite::Error> {
-    let last: Option<i64> = match shelf.last_of(stream) {
+    let last = match shelf.last_of(stream) {
         // The table does not know the newest commit yet.
-        Some(place) => Some(place.global as i64),
+        Some(place) => Some(place),
         // In two steps, as most streams that are asked for are new, and have none.
-        None => connection
-            .prepare_cached(
-                "SELECT global FROM streams WHERE stream = ?1 ORDER BY first DESC LIMIT 1",
-            )?
-            .query_row(params![cells::stream(stream)], |row| row.get(0))
-            .optional()?,
+        None => last_place(connection, stream)?,
     };
     let Some(last) = last else { return Ok(0) };
     let version: Option<i64> = connection
         .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1")?
-        .query_row(params![last], |row| row.get(0))
+        .query_row(params![last.global as i64], |row| row.get(0))
         .optional()?;
     Ok(version.unwrap_or_default() as u64)
 }
@@ -128,7 +123,9 @@ fn read_version(
 mod tests {
     use domain::id::SessionId;
 
-    use super::super::rows::{Place, Rows};
+    use super::super::cells;
+    use super::super::places::Place;
+    use super::super::rows::Rows;
     use super::*;
 
     #[test]

@@ -192,7 +192,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_hold_was_opened_as_is_kept_in_mind_while_it_is_written_away() {
-        use super::super::rows::{Changes, Place, Rows};
+        use super::super::places::Place;
+        use super::super::rows::{Changes, Rows};
         use super::super::shelf::{Part, Shelf};
         use domain::id::StreamId;
         let mut stage = Stage::new(session_id(1), node(1));

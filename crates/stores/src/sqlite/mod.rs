@@ -12,6 +12,7 @@ mod head;
 mod holds;
 mod lists;
 mod notes;
+mod places;
 mod queue;
 mod reader;
 mod reads;

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
+use super::places::{Place, places_after};
 use super::shelf::Newest;
 use crate::record::read_row;
 
@@ -60,15 +61,7 @@ pub(super) fn load(
     stream: StreamId,
     newest: &Newest,
 ) -> Result<Vec<Entry>, Failure> {
-    let mut found = all(
-        connection,
-        "SELECT j.global, j.bytes FROM streams s JOIN journal j ON j.global = s.global \
-         WHERE s.stream = ?1 ORDER BY s.first",
-        params![cells::stream(stream)],
-        entry,
-    )?;
-    add_newest(connection, stream, &mut found, newest, 0, usize::MAX)?;
-    Ok(found)
+    entries_of(connection, stream, 0, usize::MAX, newest)
 }
 
 /// As [`load`], but only what has events after a position, beginning with the commit that holds the
@@ -80,40 +73,14 @@ pub(super) fn entries_of(
     limit: usize,
     newest: &Newest,
 ) -> Result<Vec<Entry>, Failure> {
-    let mut found = all(
-        connection,
-        "SELECT j.global, j.bytes FROM streams s JOIN journal j ON j.global = s.global \
-         WHERE s.stream = ?1 AND s.first >= coalesce(\
-             (SELECT max(first) FROM streams WHERE stream = ?1 AND first <= ?2 + 1), 0) \
-         AND s.first + j.n > ?2 + 1 ORDER BY s.first LIMIT ?3",
-        params![cells::stream(stream), position(after), number(limit)],
-        entry,
-    )?;
-    add_newest(connection, stream, &mut found, newest, after, limit)?;
-    Ok(found)
-}
-
-fn add_newest(
-    connection: &Connection,
-    stream: StreamId,
-    found: &mut Vec<Entry>,
-    newest: &Newest,
-    after: u64,
-    limit: usize,
-) -> Result<(), Failure> {
+    let after = position(after) as u64;
+    let mut found = Vec::new();
+    let places = places_after(connection, stream, after, limit)?;
+    add(connection, &places, after, limit, &mut found)?;
     // They came into the table meanwhile, perhaps.
     let last = found.last().map_or(0, |entry| entry.first);
-    let is_wanted = |entry: &Entry| entry.first + entry.events.len() as u64 > after + 1;
-    let places = &newest.places;
-    for (index, place) in places.iter().enumerate().filter(|(_, place)| place.first > last) {
-        // It ends where the next one begins; the last one may end anywhere.
-        let is_over = places.get(index + 1).is_some_and(|next| next.first <= after + 1);
-        if found.len() < limit && !is_over {
-            let sql = "SELECT global, bytes FROM journal WHERE global = ?1";
-            let read = one(connection, sql, params![place.global as i64], entry)?;
-            found.extend(read.filter(is_wanted));
-        }
-    }
+    let known = newest.places.partition_point(|place| place.first <= last);
+    add(connection, &newest.places[known..], after, limit, &mut found)?;
     // Behind what anybody was told of there is nothing, unless the fate of a commit was unknown.
     let last = found.last().map_or(0, |entry| entry.first);
     let unknown = all(
@@ -122,8 +89,35 @@ fn add_newest(
         params![newest.known_to as i64, cells::stream(stream)],
         entry,
     )?;
-    let unknown = unknown.into_iter().filter(|entry| entry.first > last && is_wanted(entry));
+    let unknown = unknown.into_iter().filter(|entry| entry.first > last && reaches(entry, after));
     found.extend(unknown.take(limit.saturating_sub(found.len())));
+    Ok(found)
+}
+
+/// Whether it has events after a position.
+fn reaches(entry: &Entry, after: u64) -> bool {
+    entry.first + entry.events.len() as u64 > after + 1
+}
+
+/// The commits in these places that have events after a position.
+fn add(
+    connection: &Connection,
+    places: &[Place],
+    after: u64,
+    limit: usize,
+    found: &mut Vec<Entry>,
+) -> Result<(), Failure> {
+    let mut journal =
+        connection.prepare_cached("SELECT global, bytes FROM journal WHERE global = ?1")?;
+    for (index, place) in places.iter().enumerate() {
+        // It ends where the next one begins; the last one may end anywhere.
+        let is_over = places.get(index + 1).is_some_and(|next| next.first <= after + 1);
+        if found.len() < limit && !is_over {
+            let mut rows = journal.query(params![place.global as i64])?;
+            let read = rows.next()?.map(entry).transpose()?;
+            found.extend(read.filter(|entry| reaches(entry, after)));
+        }
+    }
     Ok(())
 }
 

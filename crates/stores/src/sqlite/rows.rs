@@ -11,6 +11,7 @@ use ports::store::{HoldQuery, SessionRow};
 use rusqlite::{Connection, Statement, params};
 
 use super::cells;
+use super::places::{Place, WRITE_PLACES, put_places};
 use crate::record::key_of;
 use crate::wish::Wish;
 
@@ -22,13 +23,6 @@ pub(super) struct Rows {
     pub(super) holds: IdMap<HoldId, HoldRow>,
     /// Where the commits of a stream are, oldest first.
     pub(super) places: IdMap<StreamId, Vec<Place>>,
-}
-
-/// Where a commit is: its first event in its stream, and among all events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) first: u64,
-    pub(super) global: u64,
 }
 
 #[derive(Clone)]
@@ -60,13 +54,7 @@ impl Key {
     /// What writes such a row.
     fn statement(self) -> &'static str {
         match self {
-            // Again the same, after a crash between two parts of the shelf. Never another: two commits
-            // in one place would be two histories.
-            Key::Stream(_) => {
-                "INSERT INTO streams (stream, first, global) VALUES (?1, ?2, ?3) \
-                 ON CONFLICT (stream, first) DO UPDATE SET \
-                     global = iif(global = excluded.global, global, NULL)"
-            }
+            Key::Stream(_) => WRITE_PLACES,
             Key::Session(_) => cells::WRITE_SESSION,
             Key::Run(_) => "INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)",
             Key::Hold(_) => cells::WRITE_HOLD,
@@ -214,13 +202,10 @@ impl Rows {
                 }
                 None => Ok(()),
             },
-            Key::Stream(stream) => {
-                let cell = cells::stream(stream);
-                for place in self.places.get(&stream).into_iter().flatten() {
-                    statement.execute(params![cell, place.first as i64, place.global as i64])?;
-                }
-                Ok(())
-            }
+            Key::Stream(stream) => match self.places.get(&stream) {
+                Some(places) => put_places(statement, stream, places),
+                None => Ok(()),
+            },
         }
     }
 }

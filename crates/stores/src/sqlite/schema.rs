@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
@@ -11,6 +11,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005_notes.sql"),
     include_str!("migrations/0006_homes.sql"),
     include_str!("migrations/0007_since.sql"),
+    include_str!("migrations/0008_places.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.
@@ -115,6 +116,25 @@ mod tests {
             .unwrap();
         assert_eq!(places, 3);
         assert_eq!(super::super::shelf::tables_at(&connection).unwrap(), 6, "and none is behind");
+    }
+
+    #[test]
+    fn places_that_were_written_alone_come_again_in_company() {
+        let connection = Connection::open_in_memory().unwrap();
+        for step in &MIGRATIONS[..7] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 7).unwrap();
+        // A crash between two parts: some are ahead of what the tables are true for.
+        let rows = "UPDATE meta SET value = 4 WHERE key = 'tables_at';
+            INSERT INTO streams (stream, first, global) VALUES
+                (x'48', 1, 1), (x'48', 2, 3), (x'48', 3, 5), (x'48', 4, 6)";
+        connection.execute_batch(rows).unwrap();
+        migrate(&connection).unwrap();
+        let left =
+            super::super::places::places_after(&connection, domain::id::StreamId::House, 0, 9);
+        let left: Vec<_> = left.unwrap().iter().map(|place| (place.first, place.global)).collect();
+        assert_eq!(left, [(1, 1), (2, 3)], "the rest is in the journal");
     }
 
     #[test]

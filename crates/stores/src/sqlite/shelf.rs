@@ -14,7 +14,8 @@ use domain::id::{HoldId, RunId, SessionId, StreamId};
 use ports::store::SessionRow;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::rows::{HoldRow, Key, Place, Rows};
+use super::places::Place;
+use super::rows::{HoldRow, Key, Rows};
 
 /// Rows after which what waits begins to be written away. It bounds memory, and what has to be caught
 /// up with after a crash.
