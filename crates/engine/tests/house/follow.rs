@@ -173,3 +173,20 @@ async fn a_stranger_follows_only_what_they_may_see() {
         other => panic!("{other:?}"),
     }
 }
+
+/// One session or everything; also who comes only when it has closed.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_follows_is_told_that_the_engine_closes() {
+    let world = World::memory().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let session = world.session().await;
+    let one = world.engine.follow_session(session, None).await.unwrap();
+    let all = world.engine.follow_all(&root, None).await.unwrap();
+    world.engine.close(Duration::from_secs(5)).await;
+    let late = world.engine.follow_session(session, None).await.unwrap();
+    let late_of_all = world.engine.follow_all(&root, None).await.unwrap();
+    for mut follow in [one, all, late, late_of_all] {
+        let next = tokio::time::timeout(Duration::from_secs(20), follow.next()).await;
+        assert!(matches!(next, Ok(Ok(None))), "{next:?}");
+    }
+}
