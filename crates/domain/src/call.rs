@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::digest::{Digest, Framed};
 use crate::grant::ClearedBy;
@@ -23,11 +23,18 @@ pub struct ExecutionContext {
 
 /// One call: tool, exact argument bytes, and the digest that binds every approval to them. What it
 /// is made of can be read, and not be changed: the digest is of exactly these parts.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Call {
     parts: CallParts,
     digest: Digest,
-    match_key: Digest,
+    /// Made when somebody asks for it: most calls are never compared with another.
+    match_key: OnceLock<Digest>,
+}
+
+impl PartialEq for Call {
+    fn eq(&self, other: &Call) -> bool {
+        self.digest == other.digest && self.parts == other.parts
+    }
 }
 
 impl Deref for Call {
@@ -70,12 +77,11 @@ impl Call {
         })
     }
 
-    /// Computes digest and match key. The only way to a `Call`, also for one read from disk, so
-    /// that no stored digest is ever believed.
+    /// Computes the digest. The only way to a `Call`, also for one read from disk, so that no stored
+    /// digest is ever believed.
     pub fn fixed(parts: CallParts) -> Call {
         let digest = digest(&parts);
-        let match_key = match_key(&parts);
-        Call { parts, digest, match_key }
+        Call { parts, digest, match_key: OnceLock::new() }
     }
 
     /// A copy to make another call of.
@@ -108,7 +114,7 @@ impl Call {
 
     /// Finds an earlier decision about the same thing; never binds one.
     pub fn match_key(&self) -> Digest {
-        self.match_key
+        *self.match_key.get_or_init(|| match_key(&self.parts))
     }
 
     /// One key for every attempt at this call, another for any other call.
