@@ -139,7 +139,7 @@ mod tests {
         let change = HoldChange::Revised {
             title: "Look at orders".into(),
             call: call(Some(stage.session.id), 1, r#"{"sql": "SELECT 1"}"#),
-            audience: audience(&["ana"], &["dba"]),
+            audience: audience(&["ana"], &["dba"]).into(),
             rule: None,
             risk: Risk::Low,
             preview: Preview::default(),
