@@ -62,7 +62,7 @@ impl Engine {
             return;
         }
         let mut thinks = false;
-        for owed in session.owed() {
+        for owed in session.owing() {
             match owed {
                 Owed::Execute { call, node } if node == self.0.node => {
                     self.start_execute(session, call)

@@ -65,7 +65,7 @@ impl SessionRow {
             run: session.run.as_ref().map(|run| (run.id, run.status)),
             opened_at: session.opened_at,
             changed_at: session.changed_at,
-            owes: !session.owed().is_empty(),
+            owes: session.owing().next().is_some(),
             owner,
         }
     }

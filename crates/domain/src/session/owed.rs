@@ -1,7 +1,7 @@
 //! What the runtime owes a session: derived from its state, so that no piece of work can be
 //! forgotten or left over.
 
-use super::{CallState, RunStatus, Session};
+use super::{CallRecord, CallState, RunStatus, Session};
 use crate::id::{CallId, NodeId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,29 +18,31 @@ pub enum Owed {
 
 impl Session {
     pub fn owed(&self) -> Vec<Owed> {
-        let mut owed = Vec::new();
+        self.owing().collect()
+    }
+
+    /// The same one by one, for whoever asks after every step.
+    pub fn owing(&self) -> impl Iterator<Item = Owed> {
         let stopping = self.run.as_ref().is_some_and(|run| run.stopping.is_some());
         // In the model's order; ids of the same millisecond have none.
-        for (call, record) in self.turn_calls() {
-            if let CallState::Running { node, .. } = record.state {
-                owed.push(match stopping {
-                    true => Owed::Stop { call, node },
-                    false => Owed::Execute { call, node },
-                });
-            }
-        }
+        let calls = self.turn_calls().filter_map(move |(call, record)| match record.state {
+            CallState::Running { node, .. } if stopping => Some(Owed::Stop { call, node }),
+            CallState::Running { node, .. } => Some(Owed::Execute { call, node }),
+            _ => None,
+        });
+        calls.chain(self.owed_besides())
+    }
+
+    fn owed_besides(&self) -> Option<Owed> {
         if self.owes_thought() {
-            owed.push(Owed::Think);
-        } else if self.next_message().is_some() {
-            // Its run could not start: the house was frozen when the one before it ended.
-            owed.push(Owed::Wake);
-        } else if self
-            .turn_calls()
-            .any(|(_, record)| matches!(record.state, CallState::Cleared { .. }))
-        {
-            owed.push(Owed::Wake);
+            return Some(Owed::Think);
         }
-        owed
+        let is_cleared =
+            |(_, record): (_, &CallRecord)| matches!(record.state, CallState::Cleared { .. });
+        // A message whose run could not start, as the house was frozen when the one before it ended, or
+        // a call.
+        let waits = self.next_message().is_some() || self.turn_calls().any(is_cleared);
+        waits.then_some(Owed::Wake)
     }
 
     pub fn owes_thought(&self) -> bool {
