@@ -183,6 +183,39 @@ async fn stopping_ends_streams_and_lets_requests_end() {
     panic!("it still listens");
 }
 
+/// How long it takes until nothing comes any more.
+async fn silence(mut stream: TcpStream) -> Duration {
+    let begun = tokio::time::Instant::now();
+    let mut rest = Vec::new();
+    let end = stream.read_to_end(&mut rest);
+    // Cut off in the middle or not: it is over.
+    let _ = tokio::time::timeout(Duration::from_secs(8), end).await.expect("it ends");
+    begun.elapsed()
+}
+
+#[tokio::test]
+async fn stopping_waits_for_what_is_under_way_and_for_nothing_else() {
+    let grace = Duration::from_secs(2);
+    let world =
+        planned(limited(HttpLimits { closing_grace: grace, ..HttpLimits::default() })).await;
+    let mut idle = TcpStream::connect(world.address).await.expect("a connection");
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    assert!(idle.read(&mut [0; 512]).await.expect("a reply") > 0);
+    let silent = TcpStream::connect(world.address).await.expect("a connection");
+    let mut slow = TcpStream::connect(world.address).await.expect("a connection");
+    let head = format!(
+        "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Length: 20\r\n\r\n{{",
+        world.token("bob")
+    );
+    slow.write_all(head.as_bytes()).await.expect("sent");
+    // So that all of them have been accepted and read.
+    assert_eq!(world.get("", "/healthz").await.0, 200);
+    world.stop();
+    let (idle, silent, slow) = tokio::join!(silence(idle), silence(silent), silence(slow));
+    assert!(idle < grace && silent < grace, "{idle:?} {silent:?}");
+    assert!(slow >= grace - Duration::from_millis(100), "{slow:?}");
+}
+
 #[tokio::test]
 async fn an_address_in_use_is_an_error_that_says_what_to_do() {
     let world = world().await;
