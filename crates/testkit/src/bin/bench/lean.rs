@@ -145,14 +145,8 @@ impl Lean {
 
 /// The text of a member of a JSON object, found by its name alone.
 pub(crate) fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
-    // Names and texts stand between quotes: the first such name that is followed by a text.
-    let mut rest = json;
-    loop {
-        rest = rest.split_once('"')?.1;
-        let Some(after) = rest.strip_prefix(name).and_then(|rest| rest.strip_prefix("\":\""))
-        else {
-            continue;
-        };
-        return after.split('"').next();
-    }
+    json.match_indices(name).find_map(|(at, _)| {
+        let text = json[at + name.len()..].strip_prefix("\":\"")?;
+        if json[..at].ends_with('"') { text.split('"').next() } else { None }
+    })
 }
