@@ -1,6 +1,7 @@
 //! Writes JSON, to the byte as `serde_json` does, at half its cost: every commit and every reply is
 //! written so, and nearly all of it is names, ids and digests, in which nothing has to be escaped. That
-//! is found out for eight bytes at a time.
+//! is found out for eight bytes at a time. What neither records nor replies have is refused, and not
+//! written in another way: keys that are no text, raw JSON, numbers of 128 bits.
 
 use serde::Serialize;
 use serde::ser::{
@@ -9,8 +10,10 @@ use serde::ser::{
 };
 use serde_json::Error;
 
+/// At the end of what is there. If it is refused, nothing of it is.
 pub fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
-    value.serialize(Writer(out))
+    let begin = out.len();
+    value.serialize(Writer(out)).inspect_err(|_| out.truncate(begin))
 }
 
 /// Writes one value.

@@ -140,7 +140,7 @@ mod tests {
 
     use domain::hold::HoldState;
     use domain::person::Actor;
-    use ports::store::{HoldQuery, Store as _, Viewer};
+    use ports::store::{HoldQuery, Store as _, StoreError, Viewer};
 
     use super::super::places::{WRITE_PLACES, places_after, put_places};
     use super::super::{OpenError, SqliteStore};
@@ -224,6 +224,24 @@ mod tests {
                 assert_eq!(holds, folded);
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_place_that_leads_elsewhere_is_an_error_and_no_other_history() {
+        let data = tempfile::tempdir().unwrap();
+        let (mut stage, places) = lived(data.path()).await;
+        let stream = StreamId::Session(session_id(1));
+        for wrong in [places[4].global, 99] {
+            let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+            let sql = "UPDATE streams SET first = ?1, global = ?2, more = x''";
+            file.execute(sql, params![places[0].first as i64, wrong as i64]).unwrap();
+            let store = SqliteStore::open(data.path(), node(1)).unwrap();
+            let read = store.load(stream).await;
+            assert!(matches!(read, Err(StoreError::Unreadable(_))), "{wrong}: {read:?}");
+        }
+        let store = SqliteStore::open(data.path(), node(1)).unwrap();
+        stage.session.version = 0;
+        assert!(store.commit(stage.say(9)).await.is_err(), "it begins no second history");
     }
 
     #[tokio::test]

@@ -3,8 +3,8 @@
 //! wait for the next one as well: everybody is split into two halves that wait for each other.
 //!
 //! So where a sync is slow, the writer gives those whom it just told a moment to come. Where it is
-//! fast they are not worth waiting for: there, one half is served while the other half thinks. Who is
-//! alone never waits.
+//! fast they are not worth waiting for: there, one half is served while the other half thinks. Whoever
+//! comes alone again and again never waits.
 
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,10 @@ impl Syncs {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures the disk, and decides nothing else")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it measures the disk; nothing that is stored depends on it"
+)]
 pub(super) fn now() -> Instant {
     Instant::now()
 }

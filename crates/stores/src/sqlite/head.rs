@@ -5,6 +5,7 @@ use domain::id::StreamId;
 use domain::id_map::IdMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::cells;
 use super::error::Failure;
 use super::places::last_place;
 use super::shelf::Shelf;
@@ -112,18 +113,17 @@ fn read_version(
         None => last_place(connection, stream)?,
     };
     let Some(last) = last else { return Ok(0) };
-    let version: Option<i64> = connection
-        .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1")?
-        .query_row(params![last.global as i64], |row| row.get(0))
-        .optional()?;
-    Ok(version.unwrap_or_default() as u64)
+    // A commit that is not there is an error, and not the beginning of another history.
+    connection
+        .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1 AND stream = ?2")?
+        .query_row(params![last.global as i64, cells::stream(stream)], |row| row.get::<_, i64>(0))
+        .map(|version| version as u64)
 }
 
 #[cfg(test)]
 mod tests {
     use domain::id::SessionId;
 
-    use super::super::cells;
     use super::super::places::Place;
     use super::super::rows::Rows;
     use super::*;

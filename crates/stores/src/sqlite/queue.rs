@@ -210,23 +210,57 @@ mod tests {
         assert!(matches!(queue.take(9, None), Taken::Abandoned));
     }
 
-    #[tokio::test]
-    async fn what_is_there_waits_for_company_and_not_for_ever() {
-        let queue = Arc::new(Queue::new(4));
-        queue.push(1).await.unwrap();
-        let long = Company { count: 3, until: company::now() + Duration::from_secs(60) };
+    fn company(count: usize, within: Duration) -> Option<Company> {
+        Some(Company { count, until: company::now() + within })
+    }
+
+    /// A thread that takes, once it sleeps.
+    fn sleeping(
+        queue: &Arc<Queue<u8>>,
+        company: Option<Company>,
+    ) -> std::thread::JoinHandle<Vec<u8>> {
         let taking = {
             let queue = queue.clone();
-            std::thread::spawn(move || items(queue.take_with(9, None, Some(long))))
+            std::thread::spawn(move || items(queue.take_with(9, None, company)))
         };
+        while queue.lock().asleep == 0 {
+            std::thread::yield_now();
+        }
+        taking
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn what_is_there_waits_for_company() {
+        let queue = Arc::new(Queue::new(4));
+        queue.push(1).await.unwrap();
+        let taking = sleeping(&queue, company(3, LONG));
         queue.push(2).await.unwrap();
+        assert_eq!(queue.len(), 2, "not yet");
         queue.push(3).await.unwrap();
         assert_eq!(taking.join().unwrap(), [1, 2, 3]);
+    }
 
-        queue.push(4).await.unwrap();
-        let short = Company { count: 2, until: company::now() + Duration::from_millis(1) };
-        assert_eq!(items(queue.take_with(9, None, Some(short))), [4]);
-        assert_eq!(queue.len(), 0);
+    #[tokio::test]
+    async fn company_that_does_not_come_is_not_waited_for_again() {
+        let queue = Arc::new(Queue::new(4));
+        queue.push(1).await.unwrap();
+        assert_eq!(items(queue.take_with(9, None, company(3, Duration::from_millis(1)))), [1]);
+        let taking = sleeping(&queue, None);
+        queue.push(2).await.unwrap();
+        assert_eq!(taking.join().unwrap(), [2], "one is enough to wake it");
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_company_when_no_more_can_come() {
+        for end in [Queue::close, Queue::abandon] {
+            let queue = Arc::new(Queue::new(4));
+            queue.push(1).await.unwrap();
+            let taking = sleeping(&queue, company(2, LONG));
+            end(&queue);
+            assert!(taking.join().unwrap().len() <= 1);
+        }
     }
 
     #[test]

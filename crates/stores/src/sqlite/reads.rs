@@ -14,7 +14,7 @@ use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
 use super::places::{Place, places_after};
 use super::shelf::Newest;
-use crate::record::read_row;
+use crate::record::{Broken, read_row};
 
 /// Every row, in order.
 fn all<T>(
@@ -76,11 +76,11 @@ pub(super) fn entries_of(
     let after = position(after) as u64;
     let mut found = Vec::new();
     let places = places_after(connection, stream, after, limit)?;
-    add(connection, &places, after, limit, &mut found)?;
+    add(connection, stream, &places, after, limit, &mut found)?;
     // They came into the table meanwhile, perhaps.
     let last = found.last().map_or(0, |entry| entry.first);
     let known = newest.places.partition_point(|place| place.first <= last);
-    add(connection, &newest.places[known..], after, limit, &mut found)?;
+    add(connection, stream, &newest.places[known..], after, limit, &mut found)?;
     // Behind what anybody was told of there is nothing, unless the fate of a commit was unknown.
     let last = found.last().map_or(0, |entry| entry.first);
     let unknown = all(
@@ -102,6 +102,7 @@ fn reaches(entry: &Entry, after: u64) -> bool {
 /// The commits in these places that have events after a position.
 fn add(
     connection: &Connection,
+    stream: StreamId,
     places: &[Place],
     after: u64,
     limit: usize,
@@ -114,8 +115,15 @@ fn add(
         let is_over = places.get(index + 1).is_some_and(|next| next.first <= after + 1);
         if found.len() < limit && !is_over {
             let mut rows = journal.query(params![place.global as i64])?;
-            let read = rows.next()?.map(entry).transpose()?;
-            found.extend(read.filter(|entry| reaches(entry, after)));
+            let entry = rows.next()?.map(entry).transpose()?;
+            let is_here = |entry: &Entry| entry.stream == stream && entry.first == place.first;
+            // Somebody else's commit must not become part of this history, nor may one be left out.
+            let Some(entry) = entry.filter(is_here) else {
+                return Err(
+                    Broken::Damaged(format!("a commit of {stream} is not where it was")).into()
+                );
+            };
+            found.extend(Some(entry).filter(|entry| reaches(entry, after)));
         }
     }
     Ok(())

@@ -125,6 +125,7 @@ pub(super) struct Transaction<'a> {
 impl Transaction<'_> {
     pub(super) fn write(&self, open: &mut Open) -> Result<Vec<Outcome>, Fault> {
         self.source.inject(&mut open.connection)?;
+        let changes = open.connection.total_changes();
         begin(&open.connection)?;
         self.shelf.write(&open.connection, self.part, open.head.global)?;
         let mut outcomes = Vec::with_capacity(self.jobs.len());
@@ -153,7 +154,10 @@ impl Transaction<'_> {
         let began = now();
         match run(&open.connection, "COMMIT") {
             Ok(()) => {
-                open.syncs.took(now() - began);
+                // Without a change there is nothing to sync.
+                if open.connection.total_changes() > changes {
+                    open.syncs.took(now() - began);
+                }
                 ports::failpoint!(
                     "writer.committed",
                     return Err(Fault::Unknown("told to fail".into(), outcomes))

@@ -66,7 +66,9 @@ impl Writer {
     }
 
     fn company(&self, told: usize) -> Option<Company> {
-        self.open.as_ref()?.syncs.company(told, self.queue.len(), now())
+        let company = self.open.as_ref()?.syncs.company(told, self.queue.len(), now())?;
+        // With more than that it begins anyway.
+        Some(Company { count: company.count.min(BATCH_MAX), ..company })
     }
 
     fn batch(&mut self, mut jobs: Vec<Job>) {
