@@ -58,12 +58,12 @@ impl Engine {
     /// Starts what this session owes and this node took on. Called after every commit; calling it
     /// again does nothing.
     pub(crate) fn dispatch(&self, session: &Arc<Session>) {
-        if self.0.closing.has_begun() {
-            return;
-        }
+        let is_closing = self.0.closing.has_begun();
         let mut thinks = false;
         for owed in session.owing() {
             match owed {
+                // Also when the engine began to close while the start of the call was on its way to
+                // disk: left alone, a call that nobody touched would be in doubt.
                 Owed::Execute { call, node } if node == self.0.node => {
                     self.start_execute(session, call)
                 }
@@ -72,12 +72,14 @@ impl Engine {
                 }
                 Owed::Think => {
                     thinks = true;
-                    self.start_think(session.id);
+                    if !is_closing {
+                        self.start_think(session.id);
+                    }
                 }
                 // A call may wait for a thaw, or for its tool to look at it again.
-                Owed::Wake => self.start_renewing(session),
-                // Another node's work.
-                Owed::Execute { .. } | Owed::Stop { .. } => {}
+                Owed::Wake if !is_closing => self.start_renewing(session),
+                // Another node's work, or the next start's.
+                Owed::Execute { .. } | Owed::Stop { .. } | Owed::Wake => {}
             }
         }
         if !thinks {

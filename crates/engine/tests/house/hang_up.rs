@@ -1,6 +1,7 @@
 //! Callers hang up, models and tools panic: what is on disk is followed up all the same.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::ClearedCall;
@@ -52,6 +53,23 @@ async fn an_approval_whose_sender_hung_up_runs_the_call_once() {
     hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
     world.over(session).await;
     assert_eq!(world.witness.arguments().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_begins_while_the_engine_closes_is_done_and_not_in_doubt() {
+    let (world, _folder) = on_disk().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    let answering = Answering { digest: Some(hold.digest()), answer: approve() };
+    // Decided on, and on its way to disk.
+    hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
+    world.engine.close(Duration::from_secs(20)).await;
+    assert_eq!(world.witness.arguments().len(), 1);
+    let outcome = world.hold(hold.id).await.outcome.clone();
+    assert_eq!(outcome.as_ref().map(|outcome| outcome.name()), Some("succeeded"));
+    assert_eq!(world.model.heard().len(), 1, "no thought is begun any more");
 }
 
 /// A tool that cannot even look without falling over.
