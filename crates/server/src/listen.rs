@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -88,6 +89,7 @@ pub(crate) async fn serve(
         };
         let connection = Connection {
             builder: builder.clone(),
+            first_request: app.limits.header_timeout,
             closing: app.closing.clone(),
             cut: cut.clone(),
             router: router.clone(),
@@ -136,6 +138,9 @@ fn builder(app: &App) -> auto::Builder<TokioExecutor> {
 
 struct Connection {
     builder: Arc<auto::Builder<TokioExecutor>>,
+    /// Whoever has asked for nothing by then has to make room. A library that does not know yet which
+    /// protocol somebody speaks waits for ever to hear it.
+    first_request: Duration,
     /// Nothing new is taken any more.
     closing: CancellationToken,
     /// What is under way has had its time.
@@ -164,18 +169,29 @@ impl Connection {
 
     async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S) {
         let peer = Peer(self.peer.ip().to_canonical());
+        let has_asked = Arc::new(AtomicBool::new(false));
+        let asked = has_asked.clone();
         let service =
             self.router.map_request(move |mut request: Request<hyper::body::Incoming>| {
+                asked.store(true, Ordering::Relaxed);
                 request.extensions_mut().insert(peer);
                 request
             });
         let service = TowerToHyperService::new(service);
         let connection = self.builder.serve_connection(TokioIo::new(stream), service);
         let mut connection = pin!(connection);
-        // Looked at whenever anything happens on the connection, so there is one thing to look at.
+        let silent = async {
+            tokio::time::sleep(self.first_request).await;
+            if has_asked.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+        };
+        // Looked at whenever anything happens on the connection. The cut comes only after closing has
+        // begun, so it need not be looked at before.
         let ended = tokio::select! {
             biased;
             ended = connection.as_mut() => Some(ended),
+            () = silent => None,
             () = self.closing.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 self.cut.run_until_cancelled(connection).await

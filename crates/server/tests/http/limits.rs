@@ -110,13 +110,24 @@ async fn a_slow_head_or_body_is_not_waited_for() {
         ..HttpLimits::default()
     };
     let world = planned(limited(limits)).await;
-    let mut stream = TcpStream::connect(world.address).await.expect("a connection");
-    stream.write_all(b"GET /healthz HTT").await.expect("sent");
-    let mut reply = Vec::new();
-    tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut reply))
-        .await
-        .expect("ended")
-        .expect("read");
+    // Also of whom nobody can tell yet which protocol they speak.
+    for begin in ["GET /healthz HTT", "", "PRI * HTTP/2.0\r\n"] {
+        let mut stream = TcpStream::connect(world.address).await.expect("a connection");
+        stream.write_all(begin.as_bytes()).await.expect("sent");
+        let mut reply = Vec::new();
+        tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut reply))
+            .await
+            .unwrap_or_else(|_| panic!("`{begin}` is waited for"))
+            .expect("read");
+    }
+    // Who has asked may go on a little later.
+    let mut kept = TcpStream::connect(world.address).await.expect("a connection");
+    for _ in 0..3 {
+        kept.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+        let read = kept.read(&mut [0; 2048]).await.expect("a reply");
+        assert!(read > 0, "it is still there");
+        tokio::time::sleep(Duration::from_millis(120)).await;
+    }
     let mut stream = TcpStream::connect(world.address).await.expect("a connection");
     let head = format!(
         "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Length: 20\r\n\r\n{{",
