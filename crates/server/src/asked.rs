@@ -174,10 +174,16 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
 
 pub(crate) fn bytes<T: Serialize>(value: &T) -> Bytes {
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    // Every wire type has text keys and finite numbers: it always becomes JSON.
-    match compact::write(value, &mut bytes) {
-        Ok(()) => bytes.into(),
-        Err(_) => Bytes::new(),
+    write(value, &mut bytes);
+    bytes.into()
+}
+
+/// At the end of what is there.
+pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    if compact::write(value, out).is_err() {
+        // It has something that no wire type had when the quick writer was made. The slow one writes
+        // whatever can be JSON, and every wire type can.
+        let _ = serde_json::to_writer(out, value);
     }
 }
 
@@ -221,6 +227,12 @@ mod tests {
             }
             other => panic!("{body}: {:?}", other.map(|small| small.count)),
         }
+    }
+
+    #[test]
+    fn what_the_quick_writer_refuses_is_written_all_the_same() {
+        let numbered = std::collections::BTreeMap::from([(1, "a"), (2, "b")]);
+        assert_eq!(bytes(&("x", numbered)), r#"["x",{"1":"a","2":"b"}]"#);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::asked;
 use crate::auth::{Credential, Who};
 use crate::limits::{PAGE_MAX, PIECE_BYTES};
 use crate::problem::Problem;
@@ -275,17 +276,16 @@ pub(crate) fn write(piece: &mut Vec<u8>, name: &str, id: Option<u64>, data: &imp
     if piece.is_empty() {
         piece.reserve(USUAL_BYTES);
     }
-    // Writing to memory cannot fail.
     if let Some(id) = id {
         piece.extend_from_slice(b"id: ");
-        let _ = compact::write(&id, piece);
+        asked::write(&id, piece);
         piece.push(b'\n');
     }
     for part in ["event: ", name, "\ndata: "] {
         piece.extend_from_slice(part.as_bytes());
     }
     // JSON on one line: nothing in it can end the field.
-    let _ = compact::write(data, piece);
+    asked::write(data, piece);
     piece.extend_from_slice(b"\n\n");
 }
 

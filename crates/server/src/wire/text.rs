@@ -100,6 +100,8 @@ mod tests {
     fn a_text_is_written_as_a_string_would_be() {
         let odd = PersonId::new("a \"b\"\n\u{1}é");
         assert_eq!(json!(Text(&odd)), json!(odd.as_str()));
+        let written = crate::asked::bytes(&Text(&odd));
+        assert_eq!(written, serde_json::to_vec(odd.as_str()).unwrap());
     }
 
     #[test]
