@@ -9,7 +9,7 @@ pub struct HttpLimits {
     pub body_bytes: usize,
     /// A body that trickles in would hold a place for ever.
     pub body_timeout: Duration,
-    /// The same for the head of a request.
+    /// The same for the head of a request, and for a connection on which none ever comes.
     pub header_timeout: Duration,
     /// Requests that a caller may send per second over a longer time; `None` lifts the limit.
     pub requests_per_second: Option<u32>,
