@@ -88,7 +88,7 @@ pub(crate) fn everywhere(folder: &Path, time: Duration) -> rusqlite::Result<f64>
     rates.into_iter().sum()
 }
 
-/// Floor A before and after something else: machines that are shared with others are not as fast at
+/// Both floors before and after something else: machines that are shared with others are not as fast at
 /// one moment as at the next, and what is compared should have had the same machine.
 pub(crate) struct Around<'a> {
     folder: &'a Path,
@@ -97,34 +97,42 @@ pub(crate) struct Around<'a> {
     measured: Cell<u32>,
 }
 
+/// In cycles a second; `NaN` if nobody wants to know.
+pub(crate) struct Floors {
+    pub(crate) a: f64,
+    pub(crate) b: f64,
+}
+
 impl<'a> Around<'a> {
     pub(crate) fn new(folder: &'a Path, time: Duration, is_wanted: bool) -> Around<'a> {
         Around { folder, time, is_wanted, measured: Cell::new(0) }
     }
 
-    /// `NaN` if nobody wants to know.
-    fn once(&self) -> rusqlite::Result<f64> {
+    fn once(&self) -> rusqlite::Result<Floors> {
         if !self.is_wanted {
-            return Ok(f64::NAN);
+            return Ok(Floors { a: f64::NAN, b: f64::NAN });
         }
         let number = self.measured.replace(self.measured.get() + 1);
-        grouped(&self.folder.join(format!("floor-a-around-{number}.db")), self.time / 2)
+        let file = |floor| self.folder.join(format!("floor-{floor}-around-{number}.db"));
+        Ok(Floors { a: grouped(&file("a"), self.time / 2)?, b: single(&file("b"), self.time / 2)? })
     }
 
-    /// What was measured, and the mean of floor A before and after it.
+    /// What was measured, and the means of the floors before and after it.
     pub(crate) async fn measure<T>(
         &self,
         measure: impl Future<Output = Result<T, Box<dyn std::error::Error>>>,
-    ) -> Result<(T, f64), Box<dyn std::error::Error>> {
+    ) -> Result<(T, Floors), Box<dyn std::error::Error>> {
         let before = self.once()?;
         let measured = measure.await?;
-        Ok((measured, (before + self.once()?) / 2.0))
+        let after = self.once()?;
+        let floors = Floors { a: (before.a + after.a) / 2.0, b: (before.b + after.b) / 2.0 };
+        Ok((measured, floors))
     }
 }
 
 /// Floor B, in cycles a second: as many commits a cycle as ours takes, one after the other.
-pub(crate) fn single(folder: &Path, time: Duration) -> rusqlite::Result<f64> {
-    let connection = open(&folder.join("floor-b.db"))?;
+pub(crate) fn single(file: &Path, time: Duration) -> rusqlite::Result<f64> {
+    let connection = open(file)?;
     let bodies = Bodies::small();
     let (start, mut cycles) = (Instant::now(), 0u64);
     while start.elapsed() < time {

@@ -47,7 +47,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let folder = tempfile::tempdir()?;
     let report = Report::new(options.json);
-    let mut b = f64::NAN;
     let around = floor::Around::new(folder.path(), time, options.wants("floor"));
     if options.wants("floor") {
         let a = floor::grouped(&folder.path().join("floor-a.db"), time)?;
@@ -56,21 +55,21 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         report.floor("A with as many bytes a cycle as ours takes on disk", large);
         let all = floor::everywhere(folder.path(), time)?;
         report.floor("A on every processor at once, all together", all);
-        b = floor::single(folder.path(), time)?;
+        let b = floor::single(&folder.path().join("floor-b.db"), time)?;
         report.floor("B: raw SQLite, 5 single commits a cycle", b);
     }
     if options.wants("cycle") {
         for at_once in options.at_once() {
             let folder = folder.path().join(format!("in-process-{at_once}"));
-            let (measured, a) = around.measure(cycle::run(&folder, at_once, time)).await?;
-            report.cycles("cycle", at_once, &measured, a, b);
+            let (measured, floors) = around.measure(cycle::run(&folder, at_once, time)).await?;
+            report.cycles("cycle", at_once, &measured, &floors);
         }
     }
     if options.wants("http") {
         for at_once in options.at_once() {
             let folder = folder.path().join(format!("http-{at_once}"));
-            let (measured, a) = around.measure(http::run(&folder, at_once, time)).await?;
-            report.cycles("http", at_once, &measured, a, b);
+            let (measured, floors) = around.measure(http::run(&folder, at_once, time)).await?;
+            report.cycles("http", at_once, &measured, &floors);
         }
     }
     if options.wants("deltas") {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::floor::Floors;
 use crate::goal::Goal;
 
 /// What one measurement of cycles gave.
@@ -104,13 +105,13 @@ impl Report {
         measure: &'static str,
         at_once: usize,
         measured: &Measured,
-        a: f64,
-        b: f64,
+        floors: &Floors,
     ) {
         let name = if measure == "http" { "over HTTP" } else { "in process" };
         let name = format!("{name}, {at_once} at once");
         let rate = measured.rate();
         self.row(Row::new(measure, &*name, rate, "cycles/s"));
+        let Floors { a, b } = *floors;
         if !a.is_nan() {
             let of_a = Row::new(measure, format!("{name}, of floor A"), rate / a, "× A");
             let of_b = Row::new(measure, format!("{name}, of floor B"), rate / b, "× B");
