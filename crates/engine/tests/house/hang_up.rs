@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::ClearedCall;
+use domain::hold::Hold;
 use domain::json::Arguments;
 use domain::outcome::Outcome;
 use domain::session::RunStatus;
@@ -31,6 +32,18 @@ macro_rules! hang_up {
     };
 }
 
+/// A call whose approval is decided on and on its way to disk; whoever sent it has hung up.
+async fn approved() -> (World, tempfile::TempDir, Arc<Hold>) {
+    let (world, folder) = on_disk().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    let answering = Answering { digest: Some(hold.digest()), answer: approve() };
+    hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
+    (world, folder, hold)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_whose_sender_hung_up_is_answered() {
     let (world, _folder) = on_disk().await;
@@ -44,27 +57,14 @@ async fn a_message_whose_sender_hung_up_is_answered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_whose_sender_hung_up_runs_the_call_once() {
-    let (world, _folder) = on_disk().await;
-    let session = world.session().await;
-    world.model.will("", &[("wipe", json!({}))]);
-    world.say(session, "x").await;
-    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
-    let answering = Answering { digest: Some(hold.digest()), answer: approve() };
-    hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
-    world.over(session).await;
+    let (world, _folder, hold) = approved().await;
+    world.over(hold.session.unwrap()).await;
     assert_eq!(world.witness.arguments().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_begins_while_the_engine_closes_is_done_and_not_in_doubt() {
-    let (world, _folder) = on_disk().await;
-    let session = world.session().await;
-    world.model.will("", &[("wipe", json!({}))]);
-    world.say(session, "x").await;
-    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
-    let answering = Answering { digest: Some(hold.digest()), answer: approve() };
-    // Decided on, and on its way to disk.
-    hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
+    let (world, _folder, hold) = approved().await;
     world.engine.close(Duration::from_secs(20)).await;
     assert_eq!(world.witness.arguments().len(), 1);
     let outcome = world.hold(hold.id).await.outcome.clone();
