@@ -292,16 +292,8 @@ impl Engine {
     async fn must_have_room(&self, caller: &Caller) -> Result<(), Error> {
         let limit = self.0.limits.outside_holds_per_caller;
         let query = HoldQuery {
-            viewer: Viewer::Caller { actor: caller.actor.clone(), person: None },
             state: Some("pending".into()),
-            agent: None,
-            session: None,
-            kind: None,
-            risk: None,
-            audience: None,
-            text: None,
-            after: None,
-            limit: 1,
+            ..HoldQuery::all(Viewer::Caller { actor: caller.actor.clone(), person: None }, 1)
         };
         if self.0.store.count_holds(query).await? >= limit {
             return Err(Refusal::TooMany { what: "too many of your holds are open", limit }.into());

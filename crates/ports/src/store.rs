@@ -174,6 +174,24 @@ pub struct HoldQuery {
     pub limit: usize,
 }
 
+impl HoldQuery {
+    /// Every hold that this viewer may see, so many of them.
+    pub const fn all(viewer: Viewer, limit: usize) -> HoldQuery {
+        HoldQuery {
+            viewer,
+            state: None,
+            agent: None,
+            session: None,
+            kind: None,
+            risk: None,
+            audience: None,
+            text: None,
+            after: None,
+            limit,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct SessionQuery {
     pub viewer: Viewer,

@@ -78,21 +78,11 @@ async fn write(holds: usize) -> Result<(), Box<dyn Error>> {
 /// In a process of its own, so that nothing but the store is weighed.
 async fn look(data: &Path) -> Result<(), Box<dyn Error>> {
     let store = SqliteStore::open(data, node(2))?;
-    let page = HoldQuery {
-        viewer: Viewer::Caller {
-            actor: person("dan"),
-            person: Some((PersonId::new("dan"), vec!["dba".into()])),
-        },
-        state: Some("pending".into()),
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: 100,
+    let viewer = Viewer::Caller {
+        actor: person("dan"),
+        person: Some((PersonId::new("dan"), vec!["dba".into()])),
     };
+    let page = HoldQuery { state: Some("pending".into()), ..HoldQuery::all(viewer, 100) };
     let (mut listed, mut after) = (0, None);
     loop {
         let found = store.holds(HoldQuery { after, ..page.clone() }).await?;

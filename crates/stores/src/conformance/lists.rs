@@ -17,18 +17,7 @@ use super::stage::{
 };
 
 fn holds_of(viewer: Viewer) -> HoldQuery {
-    HoldQuery {
-        viewer,
-        state: None,
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: 100,
-    }
+    HoldQuery::all(viewer, 100)
 }
 
 fn sessions_of(viewer: Viewer) -> SessionQuery {

@@ -104,18 +104,7 @@ pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
             StreamId::House => {}
         }
     }
-    let all = HoldQuery {
-        viewer: Viewer::Everything,
-        state: None,
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: 1_000,
-    };
+    let all = HoldQuery::all(Viewer::Everything, 1_000);
     let mut holds = BTreeMap::new();
     holds.extend(sessions.values().flat_map(|session| session.holds.clone()));
     holds.extend(outside.iter().filter_map(|(id, events)| Some((*id, fold_outside(events)?))));

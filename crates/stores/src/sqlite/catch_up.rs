@@ -147,18 +147,7 @@ mod tests {
     use super::*;
     use crate::conformance::stage::{Stage, at, audience, hold_id, node, person, session_id};
 
-    const ALL: HoldQuery = HoldQuery {
-        viewer: Viewer::Everything,
-        state: None,
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: 9,
-    };
+    const ALL: HoldQuery = HoldQuery::all(Viewer::Everything, 9);
 
     /// Five commits of one stream, all of them in the tables.
     async fn lived(data: &Path) -> (Stage, Vec<Place>) {

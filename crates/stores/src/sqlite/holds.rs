@@ -90,18 +90,7 @@ mod tests {
     }
 
     fn everything() -> HoldQuery {
-        HoldQuery {
-            viewer: Viewer::Everything,
-            state: None,
-            agent: None,
-            session: None,
-            kind: None,
-            risk: None,
-            audience: None,
-            text: None,
-            after: None,
-            limit: 1_000,
-        }
+        HoldQuery::all(Viewer::Everything, 1_000)
     }
 
     /// Reads a list: then nothing is left on the shelf.

@@ -40,18 +40,7 @@ fn faulty(path: &Path) -> (Arc<SqliteStore>, Arc<Faults>) {
 }
 
 fn pending() -> HoldQuery {
-    HoldQuery {
-        viewer: Viewer::Everything,
-        state: Some("pending".into()),
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: 1_000,
-    }
+    HoldQuery { state: Some("pending".into()), ..HoldQuery::all(Viewer::Everything, 1_000) }
 }
 
 #[tokio::test]

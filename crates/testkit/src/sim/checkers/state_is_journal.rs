@@ -42,18 +42,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         events.for_each(|event| outside.apply(event));
         holds.insert(*id, outside.hold);
     }
-    let query = HoldQuery {
-        viewer: Viewer::Everything,
-        state: None,
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: usize::MAX,
-    };
+    let query = HoldQuery::all(Viewer::Everything, usize::MAX);
     let rows = at_once(evidence.world.disk.holds(query)).map_err(|error| error.to_string())?;
     let rows: BTreeMap<HoldId, Arc<Hold>> = rows.into_iter().map(|hold| (hold.id, hold)).collect();
     if let Some((id, _)) = holds.iter().find(|(id, hold)| rows.get(id) != Some(hold)) {

@@ -54,18 +54,7 @@ pub(super) fn sessions(world: &World) -> Vec<SessionRow> {
 }
 
 pub(super) fn holds(world: &World) -> Vec<Arc<Hold>> {
-    let query = HoldQuery {
-        viewer: Viewer::Everything,
-        state: None,
-        agent: None,
-        session: None,
-        kind: None,
-        risk: None,
-        audience: None,
-        text: None,
-        after: None,
-        limit: 1_000,
-    };
+    let query = HoldQuery::all(Viewer::Everything, 1_000);
     at_once(world.disk.holds(query)).expect("the disk is there")
 }
 
