@@ -8,6 +8,7 @@ use ports::channel::{Key, Nonce, Place, Posted, Press};
 use replies::Code;
 use serde::{Deserialize, Serialize};
 
+use crate::copies::Copies;
 use crate::limits::{OLD_NONCES, PATIENT_ATTEMPTS, STALE_MS};
 use crate::queue::{Outgoing, Ticket};
 use crate::send::Steps;
@@ -66,6 +67,9 @@ pub(crate) struct Delivery {
     /// Where it stood before its chat got another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<StoredPosted>,
+    /// Other messages with it.
+    #[serde(default, skip_serializing_if = "Copies::are_none")]
+    pub(crate) copies: Copies,
 }
 
 /// Where a prompt is on its way. Each stage holds only what is true in it.
@@ -158,6 +162,7 @@ impl Delivery {
             reasks: 0,
             reasked_ms: None,
             left: None,
+            copies: Copies::default(),
         }
     }
 
@@ -185,6 +190,7 @@ impl Delivery {
             && posted.chat == from
         {
             self.left = Some(posted.clone());
+            self.copies = Copies::default();
             self.stage = Stage::Reserved;
             self.digest = None;
             self.takes_a_yes = false;
@@ -315,6 +321,11 @@ impl From<&Place> for StoredPlace {
 impl StoredPosted {
     pub(crate) fn is_at(&self, press: &Press) -> bool {
         (&self.chat, &self.message) == (&press.chat, &press.message)
+    }
+
+    /// Another message in the same place.
+    pub(crate) fn with_message(&self, message: &str) -> StoredPosted {
+        StoredPosted { message: message.to_owned(), ..self.clone() }
     }
 
     pub(crate) fn posted(&self) -> Posted {

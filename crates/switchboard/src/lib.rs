@@ -11,6 +11,7 @@
 
 mod ask;
 mod caller;
+mod copies;
 mod delivery;
 mod follow;
 mod hear;

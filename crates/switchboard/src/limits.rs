@@ -80,6 +80,9 @@ pub(crate) const UNREADABLE_MS: u64 = 3_600_000;
 /// Earlier forms of one prompt whose buttons are told that it has changed. Those of older ones are
 /// nobody's.
 pub(crate) const OLD_NONCES: usize = 8;
+/// Messages with one prompt that are drawn besides the one that we know was sent. Each stands for one
+/// answer of a platform that was lost.
+pub(crate) const COPIES_MAX: usize = 4;
 /// Steps of one hold that wait for a program which does not answer. A hold has four; more are votes and
 /// edits, of which the newest tells the most.
 pub(crate) const STEPS_MAX: usize = 32;

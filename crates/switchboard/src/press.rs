@@ -243,6 +243,8 @@ impl Switchboard {
                     return Ok(Some(Standing { delivery, posted, old: true }));
                 }
                 if let Some(posted) = delivery.posted().cloned() {
+                    let copy = self.copy_of(wire, &note, &delivery, press).await?;
+                    let posted = copy.unwrap_or(posted);
                     return Ok(Some(Standing { delivery, posted, old }));
                 }
                 // Never shown, as far as we know, and never will be.

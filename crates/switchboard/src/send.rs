@@ -58,9 +58,11 @@ impl Switchboard {
                 idle = true;
                 return None;
             }
-            idle = matches!(delivery.stage, Stage::Over { .. })
-                || !matches!(delivery.stage, Stage::Reserved)
-                    && delivery.painted >= delivery.wanted;
+            idle = match &delivery.stage {
+                Stage::Reserved => false,
+                Stage::Over { posted: None, .. } => true,
+                Stage::Pending { .. } | Stage::Over { .. } => delivery.painted >= delivery.wanted,
+            };
             if idle {
                 return Some(self.resting(delivery));
             }
@@ -142,6 +144,7 @@ impl Switchboard {
         let posted = StoredPosted::from(&shown.posted);
         let change = |delivery: &mut Delivery, _| {
             delivery.stage = Stage::Pending { posted: posted.clone(), since_ms: since.as_ms() };
+            delivery.copies.possible |= !taken.first && wire.line.channel.may_show_twice();
             // An earlier attempt may have shown what was asked then; that is known when it is drawn again.
             let certain = taken.first || delivery.old_nonces.is_empty();
             delivery.digest = taken.digest().filter(|digest| certain && delivery.asks == *digest);
@@ -176,9 +179,7 @@ impl Switchboard {
     ) -> Result<(), Error> {
         let link = self.link(&taken.hold);
         let showing = self.showing(taken, link.as_deref());
-        let there = posted.posted();
-        let painting = wire.line.channel.repaint(&there, &showing);
-        let takes_a_yes = match self.in_time(wire, painting).await {
+        let takes_a_yes = match self.paint(wire, &taken.delivery, posted, &showing).await {
             Ok(takes_a_yes) => takes_a_yes,
             Err(error) => return self.failed(wire, note, taken, &error).await,
         };
@@ -200,6 +201,10 @@ impl Switchboard {
             }
             if !taken.hold.is_settled() {
                 return Some(Next::rests());
+            }
+            // A copy of it was found late, when all was said.
+            if matches!(delivery.stage, Stage::Over { .. }) {
+                return Some(self.resting(delivery));
             }
             let reason = Reason::of(&taken.hold);
             delivery.stage = Stage::Over { posted: Some(posted.clone()), reason };
@@ -336,6 +341,7 @@ impl Switchboard {
             let chat = chat.or_else(|| delivery.place.chat());
             let beside = delivery.hold().map(|hold| self.leaves(wire, hold, chat, key));
             delivery.stage = Stage::Over { posted, reason };
+            delivery.painted = delivery.wanted;
             let mut next = self.resting(delivery);
             next.beside = beside.unwrap_or_default();
             Some(next)

@@ -157,6 +157,10 @@ impl Channel for Telegram {
         self.0.settings.token.id()
     }
 
+    fn may_show_twice(&self) -> bool {
+        true
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let (body, direct) = addressed(place)?;
         let drawn = self.0.drawn(showing, !direct);

@@ -204,6 +204,12 @@ pub trait Channel: Send + Sync {
         false
     }
 
+    /// Whether the same key twice may be two messages: the platform neither knows a key nor lets us look
+    /// for the first one.
+    fn may_show_twice(&self) -> bool {
+        false
+    }
+
     /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
     /// not, the channel looks for the first one before it sends a second.
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;

@@ -51,6 +51,10 @@ impl Card {
         self.states.last().map_or("", String::as_str)
     }
 
+    fn is_at(&self, posted: &Posted) -> bool {
+        (&self.posted.chat, &self.posted.message) == (&posted.chat, &posted.message)
+    }
+
     pub(crate) fn pointer(&self, said: Said) -> Pointer {
         Pointer { key: self.key.clone(), said, nonce: self.nonce.clone() }
     }
@@ -81,6 +85,8 @@ pub(crate) struct Chat {
     pub(crate) takes_a_yes: Mutex<bool>,
     pub(crate) patience: Mutex<Option<Duration>>,
     pub(crate) talks: Mutex<bool>,
+    /// It cannot tell that the same prompt is sent twice.
+    pub(crate) forgetful: Mutex<bool>,
     /// Nothing is sent before there is one of these.
     pub(crate) gate: Mutex<Option<Arc<Semaphore>>>,
     /// A request is not dealt with before there is one of these.
@@ -99,6 +105,7 @@ impl Chat {
             takes_a_yes: Mutex::new(true),
             patience: Mutex::default(),
             talks: Mutex::new(true),
+            forgetful: Mutex::new(false),
             gate: Mutex::default(),
             leave: Semaphore::new(0),
             changed: Notify::new(),
@@ -231,14 +238,20 @@ impl Channel for Chat {
         *self.talks.lock().unwrap()
     }
 
+    fn may_show_twice(&self) -> bool {
+        *self.forgetful.lock().unwrap()
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let takes_a_yes = *self.takes_a_yes.lock().unwrap();
         self.screen.lock().unwrap().shows += 1;
         self.changed.notify_waiters();
         self.meddled(|| {
             let mut screen = self.screen.lock().unwrap();
+            let forgetful = *self.forgetful.lock().unwrap();
             // The same key twice is one message, in one chat.
             let here = |card: &&Card| match place {
+                _ if forgetful => false,
                 Place::Chat { chat, .. } => card.posted.chat == *chat,
                 Place::Person(_) => true,
             };
@@ -268,7 +281,8 @@ impl Channel for Chat {
                 link: showing.link.map(str::to_owned),
                 states: vec![Chat::painted(showing)],
             };
-            screen.cards.insert(showing.key.as_str().to_owned(), card);
+            let name = if forgetful { &posted.message } else { showing.key.as_str() };
+            screen.cards.insert(name.to_owned(), card);
             Shown { posted, takes_a_yes }
         })
         .await
@@ -278,8 +292,9 @@ impl Channel for Chat {
         let takes_a_yes = *self.takes_a_yes.lock().unwrap();
         self.meddled(|| {
             let mut screen = self.screen.lock().unwrap();
-            let card = screen.cards.get_mut(showing.key.as_str()).expect("was shown");
-            assert_eq!(&card.posted, posted);
+            let mut cards = screen.cards.values_mut();
+            let card = cards.find(|card| card.is_at(posted)).expect("was shown");
+            assert_eq!(&card.key, showing.key);
             card.states.push(Chat::painted(showing));
             card.nonce = showing.nonce.clone();
             card.code = showing.code.map(str::to_owned);

@@ -2,6 +2,7 @@
 
 mod asked;
 mod chat;
+mod copies;
 mod faults;
 mod many;
 mod moved;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testkit::fake_chat::Fault;
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::served::{Served, appending};
 
@@ -17,6 +18,10 @@ default = "I do not know."
 [[turn]]
 when = { says_contains = "append" }
 text = "I will, if somebody allows it."
+calls = [{ tool = "append", arguments = { n = 1 } }]
+
+[[turn]]
+when = { says_contains = "quietly" }
 calls = [{ tool = "append", arguments = { n = 1 } }]
 
 [[turn]]
@@ -114,12 +119,7 @@ async fn i31_i32_a_chat_is_asked_and_the_right_person_answers() {
     let own = telegram.press(ANA, 7, id(&card), "Approve");
     let strange = telegram.press(EVE, 7, id(&card), "Approve");
     for query in [&own, &strange] {
-        let looking = async {
-            while telegram.answers(query).is_empty() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(15), looking).await.expect("told something");
+        told(&telegram, query).await;
     }
     assert_eq!(keys(&telegram.message(7, id(&card)).unwrap()).len(), 2, "still open");
     assert_eq!(served.witness().lines(), Ok(Vec::new()));
@@ -130,12 +130,33 @@ async fn i31_i32_a_chat_is_asked_and_the_right_person_answers() {
     assert_eq!(served.witness().lines().unwrap().len(), 1);
 }
 
+/// Until whoever pressed is told something.
+async fn told(telegram: &FakeTelegram, query: &str) {
+    let looking = async {
+        while telegram.answers(query).is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(15), looking).await.expect("told something");
+}
+
+/// What the program has asked in this chat.
+fn cards(telegram: &FakeTelegram, chat: i64) -> Vec<Value> {
+    let asks = |message: &Value| {
+        message["text"].as_str().is_some_and(|text| text.contains("append"))
+            && message["from"]["is_bot"] == true
+    };
+    telegram.messages(chat).into_iter().filter(asks).collect()
+}
+
 #[tokio::test]
 async fn i35_killed_between_prompt_and_answer_nothing_is_lost_and_nothing_runs_twice() {
     let telegram = FakeTelegram::start().await;
     let mut served = served(&telegram).await;
     telegram.write(ANA.directly(), "append please", json!({}));
     let card = message(&telegram, 7, "Approval needed").await;
+    // Whoever presses is told something once it is written down where the prompt stands.
+    told(&telegram, &telegram.press(EVE, 7, id(&card), "Approve")).await;
     served.kill().await;
     // Pressed while nobody listens; the platform keeps it.
     telegram.press(BOB, 7, id(&card), "Approve");
@@ -146,11 +167,33 @@ async fn i35_killed_between_prompt_and_answer_nothing_is_lost_and_nothing_runs_t
     assert_eq!((id(&settled), keys(&settled).len()), (id(&card), 0));
     served.kill().await;
     served.up().await;
-    let cards = telegram.messages(7).into_iter().filter(|message| {
-        message["text"].as_str().is_some_and(|text| text.contains("append"))
-            && message["from"]["is_bot"] == true
-    });
-    assert_eq!(cards.count(), 1, "{:#?}", telegram.messages(7));
+    assert_eq!(cards(&telegram, 7).len(), 1, "{:#?}", telegram.messages(7));
+    assert_eq!(served.witness().lines().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn i35_killed_before_it_heard_where_its_prompt_stands_both_copies_are_worth_the_same() {
+    let telegram = FakeTelegram::start().await;
+    let mut served = served(&telegram).await;
+    // What is sent stands there, and the platform does not say so.
+    telegram.standing().set("sendMessage", Fault::Mute);
+    telegram.write(ANA.directly(), "quietly, please", json!({}));
+    let lost = message(&telegram, 7, "Approval needed").await;
+    served.kill().await;
+    telegram.standing().lift();
+    // Pressed while nobody listens; the platform keeps it.
+    telegram.press(BOB, 7, id(&lost), "Approve");
+    served.up().await;
+    message(&telegram, 7, "It is done.").await;
+    let looking = async {
+        while cards(&telegram, 7).iter().any(|card| !keys(card).is_empty()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), looking).await.expect("no key is alive");
+    let cards = cards(&telegram, 7);
+    let approved = |card: &Value| card["text"].as_str().unwrap().contains("approved by Bob");
+    assert!(cards.len() >= 2 && cards.iter().all(approved), "{cards:#?}");
     assert_eq!(served.witness().lines().unwrap().len(), 1);
 }
 

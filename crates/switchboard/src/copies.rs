@@ -1,0 +1,94 @@
+//! Another message with a prompt that stands already. Some platforms cannot tell that the same thing is sent
+//! twice: when their answer is lost, or nobody lives to hear it, the prompt is sent once more, and where the
+//! first one stands is known when somebody presses it. Its nonce says that it is ours. From then on it takes
+//! answers and is drawn like the one that we know of.
+
+use domain::time::Timestamp;
+use engine::Error;
+use ports::channel::{ChannelError, Press, Showing};
+use serde::{Deserialize, Serialize};
+
+use crate::delivery::{Delivery, StoredPosted};
+use crate::limits::COPIES_MAX;
+use crate::shelf::Next;
+use crate::{Switchboard, Wire};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Copies {
+    /// It was sent when it had perhaps been sent before.
+    #[serde(default)]
+    pub(crate) possible: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known: Vec<StoredPosted>,
+}
+
+impl Copies {
+    pub(crate) fn are_none(&self) -> bool {
+        *self == Copies::default()
+    }
+
+    fn add(&mut self, copy: &StoredPosted) -> bool {
+        let is_new = !self.known.contains(copy) && self.known.len() < COPIES_MAX;
+        if is_new {
+            self.known.push(copy.clone());
+        }
+        is_new
+    }
+}
+
+impl Delivery {
+    /// The copy that was pressed, if it can be one.
+    fn copy_at(&self, press: &Press) -> Option<StoredPosted> {
+        let known = self.posted().filter(|_| self.copies.possible)?;
+        let beside = known.chat == press.chat && known.message != press.message;
+        beside.then(|| known.with_message(&press.message))
+    }
+}
+
+impl Switchboard {
+    /// If a copy was pressed, whose nonce is right: where it stands. It is to be drawn, too.
+    pub(crate) async fn copy_of(
+        &self,
+        wire: &Wire,
+        note: &str,
+        delivery: &Delivery,
+        press: &Press,
+    ) -> Result<Option<StoredPosted>, Error> {
+        let Some(copy) = delivery.copy_at(press) else { return Ok(None) };
+        let now = self.0.clock.now();
+        let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
+            delivery.copies.add(&copy).then(|| {
+                delivery.wanted += 1;
+                // Nor is one hurried that somebody has in hand.
+                Next::due(due_at.unwrap_or(now))
+            })
+        };
+        self.update(wire, note, change).await?;
+        wire.wake();
+        Ok(Some(copy))
+    }
+
+    /// Draws every message with this prompt that is known, and says whether they take a yes.
+    pub(crate) async fn paint(
+        &self,
+        wire: &Wire,
+        delivery: &Delivery,
+        posted: &StoredPosted,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
+        let channel = &wire.line.channel;
+        for copy in &delivery.copies.known {
+            match self.in_time(wire, channel.repaint(&copy.posted(), showing)).await {
+                // Somebody has deleted it.
+                Err(ChannelError::Gone(why) | ChannelError::Never(why)) => {
+                    tracing::debug!(channel = %wire.name, why, "a copy of a prompt is left as it is");
+                }
+                painted => {
+                    painted?;
+                }
+            }
+        }
+        self.in_time(wire, channel.repaint(&posted.posted(), showing)).await
+    }
+}
