@@ -87,8 +87,9 @@ impl Outside {
                 .map(|judgement| match judgement {
                     Judgement::Repeat => Vec::new(),
                     Judgement::Counts(change) => vec![updated(hold.id, change)],
-                    Judgement::Edits { revised, state } => {
-                        vec![updated(hold.id, revised), Event::HoldDecided { hold: hold.id, state }]
+                    Judgement::Edits { revised: change, state }
+                    | Judgement::Disagrees { voted: change, state } => {
+                        vec![updated(hold.id, change), Event::HoldDecided { hold: hold.id, state }]
                     }
                     Judgement::Decides(state) => vec![Event::HoldDecided { hold: hold.id, state }],
                 }),

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{Decision, Hold, HoldChange, HoldState, Preview, Risk, Vote};
+use super::{Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote};
 use crate::answer::{Answer, Scope};
 use crate::call::Call;
 use crate::digest::Digest;
-use crate::person::{Audience, AuthenticatedPerson, People};
+use crate::person::{Actor, Audience, AuthenticatedPerson, People};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -24,6 +24,11 @@ pub enum Judgement {
         state: HoldState,
     },
     Decides(HoldState),
+    /// It counts, and now everybody who may answer has: they will never agree.
+    Disagrees {
+        voted: HoldChange,
+        state: HoldState,
+    },
 }
 
 /// An edited call, ruled on anew before the edit is judged.
@@ -105,7 +110,7 @@ impl Hold {
                 Ok(self.edit(answer, by, edited, people, now))
             }
             (Answer::Approve { arguments: Some(_), .. }, None) => Err(Refusal::Overtaken),
-            _ => Ok(self.count(vote, people)),
+            _ => Ok(self.count(vote, people, now)),
         }
     }
 
@@ -129,7 +134,7 @@ impl Hold {
 
     /// Whoever refuses or answers in the call's place decides alone: nothing runs by it. To let
     /// something run, as many different people as the rule asks for must say the same.
-    fn count(&self, vote: Arc<Vote>, people: &People) -> Judgement {
+    fn count(&self, vote: Arc<Vote>, people: &People, now: Timestamp) -> Judgement {
         match &vote.answer {
             Answer::Deny { .. } => {
                 let voters = vec![vote.by.clone()];
@@ -152,7 +157,15 @@ impl Hold {
         voters.sort();
         voters.dedup();
         if voters.len() < self.audience.quorum as usize {
-            return Judgement::Counts(HoldChange::Voted(vote));
+            // Nobody votes twice, and this question does not expire: its run would wait for ever.
+            let is_last = self.question == Question::Settle && self.all_said(&vote, people);
+            let voted = HoldChange::Voted(vote);
+            if !is_last {
+                return Judgement::Counts(voted);
+            }
+            let reason = Some("everybody who may answer has, and they do not agree".into());
+            let state = HoldState::Cancelled { by: Actor::Runtime, reason, at: now };
+            return Judgement::Disagrees { voted, state };
         }
         let approves = matches!(vote.answer, Answer::Approve { .. });
         let decision = Decision::People { vote, voters };
@@ -160,6 +173,14 @@ impl Hold {
             HoldState::Approved(decision)
         } else {
             HoldState::Answered(decision)
+        })
+    }
+
+    /// Whether, with this vote, nobody is left who could say anything.
+    fn all_said(&self, vote: &Vote, people: &People) -> bool {
+        let mut asked = people.iter().filter(|person| self.admits(&person.id, people));
+        asked.all(|person| {
+            person.id == vote.by || self.votes.iter().any(|vote| vote.by == person.id)
         })
     }
 

@@ -363,6 +363,10 @@ impl Draft {
             Judgement::Counts(change) => {
                 self.push(Event::HoldUpdated { hold: id, change }, context);
             }
+            Judgement::Disagrees { voted, state } => {
+                self.push(Event::HoldUpdated { hold: id, change: voted }, context);
+                self.decide_hold(id, state, context);
+            }
             Judgement::Edits { revised, state } => {
                 self.push(Event::HoldUpdated { hold: id, change: revised }, context);
                 self.push_all(grant.into_iter().collect(), context);

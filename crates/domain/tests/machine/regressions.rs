@@ -1,6 +1,7 @@
 //! Ways in which a session once got stuck, ran too much or forgot too little.
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::hold::{HoldOutcome, HoldState};
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, PersonId};
 use domain::refusal::Refusal;
@@ -276,6 +277,27 @@ fn i12_a_quorum_settle_can_be_agreed_on() {
         !w.hold(1).is_pending(),
         "two dbas said succeeded; neither may vote again, and it never expires"
     );
+}
+
+#[test]
+fn i22_people_who_disagree_about_what_happened_do_not_hold_up_the_run_for_ever() {
+    let mut w = World::new();
+    w.say("x").think("", &[("launch", json!({}))]);
+    w.approve("ana", 0).approve("bob", 0);
+    w.crash(&Recovered::Unknown { evidence: "".into() });
+    let said = |how| Answer::Settle { how, content: None };
+    w.answer_as("ana", 1, said(Settlement::Retry)).unwrap();
+    assert!(w.hold(1).is_pending(), "bob has not been heard");
+    w.answer_as("bob", 1, said(Settlement::Succeeded)).unwrap();
+    let hold = w.hold(1);
+    let HoldState::Cancelled { by: Actor::Runtime, reason: Some(why), .. } = &hold.state else {
+        panic!("no third person may say which it is, and it never expires: {:?}", hold.state)
+    };
+    assert!(why.contains("do not agree"), "{why}");
+    assert_eq!(hold.votes.len(), 2, "both can be read");
+    assert_eq!(w.hold(0).outcome, Some(HoldOutcome::Unknown));
+    assert!(w.results().last().unwrap().contains("Outcome unknown"), "{:?}", w.results());
+    assert_eq!((w.status(), w.count("call.started")), ("running", 1));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::session::{ASK_MS, DAY_MS, GRANT_MS, GRANT_USES, Reference, State, TURNS};
-use super::steps::{Step, TOOLS, standing_step, step};
+use super::steps::{Step, TOOLS, doubtful_step, standing_step, step};
 use super::{OK, PEOPLE, Said, Shown, Told};
 use crate::world::{HOUR_MS, World, person, tool};
 
@@ -374,30 +374,36 @@ pub(super) fn name<T>(reply: &Result<T, Refusal>) -> Told {
     }
 }
 
+fn alike(steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut both = Both::new();
+    for step in steps {
+        if let Some((real, model)) = both.take(step) {
+            prop_assert_eq!(real, model, "{:?}", step);
+            both.compare()?;
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_session_does_what_its_model_does(steps in prop::collection::vec(step(), 1..70)) {
-        let mut both = Both::new();
-        for step in &steps {
-            if let Some((real, model)) = both.take(step) {
-                prop_assert_eq!(real, model, "{:?}", step);
-                both.compare()?;
-            }
-        }
+        alike(&steps)?;
     }
 
     #[test]
     fn a_standing_grant_does_what_its_model_does(
         steps in prop::collection::vec(standing_step(), 1..60),
     ) {
-        let mut both = Both::new();
-        for step in &steps {
-            if let Some((real, model)) = both.take(step) {
-                prop_assert_eq!(real, model, "{:?}", step);
-                both.compare()?;
-            }
-        }
+        alike(&steps)?;
+    }
+
+    #[test]
+    fn a_call_in_doubt_does_what_its_model_does(
+        steps in prop::collection::vec(doubtful_step(), 1..60),
+    ) {
+        alike(&steps)?;
     }
 }

@@ -1,6 +1,6 @@
 //! A hold is a register that is set once: compare and set, with a quorum and a deadline.
 
-use super::{Circle, OK, Said, Shown, Told};
+use super::{Circle, OK, PEOPLE, Said, Shown, Told};
 
 #[derive(Clone, Debug)]
 pub(super) struct Register {
@@ -125,6 +125,11 @@ impl Register {
                 };
                 self.voters = self.votes.iter().filter(agree).map(|(by, _, _)| *by).collect();
                 if self.voters.len() < self.quorum {
+                    let has_said = |who: &&str| self.votes.iter().any(|(by, _, _)| by == who);
+                    let mut asked = PEOPLE.iter().filter(|who| self.circle.admits(who, dbas));
+                    if self.settles && asked.all(has_said) {
+                        (self.state, self.cancelled_by) = ("cancelled", "the runtime");
+                    }
                     return Ok(Done::Counted);
                 }
                 if approves { "approved" } else { "answered" }

@@ -123,3 +123,22 @@ pub(super) fn standing_step() -> impl Strategy<Value = Step> {
         1 => prop::bool::weighted(0.7).prop_map(|has| Step::Role { who: 1, has }),
     ]
 }
+
+/// Much doubt: calls that two people must approve, of which nobody knows what became, and people who say
+/// different things about it.
+pub(super) fn doubtful_step() -> impl Strategy<Value = Step> {
+    let said = prop_oneof![
+        4 => Just(Said::Approve(0)),
+        2 => Just(Said::Succeeded),
+        2 => Just(Said::Failed),
+        2 => Just(Said::Retry),
+    ];
+    prop_oneof![
+        2 => Just(Step::Say),
+        4 => (0u8..2).prop_map(|n| Step::Think(vec![(3, n)])),
+        16 => (0usize..2, 0usize..3, said)
+            .prop_map(|(hold, who, said)| Step::AnswerWell { hold, who, said }),
+        4 => Just(Step::Report { call: 0, off: 0, how: 1 }),
+        1 => (1usize..3, prop::bool::weighted(0.5)).prop_map(|(who, has)| Step::Role { who, has }),
+    ]
+}
