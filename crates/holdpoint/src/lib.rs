@@ -23,6 +23,8 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod serve;
 #[doc(hidden)]
+pub mod threads;
+#[doc(hidden)]
 pub mod wiring;
 
 pub use embed::testing;

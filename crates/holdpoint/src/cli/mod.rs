@@ -44,7 +44,7 @@ pub fn main() -> ExitCode {
         return tools::process::supervise();
     }
     let cli = Cli::parse();
-    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    match crate::threads::runtime() {
         Ok(runtime) => runtime.block_on(run(cli)),
         Err(error) => {
             eprintln!("holdpoint: no threads are to be had: {error}");

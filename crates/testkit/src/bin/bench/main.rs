@@ -34,8 +34,12 @@ use report::Report;
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// With as many threads as the program has.
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    holdpoint::threads::runtime()?.block_on(run())
+}
+
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let options = Options::parse(&words)?;
     if options.help {
