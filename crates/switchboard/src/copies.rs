@@ -1,11 +1,12 @@
 //! Another message with a prompt that stands already. Some platforms cannot tell that the same thing is sent
 //! twice: when their answer is lost, or nobody lives to hear it, the prompt is sent once more, and where the
-//! first one stands is known when somebody presses it. Its nonce says that it is ours. From then on it takes
-//! answers and is drawn like the one that we know of.
+//! first one stands is known when somebody presses it. Its nonce says that it was once ours, and the platform
+//! that it stands on that message: whoever presses could name any other. From then on it takes answers and is
+//! drawn like the one that we know of.
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::{ChannelError, Press, Showing};
+use ports::channel::{ChannelError, Key, Press, Showing};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{Delivery, StoredPosted};
@@ -38,38 +39,37 @@ impl Copies {
 }
 
 impl Delivery {
-    /// The copy that was pressed, if it can be one.
-    fn copy_at(&self, press: &Press) -> Option<StoredPosted> {
-        let known = self.posted().filter(|_| self.copies.possible)?;
+    /// The copy that was pressed, if it is one.
+    pub(crate) fn copy_at(&self, press: &Press) -> Option<StoredPosted> {
+        let known = self.posted().filter(|_| self.copies.possible && press.is_on_it)?;
         let beside = known.chat == press.chat && known.message != press.message;
         beside.then(|| known.with_message(&press.message))
     }
 }
 
 impl Switchboard {
-    /// If a copy was pressed, whose nonce is right: where it stands. It is to be drawn, too.
-    pub(crate) async fn copy_of(
+    /// It is to be drawn, too.
+    pub(crate) async fn found_copy(
         &self,
         wire: &Wire,
-        note: &str,
-        delivery: &Delivery,
-        press: &Press,
-    ) -> Result<Option<StoredPosted>, Error> {
-        let Some(copy) = delivery.copy_at(press) else { return Ok(None) };
+        key: &Key,
+        copy: &StoredPosted,
+    ) -> Result<(), Error> {
         let now = self.0.clock.now();
         let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
-            delivery.copies.add(&copy).then(|| {
+            delivery.copies.add(copy).then(|| {
                 delivery.wanted += 1;
-                // Nor is one hurried that somebody has in hand.
+                // One that somebody has in hand is not hurried.
                 Next::due(due_at.unwrap_or(now))
             })
         };
-        self.update(wire, note, change).await?;
+        self.update(wire, &format!("d/{}", key.as_str()), change).await?;
         wire.wake();
-        Ok(Some(copy))
+        Ok(())
     }
 
-    /// Draws every message with this prompt that is known, and says whether they take a yes.
+    /// Draws every message with this prompt that is known, the one that we sent first, and says whether
+    /// they take a yes.
     pub(crate) async fn paint(
         &self,
         wire: &Wire,
@@ -78,17 +78,16 @@ impl Switchboard {
         showing: &Showing<'_>,
     ) -> Result<bool, ChannelError> {
         let channel = &wire.line.channel;
+        let takes_a_yes = self.in_time(wire, channel.repaint(&posted.posted(), showing)).await?;
         for copy in &delivery.copies.known {
             match self.in_time(wire, channel.repaint(&copy.posted(), showing)).await {
                 // Somebody has deleted it.
                 Err(ChannelError::Gone(why) | ChannelError::Never(why)) => {
                     tracing::debug!(channel = %wire.name, why, "a copy of a prompt is left as it is");
                 }
-                painted => {
-                    painted?;
-                }
+                painted => drop(painted?),
             }
         }
-        self.in_time(wire, channel.repaint(&posted.posted(), showing)).await
+        Ok(takes_a_yes)
     }
 }

@@ -80,7 +80,7 @@ pub(crate) enum Stage {
     Reserved,
     /// It stands there since then.
     Pending { posted: StoredPosted, since_ms: i64 },
-    /// No button of it is alive.
+    /// No button of it that we know of is alive.
     Over { posted: Option<StoredPosted>, reason: Reason },
 }
 

@@ -81,8 +81,9 @@ pub(crate) const UNREADABLE_MS: u64 = 3_600_000;
 /// nobody's.
 pub(crate) const OLD_NONCES: usize = 8;
 /// Messages with one prompt that are drawn besides the one that we know was sent. Each stands for one
-/// answer of a platform that was lost.
-pub(crate) const COPIES_MAX: usize = 4;
+/// answer of a platform that was lost. A platform so slow that drawing all of them outlasts the lease has
+/// them drawn twice, which is the same.
+pub(crate) const COPIES_MAX: usize = 8;
 /// Steps of one hold that wait for a program which does not answer. A hold has four; more are votes and
 /// edits, of which the newest tells the most.
 pub(crate) const STEPS_MAX: usize = 32;

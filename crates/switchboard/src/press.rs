@@ -88,6 +88,8 @@ struct Standing {
     posted: StoredPosted,
     /// The press is for what was asked there before.
     old: bool,
+    /// Another message with it, which was found just now.
+    is_copy: bool,
 }
 
 impl Switchboard {
@@ -159,8 +161,8 @@ impl Switchboard {
         let key = &press.pointer.key;
         let refused =
             async |hold, told, why| Ok(Err(self.refused(wire, press, hold, told, why).await));
-        let Some(Standing { delivery, posted, old }) = self.standing(wire, key, press).await?
-        else {
+        let standing = self.standing(wire, key, press).await?;
+        let Some(Standing { delivery, posted, old, is_copy }) = standing else {
             return refused(None, Told::NotHere, "it points to no prompt of ours").await;
         };
         let about = delivery.hold();
@@ -184,6 +186,9 @@ impl Switchboard {
             }
             Err(error) => return Err(error),
         };
+        if is_copy {
+            self.found_copy(wire, key, &posted).await?;
+        }
         let redraw = || self.redrawn(key, &delivery, &posted, &hold);
         if !hold.is_pending() {
             return Ok(Err(redraw().map_or(Told::NotHere, Told::Already)));
@@ -240,12 +245,13 @@ impl Switchboard {
                 // Where it stood before its chat moved it can only be told so.
                 let left = delivery.left.as_ref().filter(|left| left.is_at(press));
                 if let Some(posted) = left.cloned() {
-                    return Ok(Some(Standing { delivery, posted, old: true }));
+                    return Ok(Some(Standing { delivery, posted, old: true, is_copy: false }));
                 }
                 if let Some(posted) = delivery.posted().cloned() {
-                    let copy = self.copy_of(wire, &note, &delivery, press).await?;
+                    let copy = delivery.copy_at(press);
+                    let is_copy = copy.is_some();
                     let posted = copy.unwrap_or(posted);
-                    return Ok(Some(Standing { delivery, posted, old }));
+                    return Ok(Some(Standing { delivery, posted, old, is_copy }));
                 }
                 // Never shown, as far as we know, and never will be.
                 if matches!(delivery.stage, Stage::Over { .. }) {

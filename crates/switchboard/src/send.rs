@@ -199,12 +199,12 @@ impl Switchboard {
             if delivery.painted < delivery.wanted {
                 return Some(Next::due(now));
             }
-            if !taken.hold.is_settled() {
-                return Some(Next::rests());
-            }
             // A copy of it was found late, when all was said.
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return Some(self.resting(delivery));
+            }
+            if !taken.hold.is_settled() {
+                return Some(Next::rests());
             }
             let reason = Reason::of(&taken.hold);
             delivery.stage = Stage::Over { posted: Some(posted.clone()), reason };
@@ -261,8 +261,11 @@ impl Switchboard {
             self.relocate(wire, taken.key.as_str(), from, to).await?;
             // It was ours, and is not on its way any more.
             let change = |delivery: &mut Delivery, _| {
-                let over = matches!(delivery.stage, Stage::Over { .. });
-                (!over).then(|| Next::due(self.0.clock.now()))
+                // Nothing is drawn any more where it stood, if it is over.
+                Some(match delivery.stage {
+                    Stage::Over { .. } => self.resting(delivery),
+                    _ => Next::due(self.0.clock.now()),
+                })
             };
             return self.change(wire, note, change).await;
         }

@@ -108,6 +108,7 @@ pub(super) fn press(
         chat: String::new(),
         message,
         pointer,
+        is_on_it: false,
         form: Form::default(),
         at: now,
     })

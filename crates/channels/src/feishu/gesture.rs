@@ -34,6 +34,7 @@ pub(super) fn press(event: &Event, only: Option<&str>, now: Timestamp) -> Option
         chat: place("open_chat_id")?,
         message: place("open_message_id")?,
         pointer,
+        is_on_it: false,
         form,
         at: now,
     })

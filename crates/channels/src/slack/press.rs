@@ -65,6 +65,7 @@ fn button(payload: &Value, now: Timestamp) -> Pressed {
             chat: chat.clone()?,
             message: text(&container["message_ts"])?,
             pointer: value?.parse().ok()?,
+            is_on_it: false,
             form: Form::default(),
             at: now,
         })
@@ -101,6 +102,7 @@ fn sent(payload: &Value, now: Timestamp) -> Option<Pressed> {
             message: text(&metadata["m"])?,
             form: form(&view["state"], &pointer)?,
             pointer,
+            is_on_it: false,
             at: now,
         }),
     })

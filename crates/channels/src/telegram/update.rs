@@ -55,20 +55,28 @@ impl Update {
 
 fn pressed(query: &Value, now: Timestamp) -> Option<Update> {
     let name = query["id"].as_str().filter(|id| !id.is_empty())?.to_owned();
-    let chat = id(&query["message"]["chat"]["id"]).unwrap_or_default();
+    let (message, data) = (&query["message"], &query["data"]);
+    let chat = id(&message["chat"]["id"]).unwrap_or_default();
     let press = || {
         Some(Press {
             event: format!("telegram:callback:{name}"),
             operator: operator(&query["from"]),
             chat: (!chat.is_empty()).then(|| chat.clone())?,
-            message: id(&query["message"]["message_id"])?,
-            pointer: query["data"].as_str()?.parse::<Pointer>().ok()?,
+            message: id(&message["message_id"])?,
+            pointer: data.as_str()?.parse::<Pointer>().ok()?,
+            is_on_it: keys(message).any(|key| key["callback_data"] == *data),
             form: Form::default(),
             at: now,
         })
     };
     let press = press().map(Box::new);
     Some(Update::Pressed { query: name, press, chat })
+}
+
+/// Telegram passes on whatever data a client sends, but adds the message itself, as it stands there.
+fn keys(message: &Value) -> impl Iterator<Item = &Value> {
+    let rows = message["reply_markup"]["inline_keyboard"].as_array().into_iter().flatten();
+    rows.filter_map(Value::as_array).flatten()
 }
 
 /// Only the platform writes these.
@@ -283,5 +291,26 @@ mod tests {
             panic!()
         };
         assert_eq!(unnamed.operator, None, "and refused");
+    }
+
+    #[test]
+    fn i31_what_stands_on_a_message_is_what_the_platform_says_of_it() {
+        let is_on_it = |keyboard: Value| {
+            let message = json!({
+                "message_id": 9, "chat": {"id": -5, "type": "group"}, "date": 0,
+                "reply_markup": {"inline_keyboard": keyboard},
+            });
+            let Update::Pressed { press: Some(press), .. } = press(json!({"message": message}))
+            else {
+                panic!()
+            };
+            press.is_on_it
+        };
+        let (own, other) = ("h1:7Q2:a:k3x9ab", "h1:7Q2:d:k3x9ab");
+        let key = |data: &str| json!({"text": "Approve", "callback_data": data});
+        assert!(is_on_it(json!([[key(other)], [key(other), key(own)]])));
+        for strange in [json!(null), json!([]), json!([[key(other)]]), json!([[{"text": own}]])] {
+            assert!(!is_on_it(strange.clone()), "{strange}");
+        }
     }
 }

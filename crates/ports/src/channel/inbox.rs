@@ -49,6 +49,8 @@ pub struct Press {
     pub chat: String,
     pub message: String,
     pub pointer: Pointer,
+    /// The platform itself says that this button stands on that message, and not just whoever pressed.
+    pub is_on_it: bool,
     pub form: Form,
     pub at: Timestamp,
 }

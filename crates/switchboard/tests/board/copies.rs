@@ -61,13 +61,18 @@ async fn a_copy_that_is_found_late_is_drawn_and_nothing_is_said_again() {
     };
     world.chat.until("over", is_over).await;
     // As it is when nothing is to be sent any more.
-    let farewell = async || loop {
-        let store = world.engine.store();
-        let notes = store.notes("chat.slack.out", "", None, 100).await.unwrap();
-        if notes.iter().all(|note| note.due_at.is_none()) {
-            return notes.into_iter().find(|note| note.key.starts_with("s/expired"));
-        }
-        tokio::task::yield_now().await;
+    let farewell = async || {
+        let resting = async {
+            loop {
+                let store = world.engine.store();
+                let notes = store.notes("chat.slack.out", "", None, 100).await.unwrap();
+                if notes.iter().all(|note| note.due_at.is_none()) {
+                    return notes.into_iter().find(|note| note.key.starts_with("s/expired"));
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), resting).await.expect("all is sent")
     };
     let before = farewell().await;
     assert!(before.is_some());
@@ -78,6 +83,27 @@ async fn a_copy_that_is_found_late_is_drawn_and_nothing_is_said_again() {
     }
     assert_eq!(farewell().await, before);
     assert_eq!(world.done().len(), 0);
+}
+
+#[tokio::test]
+async fn i31_whoever_names_another_message_than_the_one_they_pressed_makes_no_copy_of_it() {
+    let disk = Disk::new();
+    let (world, _store, [lost, known]) = twice(&disk).await;
+    // A client can name any message and any button; the platform says what stands on it.
+    let mut forged = world.press_of("bob", &lost, Said::Allow);
+    forged.is_on_it = false;
+    let told = world.board.pressed("slack", forged).await;
+    assert!(matches!(told, Ok(Told::NotHere)), "{told:?}");
+    // And whoever may not even look at it changes nothing by pressing.
+    let told = world.press("gus", &lost, Said::Allow).await;
+    assert!(matches!(told, Told::NotEntitled), "{told:?}");
+    assert!(matches!(world.press("bob", &known, Said::Allow).await, Told::Taken(_)));
+    let is_over = |screen: &Screen| {
+        let card = screen.cards.get(&known.posted.message)?;
+        (card.state() == "approved+succeeded").then_some(())
+    };
+    world.chat.until("over", is_over).await;
+    assert_eq!(world.chat.screen.lock().unwrap().cards[&lost.posted.message].states, ["pending"]);
 }
 
 /// Somebody may have forwarded it.

@@ -371,6 +371,7 @@ impl World {
             chat: card.posted.chat.clone(),
             message: card.posted.message.clone(),
             pointer: card.pointer(said),
+            is_on_it: true,
             form: Form::default(),
             at: self.clock.now(),
         }

@@ -231,6 +231,7 @@ async fn pressed(chats: usize, each: usize, folder: &Path, report: &Report) -> R
                     chat: posted.chat,
                     message: posted.message,
                     pointer,
+                    is_on_it: true,
                     form: Form::default(),
                     at: now(),
                 };

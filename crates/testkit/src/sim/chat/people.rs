@@ -100,7 +100,8 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let operator = Some(Operator::named(identity));
     let pointer = Pointer { key, said, nonce };
     let form = Form::default();
-    let press = Press { event, operator, chat, message: id, pointer, form, at };
+    let is_on_it = !forged;
+    let press = Press { event, operator, chat, message: id, pointer, is_on_it, form, at };
     Some(Gesture { index, press, late_ms: 0 })
 }
 
