@@ -157,8 +157,11 @@ impl Hold {
         voters.sort();
         voters.dedup();
         if voters.len() < self.audience.quorum as usize {
-            // Nobody votes twice, and this question does not expire: its run would wait for ever.
-            let is_last = self.question == Question::Settle && self.all_said(&vote, people);
+            // Nobody votes twice, and this question does not expire: its run would wait for ever. (Where
+            // there are too few people, they are a matter of the configuration.)
+            let is_last = self.question == Question::Settle
+                && self.audience.is_satisfiable(self.requester.as_ref(), people)
+                && self.all_said(&vote, people);
             let voted = HoldChange::Voted(vote);
             if !is_last {
                 return Judgement::Counts(voted);

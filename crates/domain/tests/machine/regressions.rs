@@ -301,6 +301,24 @@ fn i22_people_who_disagree_about_what_happened_do_not_hold_up_the_run_for_ever()
 }
 
 #[test]
+fn too_few_people_to_agree_are_no_disagreement() {
+    let mut w = World::new();
+    w.say("x").think("", &[("launch", json!({}))]);
+    w.approve("ana", 0).approve("bob", 0);
+    w.crash(&Recovered::Unknown { evidence: "".into() });
+    let everybody = w.people.clone();
+    w.people = domain::person::People::new(
+        everybody.iter().filter(|person| person.id != PersonId::new("bob")).cloned(),
+    );
+    let said = || Answer::Settle { how: Settlement::Succeeded, content: None };
+    w.answer_as("ana", 1, said()).unwrap();
+    assert!(w.hold(1).is_pending(), "bob is missing, and has not said anything else");
+    w.people = everybody;
+    w.answer_as("bob", 1, said()).unwrap();
+    assert_eq!(w.hold(1).state.name(), "answered");
+}
+
+#[test]
 fn i09_an_edit_repeated_is_the_same_answer_again() {
     let mut w = World::new();
     w.say("x").think("", &[("wipe", json!({"t": 1}))]);

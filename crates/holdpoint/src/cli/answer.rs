@@ -9,7 +9,7 @@ use domain::visible::visible;
 use serde_json::{Value, json};
 
 use super::args::{AnswerArgs, ApproveArgs, DenyArgs, ShowArgs};
-use super::card::{card, decided, view_is_genuine};
+use super::card::{card, decided, taken_back, view_is_genuine};
 use super::client::Client;
 use super::exit::{Exit, UsageError};
 use super::json;
@@ -231,6 +231,7 @@ fn result(screen: &Screen, hold: &Value) -> String {
         "denied" => screen.paint(Paint::Red, "Denied."),
         "approved" => screen.paint(Paint::Green, "Approved."),
         "answered" => screen.paint(Paint::Green, "Answered."),
+        "cancelled" => format!("Counted, and it is over: {}.", taken_back(&hold["cancelled"])),
         other => format!("It is {}: {}", visible(other), decided(&hold["decision"])),
     }
 }

@@ -126,8 +126,9 @@ impl Register {
                 self.voters = self.votes.iter().filter(agree).map(|(by, _, _)| *by).collect();
                 if self.voters.len() < self.quorum {
                     let has_said = |who: &&str| self.votes.iter().any(|(by, _, _)| by == who);
-                    let mut asked = PEOPLE.iter().filter(|who| self.circle.admits(who, dbas));
-                    if self.settles && asked.all(has_said) {
+                    let asked = || PEOPLE.iter().filter(|who| self.circle.admits(who, dbas));
+                    let enough = asked().count() >= self.quorum;
+                    if self.settles && enough && asked().all(has_said) {
                         (self.state, self.cancelled_by) = ("cancelled", "the runtime");
                     }
                     return Ok(Done::Counted);
