@@ -62,7 +62,12 @@ impl<'a> Keeper<'a> {
             return self.world.start();
         };
         let log = Keeper::file(self.world).display().to_string();
-        let told = [("HOLDPOINT_FAIL", order.as_str()), ("HOLDPOINT_FAIL_LOG", log.as_str())];
+        let told = [
+            ("HOLDPOINT_FAIL", order.as_str()),
+            ("HOLDPOINT_FAIL_LOG", log.as_str()),
+            // One thread stands still at a fail point, and others must be able to get ahead of it.
+            ("TOKIO_WORKER_THREADS", "4"),
+        ];
         self.world.start_as(&self.failing, &told)
     }
 
