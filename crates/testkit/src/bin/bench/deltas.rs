@@ -11,6 +11,7 @@ use models::Settings;
 use models::anthropic::{self, Anthropic};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
 
 use crate::cycle;
 use crate::goal::Goal;
@@ -67,9 +68,11 @@ struct Heard {
 async fn measure(folder: &Path, speech: Speech) -> Result<Heard, Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let begin = Instant::now();
+    // Models are somewhere else, and so are those who watch.
+    let elsewhere = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let provider = format!("http://{}", listener.local_addr()?);
-    let speaking = tokio::spawn(async move {
+    elsewhere.spawn(async move {
         let mut turns = tokio::task::JoinSet::new();
         while let Ok((stream, _)) = listener.accept().await {
             turns.spawn(speak(stream, speech, begin));
@@ -85,9 +88,10 @@ async fn measure(folder: &Path, speech: Speech) -> Result<Heard, Box<dyn std::er
     let mut followers = tokio::task::JoinSet::new();
     for _ in 0..SESSIONS {
         let (address, token) = (serving.address.clone(), bench.token.clone());
-        followers.spawn(async move {
+        let following = async move {
             follow(&address, &token, speech.deltas, begin).await.map_err(|error| error.to_string())
-        });
+        };
+        followers.spawn_on(following, elsewhere.handle());
     }
     let mut heard = Heard::default();
     let (mut first, mut last) = (Duration::MAX, Duration::ZERO);
@@ -99,7 +103,7 @@ async fn measure(folder: &Path, speech: Speech) -> Result<Heard, Box<dyn std::er
         last = last.max(one.last);
     }
     heard.took = last.saturating_sub(first);
-    speaking.abort();
+    elsewhere.shutdown_background();
     serving.end().await?;
     bench.engine.close(Duration::from_secs(5)).await;
     bench.store.close().await;
