@@ -22,11 +22,25 @@ pub(crate) async fn run(
 ) -> Result<Measured, Box<dyn std::error::Error>> {
     let bench = cycle::open(folder).await?;
     let serving = Serving::start(&bench.engine).await?;
-    let address = serving.address.clone();
+    let measured = drive(&serving.address, &bench.token, &bench.begun, at_once, time).await?;
+    serving.end().await?;
+    bench.engine.close(Duration::from_secs(5)).await;
+    bench.store.close().await;
+    Ok(measured)
+}
+
+/// So many clients at an address, for so long.
+pub(crate) async fn drive(
+    address: &str,
+    token: &str,
+    begun: &Begun,
+    at_once: usize,
+    time: Duration,
+) -> Result<Measured, Box<dyn std::error::Error>> {
     let start = Instant::now();
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..at_once {
-        let (address, token, begun) = (address.clone(), bench.token.clone(), bench.begun.clone());
+        let (address, token, begun) = (address.to_owned(), token.to_owned(), begun.clone());
         clients.spawn(async move {
             client(&address, &token, &begun, start + time).await.map_err(|error| error.to_string())
         });
@@ -38,9 +52,6 @@ pub(crate) async fn run(
         measured.answer_to_start.extend(times);
     }
     measured.took = start.elapsed();
-    serving.end().await?;
-    bench.engine.close(Duration::from_secs(5)).await;
-    bench.store.close().await;
     Ok(measured)
 }
 

@@ -9,6 +9,7 @@
 )]
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
+mod bare;
 mod chats;
 mod cycle;
 mod deltas;
@@ -70,6 +71,9 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     if options.wants("http") {
+        for at_once in options.at_once() {
+            report.bare(at_once, &bare::run(at_once, time).await?);
+        }
         for at_once in options.at_once() {
             let folder = folder.path().join(format!("http-{at_once}"));
             let (measured, floors) = around.measure(http::run(&folder, at_once, time)).await?;

@@ -99,6 +99,11 @@ impl Report {
         self.row(Row::new("floor", name, rate, "cycles/s"));
     }
 
+    pub(crate) fn bare(&self, at_once: usize, measured: &Measured) {
+        let what = format!("HTTP alone, {at_once} at once: the same requests, nothing behind them");
+        self.row(Row::new("http", what, measured.rate(), "cycles/s"));
+    }
+
     /// `measure` is `cycle` or `http`; the floors are `NaN` where they were not measured.
     pub(crate) fn cycles(
         &self,
