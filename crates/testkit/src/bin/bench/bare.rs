@@ -102,6 +102,7 @@ fn chunk(begin: &str, total: usize) -> Vec<u8> {
     format!("{length:04x}\r\n{}\r\n", filled(begin, length)).into_bytes()
 }
 
+/// With the end of a line at its end.
 fn filled(begin: &str, length: usize) -> String {
-    format!("{begin}{}", "-".repeat(length - begin.len()))
+    format!("{begin}{}\n", "-".repeat(length - begin.len() - 1))
 }
