@@ -146,7 +146,11 @@ impl SqliteStore {
         let readers = std::mem::take(&mut threads.readers);
         // A thread that panicked has said so already.
         readers.into_iter().chain(threads.writer.take()).for_each(|thread| drop(thread.join()));
-        threads.directory = None;
+        if let Some(directory) = threads.directory.take() {
+            // SQLite removes its log with the last connection; of several that close at the same time
+            // each may leave it to another. This one closes alone.
+            drop(Source::new(directory.database()).writer());
+        }
     }
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {

@@ -418,3 +418,21 @@ fn lists_are_read_in_the_order_of_an_index() {
         assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
     }
 }
+
+/// SQLite removes its log with the last connection that closes; of several that close at the same time,
+/// each may leave it to another.
+#[tokio::test]
+async fn a_store_that_was_closed_leaves_no_log_behind() {
+    for _ in 0..40 {
+        let data = tempfile::tempdir().unwrap();
+        let store = opened(data.path());
+        store.commit(outside(1)).await.unwrap();
+        // Each reader has a connection then.
+        let reads = (0..4 * READERS).map(|_| store.holds(pending()));
+        for read in futures_util::future::join_all(reads).await {
+            assert_eq!(read.unwrap().len(), 1);
+        }
+        store.close().await;
+        assert!(!data.path().join("holdpoint.db-wal").exists());
+    }
+}
