@@ -9,7 +9,7 @@ use domain::visible::visible;
 use serde_json::{Value, json};
 
 use super::args::{AnswerArgs, ApproveArgs, DenyArgs, ShowArgs};
-use super::card::{card, decided, taken_back, view_is_genuine};
+use super::card::{card, decided, view_is_genuine};
 use super::client::Client;
 use super::exit::{Exit, UsageError};
 use super::json;
@@ -231,7 +231,11 @@ fn result(screen: &Screen, hold: &Value) -> String {
         "denied" => screen.paint(Paint::Red, "Denied."),
         "approved" => screen.paint(Paint::Green, "Approved."),
         "answered" => screen.paint(Paint::Green, "Answered."),
-        "cancelled" => format!("Counted, and it is over: {}.", taken_back(&hold["cancelled"])),
+        // Not by this answer alone: those who were asked do not agree.
+        "cancelled" => {
+            let why = hold["cancelled"]["reason"].as_str().unwrap_or("it was cancelled");
+            format!("Counted, and it is over: {}.", visible(why))
+        }
         other => format!("It is {}: {}", visible(other), decided(&hold["decision"])),
     }
 }
@@ -273,5 +277,9 @@ mod tests {
     fn a_vote_that_does_not_decide_says_so() {
         let hold = json!({"state": "pending", "audience": {"quorum": 2}, "answers": [{}]});
         assert_eq!(result(&Screen::plain(), &hold), "Counted: 1 of 2 needed; it is still pending.");
+        let cancelled = json!({"by": "runtime", "reason": "they do not agree"});
+        let hold = json!({"state": "cancelled", "cancelled": cancelled, "decision": null});
+        let over = "Counted, and it is over: they do not agree.";
+        assert_eq!(result(&Screen::plain(), &hold), over);
     }
 }
