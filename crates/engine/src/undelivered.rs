@@ -1,15 +1,17 @@
 //! What went wrong in channels, for those who watch over the house: prompts that reached nobody, and
 //! answers that were not theirs to give. Both are in the log. Nothing here decides anything.
 
+use std::sync::Arc;
+
 use domain::event::{Event, RefusedAnswer};
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::person::Actor;
 use domain::time::Timestamp;
-use ports::store::PutNote;
+use ports::store::{Note, PutNote};
 use serde_json::{Value, json};
 
-use crate::limits::{UNDELIVERED_KEPT_MS, UNDELIVERED_SHOWN};
+use crate::limits::{UNDELIVERED_AT_ONCE, UNDELIVERED_KEPT_MS, UNDELIVERED_SHOWN};
 use crate::{Engine, Error};
 
 const SHELF: &str = "undelivered";
@@ -65,11 +67,59 @@ impl Engine {
         Ok(notes.iter().filter_map(|note| read(&note.value)).collect())
     }
 
+    /// The same of each hold of a page, in its order. Mostly there is nothing, and one look says so.
+    pub async fn undelivered_of(
+        &self,
+        holds: &[Arc<Hold>],
+    ) -> Result<Vec<Vec<Undelivered>>, Error> {
+        let ids: Vec<String> = holds.iter().map(|hold| hold.id.to_string()).collect();
+        let (Some(first), Some(last)) = (ids.iter().min(), ids.iter().max()) else {
+            return Ok(Vec::new());
+        };
+        let prefix = begins_alike(first, last);
+        let notes = self.0.store.notes(SHELF, prefix, Some(first), UNDELIVERED_AT_ONCE).await?;
+        let mut told = Vec::with_capacity(holds.len());
+        for (hold, id) in holds.iter().zip(&ids) {
+            told.push(match is_all_of(&notes, id) {
+                false => self.undelivered(hold).await?,
+                true => notes
+                    .iter()
+                    .filter(|note| is_of(&note.key, id))
+                    .take(UNDELIVERED_SHOWN)
+                    .filter_map(|note| read(&note.value))
+                    .collect(),
+            });
+        }
+        Ok(told)
+    }
+
     /// Somebody tried. Whoever calls this sees to it that nobody can fill the log with it.
     pub async fn note_refused(&self, refused: RefusedAnswer) -> Result<(), Error> {
         let event = Event::AnswerRefused { refused: Box::new(refused) };
         self.change_house(&Actor::Runtime, |_| Ok(Some(event.clone()))).await
     }
+}
+
+/// The longest beginning that two texts have in common.
+fn begins_alike<'a>(one: &'a str, other: &str) -> &'a str {
+    let pairs = one.char_indices().zip(other.chars());
+    let differs = pairs.into_iter().find(|((_, left), right)| left != right);
+    &one[..differs.map_or(one.len().min(other.len()), |((at, _), _)| at)]
+}
+
+/// Whether no note of this hold is missing among them. They come by key, so nothing is that comes before
+/// another hold's last one.
+fn is_all_of(notes: &[Note], hold: &str) -> bool {
+    match notes.last() {
+        Some(last) if notes.len() == UNDELIVERED_AT_ONCE => {
+            last.key.as_str() > hold && !is_of(&last.key, hold)
+        }
+        _ => true,
+    }
+}
+
+fn is_of(key: &str, hold: &str) -> bool {
+    key.strip_prefix(hold).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn read(bytes: &[u8]) -> Option<Undelivered> {
@@ -81,4 +131,37 @@ fn read(bytes: &[u8]) -> Option<Undelivered> {
         why: text("why")?,
         at: Timestamp::from_ms(stored["at_ms"].as_i64()?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_ids_begin_with() {
+        for (one, other, alike) in
+            [("hold_1", "hold_1", "hold_1"), ("hold_12", "hold_13", "hold_1"), ("a", "b", "")]
+        {
+            assert_eq!(begins_alike(one, other), alike);
+        }
+        assert_eq!(begins_alike("ab", "abc"), "ab");
+    }
+
+    #[test]
+    fn only_where_something_may_be_missing_a_hold_is_looked_up_again() {
+        let note = |key: String| Note {
+            shelf: SHELF.into(),
+            key,
+            value: Vec::new(),
+            version: 1,
+            due_at: None,
+            forget_at: None,
+        };
+        let mut notes: Vec<Note> =
+            (1..UNDELIVERED_AT_ONCE).map(|n| note(format!("h1/{n:04}"))).collect();
+        assert!(is_all_of(&notes, "h1") && is_all_of(&notes, "h2"));
+        notes.push(note("h2/0".into()));
+        assert!(is_all_of(&notes, "h1"), "another hold's come after them");
+        assert!(!is_all_of(&notes, "h2") && !is_all_of(&notes, "h3"));
+    }
 }

@@ -70,11 +70,9 @@ pub(crate) async fn list(
     let limit = filter.limit;
     let found = app.engine.holds(&who.caller, HoldFilter { limit: limit + 1, ..filter }).await?;
     let page = wire::List::cut(found, limit, |hold| hold.id.to_string());
-    let mut items = Vec::with_capacity(page.items.len());
-    for hold in &page.items {
-        let undelivered = app.engine.undelivered(hold).await?;
-        items.push(wire::Hold::of(hold).undelivered(undelivered));
-    }
+    let undelivered = app.engine.undelivered_of(&page.items).await?;
+    let told = page.items.iter().zip(undelivered);
+    let items = told.map(|(hold, told)| wire::Hold::of(hold).undelivered(told)).collect();
     Ok(json(StatusCode::OK, &wire::List::<wire::Hold> { items, next: page.next }))
 }
 

@@ -3,9 +3,18 @@
 use std::time::Duration;
 
 use engine::Undelivered;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{list, text, world};
+
+fn to(chat: &str) -> Undelivered {
+    Undelivered {
+        channel: "feishu".into(),
+        to: chat.into(),
+        why: "it cannot be done: the bot is not in the chat".into(),
+        at: domain::time::Timestamp::from_ms(1_700_000_000_000),
+    }
+}
 
 #[tokio::test]
 async fn i35_a_hold_says_where_people_could_not_be_asked() {
@@ -15,12 +24,7 @@ async fn i35_a_hold_says_where_people_could_not_be_asked() {
     let path = format!("/v1/holds/{}", text(&hold, "id"));
     let (_, shown) = world.get("gate", &path).await;
     assert!(shown.get("undelivered").is_none(), "{shown}");
-    let undelivered = Undelivered {
-        channel: "feishu".into(),
-        to: "oc_1".into(),
-        why: "it cannot be done: the bot is not in the chat".into(),
-        at: domain::time::Timestamp::from_ms(1_700_000_000_000),
-    };
+    let undelivered = to("oc_1");
     let id = text(&hold, "id").parse().unwrap();
     for _ in 0..3 {
         world.engine.note_undelivered(id, "key", &undelivered).await.unwrap();
@@ -44,4 +48,38 @@ async fn i35_a_hold_says_where_people_could_not_be_asked() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     panic!("the metrics never said {failed}");
+}
+
+#[tokio::test]
+async fn each_hold_of_a_page_says_its_own() {
+    let world = world().await;
+    let mut ids = Vec::new();
+    for title in ["one", "two", "three"] {
+        let body = json!({"kind": "choose", "title": title, "options": ["a", "b"]});
+        ids.push(text(&world.open_hold("gate", body).await, "id").parse().unwrap());
+    }
+    // Of one millisecond, chance says which comes first.
+    ids.sort();
+    let counts = async || {
+        let (_, page) = world.get("gate", "/v1/holds").await;
+        let told = |hold: &Value| hold["undelivered"].as_array().map_or(0, Vec::len);
+        list(&page, "items").iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(counts().await, [0, 0, 0]);
+    // Newest first.
+    for (hold, chats, expected) in
+        [(ids[2], 1, [1, 0, 0]), (ids[0], 2, [1, 0, 2]), (ids[0], 150, [1, 0, 100])]
+    {
+        for chat in 0..chats {
+            let key = chat.to_string();
+            world.engine.note_undelivered(hold, &key, &to(&key)).await.unwrap();
+        }
+        assert_eq!(counts().await, expected);
+    }
+    // More than is read at once: those of the middle one come after all of the first one.
+    for chat in 0..60 {
+        let key = chat.to_string();
+        world.engine.note_undelivered(ids[1], &key, &to(&key)).await.unwrap();
+    }
+    assert_eq!(counts().await, [1, 60, 100]);
 }
