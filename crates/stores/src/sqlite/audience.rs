@@ -3,6 +3,8 @@
 //! A list of what somebody may answer walks over very many holds of others. So the text stands in the
 //! index, and SQLite has a function of ours that looks at it once, whatever roles somebody has.
 
+use std::cell::RefCell;
+
 use domain::hold::Hold;
 use domain::person::PersonId;
 use rusqlite::Connection;
@@ -64,10 +66,51 @@ fn push(text: &mut String, kind: char, name: &str) {
 /// In SQL: whether an audience says any of these words.
 pub(super) fn teach(connection: &Connection) -> Result<(), rusqlite::Error> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function(c"says", 2, flags, |call: &Context<'_>| {
+    let heard = RefCell::new(Heard::default());
+    connection.create_scalar_function(c"says", 2, flags, move |call: &Context<'_>| {
         let (audience, words) = (call.get_raw(0), call.get_raw(1));
-        Ok(says(audience.as_bytes()?, words.as_bytes()?))
+        Ok(heard.borrow_mut().says(audience.as_bytes()?, words.as_bytes()?))
     })
+}
+
+/// Very many holds ask the same few people: what was said of an audience is not worked out again. A list
+/// asks by turns whom a hold names and whom it leaves out.
+#[derive(Default)]
+struct Heard([Words; 2]);
+
+/// The audiences that were last looked at for these words.
+#[derive(Default)]
+struct Words {
+    words: Vec<u8>,
+    audiences: [Option<(Vec<u8>, bool)>; AUDIENCES],
+}
+
+/// A house has few that come again and again.
+const AUDIENCES: usize = 8;
+
+impl Heard {
+    fn says(&mut self, audience: &[u8], words: &[u8]) -> bool {
+        if self.0[0].words != words {
+            self.0.swap(0, 1);
+        }
+        let latest = &mut self.0[0];
+        if latest.words != words {
+            *latest = Words { words: words.to_owned(), ..Words::default() };
+        }
+        latest.say(audience)
+    }
+}
+
+impl Words {
+    fn say(&mut self, audience: &[u8]) -> bool {
+        // Names differ in length, or else at their end.
+        let end = audience.iter().nth_back(1).copied().unwrap_or_default();
+        let place = &mut self.audiences[(audience.len() ^ usize::from(end)) % AUDIENCES];
+        match place {
+            Some((known, said)) if known == audience => *said,
+            _ => place.insert((audience.to_owned(), says(audience, &self.words))).1,
+        }
+    }
 }
 
 fn says(audience: &[u8], words: &[u8]) -> bool {
@@ -123,6 +166,19 @@ mod tests {
         assert!(!finds(audience, &names(&PersonId::new("eve"), &roles[..1])));
         assert!(!finds("|", &names(&PersonId::new("ana"), &roles)), "nobody is asked");
         assert!(!finds(audience, b"") && !finds("|", &[0; 8]) && !finds(audience, &[9; 9]));
+    }
+
+    #[test]
+    fn what_was_said_of_others_is_not_said_of_these() {
+        let mut heard = Heard::default();
+        let names = ["ana", "bob", "eve", "dba", "dbb", "a", "", "ana|", "längere namen"];
+        let audiences = names.map(|name| audience('p', name));
+        for name in names.iter().chain(&names) {
+            for (asked, text) in names.iter().zip(&audiences).chain(names.iter().zip(&audiences)) {
+                let said = heard.says(text.as_bytes(), &word('p', name));
+                assert_eq!(said, asked == name, "{asked} {name}");
+            }
+        }
     }
 
     #[test]
