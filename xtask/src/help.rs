@@ -10,7 +10,8 @@ cargo xtask <command>: checks, set-up and tests of this repository
   ci       check, then test: what .ci/run runs
   tidy     our own rules only (a second or two)
   web      build the web page and refresh web/dist
-  bench    the benchmark, in release
+  dist     the program as it goes to production
+  bench    the benchmark of that program
   torture  crashes of the real program, as many as you like
   fuzz     hostile bytes for every parser, under libFuzzer
   mutants  break promises on purpose, and see the tests notice
@@ -71,11 +72,24 @@ web/dist, which is committed so that building the server needs no Node.
 Example:
   cargo xtask web && git status --short web/dist";
 
+const DIST: &str = "\
+cargo xtask dist
+
+Builds the program for production: first one that counts which ways its code goes, which the benchmark
+sends along the usual ones; then, with those counts, the one to be used (docs/decisions/0015 says why).
+That takes half an hour on two cores. Needs the toolchain's component llvm-tools, which is added when it
+is missing. Flags in RUSTFLAGS are added. The last line is where the program is.
+
+Example:
+  cargo xtask dist";
+
 const BENCH: &str = "\
 cargo xtask bench [ARGS…]
 cargo xtask bench --profile
 
-Builds the benchmark and the program in release, and hands the benchmark the arguments as they are.
+Builds the benchmark and the program as `cargo xtask dist` does (about half an hour on two cores, and again
+when something has changed), and hands the benchmark the arguments as they are. With `--quick` a release
+build has to do.
 
   --profile  samples the two hottest paths with `perf` instead, and writes flame graphs and lists
              of functions to docs/profiles; installs inferno into .tools when it is missing
@@ -137,6 +151,7 @@ pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
         Some("ci") => CI,
         Some("tidy") => TIDY,
         Some("web") => WEB,
+        Some("dist") => DIST,
         Some("bench") => BENCH,
         Some("fuzz") => FUZZ,
         Some("mutants") => MUTANTS,
@@ -156,7 +171,8 @@ mod tests {
             .filter_map(|line| line.strip_prefix("  "))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
-        let verbs = ["test", "check", "ci", "tidy", "web", "bench", "torture", "fuzz", "mutants"];
+        let verbs =
+            ["test", "check", "ci", "tidy", "web", "dist", "bench", "torture", "fuzz", "mutants"];
         assert_eq!(listed, verbs);
         for verb in listed {
             let text = about(Some(verb)).expect("help exists");

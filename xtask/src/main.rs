@@ -8,6 +8,7 @@
 mod bench;
 mod check;
 mod checkout;
+mod dist;
 mod fuzz;
 mod guard;
 mod help;
@@ -91,6 +92,10 @@ fn obey(words: &[String]) -> Result<bool> {
             web::refresh(&here)
         }
         "bench" => bench::run(&here, rest),
+        "dist" => {
+            no_more(verb, rest)?;
+            dist::run(&here)
+        }
         "fuzz" => fuzz::run(&here, rest),
         "mutants" => mutants::run(&here, rest),
         "torture" => torture::run(&here, rest),

@@ -31,6 +31,24 @@ pub(crate) fn component(command: &str, component: &str) -> Result<()> {
     Ok(())
 }
 
+/// Puts the counts of an instrumented program together; a component of the toolchain, and in no folder
+/// that programs are looked for in.
+pub(crate) fn llvm_profdata() -> Result<PathBuf> {
+    let asked =
+        Job::new("rustc").args(["--print", "target-libdir"]).keep(|_| true).quiet().run()?;
+    ensure!(asked.success, "rustc does not say where its libraries are: {}", asked.kept.join(" "));
+    let libraries = asked.kept.last().context("rustc does not say where its libraries are")?;
+    let program = Path::new(libraries).with_file_name("bin").join("llvm-profdata");
+    if !program.is_file() {
+        let _ = Job::new("rustup").args(["component", "add", "llvm-tools"]).run();
+    }
+    ensure!(
+        program.is_file(),
+        "the toolchain's component `llvm-tools` is missing: `rustup component add llvm-tools`"
+    );
+    Ok(program)
+}
+
 /// Built without optimization: that takes a minute where the release build takes many, and our graph
 /// is read in two seconds all the same.
 pub(crate) fn cargo_deny(here: &Checkout) -> Result<PathBuf> {

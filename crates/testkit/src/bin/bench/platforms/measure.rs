@@ -20,7 +20,7 @@ pub(super) async fn pressed(
     report: &Report,
 ) -> Result<(), Failure> {
     // One more in each chat, which nobody answers: so no run goes on, and no tool is in the figure.
-    let served = Arc::new(start(&*platform, each + 1).await);
+    let mut served = start(&*platform, each + 1).await;
     for chat in 0..chats {
         platform.write(&served.url(), chat, "go").await?;
     }
@@ -58,6 +58,7 @@ pub(super) async fn pressed(
     let p99 = percentile(&took, 99);
     report.row(Row::new("chats", what("p99"), p99, "ms").goal(Goal::at_most(200.0)));
     report.row(Row::new("chats", what("worst"), percentile(&took, 100), "ms"));
+    served.stop().await;
     Ok(())
 }
 
@@ -66,7 +67,7 @@ pub(super) async fn quiet(
     chats: usize,
     report: &Report,
 ) -> Result<(), Failure> {
-    let served = start(&*platform, 1).await;
+    let mut served = start(&*platform, 1).await;
     // What the first ones bring into memory is not theirs: code, statements, pages of the database.
     let first = chats / 20;
     for chat in 0..first {
@@ -82,6 +83,7 @@ pub(super) async fn quiet(
     let what = format!("{}: {} idle chats, RSS", platform.name(), number(chats as f64));
     let grown = resident(served.id())? - before;
     report.row(Row::new("chats", what, grown, "MB").goal(Goal::at_most(50.0)));
+    served.stop().await;
     Ok(())
 }
 
