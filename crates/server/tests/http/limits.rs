@@ -1,4 +1,4 @@
-//! Bounds, and how the server ends.
+//! Bounds.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use server::HttpLimits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::world::{Plan, planned, read, text, world};
+use crate::world::{Plan, planned, read, world};
 
 fn limited(limits: HttpLimits) -> Plan {
     Plan { limits, ..Plan::default() }
@@ -158,73 +158,6 @@ async fn i41_whoever_sends_all_of_a_large_body_first_still_gets_the_reply() {
     let read = stream.read(&mut reply).await.expect("a reply");
     let reply = String::from_utf8_lossy(&reply[..read]).into_owned();
     assert!(reply.starts_with("HTTP/1.1 413"), "{reply}");
-}
-
-#[tokio::test]
-async fn stopping_ends_streams_and_lets_requests_end() {
-    let world = world().await;
-    let hold =
-        world.open_hold("gate", json!({"kind": "choose", "title": "x", "options": ["a"]})).await;
-    let stream = world.request("bob", Method::GET, "/v1/events").send().await.expect("a reply");
-    let wait = world.request(
-        "gate",
-        Method::GET,
-        &format!("/v1/holds/{}/wait?timeout_s=60", text(&hold, "id")),
-    );
-    let (waited, ended, ()) = tokio::join!(
-        async { wait.send().await.expect("a reply").status().as_u16() },
-        async {
-            tokio::time::timeout(Duration::from_secs(5), stream.bytes())
-                .await
-                .expect("it ends")
-                .is_ok()
-        },
-        async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            world.stop();
-        }
-    );
-    assert_eq!((waited, ended), (503, true));
-    for _ in 0..200 {
-        if TcpStream::connect(world.address).await.is_err() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it still listens");
-}
-
-/// How long it takes until nothing comes any more.
-async fn silence(mut stream: TcpStream) -> Duration {
-    let begun = tokio::time::Instant::now();
-    let mut rest = Vec::new();
-    let end = stream.read_to_end(&mut rest);
-    // Cut off in the middle or not: it is over.
-    let _ = tokio::time::timeout(Duration::from_secs(8), end).await.expect("it ends");
-    begun.elapsed()
-}
-
-#[tokio::test]
-async fn stopping_waits_for_what_is_under_way_and_for_nothing_else() {
-    let grace = Duration::from_secs(2);
-    let world =
-        planned(limited(HttpLimits { closing_grace: grace, ..HttpLimits::default() })).await;
-    let mut idle = TcpStream::connect(world.address).await.expect("a connection");
-    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
-    assert!(idle.read(&mut [0; 512]).await.expect("a reply") > 0);
-    let silent = TcpStream::connect(world.address).await.expect("a connection");
-    let mut slow = TcpStream::connect(world.address).await.expect("a connection");
-    let head = format!(
-        "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Length: 20\r\n\r\n{{",
-        world.token("bob")
-    );
-    slow.write_all(head.as_bytes()).await.expect("sent");
-    // So that all of them have been accepted and read.
-    assert_eq!(world.get("", "/healthz").await.0, 200);
-    world.stop();
-    let (idle, silent, slow) = tokio::join!(silence(idle), silence(silent), silence(slow));
-    assert!(idle < grace && silent < grace, "{idle:?} {silent:?}");
-    assert!(slow >= grace - Duration::from_millis(100), "{slow:?}");
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ mod lists;
 mod login;
 mod page;
 mod problems;
+mod stopping;
 mod tls;
 mod undelivered;
 mod world;

@@ -28,7 +28,7 @@ fn der(tag: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// A certificate for 127.0.0.1 that its own key signed, and that key.
-fn certificate() -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn certificate() -> (Vec<u8>, Vec<u8>) {
     let chance = ring::rand::SystemRandom::new();
     let key = Ed25519KeyPair::generate_pkcs8(&chance).expect("a key").as_ref().to_vec();
     let pair = Ed25519KeyPair::from_pkcs8(&key).expect("the key");
@@ -59,7 +59,7 @@ fn pem(label: &str, der: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-fn tls(certificate: &[u8], key: &[u8]) -> Tls {
+pub(crate) fn tls(certificate: &[u8], key: &[u8]) -> Tls {
     // In two pieces, so that nobody takes this file for one that holds a key.
     Tls {
         cert_pem: pem("CERTIFICATE", certificate),
