@@ -1,4 +1,4 @@
-//! One commit on its way to disk: made ready by the caller, written by the writer.
+//! One commit on its way to disk: made ready by its caller or by the writer, and written by the writer.
 
 use domain::id::StreamId;
 use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply};
@@ -11,7 +11,7 @@ use super::rows::Changes;
 use super::shelf::Shelf;
 use crate::record::{write_grant, write_row};
 
-/// A commit in the form of its rows, so that the one writer has nothing left to do but write.
+/// A commit in the form of its rows: nothing is left to do but write.
 pub(super) struct Prepared {
     pub(super) stream: StreamId,
     stream_cell: Vec<u8>,
@@ -44,9 +44,9 @@ struct GrantCells {
 }
 
 impl Prepared {
-    pub(super) fn new(commit: Commit) -> Prepared {
+    pub(super) fn new(commit: Commit) -> Box<Prepared> {
         let bytes = write_row(&commit);
-        Prepared {
+        Box::new(Prepared {
             stream: commit.stream,
             stream_cell: cells::stream(commit.stream),
             expected: commit.expected,
@@ -67,7 +67,7 @@ impl Prepared {
                 .collect(),
             reply: commit.reply,
             deliveries: commit.deliveries,
-        }
+        })
     }
 
     /// Looks before it writes, so that a refused commit has left no trace. The reply comes first:

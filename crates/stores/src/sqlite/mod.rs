@@ -47,7 +47,7 @@ use reader::{READERS, Readers};
 use schema::Kind;
 use shelf::Shelf;
 use side::{Done, Side};
-use transaction::{Job, Open};
+use transaction::{Job, Open, Waiting};
 use writer::{QUIET, Writer};
 
 /// Writes that may wait for the writer; whoever comes next waits outside.
@@ -58,7 +58,7 @@ const WRITES_MAX: usize = 4_096;
 pub struct SqliteStore {
     node: NodeId,
     key: PublicKey,
-    writes: Arc<Queue<Job>>,
+    writes: Arc<Queue<Waiting>>,
     readers: Readers,
     shelf: Arc<Shelf>,
     threads: Mutex<Threads>,
@@ -190,7 +190,7 @@ impl SqliteStore {
     async fn side(&self, side: Side) -> Result<Done, StoreError> {
         let (reply, answer) = oneshot::channel();
         let job = Job::Side { side, reply };
-        if self.writes.push(job).await.is_err() {
+        if self.writes.push(Waiting::Ready(job)).await.is_err() {
             return Err(shutting_down());
         }
         answer.await.unwrap_or_else(|_| Err(shutting_down()))

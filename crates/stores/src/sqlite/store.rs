@@ -16,16 +16,14 @@ use ports::store::{
 };
 use tokio::sync::oneshot;
 
-use super::commit::Prepared;
 use super::rows::Key;
 use super::side::{self, Done, Side};
-use super::transaction::Job;
+use super::transaction::Waiting;
 use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
-    /// Spelled out, so that the future keeps nothing of the commit: it is made ready here and not in
-    /// the writer, of which there is one.
+    /// Spelled out, so that the future keeps nothing of the commit but its place in the queue.
     fn commit<'a, 'b>(
         &'a self,
         commit: Commit,
@@ -33,10 +31,10 @@ impl Store for SqliteStore {
     where
         'a: 'b,
     {
-        let commit = Box::new(Prepared::new(commit));
+        let (reply, answer) = oneshot::channel();
+        let waiting = Waiting::new(commit, reply, self.writes.len());
         Box::pin(async move {
-            let (reply, answer) = oneshot::channel();
-            if self.writes.push(Job::Commit { commit, reply }).await.is_err() {
+            if self.writes.push(waiting).await.is_err() {
                 return Err(shutting_down().into());
             }
             answer.await.unwrap_or_else(|_| Err(CommitError::Unknown("the writer stopped".into())))

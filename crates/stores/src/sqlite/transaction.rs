@@ -5,7 +5,9 @@
 //! unless there is a bug. So a batch is first written without, and once more with savepoints if one
 //! of it turns out to be bad.
 
-use ports::store::{CommitError, Committed, StoreError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ports::store::{Commit, CommitError, Committed, StoreError};
 use rusqlite::{CachedStatement, Connection, params};
 use tokio::sync::oneshot;
 
@@ -22,8 +24,47 @@ use super::side::{Done, Side};
 /// Entries that may go without a signature.
 const UNVOUCHED_MAX: u64 = 1_000;
 
+/// What stands in the writer's queue. Whoever has the time makes a commit ready: its caller, while the
+/// writer has enough to do; else the writer, so that callers can go on.
+pub(super) enum Waiting {
+    Ready(Job),
+    Raw { commit: Box<Commit>, reply: Told },
+}
+
+/// With so many before it a commit waits for the writer in any case. More than come while one transaction
+/// is written where callers have much to do besides, and fewer than where they have not.
+const ENOUGH: usize = 12;
+
+type Told = oneshot::Sender<Result<Committed, CommitError>>;
+
+impl Waiting {
+    pub(super) fn new(commit: Commit, reply: Told, before: usize) -> Waiting {
+        match before < ENOUGH {
+            true => Waiting::Raw { commit: Box::new(commit), reply },
+            false => Waiting::Ready(Job::Commit { commit: Prepared::new(commit), reply }),
+        }
+    }
+
+    /// `None`, and its caller knows, if it cannot be put into rows. That would be a bug of ours, and must
+    /// not end the one thread that writes.
+    pub(super) fn ready(self) -> Option<Job> {
+        let (commit, reply) = match self {
+            Waiting::Ready(job) => return Some(job),
+            Waiting::Raw { commit, reply } => (commit, reply),
+        };
+        match catch_unwind(AssertUnwindSafe(|| Prepared::new(*commit))) {
+            Ok(commit) => Some(Job::Commit { commit, reply }),
+            Err(_) => {
+                let why = StoreError::Unavailable("the change cannot be written down".into());
+                drop(reply.send(Err(why.into())));
+                None
+            }
+        }
+    }
+}
+
 pub(super) enum Job {
-    Commit { commit: Box<Prepared>, reply: oneshot::Sender<Result<Committed, CommitError>> },
+    Commit { commit: Box<Prepared>, reply: Told },
     Side { side: Side, reply: oneshot::Sender<Result<Done, StoreError>> },
 }
 
@@ -246,6 +287,17 @@ mod tests {
     use super::*;
     use crate::conformance::stage::{Stage, audience, hold_id, node, person, session_id};
 
+    #[test]
+    fn the_caller_makes_ready_what_would_wait_anyway_and_the_writer_the_rest() {
+        let mut stage = Stage::new(session_id(1), node(1));
+        for (before, is_raw) in [(0, true), (ENOUGH - 1, true), (ENOUGH, false), (999, false)] {
+            let (reply, _answer) = oneshot::channel();
+            let waiting = Waiting::new(stage.open(person("ana")), reply, before);
+            assert_eq!(matches!(waiting, Waiting::Raw { .. }), is_raw, "{before}");
+            assert!(matches!(waiting.ready(), Some(Job::Commit { .. })));
+        }
+    }
+
     /// No commit can fail by its own fault without a bug.
     #[test]
     fn a_bad_operation_does_not_take_the_others_with_it() {
@@ -265,7 +317,7 @@ mod tests {
         };
         let job = |commit| {
             let (reply, answer) = oneshot::channel();
-            (Job::Commit { commit: Box::new(Prepared::new(commit)), reply }, answer)
+            (Job::Commit { commit: Prepared::new(commit), reply }, answer)
         };
         let (opening, _answers): (Vec<_>, Vec<_>) =
             stages.iter_mut().map(|stage| job(stage.open(person("ana")))).unzip();

@@ -17,7 +17,9 @@ use super::error::said;
 use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use super::shelf::{Part, Shelf};
-use super::transaction::{Care, Fault, Job, Open, Outcome, Transaction, begin, tell_tables, vouch};
+use super::transaction::{
+    Care, Fault, Job, Open, Outcome, Transaction, Waiting, begin, tell_tables, vouch,
+};
 
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
 /// first does not wait long for the last.
@@ -28,7 +30,7 @@ pub(super) const QUIET: Duration = Duration::from_secs(1);
 pub(super) struct Writer {
     pub(super) source: Source,
     pub(super) signer: Arc<audit::Signer>,
-    pub(super) queue: Arc<Queue<Job>>,
+    pub(super) queue: Arc<Queue<Waiting>>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
     /// `None` after a fault, until the database can be opened again.
@@ -36,7 +38,7 @@ pub(super) struct Writer {
 }
 
 /// However the writer ends, nobody waits for it in vain.
-struct Abandon(Arc<Queue<Job>>);
+struct Abandon(Arc<Queue<Waiting>>);
 
 impl Drop for Abandon {
     fn drop(&mut self) {
@@ -53,7 +55,8 @@ impl Writer {
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
             let patience = has_more_to_do.then_some(self.quiet);
             match self.queue.take_with(BATCH_MAX, patience, company.take()) {
-                Taken::Items(jobs) => {
+                Taken::Items(waiting) => {
+                    let jobs: Vec<Job> = waiting.into_iter().filter_map(Waiting::ready).collect();
                     let told = jobs.len();
                     self.batch(jobs);
                     company = self.company(told);
