@@ -83,18 +83,16 @@ async fn ends(way: Connected) {
                 .is_ok()
         },
         async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            // Until the long poll is there, which nobody is told.
+            tokio::time::sleep(Duration::from_millis(500)).await;
             way.world.stop();
         }
     );
     assert_eq!((waited, ended), (503, true), "{} {:?}", way.scheme, way.version);
-    for _ in 0..200 {
-        if TcpStream::connect(way.world.address).await.is_err() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it still listens");
+    // Sooner than connections are cut: each was told, and nothing was left on it.
+    let stopped = tokio::time::timeout(Duration::from_secs(5), way.world.stopped());
+    assert!(stopped.await.is_ok(), "{} {:?}: it still runs", way.scheme, way.version);
+    assert!(TcpStream::connect(way.world.address).await.is_err(), "it still listens");
 }
 
 /// How long it takes until nothing comes any more.

@@ -33,6 +33,7 @@ pub(crate) struct World {
     pub(crate) wiped: Arc<AtomicUsize>,
     tokens: BTreeMap<&'static str, String>,
     stop: Mutex<Option<oneshot::Sender<()>>>,
+    running: Mutex<Option<tokio::task::JoinHandle<()>>>,
 }
 
 #[derive(Default)]
@@ -130,7 +131,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel();
     #[expect(clippy::disallowed_methods, reason = "the test's runtime ends it")]
-    tokio::spawn(server.run(async {
+    let running = tokio::spawn(server.run(async {
         let _ = stopped.await;
     }));
     // Only the TLS library asks for it; the test talks plain HTTP.
@@ -140,7 +141,8 @@ pub(crate) async fn planned(plan: Plan) -> World {
         .timeout(Duration::from_secs(30))
         .build()
         .expect("a client");
-    World { address, engine, store, client, wiped, tokens, stop: Mutex::new(Some(stop)) }
+    let (stop, running) = (Mutex::new(Some(stop)), Mutex::new(Some(running)));
+    World { address, engine, store, client, wiped, tokens, stop, running }
 }
 
 impl World {
@@ -182,6 +184,12 @@ impl World {
 
     pub(crate) fn stop(&self) {
         drop(self.stop.lock().expect("sound").take());
+    }
+
+    /// All of it has ended.
+    pub(crate) async fn stopped(&self) {
+        let running = self.running.lock().expect("sound").take();
+        running.expect("waited for once").await.expect("it does not panic");
     }
 
     pub(crate) async fn session(&self, who: &str) -> String {

@@ -1,6 +1,7 @@
 //! A bounded queue between async callers and threads that block.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ pub(super) struct Queue<T> {
     room: Semaphore,
     inner: Mutex<Inner<T>>,
     wake: Condvar,
+    /// How many were taken the last time.
+    taken: AtomicUsize,
 }
 
 struct Inner<T> {
@@ -44,7 +47,12 @@ impl<T> Queue<T> {
             asleep: 0,
             worth: 1,
         };
-        Queue { room: Semaphore::new(items_max), inner: Mutex::new(inner), wake: Condvar::new() }
+        Queue {
+            room: Semaphore::new(items_max),
+            inner: Mutex::new(inner),
+            wake: Condvar::new(),
+            taken: AtomicUsize::new(0),
+        }
     }
 
     /// Waits for room. Returns the item if the queue is closed.
@@ -83,6 +91,7 @@ impl<T> Queue<T> {
                 let count = inner.items.len().min(items_max);
                 let items = inner.items.drain(..count).collect();
                 self.room.add_permits(count);
+                self.taken.store(count, Ordering::Relaxed);
                 return Taken::Items(items);
             }
             if inner.is_closed {
@@ -125,6 +134,11 @@ impl<T> Queue<T> {
         }
         inner.worth = 1;
         inner
+    }
+
+    /// How many were taken the last time: how busy whoever takes is.
+    pub(super) fn last_taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -201,7 +215,7 @@ mod tests {
         let queue = Queue::new(4);
         queue.push(1).await.unwrap();
         queue.close();
-        assert_eq!(items(queue.take(9, None)), [1]);
+        assert_eq!((items(queue.take(9, None)), queue.last_taken()), (vec![1], 1));
         assert!(matches!(queue.take(9, None), Taken::Closed));
 
         let queue = Queue::new(4);

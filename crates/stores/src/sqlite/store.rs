@@ -23,7 +23,7 @@ use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
-    /// Spelled out, so that the future keeps nothing of the commit but its place in the queue.
+    /// Spelled out, so that the future has the commit by its address only, until it is in the queue.
     fn commit<'a, 'b>(
         &'a self,
         commit: Commit,
@@ -32,7 +32,7 @@ impl Store for SqliteStore {
         'a: 'b,
     {
         let (reply, answer) = oneshot::channel();
-        let waiting = Waiting::new(commit, reply, self.writes.len());
+        let waiting = Waiting::new(commit, reply, self.writes.last_taken());
         Box::pin(async move {
             if self.writes.push(waiting).await.is_err() {
                 return Err(shutting_down().into());

@@ -56,9 +56,11 @@ impl Writer {
             let patience = has_more_to_do.then_some(self.quiet);
             match self.queue.take_with(BATCH_MAX, patience, company.take()) {
                 Taken::Items(waiting) => {
+                    let told = waiting.len();
                     let jobs: Vec<Job> = waiting.into_iter().filter_map(Waiting::ready).collect();
-                    let told = jobs.len();
-                    self.batch(jobs);
+                    if !jobs.is_empty() {
+                        self.batch(jobs);
+                    }
                     company = self.company(told);
                 }
                 Taken::Idle => self.tidy(),
