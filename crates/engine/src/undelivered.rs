@@ -104,7 +104,7 @@ impl Engine {
 fn begins_alike<'a>(one: &'a str, other: &str) -> &'a str {
     let pairs = one.char_indices().zip(other.chars());
     let differs = pairs.into_iter().find(|((_, left), right)| left != right);
-    &one[..differs.map_or(one.len().min(other.len()), |((at, _), _)| at)]
+    &one[..differs.map_or_else(|| one.len().min(other.len()), |((at, _), _)| at)]
 }
 
 /// Whether no note of this hold is missing among them. They come by key, so nothing is that comes before
