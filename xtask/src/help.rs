@@ -78,7 +78,8 @@ cargo xtask dist
 Builds the program for production: first one that counts which ways its code goes, which the benchmark
 sends along the usual ones; then, with those counts, the one to be used (docs/decisions/0015 says why).
 That takes half an hour on two cores. Needs the toolchain's component llvm-tools, which is added when it
-is missing. Flags in RUSTFLAGS are added; those in cargo's configuration are not. The last line is where the program is.
+is missing. Flags in RUSTFLAGS are added; those in cargo's configuration are not. The last line is where
+the program is.
 
 Example:
   cargo xtask dist";
