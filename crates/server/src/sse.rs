@@ -2,7 +2,10 @@
 //! could pass over an event.
 
 use std::convert::Infallible;
+use std::future::ready;
+use std::mem;
 use std::pin::Pin;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -14,7 +17,7 @@ use domain::hold::HoldChange;
 use domain::id::{CallId, HoldId, MessageId, RunId, SessionId, StreamId};
 use domain::session::Session;
 use engine::{Caller, Error, Follow, Followed, Happening, HoldFilter};
-use futures_util::stream::{Stream, StreamExt as _, unfold};
+use futures_util::stream::{Stream, StreamExt as _, once, unfold};
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -29,6 +32,8 @@ use crate::wire;
 
 /// What one commit makes known is mostly shorter.
 const USUAL_BYTES: usize = 4 << 10;
+/// Too short for a person to notice; a model that is not a script takes longer for its first word.
+const MOMENT: Duration = Duration::from_millis(20);
 
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -58,51 +63,79 @@ pub(crate) enum Scene {
     },
 }
 
+/// What happens in a scene, as it happens.
 pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Response {
-    let Who { caller, credential } = who;
-    let teller = Teller { app: app.clone(), caller, scene, follow, is_over: false };
-    let told =
-        unfold(
-            teller,
-            |mut teller| async move { teller.next().await.map(|bytes| (bytes, teller)) },
-        );
-    let state = Sending {
-        app: app.clone(),
-        credential,
-        told: Box::pin(told),
-        checked: Instant::now(),
-        begun: false,
-        _place: place,
-    };
-    let body = unfold(state, |mut sending| async move {
-        sending.next().await.map(|bytes| (Ok::<_, Infallible>(bytes), sending))
-    });
-    let mut reply = Response::new(Body::from_stream(body));
-    let headers = reply.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Some proxies collect what they pass on unless they are told not to.
-    headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
-    reply
+    Sending::new(app, who, place, follow, scene).reply()
 }
+
+/// The same for a run that has just been asked for. A run that pauses or ends within a moment is told
+/// whole: that it began is nothing that anybody acts on, and by itself it would cost a piece of its own.
+pub(crate) async fn run(
+    app: &App,
+    who: Who,
+    place: Place,
+    follow: Follow,
+    scene: Scene,
+) -> Response {
+    let mut sending = Sending::new(app, who, place, follow, scene);
+    gather(&mut sending.told, &mut sending.opening, tokio::time::sleep(MOMENT)).await;
+    sending.reply()
+}
+
+type Pieces = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
 struct Sending {
     app: App,
     credential: Credential,
-    /// Keeps its place in the log also while a heartbeat is sent.
-    told: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    /// What is sent first.
+    opening: Vec<u8>,
+    /// Keeps its place in the log also while a heartbeat is sent. `None` when all is told.
+    told: Option<Pieces>,
     checked: Instant,
-    begun: bool,
     _place: Place,
 }
 
 impl Sending {
-    async fn next(&mut self) -> Option<Bytes> {
-        if !self.begun {
+    fn new(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Sending {
+        let Who { caller, credential } = who;
+        let teller = Teller { app: app.clone(), caller, scene, follow, is_over: false };
+        let told =
+            unfold(
+                teller,
+                |mut teller| async move { teller.next().await.map(|bytes| (bytes, teller)) },
+            );
+        Sending {
+            app: app.clone(),
+            credential,
             // Something at once, so that everybody on the way knows that the stream stands.
-            self.begun = true;
-            return Some(Bytes::from_static(b": following\n\n"));
+            opening: b": following\n\n".to_vec(),
+            told: Some(Box::pin(told)),
+            checked: Instant::now(),
+            _place: place,
         }
+    }
+
+    fn reply(mut self) -> Response {
+        let opening = Bytes::from(mem::take(&mut self.opening));
+        let body = match self.told {
+            None => Body::from(opening),
+            Some(_) => {
+                let rest = unfold(self, |mut sending| async move {
+                    sending.next().await.map(|bytes| (bytes, sending))
+                });
+                Body::from_stream(once(ready(opening)).chain(rest).map(Ok::<_, Infallible>))
+            }
+        };
+        let mut reply = Response::new(body);
+        let headers = reply.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Some proxies collect what they pass on unless they are told not to.
+        headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
+        reply
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
         let heartbeat = self.app.limits.heartbeat;
         if self.checked.elapsed() >= heartbeat {
             self.checked = Instant::now();
@@ -117,9 +150,30 @@ impl Sending {
         }
         tokio::select! {
             biased;
-            told = self.told.next() => told,
+            told = self.told.as_mut()?.next() => told,
             () = self.app.closing.cancelled() => None,
             () = tokio::time::sleep(heartbeat) => Some(Bytes::from_static(b": still here\n\n")),
+        }
+    }
+}
+
+/// Puts what comes within a moment into the opening.
+async fn gather(
+    told: &mut Option<Pieces>,
+    opening: &mut Vec<u8>,
+    moment: impl Future<Output = ()>,
+) {
+    tokio::pin!(moment);
+    while let Some(pieces) = told
+        && opening.len() < PIECE_BYTES
+    {
+        tokio::select! {
+            biased;
+            piece = pieces.next() => match piece {
+                Some(piece) => opening.extend_from_slice(&piece),
+                None => *told = None,
+            },
+            () = &mut moment => return,
         }
     }
 }
@@ -291,7 +345,51 @@ pub(crate) fn write(piece: &mut Vec<u8>, name: &str, id: Option<u64>, data: &imp
 
 #[cfg(test)]
 mod tests {
+    use std::future;
+
+    use futures_util::stream;
+
     use super::*;
+
+    fn pieces(texts: &[&'static str]) -> impl Stream<Item = Bytes> + Send + use<> {
+        stream::iter(
+            texts.iter().map(|text| Bytes::from_static(text.as_bytes())).collect::<Vec<_>>(),
+        )
+    }
+
+    async fn gathered(told: &mut Option<Pieces>, moment: impl Future<Output = ()>) -> String {
+        let mut opening = Vec::new();
+        gather(told, &mut opening, moment).await;
+        String::from_utf8(opening).expect("text")
+    }
+
+    #[tokio::test]
+    async fn what_ends_within_a_moment_is_told_whole() {
+        let slowly = pieces(&["begun ", "over"]).then(async |piece| {
+            tokio::task::yield_now().await;
+            piece
+        });
+        let mut told: Option<Pieces> = Some(Box::pin(slowly));
+        assert_eq!(gathered(&mut told, future::pending()).await, "begun over");
+        assert!(told.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_goes_on_is_told_after_a_moment_and_nothing_of_it_is_lost() {
+        let (go_on, told_to) = tokio::sync::oneshot::channel::<Bytes>();
+        let late = once(async { told_to.await.expect("more") });
+        let mut told: Option<Pieces> = Some(Box::pin(pieces(&["begun"]).chain(late)));
+        assert_eq!(gathered(&mut told, tokio::task::yield_now()).await, "begun");
+        go_on.send(Bytes::from_static(b"later")).expect("it goes on");
+        assert_eq!(told.expect("more").next().await.as_deref(), Some(&b"later"[..]));
+    }
+
+    #[tokio::test]
+    async fn a_flood_is_not_gathered_for_ever() {
+        let flood = stream::repeat(Bytes::from(vec![b'x'; PIECE_BYTES / 4]));
+        let mut told: Option<Pieces> = Some(Box::pin(flood));
+        assert_eq!(gathered(&mut told, future::pending()).await.len(), PIECE_BYTES);
+    }
 
     #[test]
     fn text_cannot_forge_an_event() {

@@ -38,7 +38,7 @@ pub(crate) async fn say(
     let (session, follow) = app.engine.follow_from_now(id).await?;
     let Said { run, message } = app.engine.say(caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);
-    Ok(sse::stream(&app, who, place, follow, Scene::Run { run, message, current }))
+    Ok(sse::run(&app, who, place, follow, Scene::Run { run, message, current }).await)
 }
 
 /// Whether the caller wants the run's events, and not only word that it was said.

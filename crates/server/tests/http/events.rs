@@ -332,6 +332,25 @@ async fn a_message_can_be_answered_with_the_events_of_its_run() {
 }
 
 #[tokio::test]
+async fn a_run_that_takes_long_is_told_while_it_goes_on() {
+    let world = world().await;
+    let session = world.session("bob").await;
+    let path = format!("/v1/sessions/{session}/messages");
+    let request = world.request("bob", Method::POST, &path).header("accept", "text/event-stream");
+    let asked = request.json(&json!({"text": "think for ever"})).send();
+    let reply = tokio::time::timeout(Duration::from_secs(10), asked).await.expect("no waiting");
+    let mut stream = Stream { reply: reply.expect("a reply"), text: String::new() };
+    let begun = stream.until(|events| names(events).contains(&"run.started")).await;
+    assert!(stream.text.starts_with(": following\n\n"));
+    let run = text(&begun[0].data, "run");
+    let (status, _) = world.post("bob", &format!("/v1/runs/{run}/cancel"), json!({})).await;
+    assert_eq!(status, 200);
+    let over = stream.until(|events| names(events).last() == Some(&"run.cancelled")).await;
+    assert_eq!(names(&stored(&over)).first(), Some(&"run.started"));
+    assert!(!stream.more().await, "that is the end");
+}
+
+#[tokio::test]
 async fn a_silent_stream_breathes_and_ends_with_its_token() {
     let limits = HttpLimits { heartbeat: Duration::from_millis(50), ..HttpLimits::default() };
     let world = planned(Plan { limits, ..Plan::default() }).await;

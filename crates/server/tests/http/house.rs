@@ -116,12 +116,15 @@ impl Model for Obedient {
         &self,
         request: &ModelRequest<'_>,
         deltas: DeltaSink,
-        _: CancellationToken,
+        cancelled: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
         let said = match request.messages.last() {
             Some(ModelMessage::User { text }) => text.clone().into_owned(),
             _ => "Done with it.".into(),
         };
+        if said == "think for ever" {
+            cancelled.cancelled().await;
+        }
         if said.starts_with("fail") {
             return Err(ModelError::Unavailable("told to".into()));
         }
