@@ -34,6 +34,7 @@ mod submit;
 mod timers;
 mod tools;
 mod undelivered;
+mod underway;
 mod watch;
 
 use std::collections::HashMap;
@@ -112,6 +113,7 @@ pub(crate) struct Inner {
     pub(crate) tools: tools::Tools,
     pub(crate) limits: Limits,
     pub(crate) cache: cache::Cache,
+    pub(crate) underway: underway::Underway,
     pub(crate) house: house::HouseCache,
     pub(crate) live: live::Live,
     pub(crate) bus: watch::Bus,
@@ -150,6 +152,7 @@ impl Engine {
             agents,
             tools,
             cache: cache::Cache::new(setup.limits.cached_sessions),
+            underway: underway::Underway::default(),
             limits: setup.limits,
             house: house::HouseCache::default(),
             live: live::Live::default(),

@@ -23,9 +23,6 @@ use crate::{Engine, Error};
 
 /// Commits that are read at a time by whoever was overtaken.
 const NEWER_PAGE: usize = 100;
-/// How often whoever was overtaken looks for what the other one remembers, which is next to nothing
-/// beside reading it from disk.
-const LOOKS_BEFORE_READING: usize = 4;
 
 /// How to keep a reply under an idempotency key, in the same transaction as the change.
 pub struct Keep<'a, T: ?Sized> {
@@ -84,6 +81,7 @@ impl Engine {
         keep: Option<&Keep<'_, Submitted>>,
         looks: &Looks,
     ) -> Result<Submitted, Error> {
+        self.let_pass(id).await;
         let mut session = self.load_session(id).await?;
         for _ in 0..self.0.limits.commit_attempts {
             let house = self.0.house.get();
@@ -192,6 +190,10 @@ impl Engine {
         // By its address, through all that waits for it.
         let commit = Box::new(commit);
         let (stream, leads_to) = (commit.stream, commit.expected + 1);
+        let change = match stream {
+            StreamId::Session(id) => self.0.underway.begin(id),
+            _ => None,
+        };
         let work = async move {
             let written = AssertUnwindSafe(engine.write_now(commit, done)).catch_unwind().await;
             let result = written.unwrap_or_else(|_| {
@@ -200,6 +202,8 @@ impl Engine {
             if result.is_err() {
                 engine.look_again(stream, leads_to);
             }
+            // Whoever waited for it must find what it came to.
+            drop(change);
             result
         };
         self.unstoppable(work).await
@@ -322,14 +326,12 @@ impl Engine {
     /// it where it is found; otherwise only what is new is read.
     async fn newer(&self, session: &Session) -> Result<Arc<Session>, Error> {
         let id = session.id;
-        for _ in 0..LOOKS_BEFORE_READING {
-            let cached = self.0.cache.get(id);
-            if let Some(newer) = cached.filter(|found| found.version > session.version) {
-                return Ok(newer);
-            }
-            // Winner and loser of one transaction are told at the same moment, and the winner may not
-            // have come to it yet.
-            tokio::task::yield_now().await;
+        // Winner and loser of one transaction are told at the same moment, and the winner may not have
+        // come to it yet.
+        self.let_pass(id).await;
+        let cached = self.0.cache.get(id);
+        if let Some(newer) = cached.filter(|found| found.version > session.version) {
+            return Ok(newer);
         }
         let stream = StreamId::Session(id);
         let mut newer = session.clone();

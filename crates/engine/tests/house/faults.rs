@@ -1,7 +1,7 @@
 //! A store that fails: nothing is acknowledged that is not on disk, and nothing runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -38,6 +38,8 @@ enum Fault {
 struct Faulty {
     inner: MemoryStore,
     fault: AtomicU8,
+    /// Commits that were asked for, whatever came of them.
+    asked: AtomicUsize,
     /// After a read of entries.
     seam: Seam,
     /// After a commit.
@@ -72,7 +74,8 @@ impl Seam {
 impl Faulty {
     fn new(node: NodeId) -> Faulty {
         let (seam, late) = (Seam::new(), Seam::new());
-        Faulty { inner: MemoryStore::new(node), fault: AtomicU8::new(0), seam, late }
+        let inner = MemoryStore::new(node);
+        Faulty { inner, fault: AtomicU8::new(0), asked: AtomicUsize::new(0), seam, late }
     }
 
     fn set(&self, fault: Fault) {
@@ -83,6 +86,7 @@ impl Faulty {
 #[async_trait]
 impl Store for Faulty {
     async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         match self.fault.load(Ordering::SeqCst) {
             1 => Err(StoreError::Unavailable("the disk is full".into()).into()),
             2 => {
@@ -423,6 +427,28 @@ async fn i29_a_deadline_whose_commit_was_lost_sight_of_is_kept() {
     };
     tokio::time::timeout(std::time::Duration::from_secs(10), decided).await.expect("it expires");
     assert_eq!(store.inner.hold(hold).await.unwrap().unwrap().state.name(), "expired");
+}
+
+#[tokio::test]
+async fn nobody_decides_on_what_is_just_being_changed() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    store.late.set();
+    let mut answering = std::pin::pin!(world.answer(&world.ana, &hold, approve()));
+    assert!(futures_util::poll!(&mut answering).is_pending(), "nobody knows of it yet");
+    let before = store.asked.load(Ordering::SeqCst);
+    let mut saying = std::pin::pin!(world.say(session, "and then"));
+    assert!(futures_util::poll!(&mut saying).is_pending());
+    assert_eq!(store.asked.load(Ordering::SeqCst), before, "it would be refused");
+    store.late.may_go_on.close();
+    let (answered, ()) = tokio::join!(answering, saying);
+    answered.unwrap();
+    world.over(session).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
