@@ -1,4 +1,4 @@
-//! The way in: load, decide, commit; when somebody else was first, decide again.
+//! The way in: let pass what is on its way, load, decide, commit; when somebody else was first, decide again.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -19,6 +19,7 @@ use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, SessionRow}
 
 use crate::renew::Looks;
 use crate::tools::ToolsNow;
+use crate::underway::Underway;
 use crate::{Engine, Error};
 
 /// Commits that are read at a time by whoever was overtaken.
@@ -190,20 +191,19 @@ impl Engine {
         // By its address, through all that waits for it.
         let commit = Box::new(commit);
         let (stream, leads_to) = (commit.stream, commit.expected + 1);
-        let change = match stream {
-            StreamId::Session(id) => self.0.underway.begin(id),
+        let mut underway = match stream {
+            StreamId::Session(id) => self.0.changing.begin(id),
             _ => None,
         };
         let work = async move {
-            let written = AssertUnwindSafe(engine.write_now(commit, done)).catch_unwind().await;
+            let written = engine.write_now(commit, &mut underway, done);
+            let written = AssertUnwindSafe(written).catch_unwind().await;
             let result = written.unwrap_or_else(|_| {
                 Err(Error::Unavailable("the change could not be made; try again".into()))
             });
             if result.is_err() {
                 engine.look_again(stream, leads_to);
             }
-            // Whoever waited for it must find what it came to.
-            drop(change);
             result
         };
         self.unstoppable(work).await
@@ -213,6 +213,7 @@ impl Engine {
     async fn write_now(
         &self,
         commit: Box<Commit>,
+        underway: &mut Option<Underway>,
         done: impl FnOnce(&Engine, Entry),
     ) -> Result<Written, Error> {
         let (id, stream, expected) = (commit.id, commit.stream, commit.expected);
@@ -252,6 +253,8 @@ impl Engine {
         entry.global = committed.global;
         #[cfg(feature = "failpoints")]
         crate::step::committed(stream, &entry.events);
+        // First, so that whoever can see what it came to has nothing to wait for.
+        drop(underway.take());
         done(self, entry);
         Ok(Written::Done)
     }

@@ -13,62 +13,69 @@ use tokio::sync::futures::OwnedNotified;
 
 use crate::Engine;
 
+/// Many times what a commit takes. A store may take longer with one and have others, and nobody needs to
+/// have waited.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Default)]
-pub(crate) struct Underway(Arc<Mutex<Changes>>);
+pub(crate) struct Changing(Arc<Mutex<Sessions>>);
 
 /// Mostly nobody waits.
-type Changes = IdMap<SessionId, Option<Arc<Notify>>>;
+type Sessions = IdMap<SessionId, Option<Arc<Notify>>>;
 
-/// Over when it is dropped, whatever became of the change.
-pub(crate) struct Change {
-    underway: Underway,
+/// A change, until it is dropped.
+pub(crate) struct Underway {
+    changing: Changing,
     id: SessionId,
 }
 
-impl Underway {
-    /// `None`: there is one already, which has come first and is worth waiting for.
-    pub(crate) fn begin(&self, id: SessionId) -> Option<Change> {
-        match self.changes().entry(id) {
+impl Changing {
+    /// `None`: another one is on its way already, and came first.
+    pub(crate) fn begin(&self, id: SessionId) -> Option<Underway> {
+        match self.sessions().entry(id) {
             Entry::Occupied(_) => None,
             Entry::Vacant(place) => {
                 place.insert(None);
-                Some(Change { underway: self.clone(), id })
+                Some(Underway { changing: self.clone(), id })
             }
         }
     }
 
     /// The end of the change that is on its way now, if there is one. It is heard from here on, and nobody
     /// can end it before the lock is free.
-    fn end(&self, id: SessionId) -> Option<OwnedNotified> {
-        let mut changes = self.changes();
-        Some(changes.get_mut(&id)?.get_or_insert_default().clone().notified_owned())
+    fn end_of(&self, id: SessionId) -> Option<OwnedNotified> {
+        let mut sessions = self.sessions();
+        Some(sessions.get_mut(&id)?.get_or_insert_default().clone().notified_owned())
     }
 
-    fn changes(&self) -> MutexGuard<'_, Changes> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         // Nothing can be half done in there.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Engine {
-    /// Waits for a change that is on its way to this session. Not for long: a store may take its time with
-    /// one and have others, and nobody needs to have waited.
+    /// Waits while changes are on their way to this session; of several who wait each comes to find the
+    /// change of the one before. For a time only, by the engine's clock.
     pub(crate) async fn let_pass(&self, id: SessionId) {
-        if let Some(end) = self.0.underway.end(id) {
-            tokio::select! {
-                biased;
-                () = end => {}
-                () = self.0.clock.sleep(PATIENCE) => {}
+        let Some(first) = self.0.changing.end_of(id) else { return };
+        let all = async {
+            first.await;
+            while let Some(next) = self.0.changing.end_of(id) {
+                next.await;
             }
+        };
+        tokio::select! {
+            biased;
+            () = all => {}
+            () = self.0.clock.sleep(PATIENCE) => {}
         }
     }
 }
 
-impl Drop for Change {
+impl Drop for Underway {
     fn drop(&mut self) {
-        let waiting = self.underway.changes().remove(&self.id).flatten();
+        let waiting = self.changing.sessions().remove(&self.id).flatten();
         if let Some(waiting) = waiting {
             waiting.notify_waiters();
         }
@@ -83,17 +90,17 @@ mod tests {
 
     #[test]
     fn whoever_comes_meanwhile_hears_the_end_and_others_do_not_wait() {
-        let (underway, id) = (Underway::default(), SessionId::new(0, 1));
-        assert!(underway.end(id).is_none());
-        let change = underway.begin(id).expect("the first");
-        assert!(underway.begin(id).is_none(), "the second does not end the first");
+        let (changing, id) = (Changing::default(), SessionId::new(0, 1));
+        assert!(changing.end_of(id).is_none());
+        let underway = changing.begin(id).expect("the first");
+        assert!(changing.begin(id).is_none(), "the second does not end the first");
         let [mut early, late] =
-            [(), ()].map(|()| Box::pin(underway.end(id).expect("it is on its way")));
+            [(), ()].map(|()| Box::pin(changing.end_of(id).expect("it is on its way")));
         assert!((&mut early).now_or_never().is_none());
-        assert!(underway.end(SessionId::new(0, 2)).is_none(), "another session");
-        drop(change);
+        assert!(changing.end_of(SessionId::new(0, 2)).is_none(), "another session");
+        drop(underway);
         assert!(early.now_or_never().is_some());
         assert!(late.now_or_never().is_some(), "also if nobody had looked yet");
-        assert!(underway.changes().is_empty());
+        assert!(changing.sessions().is_empty());
     }
 }

@@ -27,6 +27,9 @@ pub struct HttpLimits {
     /// A comment line on a silent stream, and a look whether its caller is still welcome. The
     /// contract says at least every 25 s; proxies cut what is silent for 30 or 60.
     pub heartbeat: Duration,
+    /// How long the reply to a message waits for its run to pause or end, so that it can be told whole. Too
+    /// short for a person to notice; a model that is not a script takes longer for its first word.
+    pub moment: Duration,
     /// Wrong tokens and codes from one address in a minute. Guessing 256 bits is hopeless anyway:
     /// this keeps the log readable.
     pub failures_per_minute: u32,
@@ -48,6 +51,7 @@ impl Default for HttpLimits {
             streams: 8_192,
             streams_per_caller: 4_096,
             heartbeat: Duration::from_secs(15),
+            moment: Duration::from_millis(20),
             failures_per_minute: 20,
             closing_grace: Duration::from_secs(10),
         }

@@ -3,9 +3,7 @@
 
 use std::convert::Infallible;
 use std::future::ready;
-use std::mem;
 use std::pin::Pin;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -32,8 +30,8 @@ use crate::wire;
 
 /// What one commit makes known is mostly shorter.
 const USUAL_BYTES: usize = 4 << 10;
-/// Too short for a person to notice; a model that is not a script takes longer for its first word.
-const MOMENT: Duration = Duration::from_millis(20);
+/// What every stream begins with.
+const FOLLOWING: &[u8] = b": following\n\n";
 
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -65,11 +63,14 @@ pub(crate) enum Scene {
 
 /// What happens in a scene, as it happens.
 pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Response {
-    Sending::new(app, who, place, follow, scene).reply()
+    let Who { caller, credential } = who;
+    let told = Teller::tell_all(app, caller, follow, scene);
+    // Something at once, so that everybody on the way knows that the stream stands.
+    reply(Sending::body(app, credential, place, FOLLOWING.to_vec(), told))
 }
 
-/// The same for a run that has just been asked for. A run that pauses or ends within a moment is told
-/// whole: that it began is nothing that anybody acts on, and by itself it would cost a piece of its own.
+/// The same for a run that has just been asked for. If it pauses or ends within a moment it is told whole:
+/// that it began is nothing that anybody acts on, and by itself it would cost a piece of its own.
 pub(crate) async fn run(
     app: &App,
     who: Who,
@@ -77,62 +78,69 @@ pub(crate) async fn run(
     follow: Follow,
     scene: Scene,
 ) -> Response {
-    let mut sending = Sending::new(app, who, place, follow, scene);
-    gather(&mut sending.told, &mut sending.opening, tokio::time::sleep(MOMENT)).await;
-    sending.reply()
+    let Who { caller, credential } = who;
+    let told = Teller::tell_all(app, caller, follow, scene);
+    let (opening, rest) = gather(told, tokio::time::sleep(app.limits.moment)).await;
+    reply(match rest {
+        None => Body::from(opening),
+        Some(told) => Sending::body(app, credential, place, opening, told),
+    })
+}
+
+fn reply(body: Body) -> Response {
+    let mut reply = Response::new(body);
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Some proxies collect what they pass on unless they are told not to.
+    headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
+    reply
 }
 
 type Pieces = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
+/// What comes within a moment, and what comes later.
+async fn gather(mut told: Pieces, moment: impl Future<Output = ()>) -> (Vec<u8>, Option<Pieces>) {
+    let mut opening = Vec::with_capacity(USUAL_BYTES);
+    opening.extend_from_slice(FOLLOWING);
+    tokio::pin!(moment);
+    while opening.len() < PIECE_BYTES {
+        tokio::select! {
+            biased;
+            piece = told.next() => match piece {
+                Some(piece) => opening.extend_from_slice(&piece),
+                None => return (opening, None),
+            },
+            () = &mut moment => break,
+        }
+    }
+    (opening, Some(told))
+}
+
 struct Sending {
     app: App,
     credential: Credential,
-    /// What is sent first.
-    opening: Vec<u8>,
-    /// Keeps its place in the log also while a heartbeat is sent. `None` when all is told.
-    told: Option<Pieces>,
+    /// Keeps its place in the log also while a heartbeat is sent.
+    told: Pieces,
     checked: Instant,
     _place: Place,
 }
 
 impl Sending {
-    fn new(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Sending {
-        let Who { caller, credential } = who;
-        let teller = Teller { app: app.clone(), caller, scene, follow, is_over: false };
-        let told =
-            unfold(
-                teller,
-                |mut teller| async move { teller.next().await.map(|bytes| (bytes, teller)) },
-            );
-        Sending {
-            app: app.clone(),
-            credential,
-            // Something at once, so that everybody on the way knows that the stream stands.
-            opening: b": following\n\n".to_vec(),
-            told: Some(Box::pin(told)),
-            checked: Instant::now(),
-            _place: place,
-        }
-    }
-
-    fn reply(mut self) -> Response {
-        let opening = Bytes::from(mem::take(&mut self.opening));
-        let body = match self.told {
-            None => Body::from(opening),
-            Some(_) => {
-                let rest = unfold(self, |mut sending| async move {
-                    sending.next().await.map(|bytes| (bytes, sending))
-                });
-                Body::from_stream(once(ready(opening)).chain(rest).map(Ok::<_, Infallible>))
-            }
-        };
-        let mut reply = Response::new(body);
-        let headers = reply.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // Some proxies collect what they pass on unless they are told not to.
-        headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
-        reply
+    fn body(
+        app: &App,
+        credential: Credential,
+        place: Place,
+        opening: Vec<u8>,
+        told: Pieces,
+    ) -> Body {
+        let (app, checked) = (app.clone(), Instant::now());
+        let sending = Sending { app, credential, told, checked, _place: place };
+        let rest = unfold(sending, |mut sending| async move {
+            sending.next().await.map(|bytes| (bytes, sending))
+        });
+        let opening = once(ready(Bytes::from(opening)));
+        Body::from_stream(opening.chain(rest).map(Ok::<_, Infallible>))
     }
 
     async fn next(&mut self) -> Option<Bytes> {
@@ -150,30 +158,9 @@ impl Sending {
         }
         tokio::select! {
             biased;
-            told = self.told.as_mut()?.next() => told,
+            told = self.told.next() => told,
             () = self.app.closing.cancelled() => None,
             () = tokio::time::sleep(heartbeat) => Some(Bytes::from_static(b": still here\n\n")),
-        }
-    }
-}
-
-/// Puts what comes within a moment into the opening.
-async fn gather(
-    told: &mut Option<Pieces>,
-    opening: &mut Vec<u8>,
-    moment: impl Future<Output = ()>,
-) {
-    tokio::pin!(moment);
-    while let Some(pieces) = told
-        && opening.len() < PIECE_BYTES
-    {
-        tokio::select! {
-            biased;
-            piece = pieces.next() => match piece {
-                Some(piece) => opening.extend_from_slice(&piece),
-                None => *told = None,
-            },
-            () = &mut moment => return,
         }
     }
 }
@@ -187,6 +174,13 @@ struct Teller {
 }
 
 impl Teller {
+    fn tell_all(app: &App, caller: Caller, follow: Follow, scene: Scene) -> Pieces {
+        let teller = Teller { app: app.clone(), caller, scene, follow, is_over: false };
+        Box::pin(unfold(teller, |mut teller| async move {
+            teller.next().await.map(|bytes| (bytes, teller))
+        }))
+    }
+
     /// What is to be sent next. Whatever is known by then goes out at once: each piece costs a system
     /// call here and one at the client.
     async fn next(&mut self) -> Option<Bytes> {
@@ -357,10 +351,9 @@ mod tests {
         )
     }
 
-    async fn gathered(told: &mut Option<Pieces>, moment: impl Future<Output = ()>) -> String {
-        let mut opening = Vec::new();
-        gather(told, &mut opening, moment).await;
-        String::from_utf8(opening).expect("text")
+    fn text(opening: Vec<u8>) -> String {
+        let text = String::from_utf8(opening).expect("text");
+        text.strip_prefix(": following\n\n").expect("the usual beginning").to_owned()
     }
 
     #[tokio::test]
@@ -369,26 +362,28 @@ mod tests {
             tokio::task::yield_now().await;
             piece
         });
-        let mut told: Option<Pieces> = Some(Box::pin(slowly));
-        assert_eq!(gathered(&mut told, future::pending()).await, "begun over");
-        assert!(told.is_none());
+        let (opening, rest) = gather(Box::pin(slowly), future::pending()).await;
+        assert_eq!(text(opening), "begun over");
+        assert!(rest.is_none());
     }
 
     #[tokio::test]
     async fn what_goes_on_is_told_after_a_moment_and_nothing_of_it_is_lost() {
         let (go_on, told_to) = tokio::sync::oneshot::channel::<Bytes>();
         let late = once(async { told_to.await.expect("more") });
-        let mut told: Option<Pieces> = Some(Box::pin(pieces(&["begun"]).chain(late)));
-        assert_eq!(gathered(&mut told, tokio::task::yield_now()).await, "begun");
+        let told = Box::pin(pieces(&["begun"]).chain(late));
+        let (opening, rest) = gather(told, tokio::task::yield_now()).await;
+        assert_eq!(text(opening), "begun");
         go_on.send(Bytes::from_static(b"later")).expect("it goes on");
-        assert_eq!(told.expect("more").next().await.as_deref(), Some(&b"later"[..]));
+        assert_eq!(rest.expect("more").next().await.as_deref(), Some(&b"later"[..]));
     }
 
     #[tokio::test]
     async fn a_flood_is_not_gathered_for_ever() {
         let flood = stream::repeat(Bytes::from(vec![b'x'; PIECE_BYTES / 4]));
-        let mut told: Option<Pieces> = Some(Box::pin(flood));
-        assert_eq!(gathered(&mut told, future::pending()).await.len(), PIECE_BYTES);
+        let (opening, rest) = gather(Box::pin(flood), future::pending()).await;
+        assert_eq!(text(opening).len(), PIECE_BYTES);
+        assert!(rest.is_some());
     }
 
     #[test]

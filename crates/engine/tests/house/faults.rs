@@ -442,11 +442,13 @@ async fn nobody_decides_on_what_is_just_being_changed() {
     let mut answering = std::pin::pin!(world.answer(&world.ana, &hold, approve()));
     assert!(futures_util::poll!(&mut answering).is_pending(), "nobody knows of it yet");
     let before = store.asked.load(Ordering::SeqCst);
-    let mut saying = std::pin::pin!(world.say(session, "and then"));
-    assert!(futures_util::poll!(&mut saying).is_pending());
-    assert_eq!(store.asked.load(Ordering::SeqCst), before, "it would be refused");
+    let mut saying = ["a", "b", "c"].map(|text| Box::pin(world.say(session, text)));
+    for one in &mut saying {
+        assert!(futures_util::poll!(one).is_pending());
+    }
+    assert_eq!(store.asked.load(Ordering::SeqCst), before, "they would be refused");
     store.late.may_go_on.close();
-    let (answered, ()) = tokio::join!(answering, saying);
+    let (answered, _) = tokio::join!(answering, futures_util::future::join_all(saying));
     answered.unwrap();
     world.over(session).await;
 }

@@ -332,6 +332,20 @@ async fn a_message_can_be_answered_with_the_events_of_its_run() {
 }
 
 #[tokio::test]
+async fn a_run_that_pauses_within_the_moment_is_told_whole() {
+    let limits = HttpLimits { moment: Duration::from_secs(30), ..HttpLimits::default() };
+    let world = planned(Plan { limits, ..Plan::default() }).await;
+    let session = world.session("bob").await;
+    let path = format!("/v1/sessions/{session}/messages");
+    let request = world.request("bob", Method::POST, &path).header("accept", "text/event-stream");
+    let reply = request.json(&json!({"text": "call wipe {}"})).send().await.expect("a reply");
+    assert!(reply.headers().contains_key("content-length"), "in one piece");
+    let told = events(&reply.text().await.expect("it ends"));
+    assert_eq!(names(&stored(&told)).first(), Some(&"run.started"));
+    assert_eq!(names(&told).last(), Some(&"run.paused"));
+}
+
+#[tokio::test]
 async fn a_run_that_takes_long_is_told_while_it_goes_on() {
     let world = world().await;
     let session = world.session("bob").await;

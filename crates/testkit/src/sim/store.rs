@@ -127,7 +127,11 @@ impl Store for NodeStore {
             }
             Fate::Fine | Fate::UnknownWritten => {}
         }
-        let committed = self.world.write(self.node, commit)?;
+        let written = self.world.write(self.node, commit);
+        if let Err(CommitError::Conflict { .. }) = written {
+            self.world.inside().fault("commit refused: another was first");
+        }
+        let committed = written?;
         self.wait("reply").await;
         if fate == Fate::UnknownWritten {
             self.world.inside().fault("commit unknown: written");

@@ -22,6 +22,7 @@ pub const FAULTS: &[&str] = &[
     "clocks of nodes differ",
     "commit unknown: written",
     "commit unknown: not written",
+    "commit refused: another was first",
     "store busy",
     "disk full",
     "read failed",
