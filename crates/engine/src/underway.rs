@@ -41,6 +41,13 @@ impl Changing {
         }
     }
 
+    /// Until none is on its way. Of several who wait, each finds the change of the one before.
+    async fn over(&self, id: SessionId) {
+        while let Some(end) = self.end_of(id) {
+            end.await;
+        }
+    }
+
     /// The end of the change that is on its way now, if there is one. It is heard from here on, and nobody
     /// can end it before the lock is free.
     fn end_of(&self, id: SessionId) -> Option<OwnedNotified> {
@@ -55,19 +62,15 @@ impl Changing {
 }
 
 impl Engine {
-    /// Waits while changes are on their way to this session; of several who wait each comes to find the
-    /// change of the one before. For a time only, by the engine's clock.
+    /// Waits while changes are on their way to this session. For a time only, by the engine's clock.
     pub(crate) async fn let_pass(&self, id: SessionId) {
-        let Some(first) = self.0.changing.end_of(id) else { return };
-        let all = async {
-            first.await;
-            while let Some(next) = self.0.changing.end_of(id) {
-                next.await;
-            }
-        };
+        let changing = &self.0.changing;
+        if !changing.sessions().contains_key(&id) {
+            return;
+        }
         tokio::select! {
             biased;
-            () = all => {}
+            () = changing.over(id) => {}
             () = self.0.clock.sleep(PATIENCE) => {}
         }
     }
@@ -102,5 +105,18 @@ mod tests {
         assert!(early.now_or_never().is_some());
         assert!(late.now_or_never().is_some(), "also if nobody had looked yet");
         assert!(changing.sessions().is_empty());
+    }
+
+    #[test]
+    fn of_several_who_wait_each_waits_for_the_one_before() {
+        let (changing, id) = (Changing::default(), SessionId::new(0, 1));
+        let first = changing.begin(id);
+        let mut waiting = Box::pin(changing.over(id));
+        assert!((&mut waiting).now_or_never().is_none());
+        drop(first);
+        let second = changing.begin(id);
+        assert!((&mut waiting).now_or_never().is_none(), "another one has begun");
+        drop(second);
+        assert!(waiting.now_or_never().is_some());
     }
 }
