@@ -61,6 +61,8 @@ impl<'a> Keeper<'a> {
         let Some(order) = self.orders.pop_front() else {
             return self.world.start();
         };
+        // Where it came past tells what it can have begun.
+        let order = format!("trace,{order}");
         let log = Keeper::file(self.world).display().to_string();
         let told = [
             ("HOLDPOINT_FAIL", order.as_str()),

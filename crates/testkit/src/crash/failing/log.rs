@@ -5,9 +5,16 @@ use std::path::Path;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PointLog {
-    /// How often each point was reached, where that was traced.
-    pub(super) reached: BTreeMap<String, u64>,
+    pub(super) reached: BTreeMap<String, Reached>,
     pub(super) acts: Vec<Act>,
+}
+
+/// How often a point was reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached {
+    pub(super) by_all: u64,
+    /// By the one process that came past most often.
+    pub(super) by_one: u64,
 }
 
 /// One order that was carried out.
@@ -24,11 +31,15 @@ impl PointLog {
         PointLog::parse(&std::fs::read_to_string(file).unwrap_or_default())
     }
 
-    fn parse(text: &str) -> PointLog {
+    pub(super) fn parse(text: &str) -> PointLog {
         let mut log = PointLog::default();
         for line in text.lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
-                ["reached", point, _, _] => *log.reached.entry(point.to_owned()).or_default() += 1,
+                ["reached", point, count, _] => {
+                    let reached = log.reached.entry(point.to_owned()).or_default();
+                    reached.by_all += 1;
+                    reached.by_one = reached.by_one.max(count.parse().unwrap_or_default());
+                }
                 [point, act, pid] => log.acts.push(Act {
                     point: point.to_owned(),
                     act: act.to_owned(),
@@ -55,7 +66,7 @@ mod tests {
         let log = PointLog::parse(
             "reached a.b 1 7\nreached a.b 2 7\na.b kill 7\nreached a.b 1 8\na.b kill 9\nx stop 9\n",
         );
-        assert_eq!(log.reached["a.b"], 3);
+        assert_eq!(log.reached["a.b"], Reached { by_all: 3, by_one: 2 });
         assert_eq!((log.did("a.b", "kill"), log.did("x", "stop"), log.did("x", "kill")), (2, 1, 0));
         assert_eq!(log.acts[0], Act { point: "a.b".into(), act: "kill".into(), pid: 7 });
     }

@@ -16,8 +16,9 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::binary::Binary;
 use crate::chance::Chance;
+use log::Reached;
 pub use report::{PointReport, Row};
-use scenario::{Doubt, SCENARIOS, Scenario};
+use scenario::{Doubt, SCENARIOS, Scenario, can_be_in_doubt};
 use trial::{Trial, Tried};
 pub use zombie::Zombie;
 
@@ -130,7 +131,7 @@ impl FailPoints {
         if matches!(point, "writer.before_commit" | "writer.committed") {
             for at in (STARTING + 1..count).take(6) {
                 let order = vec![format!("{point}=error@{at}")];
-                planned.push(plan(order, Some(("error", 1)), Doubt::Never));
+                planned.push(plan(order, Some(("error", 1)), Doubt::May));
             }
         }
         planned
@@ -140,21 +141,23 @@ impl FailPoints {
 fn tracing(scenario: &'static Scenario) -> Planned {
     Planned {
         point: format!("the scenario `{}`", scenario.name),
-        trial: Trial { scenario, orders: vec!["trace".into()] },
+        // Told nothing; it is only watched.
+        trial: Trial { scenario, orders: vec![String::new()] },
         must: None,
         doubt: Doubt::May,
     }
 }
 
-/// The first scenario that comes past a point, and how often. What recovery does is best seen where
+/// The first scenario that comes past a point, and how often one process does. What recovery does is best seen where
 /// there is something to recover.
 fn place(
     point: &str,
-    reached: &BTreeMap<&'static str, BTreeMap<String, u64>>,
+    reached: &BTreeMap<&'static str, BTreeMap<String, Reached>>,
 ) -> Option<(&'static Scenario, u64)> {
     let recovers = point.starts_with("recover.");
     let past = SCENARIOS.iter().filter(|scenario| !recovers || scenario.before.is_some());
-    past.filter_map(|scenario| Some((scenario, *reached.get(scenario.name)?.get(point)?))).next()
+    past.filter_map(|scenario| Some((scenario, reached.get(scenario.name)?.get(point)?.by_one)))
+        .next()
 }
 
 fn told(planned: &Planned, tried: Tried) -> Vec<String> {
@@ -164,7 +167,7 @@ fn told(planned: &Planned, tried: Tried) -> Vec<String> {
     {
         wrong.push(format!("it was never reached: {:?}", tried.log.acts));
     }
-    wrong.extend(planned.doubt.check(tried.in_doubt));
+    wrong.extend(planned.doubt.check(tried.in_doubt, can_be_in_doubt(&tried.log)));
     let kept = tried.kept.map(|kept| format!(" (the data is in {})", kept.display()));
     let at = format!("{} {:?}", planned.point, planned.trial.orders);
     wrong
