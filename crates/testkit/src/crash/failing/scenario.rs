@@ -54,11 +54,11 @@ const LEAVES_DOUBT: [&str; 4] =
 /// got that far elsewhere: a hold that is on disk can be answered, whatever else its turn waits for.
 pub(super) fn can_be_in_doubt(log: &PointLog) -> u64 {
     let reached = |point| log.reached.get(point).map_or(0, |reached| reached.by_all);
-    let killed = |point: &&str| log.did(point, "kill");
+    let killed = |point: &str| log.did(point, "kill");
     // Whoever stands still at this point has not given the order.
-    let ordered = reached("process.spawned").saturating_sub(killed(&"process.spawned"));
+    let ordered = reached("process.spawned").saturating_sub(killed("process.spawned"));
     let unseen = ordered.saturating_sub(reached("process.ended"));
-    unseen + LEAVES_DOUBT.iter().map(|point| killed(&point)).sum::<u64>()
+    unseen + LEAVES_DOUBT.iter().map(|point| killed(point)).sum::<u64>()
 }
 
 /// Whether a person must be asked what really happened.
