@@ -12,10 +12,14 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     if words.first().is_some_and(|word| word == "--profile") {
         return profile::run(here);
     }
-    // Nobody waits half an hour for figures that count for nothing.
-    let in_a_hurry = words.iter().any(|word| ["--quick", "--help", "-h"].contains(&word.as_str()));
-    let folder = match in_a_hurry {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
+    if has(&["--help", "-h", "--dry-run"]) {
+        return talk(here, words);
+    }
+    // Nobody waits half an hour for figures that count for nothing, or to hear of a slip of the pen.
+    let folder = match has(&["--quick"]) {
         true => released(here)?,
+        false if !talk(here, &[words, &["--dry-run".to_owned()]].concat())? => return Ok(false),
         false => dist::program_and_benchmark(here)?,
     };
     let finished = Job::new(folder.join("bench"))
@@ -25,6 +29,17 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
         .limit_minutes(60)
         .run()?;
     Ok(finished.success)
+}
+
+/// Lets the benchmark speak, which measures nothing: the build of the tests will do.
+fn talk(here: &Checkout, words: &[String]) -> Result<bool> {
+    let built = Job::cargo()
+        .args(["build", "--quiet", "--workspace", "--bin", "bench"])
+        .within(&here.root)
+        .limit_minutes(30)
+        .run()?;
+    ensure!(built.success, "the benchmark cannot be built; see above");
+    Ok(Job::new(here.built.join("bench")).args(words).within(&here.root).run()?.success)
 }
 
 /// The benchmark, and the real program, which some measures start.

@@ -90,7 +90,7 @@ cargo xtask bench --profile
 
 Builds the benchmark and the program as `cargo xtask dist` does (about half an hour on two cores, and again
 when something has changed), and hands the benchmark the arguments as they are. With `--quick` a release
-build has to do.
+build has to do, and with `--help` or `--dry-run` that of the tests.
 
   --profile  samples the two hottest paths with `perf` instead, and writes flame graphs and lists
              of functions to docs/profiles; installs inferno into .tools when it is missing

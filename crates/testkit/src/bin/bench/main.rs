@@ -29,6 +29,8 @@ mod platforms;
 mod policy;
 mod report;
 
+use std::process::ExitCode;
+
 use options::Options;
 use report::Report;
 
@@ -36,15 +38,34 @@ use report::Report;
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// With as many threads as the program has.
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    holdpoint::threads::runtime()?.block_on(run())
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let options = match Options::parse(&words) {
+        Ok(options) => options,
+        Err(why) => {
+            eprintln!("bench: {why}");
+            return ExitCode::from(2);
+        }
+    };
+    let ended = holdpoint::threads::runtime()
+        .map_err(Into::into)
+        .and_then(|runtime| runtime.block_on(run(options)));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-async fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let options = Options::parse(&words)?;
+async fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     if options.help {
         println!("{}", options::HELP);
+        return Ok(());
+    }
+    if options.dry_run {
+        println!("{}", options.wanted().join(" "));
         return Ok(());
     }
     let time = options.time();

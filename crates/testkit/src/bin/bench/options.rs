@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 pub(crate) const HELP: &str = "\
-cargo xtask bench [--quick] [--json] [--only NAME…] [--at-once N] [--million] [--page]
+cargo xtask bench [--quick] [--json] [--only NAME…] [--at-once N] [--million] [--page] [--dry-run]
 
 Measures what Holdpoint does on this machine, with everything durable, and says for each figure
 whether it is what it must be. The last lines of the table are the misses, if there are any.
@@ -15,6 +15,7 @@ whether it is what it must be. The last lines of the table are the misses, if th
   --at-once N  cycle and http with so many clients instead of 1 and then 64
   --million    pending: 1,000,000 holds after the 100,000
   --page       also puts the figures into docs/benchmarks.md, in the place of older ones
+  --dry-run    says what would be measured, and measures nothing
 
 Examples:
   cargo xtask bench
@@ -33,6 +34,7 @@ pub(crate) struct Options {
     pub(crate) help: bool,
     pub(crate) million: bool,
     pub(crate) page: bool,
+    pub(crate) dry_run: bool,
     at_once: Option<usize>,
     only: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Options {
             help: false,
             million: false,
             page: false,
+            dry_run: false,
             at_once: None,
             only: Vec::new(),
         };
@@ -56,6 +59,7 @@ impl Options {
                 "--help" | "-h" => options.help = true,
                 "--million" => options.million = true,
                 "--page" => options.page = true,
+                "--dry-run" => options.dry_run = true,
                 "--at-once" => {
                     let number = words.next().and_then(|word| word.parse().ok());
                     options.at_once = Some(number.ok_or("`--at-once` needs a number")?);
@@ -82,6 +86,11 @@ impl Options {
 
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
+    }
+
+    /// What is measured, one after the other.
+    pub(crate) fn wanted(&self) -> Vec<&'static str> {
+        NAMES.into_iter().filter(|name| self.wants(name)).collect()
     }
 
     /// How many clients, one after the other.
