@@ -50,6 +50,6 @@ pub const REPLIES_ON_DISK_MS: u64 = 7 * REPLIES_KEPT_MS;
 pub(crate) const UNDELIVERED_KEPT_MS: u64 = 31 * 24 * 3_600_000;
 /// Places that are told of one hold. More would tell nobody more.
 pub(crate) const UNDELIVERED_SHOWN: usize = 100;
-/// Such places that are read for all holds of a page at once: a few for each of 50. Where there are more, a
-/// hold is looked up by itself.
+/// Such places that are read for all holds of a page at once: one for each hold of the longest page. Where
+/// there are more, a hold is looked up by itself.
 pub(crate) const UNDELIVERED_AT_ONCE: usize = 200;

@@ -143,6 +143,8 @@ async fn a_frozen_house_takes_answers_and_starts_nothing() {
     world.engine.freeze(&root, "incident").await.unwrap();
     world.answer(&world.ana, &hold, approve()).await.unwrap();
     assert_eq!(world.hold(hold.id).await.state.name(), "approved");
+    let waiting = world.get(session).await;
+    assert_eq!(waiting.calls.values().next().unwrap().attempts, 0, "it was started");
     assert!(world.witness.arguments().is_empty());
     world.engine.thaw(&root).await.unwrap();
     world.over(session).await;
