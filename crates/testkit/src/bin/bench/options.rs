@@ -6,7 +6,8 @@ pub(crate) const HELP: &str = "\
 cargo xtask bench [--quick] [--json] [--only NAME…] [--at-once N] [--million] [--page] [--dry-run]
 
 Measures what Holdpoint does on this machine, with everything durable, and says for each figure
-whether it is what it must be. The last lines of the table are the misses, if there are any.
+whether it is what it must be. The last lines of the table are the misses, if there are any; then
+the exit code is 1, except with --quick.
 
   --quick      seconds instead of minutes; for seeing that it works, not for figures
   --json       JSON lines instead of a table

@@ -35,9 +35,12 @@ pub(crate) fn write(rows: Vec<Value>, scratch: &Path) -> Result<(), Box<dyn std:
     let old = std::fs::read_to_string(&lines).unwrap_or_default();
     let mut kept: Vec<Value> = old.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     let (commit, date) = (machine::commit(), machine::today());
-    for mut row in std::iter::once(machine::describe(scratch)).chain(rows) {
+    let machine = machine::describe(scratch);
+    let processor = machine["processor"].clone();
+    for mut row in std::iter::once(machine).chain(rows) {
         row["commit"] = commit.clone().into();
         row["date"] = date.clone().into();
+        row["processor"] = processor.clone();
         let same =
             |old: &&mut Value| old["measure"] == row["measure"] && old["what"] == row["what"];
         match kept.iter_mut().find(same) {
@@ -78,14 +81,20 @@ fn tables(rows: &[Value]) -> Result<String, std::fmt::Error> {
     for (measure, title) in TABLES {
         let rows: Vec<&Value> = rows.iter().filter(|row| row["measure"] == measure).collect();
         let Some(first) = rows.first() else { continue };
+        let origin = |row: &Value| ["commit", "date", "processor"].map(|key| word(row, key));
         writeln!(text, "### {title}\n")?;
         writeln!(text, "Commit {}, {}.\n", word(first, "commit"), word(first, "date"))?;
         writeln!(text, "| | figure | must | aim | verdict |\n|---|--:|--:|--:|---|")?;
-        for row in rows {
+        for row in &rows {
             let figure = number(row["figure"].as_f64().unwrap_or(f64::NAN));
             let unit = word(row, "unit");
-            let [what, must, aim, verdict] =
+            let [mut what, must, aim, verdict] =
                 ["what", "must", "aim", "verdict"].map(|key| word(row, key));
+            // Measures can be taken one at a time: not all figures need to be of the same day.
+            if origin(row) != origin(first) {
+                let [commit, date, processor] = origin(row);
+                write!(what, " (commit {commit}, {date}, {processor})")?;
+            }
             writeln!(
                 text,
                 "| {what} | {} | {must} | {aim} | {verdict} |",
@@ -96,6 +105,7 @@ fn tables(rows: &[Value]) -> Result<String, std::fmt::Error> {
     }
     Ok(text)
 }
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -112,5 +122,29 @@ mod tests {
         assert!(written.contains("| idle, CPU | 0.250 % | ≤ 0.5 |  | met |"), "{written}");
         assert!(!written.contains("old"));
         assert!(replaced("no marks", "").is_err());
+    }
+
+    #[test]
+    fn a_figure_of_another_day_says_so() {
+        let row = |what: &str, commit: &str, date: &str| {
+            json!({"measure": "idle", "what": what, "figure": 1.0, "unit": "%", "commit": commit,
+                "date": date, "processor": "X"})
+        };
+        let rows = [row("a", "abc", "2026-01-02"), row("b", "abd", "2026-01-03")];
+        let text = tables(&rows).unwrap();
+        assert!(text.contains("Commit abc, 2026-01-02."), "{text}");
+        assert!(text.contains("| a | 1.00 % |"), "{text}");
+        assert!(text.contains("| b (commit abd, 2026-01-03, X) | 1.00 % |"), "{text}");
+    }
+
+    #[test]
+    fn the_page_says_what_its_lines_say() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let read = |name: &str| std::fs::read_to_string(docs.join(name)).unwrap();
+        let lines = read("benchmarks.jsonl");
+        let rows: Vec<Value> =
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let page = read("benchmarks.md");
+        assert_eq!(replaced(&page, &tables(&rows).unwrap()).unwrap(), page);
     }
 }

@@ -137,13 +137,15 @@ impl Report {
         }
     }
 
-    pub(crate) fn end(self) -> Vec<Value> {
+    /// All figures, and how many of them are not what they must be.
+    pub(crate) fn end(self) -> (Vec<Value>, usize) {
         let rows = self.rows.into_inner();
         let missed = |row: &&Row| row.goal.as_ref().is_some_and(|goal| goal.misses(row.figure));
-        for row in rows.iter().filter(missed).filter(|_| !self.json) {
+        let missed: Vec<&Row> = rows.iter().filter(missed).collect();
+        for row in missed.iter().filter(|_| !self.json) {
             println!("missed: {} ({} {})", row.what, number(row.figure), row.unit);
         }
-        rows.iter().map(Row::json).collect()
+        (rows.iter().map(Row::json).collect(), missed.len())
     }
 }
 
