@@ -9,18 +9,22 @@ use crate::job::Job;
 use crate::{dist, profile};
 
 pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    if words.first().is_some_and(|word| word == "--profile") {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
+    if has(&["--profile"]) {
+        ensure!(words.len() == 1, "`--profile` stands alone: it samples the two hottest paths");
         return profile::run(here);
     }
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
     if has(&["--help", "-h", "--dry-run"]) {
-        return talk(here, words);
+        return Ok(talk(here)?.args(words).run()?.success);
     }
     // Nobody waits half an hour for figures that count for nothing, or to hear of a slip of the pen.
     let folder = match has(&["--quick"]) {
         true => released(here)?,
-        false if !talk(here, &[words, &["--dry-run".to_owned()]].concat())? => return Ok(false),
-        false => dist::program_and_benchmark(here)?,
+        false => {
+            let heard = talk(here)?.args(words).args(["--dry-run"]).keep(|_| true).quiet().run()?;
+            ensure!(heard.success, "{}", heard.kept.join("\n"));
+            dist::program_and_benchmark(here)?
+        }
     };
     let finished = Job::new(folder.join("bench"))
         .args(words)
@@ -31,15 +35,15 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     Ok(finished.success)
 }
 
-/// Lets the benchmark speak, which measures nothing: the build of the tests will do.
-fn talk(here: &Checkout, words: &[String]) -> Result<bool> {
+/// The benchmark for a word that measures nothing: the build of the tests will do.
+fn talk(here: &Checkout) -> Result<Job> {
     let built = Job::cargo()
         .args(["build", "--quiet", "--workspace", "--bin", "bench"])
         .within(&here.root)
         .limit_minutes(30)
         .run()?;
     ensure!(built.success, "the benchmark cannot be built; see above");
-    Ok(Job::new(here.built.join("bench")).args(words).within(&here.root).run()?.success)
+    Ok(Job::new(here.built.join("bench")).within(&here.root))
 }
 
 /// The benchmark, and the real program, which some measures start.

@@ -113,7 +113,7 @@ impl<'a> Yard<'a> {
             // Nobody should take it for the real one.
             fs::rename(self.built().join(name), home.join(name)).context(name)?;
         }
-        println!("The benchmark's short version runs, so that there is something to count.");
+        eprintln!("The benchmark's short version runs, so that there is something to count.");
         let taught = Job::new(home.join("bench"))
             .args(["--quick", "--only"])
             .args(LESSON)

@@ -1,7 +1,8 @@
 //! Runs one foreign program: shows its output while it works, keeps the lines that matter, and ends
 //! it with everything that it started when it takes too long.
 //!
-//! It never reads from the terminal and never runs two programs at once.
+//! It never reads from the terminal and never runs two programs at once. What it says itself goes to
+//! standard error: standard output is for results, which another program may read.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -30,6 +31,7 @@ pub(crate) struct Job {
     limit: Duration,
     keep: fn(&str) -> bool,
     quiet: bool,
+    aside: bool,
 }
 
 pub(crate) struct Finished {
@@ -49,7 +51,13 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        Job { command, limit: Duration::from_secs(600), keep: |_| false, quiet: false }
+        Job {
+            command,
+            limit: Duration::from_secs(600),
+            keep: |_| false,
+            quiet: false,
+            aside: false,
+        }
     }
 
     /// The cargo that runs us, so that a chosen toolchain stays chosen.
@@ -90,9 +98,15 @@ impl Job {
         self
     }
 
+    /// For work on the way to a result: all that it says goes to standard error.
+    pub(crate) fn aside(mut self) -> Self {
+        self.aside = true;
+        self
+    }
+
     pub(crate) fn run(mut self) -> Result<Finished> {
         if !self.quiet {
-            println!("$ {}", shown(&self.command));
+            eprintln!("$ {}", shown(&self.command));
         }
         let mut child = self
             .command
@@ -108,7 +122,12 @@ impl Job {
         let mut readers = 0;
         if let Some(out) = child.stdout.take() {
             readers += 1;
-            follow(out, (!self.quiet).then(std::io::stdout), self.keep, send.clone());
+            let shown: Option<Box<dyn Write + Send>> = match (self.quiet, self.aside) {
+                (true, _) => None,
+                (false, true) => Some(Box::new(std::io::stderr())),
+                (false, false) => Some(Box::new(std::io::stdout())),
+            };
+            follow(out, shown, self.keep, send.clone());
         }
         if let Some(err) = child.stderr.take() {
             readers += 1;

@@ -20,7 +20,7 @@ pub(super) enum Verdict {
 }
 
 pub(super) fn run(workshop: &Workshop, mutant: &Mutant) -> Result<Verdict> {
-    println!("\n== {}: {}", mutant.name, mutant.breaks);
+    eprintln!("\n== {}: {}", mutant.name, mutant.breaks);
     workshop.with(mutant, || {
         let tests = Tests::of(mutant);
         if !tests.build(workshop)? {

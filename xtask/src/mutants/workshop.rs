@@ -71,7 +71,11 @@ impl Workshop {
     }
 
     pub(super) fn cargo(&self) -> Job {
-        Job::cargo().within(&self.tree).env("CARGO_TARGET_DIR", &self.target).limit_minutes(20)
+        Job::cargo()
+            .within(&self.tree)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .limit_minutes(20)
+            .aside()
     }
 }
 
