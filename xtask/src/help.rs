@@ -12,7 +12,7 @@ cargo xtask <command>: checks, set-up and tests of this repository
   web      build the web page and refresh web/dist
   dist     the program as it goes to production
   bench    the benchmark of that program
-  torture  crashes of the real program, as many as you like
+  torture  kills, power cuts and simulated stories, as many as you like
   fuzz     hostile bytes for every parser, under libFuzzer
   mutants  break promises on purpose, and see the tests notice
 
@@ -133,14 +133,15 @@ Examples:
   cargo xtask mutants no-fence expiry-allows";
 
 const TORTURE: &str = "\
-cargo xtask torture [--kills N] [--cuts N] [--seeds N] [ARGS…]
+cargo xtask torture [--kills N] [--cuts N] [--points] [--seeds N] [ARGS…]
 
-Builds the real program and kills or stops it at random moments, N times over, or cuts its power; or
-plays so many simulated stories. Checks that nothing acknowledged was lost and nothing ran twice;
+Builds the real program and kills or stops it at random moments, N times over, or cuts its power, or
+kills it at every fail point; or plays so many simulated stories. Checks that nothing acknowledged was lost and nothing ran twice;
 prints what was hit, and the bound by the rule of three.
 
 Examples:
   cargo xtask torture --kills 1000
+  cargo xtask torture --points execute.
   cargo xtask torture --seeds 100000
   cargo xtask torture --help            all of its options";
 

@@ -4,13 +4,19 @@ use anyhow::{Result, ensure};
 
 use crate::checkout::Checkout;
 use crate::job::Job;
+use crate::test;
 
 const RELEASE: &str = "--release";
+/// This needs the program with fail points in it.
+const POINTS: &str = "--points";
 /// Ten thousand kills take about an hour and a half.
 const MINUTES: u64 = 24 * 60;
 
 pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     let release = words.iter().any(|word| word == RELEASE);
+    if words.iter().any(|word| word == POINTS) {
+        test::failing_binary(here, release.then_some(RELEASE))?;
+    }
     let built = Job::cargo()
         .args(["build", "--workspace", "--bin", "holdpoint", "--bin", "torture"])
         .args(release.then_some(RELEASE))

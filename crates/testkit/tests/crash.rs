@@ -13,26 +13,7 @@ async fn crash_at_random_moments_loses_nothing_and_runs_nothing_twice() {
     eprintln!("{report}");
     assert!(report.wrong.is_empty(), "{report}");
     assert_eq!(report.killed.kills, crash.kills);
-    // A test in which nothing happened would pass, too.
-    assert!(report.counts.answers >= crash.kills, "too little was answered\n{report}");
-    assert!(report.executions >= crash.kills / 2, "too little was run\n{report}");
-    if crash.kills >= 100 {
-        for phase in [
-            "thinking about a message",
-            "waiting for an answer",
-            "executing, no effect yet",
-            "executing, effect done",
-            "starting",
-        ] {
-            assert!(report.killed.phases.contains_key(phase), "no kill hit `{phase}`\n{report}");
-        }
-        assert!(report.in_doubt > 0, "no call was left in doubt\n{report}");
-        assert!(report.changes > 0, "no database was changed\n{report}");
-        assert!(report.callbacks > 0, "nobody was called back\n{report}");
-        let killed = &report.killed;
-        assert!(killed.stops > killed.killed_stopped, "no server woke up again\n{report}");
-        assert!(killed.killed_stopped > 0 && killed.refused > 0, "too few were stopped\n{report}");
-    }
+    assert_eq!(report.unproved(), Vec::<String>::new(), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -47,7 +47,7 @@ pub(crate) fn doc(here: &Checkout) -> Result<Tally> {
 
 pub(crate) fn crash(here: &Checkout) -> Result<Tally> {
     ensure!(has_crash(here), "testkit has no test target `crash`");
-    failing_binary(here)?;
+    failing_binary(here, None)?;
     one_target(here, CRASH, "crash", &[])
 }
 
@@ -84,10 +84,11 @@ pub(crate) fn binary(here: &Checkout) -> Result<PathBuf> {
 
 /// The program with fail points, which the crash tests find beside themselves. The whole workspace,
 /// so that only our own crates are built again for it.
-fn failing_binary(here: &Checkout) -> Result<()> {
+pub(crate) fn failing_binary(here: &Checkout, release: Option<&str>) -> Result<()> {
     let built = Job::cargo()
         .args(["build", "--workspace", "--features", "testkit/failpoints"])
         .args(["--bin", "holdpoint-failing"])
+        .args(release)
         .within(&here.root)
         .limit_minutes(30)
         .run()?;

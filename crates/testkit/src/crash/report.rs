@@ -47,6 +47,46 @@ impl Report {
     }
 }
 
+/// From so many kills on everything that can be hit is hit.
+const ENOUGH_KILLS: u64 = 100;
+/// What a kill must have come upon, over all of them.
+const PHASES: [&str; 5] = [
+    "thinking about a message",
+    "waiting for an answer",
+    "executing, no effect yet",
+    "executing, effect done",
+    "starting",
+];
+
+impl Report {
+    /// What there was too little of. A test in which nothing happened would find nothing wrong, too.
+    pub fn unproved(&self) -> Vec<String> {
+        let killed = &self.killed;
+        let kills = killed.kills;
+        let mut demands = vec![
+            ("an answer for each kill", self.counts.answers >= kills),
+            ("an execution for every second kill", self.executions >= kills / 2),
+        ];
+        if kills >= ENOUGH_KILLS {
+            demands.extend([
+                ("a call in doubt", self.in_doubt > 0),
+                ("a change of a database", self.changes > 0),
+                ("a callback", self.callbacks > 0),
+                (
+                    "a server that was stopped and woke up again",
+                    killed.stops > killed.killed_stopped,
+                ),
+                ("a server that was killed while it was stopped", killed.killed_stopped > 0),
+                ("a second server that was refused", killed.refused > 0),
+            ]);
+            let hit = |phase: &'static str| (phase, killed.phases.contains_key(phase));
+            demands.extend(PHASES.map(hit));
+        }
+        let lacking = demands.into_iter().filter(|(_, met)| !met);
+        lacking.map(|(what, _)| format!("there was too little of: {what}")).collect()
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { messages, answers, lost, repeats, contradictions, .. } = self.counts;
@@ -94,5 +134,22 @@ impl fmt::Display for Report {
             Some(folder) => writeln!(f, "the data is in {}", folder.display()),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kills_in_which_nothing_happened_prove_nothing() {
+        let mut report = Report::default();
+        report.killed.kills = 4;
+        assert_eq!(report.unproved().len(), 2);
+        (report.counts.answers, report.executions) = (4, 2);
+        assert_eq!(report.unproved(), Vec::<String>::new());
+        report.killed.kills = 200;
+        (report.counts.answers, report.executions) = (200, 100);
+        assert_eq!(report.unproved().len(), 6 + PHASES.len());
     }
 }

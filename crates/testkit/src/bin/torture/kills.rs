@@ -4,6 +4,7 @@ use serde_json::json;
 use testkit::chance::Chance;
 use testkit::crash::{Crash, Killed, Phases, Report};
 
+use crate::bound::bound;
 use crate::wish::Wish;
 
 /// A world that lives longer only makes its checks slower.
@@ -22,6 +23,7 @@ struct Sum {
     executions: u64,
     in_doubt: u64,
     wrong: u64,
+    unproved: u64,
     phases: Phases,
 }
 
@@ -35,12 +37,15 @@ pub(crate) async fn run(wish: &Wish) -> bool {
         let kills = KILLS_PER_WORLD.min(wish.kills - sum.kills);
         let tell: Option<fn(&Killed)> = if wish.json { None } else { Some(sign_of_life) };
         let report = Crash { kills, seed, tell }.run().await;
+        let unproved = report.unproved();
         if wish.json {
-            println!("{}", world(&report));
+            println!("{}", world(&report, &unproved));
         } else {
             println!("{report}");
+            unproved.iter().for_each(|what| println!("{what}"));
         }
         let fatal = report.killed.kills < kills;
+        sum.unproved += unproved.len() as u64;
         sum.take(report);
         if fatal {
             break;
@@ -52,7 +57,7 @@ pub(crate) async fn run(wish: &Wish) -> bool {
     } else {
         sum.print();
     }
-    sum.wrong == 0
+    sum.wrong + sum.unproved == 0
 }
 
 fn sign_of_life(killed: &Killed) {
@@ -61,13 +66,13 @@ fn sign_of_life(killed: &Killed) {
     }
 }
 
-fn world(report: &Report) -> serde_json::Value {
+fn world(report: &Report, unproved: &[String]) -> serde_json::Value {
     json!({"seed": report.seed, "kills": report.killed.kills, "stops": report.killed.stops,
         "refused": report.killed.refused, "sessions": report.counts.sessions,
         "messages": report.counts.messages, "answers": report.counts.answers,
         "executions": report.executions, "changes": report.changes, "callbacks": report.callbacks,
         "in_doubt": report.in_doubt, "commits": report.commits, "phases": report.killed.phases,
-        "wrong": report.wrong})
+        "wrong": report.wrong, "unproved": unproved})
 }
 
 impl Sum {
@@ -88,8 +93,8 @@ impl Sum {
     fn json(&self) -> serde_json::Value {
         json!({"worlds": self.worlds, "kills": self.kills, "stops": self.stops,
             "refused": self.refused, "answers": self.answers, "executions": self.executions,
-            "in_doubt": self.in_doubt, "phases": self.phases, "wrong": self.wrong,
-            "bound_per_kill": bound(self.kills, self.wrong)})
+            "in_doubt": self.in_doubt, "phases": self.phases, "wrong": self.wrong, "unproved": self.unproved,
+            "bound_per_kill": bound(self.kills, self.wrong + self.unproved)})
     }
 
     fn print(&self) {
@@ -101,29 +106,12 @@ impl Sum {
         for (phase, hits) in &self.phases {
             println!("  {hits:7}  {phase}");
         }
-        match bound(self.kills, self.wrong) {
+        match bound(self.kills, self.wrong + self.unproved) {
             Some(bound) => println!(
                 "0 of {} kills lost or doubled anything: with 95 % confidence fewer than {bound:.2e} per kill",
                 self.kills
             ),
-            None => println!("wrong: {}; see above", self.wrong),
+            None => println!("wrong: {}, unproved: {}; see above", self.wrong, self.unproved),
         }
-    }
-}
-
-/// The rule of three: after `kills` without a failure, the rate is below this with 95 % confidence.
-fn bound(kills: u64, wrong: u64) -> Option<f64> {
-    (wrong == 0 && kills > 0).then(|| 3.0 / kills as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rule_of_three() {
-        assert_eq!(bound(300, 0), Some(0.01));
-        assert_eq!(bound(300, 1), None);
-        assert_eq!(bound(0, 0), None);
     }
 }

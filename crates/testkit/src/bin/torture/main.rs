@@ -2,8 +2,10 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
+mod bound;
 mod cuts;
 mod kills;
+mod points;
 mod seeds;
 mod wish;
 
@@ -31,5 +33,9 @@ async fn main() -> ExitCode {
         || std::thread::scope(|scope| scope.spawn(|| seeds::run(&wish)).join()).unwrap_or(false);
     let cuts = wish.cuts == 0 || cuts::run(&wish).await;
     let kills = wish.kills == 0 || kills::run(&wish).await;
-    if seeds && cuts && kills { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let points = match &wish.points {
+        Some(only) => points::run(&wish, only).await,
+        None => true,
+    };
+    if seeds && cuts && kills && points { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -41,15 +41,20 @@ pub struct FailPoints {
     pub only: String,
 }
 
+impl Default for FailPoints {
+    fn default() -> FailPoints {
+        FailPoints { seed: Chance::fresh_seed(), at_once: 4, sweep: 6, only: String::new() }
+    }
+}
+
 impl FailPoints {
     /// The settings of the environment: `HOLDPOINT_POINTS` and `HOLDPOINT_SEED`.
     pub fn from_env() -> FailPoints {
         let seed = std::env::var("HOLDPOINT_SEED").ok();
         FailPoints {
             seed: seed.map_or_else(Chance::fresh_seed, |seed| seed.parse().expect("a number")),
-            at_once: 4,
-            sweep: 6,
             only: std::env::var("HOLDPOINT_POINTS").unwrap_or_default(),
+            ..FailPoints::default()
         }
     }
 }
