@@ -9,7 +9,7 @@ type Step = (fn(&Event) -> bool, [&'static str; 2]);
 
 /// What only such a commit has in it, and the points before and after it. The first that fits names
 /// a commit: a turn whose call a rule allows has a start in it, too.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     (
         |event| matches!(event, Event::SessionOpened { .. }),
         ["session.before_commit", "session.committed"],
@@ -40,6 +40,10 @@ const STEPS: [Step; 9] = [
         |event| matches!(event, Event::RunStarted { .. }),
         ["message.before_commit", "message.committed"],
     ),
+    (
+        |event| matches!(event, Event::HoldUpdated { .. }),
+        ["change.before_commit", "change.committed"],
+    ),
 ];
 
 pub(crate) fn before_commit(stream: StreamId, events: &[Event]) {
@@ -52,7 +56,7 @@ pub(crate) fn committed(stream: StreamId, events: &[Event]) {
 
 fn reach(stream: StreamId, events: &[Event], which: usize) {
     let points = match stream {
-        StreamId::House => None,
+        StreamId::House => Some(["house.before_commit", "house.committed"]),
         StreamId::Outside(_) => Some(["outside.before_commit", "outside.committed"]),
         StreamId::Session(_) => {
             STEPS.iter().find(|(is, _)| events.iter().any(is)).map(|(_, points)| *points)

@@ -48,6 +48,7 @@ pub enum Errand {
     /// A hold from outside.
     Ask,
     Answer,
+    Claim,
 }
 
 impl Errand {
@@ -57,6 +58,7 @@ impl Errand {
             Errand::Say => "message",
             Errand::Ask => "outside hold",
             Errand::Answer => "answer",
+            Errand::Claim => "claim",
         }
     }
 }
@@ -67,6 +69,7 @@ pub struct Counts {
     pub sessions: u64,
     pub messages: u64,
     pub answers: u64,
+    pub claims: u64,
     /// Connections that broke before an answer came.
     pub lost: u64,
     /// Answers that were sent again, and others that tried to change a decision.

@@ -23,6 +23,10 @@ pub const POINTS: &[(&str, &str)] = &[
     ("again.committed", "another attempt is on disk, and nobody knows"),
     ("outside.before_commit", "an outside hold, or its end, is about to be written"),
     ("outside.committed", "an outside hold, or its end, is on disk, and nobody knows"),
+    ("change.before_commit", "a claim, a vote or an edit is about to be written"),
+    ("change.committed", "a claim, a vote or an edit is on disk, and nobody knows"),
+    ("house.before_commit", "a token, a freeze or a new policy is about to be written"),
+    ("house.committed", "a token, a freeze or a new policy is on disk, and nobody knows"),
     // Inside the writer.
     ("writer.before_commit", "a transaction is whole, and COMMIT is next"),
     ("writer.before_intent", "the same, for one that lets a call start"),

@@ -27,6 +27,8 @@ pub(super) struct Approver {
     pub(super) chance: Chance,
     /// Out of a hundred calls, those that are denied.
     pub(super) denies: u64,
+    /// Out of a hundred holds, those that are claimed before they are answered.
+    pub(super) claims: u64,
 }
 
 impl Approver {
@@ -80,6 +82,9 @@ impl Approver {
         sleep(self.chance.clone().up_to(Duration::from_millis(40))).await;
         let id = hold["id"].as_str().unwrap_or_default().to_owned();
         let digest = hold["digest"].as_str().unwrap_or_default().to_owned();
+        if self.chance.percent(self.claims) {
+            self.claim(&id).await;
+        }
         let (mut answer, contrary) = self.choose(&hold);
         if let Some(earlier) = self.stage.oracle.known().answers.get(&id) {
             // It was lost, which has been told; whoever said it once says it again.
@@ -89,7 +94,7 @@ impl Approver {
         self.stage.oracle.known().answers.insert(id.clone(), given);
         let key = format!("answer-{id}");
         let body = json!({"digest": digest, "answer": answer});
-        let Some(reply) = self.insist(&id, &body, &key).await else { return };
+        let Some(reply) = self.insist_on_answer(&id, &body, &key).await else { return };
         if !reply.is_ok() {
             return self.stage.oracle.wrong(format!(
                 "the answer {answer} to {id} got {}: {}",
@@ -107,11 +112,42 @@ impl Approver {
         self.insist_further(&id, &body, &json!({"digest": digest, "answer": contrary})).await;
     }
 
+    /// Says that somebody is on it. Once that is acknowledged, everybody is told.
+    async fn claim(&self, id: &str) {
+        let path = format!("/v1/holds/{id}/claim");
+        let key = format!("claim-{id}");
+        let Some(reply) = self.insist((Errand::Claim, &path), &json!({}), &key).await else {
+            return;
+        };
+        if !reply.is_ok() {
+            let what = format!("the claim of {id} got {}: {}", reply.status, reply.body);
+            return self.stage.oracle.wrong(what);
+        }
+        self.stage.oracle.known().counts.claims += 1;
+        let mut calm = None;
+        let seen = loop {
+            match self.api.get(&format!("/v1/holds/{id}")).await {
+                Ok(seen) if seen.is_ok() => break seen,
+                _ => {}
+            }
+            let late = format!("{id} cannot be looked at");
+            if self.stage.is_too_late(&mut calm, CALM_WITHIN, &late) {
+                return;
+            }
+            sleep(Duration::from_millis(10)).await;
+        };
+        if seen.body["claimed_by"].is_null() {
+            self.stage
+                .oracle
+                .wrong(format!("LOST: the claim of {id} was acknowledged, and is not there"));
+        }
+    }
+
     /// A decision stands: the same again is welcome, anything else is refused.
     async fn insist_further(&mut self, id: &str, body: &Value, contrary: &Value) {
         if self.chance.percent(12) {
             self.stage.oracle.known().counts.repeats += 1;
-            let again = self.insist(id, body, &format!("again-{id}")).await;
+            let again = self.insist_on_answer(id, body, &format!("again-{id}")).await;
             if let Some(reply) = again.filter(|reply| !reply.is_ok()) {
                 let what =
                     format!("the same answer again to {id} got {}: {}", reply.status, reply.body);
@@ -120,7 +156,7 @@ impl Approver {
         }
         if self.chance.percent(12) {
             self.stage.oracle.known().counts.contradictions += 1;
-            let other = self.insist(id, contrary, &format!("other-{id}")).await;
+            let other = self.insist_on_answer(id, contrary, &format!("other-{id}")).await;
             if let Some(reply) = other.filter(|reply| reply.status != 409) {
                 let what = format!(
                     "LOST: another answer to {id}, which was decided, got {}: {}",
@@ -152,13 +188,22 @@ impl Approver {
         }
     }
 
-    async fn insist(&self, id: &str, body: &Value, key: &str) -> Option<Reply> {
-        let mut calm = None;
+    async fn insist_on_answer(&self, id: &str, body: &Value, key: &str) -> Option<Reply> {
         let path = format!("/v1/holds/{id}/answer");
+        self.insist((Errand::Answer, &path), body, key).await
+    }
+
+    async fn insist(
+        &self,
+        (errand, path): (Errand, &str),
+        body: &Value,
+        key: &str,
+    ) -> Option<Reply> {
+        let mut calm = None;
         loop {
             self.stage.tell(Moment::Answer);
-            self.stage.oracle.sets_out(key, Errand::Answer);
-            let reply = self.api.post(&path, body, key).await;
+            self.stage.oracle.sets_out(key, errand);
+            let reply = self.api.post(path, body, key).await;
             self.stage.oracle.is_back(key, reply.is_err());
             match reply {
                 Ok(reply) if matches!(reply.status, 429 | 503) => {}

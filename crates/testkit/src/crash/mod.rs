@@ -182,6 +182,7 @@ impl Parties {
             witness: world.witness(),
             chance: chance.fork(),
             denies: 25,
+            claims: 15,
         };
         approver.spawn(person.answer_all());
         Parties { talkers, approver }

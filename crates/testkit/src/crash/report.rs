@@ -71,6 +71,7 @@ impl Report {
             demands.extend([
                 ("a call in doubt", self.in_doubt > 0),
                 ("a change of a database", self.changes > 0),
+                ("a claim", self.counts.claims > 0),
                 ("a callback", self.callbacks > 0),
                 (
                     "a server that was stopped and woke up again",
@@ -89,7 +90,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { messages, answers, lost, repeats, contradictions, .. } = self.counts;
+        let Counts { messages, answers, claims, lost, repeats, contradictions, .. } = self.counts;
         writeln!(
             f,
             "seed {}: {} kills, {} restarts; stopped {} times ({} never woke up), second servers refused: {}",
@@ -102,7 +103,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "acknowledged: {} sessions, {messages} messages, {answers} answers",
+            "acknowledged: {} sessions, {messages} messages, {answers} answers, {claims} claims",
             self.counts.sessions
         )?;
         writeln!(
@@ -150,6 +151,6 @@ mod tests {
         assert_eq!(report.unproved(), Vec::<String>::new());
         report.killed.kills = 200;
         (report.counts.answers, report.executions) = (200, 100);
-        assert_eq!(report.unproved().len(), 6 + PHASES.len());
+        assert_eq!(report.unproved().len(), 7 + PHASES.len());
     }
 }

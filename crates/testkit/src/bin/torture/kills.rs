@@ -70,7 +70,7 @@ fn world(report: &Report, unproved: &[String]) -> serde_json::Value {
     json!({"seed": report.seed, "kills": report.killed.kills, "stops": report.killed.stops,
         "refused": report.killed.refused, "sessions": report.counts.sessions,
         "messages": report.counts.messages, "answers": report.counts.answers,
-        "executions": report.executions, "changes": report.changes, "callbacks": report.callbacks,
+        "claims": report.counts.claims, "executions": report.executions, "changes": report.changes, "callbacks": report.callbacks,
         "in_doubt": report.in_doubt, "commits": report.commits, "phases": report.killed.phases,
         "wrong": report.wrong, "unproved": unproved})
 }

@@ -11,6 +11,8 @@ pub(super) struct Scenario {
     pub(super) says: &'static [&'static str],
     /// Whether a program asks from outside and is told by callback.
     pub(super) asks: bool,
+    /// Whether whoever answers says so before.
+    pub(super) claims: bool,
 }
 
 /// A call whose process was begun and whose server died before the end of it.
@@ -19,10 +21,17 @@ pub(super) const DOUBT: Scenario = Scenario {
     before: Some("supervisor.spawned=pause:700,process.ordered=kill:350"),
     says: &["witness"],
     asks: false,
+    claims: false,
 };
 
-pub(super) static SCENARIOS: [Scenario; 5] = [
-    Scenario { name: "walk", before: None, says: &["witness", "notes"], asks: false },
+pub(super) static SCENARIOS: [Scenario; 6] = [
+    Scenario {
+        name: "walk",
+        before: None,
+        says: &["witness", "notes"],
+        asks: false,
+        claims: false,
+    },
     DOUBT,
     // A call that was let start, and whose tool was never touched.
     Scenario {
@@ -30,9 +39,11 @@ pub(super) static SCENARIOS: [Scenario; 5] = [
         before: Some("execute.before_run=kill"),
         says: &["witness"],
         asks: false,
+        claims: false,
     },
-    Scenario { name: "expiry", before: None, says: &["brief"], asks: false },
-    Scenario { name: "callback", before: None, says: &[], asks: true },
+    Scenario { name: "claim", before: None, says: &["witness"], asks: false, claims: true },
+    Scenario { name: "expiry", before: None, says: &["brief"], asks: false, claims: false },
+    Scenario { name: "callback", before: None, says: &[], asks: true, claims: false },
 ];
 
 impl Scenario {

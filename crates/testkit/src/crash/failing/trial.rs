@@ -122,6 +122,7 @@ impl Trial {
             witness: world.witness(),
             chance: chance.fork(),
             denies: 0,
+            claims: if self.scenario.claims { 100 } else { 0 },
         };
         approver.spawn(person.answer_all());
         Parties { talkers, approver }

@@ -33,7 +33,7 @@ pub struct Zombie {
 }
 
 static ONE_CALL: Scenario =
-    Scenario { name: "zombie", before: None, says: &["witness"], asks: false };
+    Scenario { name: "zombie", before: None, says: &["witness"], asks: false, claims: false };
 
 impl Zombie {
     /// What is wrong with how it went.
