@@ -117,13 +117,16 @@ Examples:
   cargo xtask fuzz sql arguments --seconds 600";
 
 const MUTANTS: &str = "\
-cargo xtask mutants [NAME…] [--list] [--json]
+cargo xtask mutants [NAME…] [--rest] [--page] [--list] [--json]
 
 Each mutant in xtask/mutants takes one promise of the protocol back. In a copy of the tree, with a
 target folder of its own (the first run builds everything), one after another is put in, built, and
 the tests that it names are run. A mutant counts as caught when a test fails; one that does not
-build proves nothing. Exits with 1 when one was not caught. `tidy` sees to it that all still fit.
+build proves nothing. Exits with 1 when one was not caught. `tidy` sees to it that all still fit, and
+that the page says of each what caught it. All of them take about an hour on two cores.
 
+  --page  keeps what comes out of it in docs/proof/mutants.md, one after another
+  --rest  only those of which that page does not say that they were caught: to go on after a break
   --list  the mutants, and what each breaks
   --json  one line of JSON for each
 
@@ -136,8 +139,8 @@ const TORTURE: &str = "\
 cargo xtask torture [--kills N] [--cuts N] [--points] [--seeds N] [ARGS…]
 
 Builds the real program and kills or stops it at random moments, N times over, or cuts its power, or
-kills it at every fail point; or plays so many simulated stories. Checks that nothing acknowledged was lost and nothing ran twice;
-prints what was hit, and the bound by the rule of three.
+kills it at every fail point; or plays so many simulated stories. Checks that nothing acknowledged was
+lost and nothing ran twice; prints what was hit, and the bound by the rule of three.
 
 Examples:
   cargo xtask torture --kills 1000

@@ -13,6 +13,8 @@ use crate::checkout::Checkout;
 /// One promise taken back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mutant {
+    /// What the file is about that it stands in.
+    pub(crate) group: String,
     pub(crate) name: String,
     /// The promise, in the words of the documentation.
     pub(crate) breaks: String,
@@ -66,13 +68,17 @@ pub(crate) fn load(here: &Checkout) -> Result<Vec<Mutant>> {
 
 pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Mutant>> {
     let mut mutants: Vec<Mutant> = Vec::new();
+    let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
+    let group = first.unwrap_or_default().trim_end_matches('.');
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
         let at = || format!("{path}:{number}");
         match line.trim() {
             "" => {}
             comment if comment.starts_with('#') => {}
-            "[[mutant]]" => mutants.push(Mutant::default()),
+            "[[mutant]]" => {
+                mutants.push(Mutant { group: group.to_owned(), ..Mutant::default() });
+            }
             "[[mutant.edit]]" => {
                 let mutant = mutants.last_mut().with_context(|| format!("{}: no mutant", at()))?;
                 mutant.edits.push(Edit::default());
@@ -128,7 +134,11 @@ fn field<'a>(mutant: &'a mut Mutant, key: &str) -> Result<&'a mut String> {
 }
 
 fn check(mutant: &Mutant) -> Result<()> {
-    let Mutant { name, breaks, package, target, tests, edits } = mutant;
+    let Mutant { group, name, breaks, package, target, tests, edits } = mutant;
+    ensure!(
+        !group.is_empty(),
+        "the first line of the file is no comment that says what it is about"
+    );
     for (key, value) in [
         ("name", name),
         ("breaks", breaks),
@@ -162,6 +172,7 @@ mod tests {
     fn a_mutant_is_read_with_its_edits() {
         let read = read("m.toml", ONE).expect("sound");
         assert_eq!(read.len(), 1);
+        assert_eq!(read[0].group, "words");
         assert_eq!((read[0].name.as_str(), read[0].tests.as_str()), ("no-fence", "i17 i20"));
         let edit = &read[0].edits[0];
         assert_eq!(edit.find, "if \"x\" {");

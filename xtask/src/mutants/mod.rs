@@ -5,13 +5,17 @@
 //! changes operators at random asks whether lines are tested; this asks whether promises are.
 
 mod list;
+mod page;
 mod table;
 mod trial;
 mod workshop;
 
-use anyhow::{Result, bail, ensure};
+use std::fs;
+
+use anyhow::{Context, Result, bail, ensure};
 
 pub(crate) use list::{Mutant, read};
+pub(crate) use page::{PAGE, is_caught, rows};
 
 use crate::checkout::Checkout;
 use table::Table;
@@ -23,6 +27,10 @@ struct Wish {
     names: Vec<String>,
     list: bool,
     json: bool,
+    /// Keeps what comes out of it on the page.
+    page: bool,
+    /// Only those of which the page does not say that they were caught.
+    rest: bool,
 }
 
 impl Wish {
@@ -32,6 +40,8 @@ impl Wish {
             match word.as_str() {
                 "--list" => wish.list = true,
                 "--json" => wish.json = true,
+                "--page" => wish.page = true,
+                "--rest" => wish.rest = true,
                 other if other.starts_with('-') => {
                     bail!("`mutants` takes no `{other}`; see `cargo xtask mutants --help`")
                 }
@@ -45,7 +55,13 @@ impl Wish {
 pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     let wish = Wish::parse(words)?;
     let all = list::load(here)?;
-    let chosen = chosen(&all, &wish.names)?;
+    let mut chosen = chosen(&all, &wish.names)?;
+    if wish.rest {
+        let page = fs::read_to_string(here.join(PAGE)).context(PAGE)?;
+        let told = rows(&page);
+        chosen
+            .retain(|mutant| !told.get(mutant.name.as_str()).is_some_and(|(_, by)| is_caught(by)));
+    }
     if wish.list {
         print!("{}", table::listing(&chosen));
         return Ok(true);
@@ -64,6 +80,10 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
             println!("{}", table::json(mutant, &verdict));
         }
         table.add(mutant, verdict);
+        // At once: whoever breaks it off goes on from there.
+        if wish.page {
+            page::write(here, &all, table.rows())?;
+        }
     }
     if !wish.json {
         print!("{table}");
@@ -93,13 +113,13 @@ mod tests {
     #[test]
     fn names_and_options_are_told_apart() {
         let wish = Wish::parse(&words(&["a", "--json", "b"])).expect("sound");
-        assert_eq!(wish, Wish { names: words(&["a", "b"]), list: false, json: true });
+        assert_eq!(wish, Wish { names: words(&["a", "b"]), json: true, ..Wish::default() });
         assert!(Wish::parse(&words(&["--jsno"])).is_err());
     }
 
     #[test]
     fn an_unknown_name_is_an_error_and_no_name_is_all() {
-        let text = "[[mutant]]\nname = \"a\"\nbreaks = \"x\"\npackage = \"p\"\ntarget = \"lib\"\n\
+        let text = "# words\n[[mutant]]\nname = \"a\"\nbreaks = \"x\"\npackage = \"p\"\ntarget = \"lib\"\n\
                     tests = \"t\"\n[[mutant.edit]]\nfile = \"f\"\nfind = \"g\"\nreplace = \"h\"\n";
         let all = read("m.toml", text).expect("sound");
         assert_eq!(chosen(&all, &[]).expect("all").len(), 1);

@@ -13,6 +13,10 @@ impl Table {
         self.0.push((mutant.name.clone(), verdict));
     }
 
+    pub(super) fn rows(&self) -> &[(String, Verdict)] {
+        &self.0
+    }
+
     pub(super) fn all_caught(&self) -> bool {
         self.0.iter().all(|(_, verdict)| matches!(verdict, Verdict::Caught(_)))
     }

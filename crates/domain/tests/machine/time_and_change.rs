@@ -1,7 +1,9 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
 use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
-use domain::hold::HoldState;
+use domain::digest::Digest;
+use domain::event::Event;
+use domain::hold::{Decision, HoldState, Vote};
 use domain::policy::Then;
 use domain::refusal::Refusal;
 use domain::session::{Command, Recovered};
@@ -92,6 +94,26 @@ fn i03_a_tool_that_changed_is_asked_about_again() {
     assert!(world.hold(1).preview.warnings[0].contains("tool has changed"));
     world.approve("ana", 1);
     assert_eq!(world.running().len(), 1);
+}
+
+/// The last look believes nothing: an approval on record that is of another call lets nothing start.
+#[test]
+fn i01_an_approval_of_another_call_starts_nothing() {
+    let mut world = held();
+    world.frozen = Some("wait".into());
+    world.approve("ana", 0);
+    let hold = world.hold(0).clone();
+    let HoldState::Approved(Decision::People { vote, voters }) = &hold.state else {
+        panic!("people approved it: {:?}", hold.state)
+    };
+    let vote = Vote { digest: Digest::of(b"another call"), ..(**vote).clone() };
+    let decision = Decision::People { vote: vote.into(), voters: voters.clone() };
+    let forged = Event::HoldDecided { hold: hold.id, state: HoldState::Approved(decision) };
+    world.session.apply(&forged, world.now);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty(), "nobody approved this call");
+    assert!(world.hold(1).preview.warnings[0].contains("what was approved is not this call"));
 }
 
 #[test]

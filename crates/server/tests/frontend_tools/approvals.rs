@@ -107,6 +107,27 @@ async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
     assert_eq!(world.ran.times("both"), 1);
 }
 
+/// What the stream itself asks is on record before it goes out: whoever reads it there may answer it.
+#[tokio::test]
+async fn a_yes_to_what_the_stream_showed_after_an_edit_counts() {
+    let world = world().await;
+    let turns = json!([{"calls": [["both", {"table": "a"}]]}]);
+    let first = world.run("ana", turns.clone()).await;
+    let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
+    let hold = world.holds("dan").await.remove(0);
+    let edit = json!({"verdict": "approve", "arguments": {"table": "b"}});
+    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
+    let body = json!({"digest": hold["digest"], "answer": edit});
+    let edited = world.request("dan", reqwest::Method::POST, &path).json(&body).send().await;
+    assert_eq!(edited.expect("a reply").status(), 200);
+    // A word that decides nothing is answered with what is asked now, over the stream.
+    let shown = world.results("dora", &uuid, &[(&id, "maybe")]).await;
+    let message = shown.awaited()[0]["input"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("table: \"b\""), "{message}");
+    world.results("dora", &uuid, &[(&id, "yes")]).await.finished();
+    assert_eq!(world.ran.times("both"), 1);
+}
+
 /// Without the bridge the client has nothing to answer: it is told where to, and comes back.
 #[tokio::test]
 async fn an_approval_given_elsewhere_lets_the_run_go_on() {

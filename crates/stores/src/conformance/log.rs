@@ -88,6 +88,8 @@ async fn live(store: &Arc<dyn Store>) {
 pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
     let store = open(node(1));
     live(&store).await;
+    let all = HoldQuery::all(Viewer::Everything, 1_000);
+    let lived = store.holds(all.clone()).await.unwrap();
     drop(store);
     let store = open(node(2));
     let mut sessions: BTreeMap<_, Session> = BTreeMap::new();
@@ -104,12 +106,12 @@ pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
             StreamId::House => {}
         }
     }
-    let all = HoldQuery::all(Viewer::Everything, 1_000);
     let mut holds = BTreeMap::new();
     holds.extend(sessions.values().flat_map(|session| session.holds.clone()));
     holds.extend(outside.iter().filter_map(|(id, events)| Some((*id, fold_outside(events)?))));
     let stored = store.holds(all).await.unwrap();
     assert_eq!(stored, holds.into_values().rev().collect::<Vec<_>>());
+    assert_eq!(stored, lived, "what was shown before is what is on disk");
     assert_eq!(stored.len(), 2);
 
     let every = SessionQuery {
