@@ -12,6 +12,7 @@ mod courier;
 mod crowd;
 mod executor;
 mod house;
+mod mark;
 mod model;
 mod node;
 mod records;

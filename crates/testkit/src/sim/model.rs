@@ -54,16 +54,13 @@ impl Model for SimModel {
         deltas: DeltaSink,
         stop: CancellationToken,
     ) -> Result<ModelTurn, ModelError> {
-        let ms = {
+        let (nth, ms) = {
             let mut inside = self.world.inside();
-            let is_repeat = inside.records.heard.iter().any(|heard| heard.request == *request);
-            if is_repeat {
-                inside.fault("model answered differently when asked again");
-            }
-            let journal = inside.journal();
+            let (journal, nth) = (inside.journal(), inside.records.heard.len());
             inside.note(format!("n{} MODEL hears {} messages", self.node, request.messages.len()));
-            inside.records.heard.push(Heard { request: request.clone().into_owned(), journal });
-            inside.chance.below(60)
+            let request = request.clone().into_owned();
+            inside.records.heard.push(Heard { request, journal, said: None });
+            (nth, inside.chance.below(60))
         };
         deltas(Delta::Text("hm".into()));
         tokio::select! {
@@ -82,11 +79,22 @@ impl Model for SimModel {
             });
         }
         let usage = Usage { input_tokens: TURN_TOKENS - 10, cached_tokens: 5, output_tokens: 10 };
-        Ok(ModelTurn { usage, ..inside.turn(request) })
+        let turn = ModelTurn { usage, ..inside.turn(request) };
+        inside.says(nth, &turn);
+        Ok(turn)
     }
 }
 
 impl Inside {
+    fn says(&mut self, nth: usize, turn: &ModelTurn) {
+        let heard = &mut self.records.heard;
+        heard[nth].said = Some(turn.clone());
+        let again = heard.iter().filter(|earlier| earlier.request == heard[nth].request);
+        if again.filter_map(|earlier| earlier.said.as_ref()).any(|said| !is_same(said, turn)) {
+            self.fault("model answered differently when asked again");
+        }
+    }
+
     fn turn(&mut self, request: &ModelRequest<'_>) -> ModelTurn {
         let text = |text: &str| vec![Part::Text(text.to_owned())];
         if let Some(again) = to_confirm(request)
@@ -147,6 +155,14 @@ impl Inside {
             input: input.into(),
         }
     }
+}
+
+/// Whatever its calls are named, which is another name each time.
+fn is_same(one: &ModelTurn, other: &ModelTurn) -> bool {
+    let calls = |turn: &ModelTurn| -> Vec<(String, String)> {
+        turn.calls.iter().map(|call| (call.tool.to_string(), call.input.to_string())).collect()
+    };
+    one.parts == other.parts && calls(one) == calls(other)
 }
 
 /// The arguments of a two-phase call that a person has just approved.

@@ -69,6 +69,8 @@ pub(super) struct Heard {
     pub(super) request: ports::model::ModelRequest<'static>,
     /// Commits on disk when it was asked.
     pub(super) journal: usize,
+    /// What it answered, if anybody lived to hear it.
+    pub(super) said: Option<ports::model::ModelTurn>,
 }
 
 /// One event as a follower of everything got it.

@@ -92,8 +92,10 @@ impl Story {
         for commit in self.take_under_way(no) {
             let is_refused = self.is_refused(node.id);
             if !is_refused && self.percent(45) {
-                self.world.inside().fault("node crashed: a commit under way was written");
-                let _ = self.world.write(no, commit);
+                // Another may have been first; then the disk refuses it.
+                if self.world.write(no, commit).is_ok() {
+                    self.world.inside().fault("node crashed: a commit under way was written");
+                }
             } else {
                 self.world.inside().fault("node crashed: a commit under way was lost");
             }
@@ -118,8 +120,9 @@ impl Story {
         let survive = self.below(tail.len() as u64 + 1) as usize;
         for (position, (no, commit)) in tail.into_iter().enumerate() {
             if position < survive {
-                self.world.inside().fault("power lost: the unacknowledged tail survived");
-                let _ = self.world.write(no, commit);
+                if self.world.write(no, commit).is_ok() {
+                    self.world.inside().fault("power lost: the unacknowledged tail survived");
+                }
             } else {
                 self.world.inside().fault("power lost: the unacknowledged tail was lost");
             }

@@ -31,6 +31,7 @@ pub const FAULTS: &[&str] = &[
     "answer: wrong digest",
     "answer: repeated",
     "answer: conflicting, through another node",
+    "answer: conflicting, through the same node",
     "answer: late",
     "answer: not entitled",
     "answer: edited",

@@ -56,6 +56,8 @@ pub(super) struct Inside {
     pub(super) platform: Platform,
     pub(super) trace: Trace,
     pub(super) counts: Counts,
+    /// What was asked for under a key.
+    pub(super) asked_keys: BTreeSet<String>,
     /// Numbers that make each call and message of the story another.
     pub(super) serial: u64,
 }
@@ -93,6 +95,7 @@ impl World {
             platform: Platform::default(),
             trace: Trace::new(whole_trace),
             counts: Counts::default(),
+            asked_keys: BTreeSet::new(),
             serial: 0,
         };
         Arc::new(World { disk, inside: Mutex::new(inside) })

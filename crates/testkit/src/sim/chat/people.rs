@@ -10,6 +10,7 @@ use switchboard::Switchboard;
 
 use super::platform::{Pressed, Word};
 use super::{NAME, account_of};
+use crate::sim::mark::Mark;
 use crate::sim::node::NodeNo;
 use crate::sim::world::{EPOCH_MS, Inside, World};
 
@@ -19,6 +20,8 @@ pub(in crate::sim) struct Gesture {
     /// Of the platform's record of it.
     index: usize,
     press: Press,
+    /// What is wrong with it.
+    marks: Vec<Mark>,
     late_ms: u64,
 }
 
@@ -27,10 +30,10 @@ const DELIVERIES_MAX: u32 = 3;
 
 /// Presses to deliver now.
 pub(in crate::sim) fn gestures(inside: &mut Inside) -> Vec<Gesture> {
-    let Some(first) = pressed(inside) else { return Vec::new() };
+    let Some(mut first) = pressed(inside) else { return Vec::new() };
     match inside.chance.below(100) {
         0..=9 => {
-            inside.fault("press: repeated");
+            first.marks.push(Mark::both("press: repeated"));
             vec![first.clone(), first]
         }
         10..=15 => {
@@ -38,8 +41,10 @@ pub(in crate::sim) fn gestures(inside: &mut Inside) -> Vec<Gesture> {
             Vec::new()
         }
         16..=30 => match pressed(inside) {
-            Some(second) => {
-                inside.fault("press: overtaken by a later one");
+            Some(mut second) => {
+                let [overtaken, overtakes] = Mark::overtaken("press: overtaken by a later one");
+                first.marks.push(overtaken);
+                second.marks.push(overtakes);
                 vec![Gesture { late_ms: 500 + inside.chance.below(4_000), ..first }, second]
             }
             None => vec![first],
@@ -59,9 +64,10 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let message = &inside.platform.messages[(count - 1 - back) as usize];
     let (mut id, mut chat) = (message.id.clone(), message.chat.clone());
     let (key, looks) = (message.key.clone(), message.looks.clone());
+    let mut marks = Vec::new();
     let look = match looks.as_slice() {
         [old @ .., _] if !old.is_empty() && inside.chance.percent(15) => {
-            inside.fault("press: on an old look");
+            marks.push(Mark::one("press: on an old look"));
             inside.chance.pick(old).clone()
         }
         [.., newest] => newest.clone(),
@@ -78,15 +84,15 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let (mut identity, mut nonce, mut forged) = (account_of(who)?, look.nonce.clone(), true);
     match inside.chance.below(100) {
         0..=3 => {
-            inside.fault("press: of a stranger");
+            marks.push(Mark::one("press: of a stranger"));
             identity = "u-nobody".into();
         }
         4..=7 => {
-            inside.fault("press: on a forwarded card");
+            marks.push(Mark::one("press: on a forwarded card"));
             (id, chat) = ("m-forwarded".into(), "elsewhere".into());
         }
         8..=11 => {
-            inside.fault("press: with a made-up nonce");
+            marks.push(Mark::one("press: with a made-up nonce"));
             nonce = Nonce::make(inside.bits());
         }
         _ => forged = false,
@@ -102,15 +108,16 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let form = Form::default();
     let is_on_it = !forged;
     let press = Press { event, operator, chat, message: id, pointer, is_on_it, form, at };
-    Some(Gesture { index, press, late_ms: 0 })
+    Some(Gesture { index, press, marks, late_ms: 0 })
 }
 
 impl Gesture {
     pub(in crate::sim) async fn carry_out(self, world: Arc<World>, node: NodeNo, to: Switchboard) {
-        let Gesture { index, press, late_ms } = self;
+        let Gesture { index, press, marks, late_ms } = self;
         if late_ms > 0 {
             world.wait(node, "press", late_ms).await;
         }
+        world.inside().arrived(&marks);
         for _ in 0..DELIVERIES_MAX {
             world.inside().note(format!("n{node} PRESSED {} {}", press.event, press.pointer));
             let word = match to.pressed(NAME, press.clone()).await {

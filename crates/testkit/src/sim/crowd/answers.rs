@@ -46,7 +46,6 @@ fn about_a_call(inside: &mut Inside, hold: &Hold) -> Answer {
         0..=17 => deny(inside),
         18..=23 => Answer::Respond { content: "use the other one".into() },
         24..=33 => {
-            inside.fault("answer: edited");
             let n = 5_000 + inside.next_serial();
             let arguments = Arguments::from_value(json!({ "n": n })).expect("sound arguments");
             Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None }

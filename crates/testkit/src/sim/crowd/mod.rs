@@ -22,11 +22,32 @@ pub(super) use good::{is_finished, wanted};
 pub(super) use whims::whim;
 
 use super::house::caller;
+use super::mark::Mark;
 use super::node::NodeNo;
 use super::records::{Told, Word};
 use super::world::World;
 
-/// One request of one client.
+/// An errand on its way to a server.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) errand: Errand,
+    pub(super) through: Through,
+    /// What is wrong with it.
+    marks: Vec<Mark>,
+    late_ms: u64,
+}
+
+/// Which server it goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Through {
+    Any,
+    /// The one that the request before it went to.
+    Same,
+    /// Another one than that.
+    Another,
+}
+
+/// What one client wants.
 #[derive(Clone, Debug)]
 pub(super) enum Errand {
     Open {
@@ -79,16 +100,36 @@ pub(super) enum Errand {
     },
 }
 
-impl Errand {
-    pub(super) async fn carry_out(self, world: Arc<World>, node: NodeNo, engine: Engine) {
-        world.inside().note(format!("n{node} ASKED {}", self.line()));
-        let word = Box::pin(self.asked(&engine)).await.unwrap_or_else(word_of);
-        let mut inside = world.inside();
-        inside.note(format!("n{node} TELLS {}: {}", self.line(), word.name()));
-        let journal = inside.journal();
-        inside.records.told.push(Told { errand: self, journal, what: word });
+impl From<Errand> for Request {
+    fn from(errand: Errand) -> Request {
+        Request { errand, through: Through::Any, marks: Vec::new(), late_ms: 0 }
     }
+}
 
+impl Request {
+    pub(super) async fn carry_out(self, world: Arc<World>, node: NodeNo, engine: Engine) {
+        let Request { errand, marks, late_ms, .. } = self;
+        if late_ms > 0 {
+            world.wait(node, "request", late_ms).await;
+        }
+        let line = errand.line();
+        {
+            let mut inside = world.inside();
+            inside.note(format!("n{node} ASKED {line}"));
+            inside.arrived(&marks);
+            if errand.key().is_some_and(|key| !inside.asked_keys.insert(key.to_owned())) {
+                inside.fault("message repeated under its key");
+            }
+        }
+        let what = Box::pin(errand.asked(&engine)).await.unwrap_or_else(word_of);
+        let mut inside = world.inside();
+        inside.note(format!("n{node} TELLS {line}: {}", what.name()));
+        let journal = inside.journal();
+        inside.records.told.push(Told { errand, journal, what });
+    }
+}
+
+impl Errand {
     async fn asked(&self, engine: &Engine) -> Result<Word, Error> {
         match self {
             Errand::Open { who, agent, key } => {

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use domain::answer::Answer;
 use domain::context::WhilePending;
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::session::RunStatus;
 use ports::store::{HoldQuery, SessionQuery, SessionRow, Store as _, Viewer};
 
-use super::Errand;
 use super::answers::{deny, entitled, fitting};
+use super::{Errand, Request, Through};
 use crate::sim::house::{AGENTS, PEOPLE};
+use crate::sim::mark::Mark;
 use crate::sim::world::{Inside, World, at_once};
 
 /// More would only make a story longer.
@@ -18,8 +20,9 @@ const SESSIONS_MAX: usize = 3;
 const MESSAGES_MAX: u64 = 7;
 const OUTSIDE_MAX: usize = 2;
 
-/// Requests to make now; several of them at once, if people contradict one another.
-pub(in crate::sim) fn whim(world: &World, keyed: &[Errand]) -> Vec<Errand> {
+/// Requests to make now; several of them at once, if people contradict one another. So many servers
+/// are there to take them.
+pub(in crate::sim) fn whim(world: &World, keyed: &[Errand], servers: usize) -> Vec<Request> {
     let sessions = sessions(world);
     let holds = holds(world);
     let mut inside = world.inside();
@@ -27,19 +30,17 @@ pub(in crate::sim) fn whim(world: &World, keyed: &[Errand]) -> Vec<Errand> {
     let freeze = inside.weather.freeze;
     if inside.chance.below(1_000) < 3 * freeze {
         let errand = if inside.chance.percent(35) { Errand::Freeze } else { Errand::Thaw };
-        return vec![errand];
+        return vec![errand.into()];
     }
-    match inside.chance.below(100) {
-        0..=3 if !keyed.is_empty() => {
-            inside.fault("message repeated under its key");
-            vec![inside.chance.pick(keyed).clone()]
-        }
+    let errand = match inside.chance.below(100) {
+        0..=3 if !keyed.is_empty() => Some(inside.chance.pick(keyed).clone()),
         0..=24 => talk(inside, &sessions, keyed),
         25..=28 => steer(inside, &sessions),
-        29..=33 => ask_from_outside(inside, &holds),
+        29..=33 => Some(ask_from_outside(inside, &holds)),
         34..=38 => meddle(world, inside, &holds),
-        _ => answer(inside, &holds),
-    }
+        _ => return answer(inside, &holds, servers),
+    };
+    errand.map(Request::from).into_iter().collect()
 }
 
 pub(super) fn sessions(world: &World) -> Vec<SessionRow> {
@@ -58,16 +59,16 @@ pub(super) fn holds(world: &World) -> Vec<Arc<Hold>> {
     at_once(world.disk.holds(query)).expect("the disk is there")
 }
 
-fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Vec<Errand> {
+fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Option<Errand> {
     let opened = keyed.iter().filter(|errand| matches!(errand, Errand::Open { .. })).count();
     if opened < SESSIONS_MAX && (sessions.is_empty() || inside.chance.percent(30)) {
         let key = format!("session {}", inside.next_serial());
         let who = *inside.chance.pick(&["ana", "ana", "eve", "bot"]);
-        return vec![Errand::Open { who, agent: inside.chance.pick::<&str>(&AGENTS), key }];
+        return Some(Errand::Open { who, agent: inside.chance.pick::<&str>(&AGENTS), key });
     }
     let said = keyed.len() as u64;
     if sessions.is_empty() || said >= MESSAGES_MAX {
-        return Vec::new();
+        return None;
     }
     let session = inside.chance.pick(sessions);
     let text = format!("message {}", inside.next_serial());
@@ -79,109 +80,139 @@ fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Vec<E
         Some(WhilePending::Refuse),
         Some(WhilePending::Deliver),
     ]);
-    vec![Errand::Say { who: session.creator.to_string(), session: session.id, text, while_pending }]
+    let who = session.creator.to_string();
+    Some(Errand::Say { who, session: session.id, text, while_pending })
 }
 
-fn steer(inside: &mut Inside, sessions: &[SessionRow]) -> Vec<Errand> {
+fn steer(inside: &mut Inside, sessions: &[SessionRow]) -> Option<Errand> {
     if sessions.is_empty() {
-        return Vec::new();
+        return None;
     }
     let row = inside.chance.pick(sessions);
-    let Some((run, status)) = row.run else { return Vec::new() };
+    let (run, status) = row.run?;
     let who = row.creator.to_string();
     match status {
-        RunStatus::Failed => vec![Errand::RetryRun { who, run }],
-        _ if inside.chance.percent(60) => vec![Errand::CancelRun { who, run }],
-        _ => Vec::new(),
+        RunStatus::Failed => Some(Errand::RetryRun { who, run }),
+        _ => inside.chance.percent(60).then_some(Errand::CancelRun { who, run }),
     }
 }
 
-fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Vec<Errand> {
+fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Errand {
     let ours: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.session.is_none()).collect();
     if ours.len() < OUTSIDE_MAX {
         let key = format!("question {}", inside.next_serial());
-        return vec![Errand::Ask {
-            tool: inside.chance.pick::<&str>(&["wipe", "nuke", "look"]),
-            key,
-        }];
+        return Errand::Ask { tool: inside.chance.pick::<&str>(&["wipe", "nuke", "look"]), key };
     }
     let hold = inside.chance.pick(&ours);
-    vec![Errand::Report { hold: hold.id, succeeded: inside.chance.percent(70) }]
+    Errand::Report { hold: hold.id, succeeded: inside.chance.percent(70) }
 }
 
 /// Cancels, claims and revocations.
-fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Vec<Errand> {
+fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Errand> {
     let grants = at_once(world.disk.grants(Viewer::Everything)).expect("the disk is there");
     if !grants.is_empty() && inside.chance.percent(60) {
-        return vec![Errand::RevokeGrant { grant: inside.chance.pick(&grants).id }];
+        return Some(Errand::RevokeGrant { grant: inside.chance.pick(&grants).id });
     }
     if holds.is_empty() {
-        return Vec::new();
+        return None;
     }
     let hold = inside.chance.pick(holds);
     if inside.chance.percent(50) {
         let who = if inside.chance.percent(50) { "root".into() } else { hold.opener.to_string() };
-        return vec![Errand::CancelHold { who, hold: hold.id }];
+        return Some(Errand::CancelHold { who, hold: hold.id });
     }
     let (who, _) = *inside.chance.pick(&PEOPLE);
-    vec![Errand::Claim { who, hold: hold.id, on: inside.chance.percent(70) }]
+    Some(Errand::Claim { who, hold: hold.id, on: inside.chance.percent(70) })
 }
 
-fn answer(inside: &mut Inside, holds: &[Arc<Hold>]) -> Vec<Errand> {
+fn answer(inside: &mut Inside, holds: &[Arc<Hold>], servers: usize) -> Vec<Request> {
     let open: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.is_pending()).collect();
     let closed: Vec<&Arc<Hold>> = holds.iter().filter(|hold| !hold.is_pending()).collect();
     if !closed.is_empty() && inside.chance.percent(if open.is_empty() { 15 } else { 5 }) {
-        return too_late(inside, &closed);
+        return too_late(inside, &closed).into_iter().collect();
     }
     if open.is_empty() {
         return Vec::new();
     }
     let hold = *inside.chance.pick(&open);
-    let mut who = *inside.chance.pick(&entitled(hold));
+    let admitted = entitled(hold);
+    let mut who = *inside.chance.pick(&admitted);
     let mut digest = Some(hold.digest());
-    let answer = fitting(inside, hold);
+    let mut marks = Vec::new();
     match inside.chance.below(100) {
         0..=5 => {
-            inside.fault("answer: wrong digest");
+            marks.push(Mark::one("answer: wrong digest"));
             digest = Some(Digest::of(b"something else"));
         }
-        6..=10 => {
-            inside.fault("answer: not entitled");
+        6..=10 if !admitted.contains(&"eve") => {
+            marks.push(Mark::one("answer: not entitled"));
             who = "eve";
         }
         _ => {}
     }
-    let first = Errand::Answer { who, hold: hold.id, digest, answer: answer.clone() };
+    let said = fitting(inside, hold);
+    let answer = |who: &'static str, answer: &Answer, marks: Vec<Mark>| {
+        let errand = Errand::Answer { who, hold: hold.id, digest, answer: answer.clone() };
+        Request { marks, ..Request::from(errand) }.with_edit()
+    };
+    let mut first = answer(who, &said, marks);
     match inside.chance.below(100) {
         0..=7 => {
-            inside.fault("answer: repeated");
+            first.marks.push(Mark::both("answer: repeated"));
             vec![first.clone(), first]
         }
         8..=22 => {
-            inside.fault("answer: conflicting, through another node");
-            let who = *inside.chance.pick(&entitled(hold));
-            let other = match answer {
-                domain::answer::Answer::Deny { .. } => fitting(inside, hold),
-                _ => deny(inside),
+            let other = otherwise(inside, hold, &said);
+            if other.name() == said.name() {
+                return vec![first];
+            }
+            let (through, kind) = match servers > 1 && inside.chance.percent(80) {
+                true => (Through::Another, "answer: conflicting, through another node"),
+                false => (Through::Same, "answer: conflicting, through the same node"),
             };
-            vec![first, Errand::Answer { who, hold: hold.id, digest, answer: other }]
+            let mark = Mark::both(kind);
+            first.marks.push(mark.clone());
+            let second = answer(inside.chance.pick::<&str>(&admitted), &other, vec![mark]);
+            vec![first, Request { through, ..second }]
         }
         _ => vec![first],
     }
 }
 
+/// What somebody says who is of another opinion, as far as there is one.
+fn otherwise(inside: &mut Inside, hold: &Hold, answer: &Answer) -> Answer {
+    match answer {
+        Answer::Deny { .. } => fitting(inside, hold),
+        _ => deny(inside),
+    }
+}
+
+impl Request {
+    fn with_edit(mut self) -> Request {
+        if let Errand::Answer { answer: Answer::Approve { arguments: Some(_), .. }, .. } =
+            &self.errand
+        {
+            self.marks.push(Mark::one("answer: edited"));
+        }
+        self
+    }
+}
+
 /// To a hold that is decided: the same again, or the contrary.
-fn too_late(inside: &mut Inside, closed: &[&Arc<Hold>]) -> Vec<Errand> {
+fn too_late(inside: &mut Inside, closed: &[&Arc<Hold>]) -> Option<Request> {
     let hold = *inside.chance.pick(closed);
     let again = hold.votes.last().filter(|_| inside.chance.percent(40));
     let named = |id: &str| PEOPLE.map(|(known, _)| known).into_iter().find(|known| *known == id);
-    if let Some((who, vote)) = again.and_then(|vote| Some((named(vote.by.as_str())?, vote))) {
-        inside.fault("answer: repeated");
-        let (answer, digest) = (vote.answer.clone(), Some(vote.digest));
-        return vec![Errand::Answer { who, hold: hold.id, digest, answer }];
-    }
-    let Some(who) = entitled(hold).first().copied() else { return Vec::new() };
-    inside.fault("answer: late");
-    let (answer, digest) = (fitting(inside, hold), Some(hold.digest()));
-    vec![Errand::Answer { who, hold: hold.id, digest, answer }]
+    let (errand, mark) = match again.and_then(|vote| Some((named(vote.by.as_str())?, vote))) {
+        Some((who, vote)) => {
+            let (answer, digest) = (vote.answer.clone(), Some(vote.digest));
+            (Errand::Answer { who, hold: hold.id, digest, answer }, "answer: repeated")
+        }
+        None => {
+            let who = entitled(hold).first().copied()?;
+            let (answer, digest) = (fitting(inside, hold), Some(hold.digest()));
+            (Errand::Answer { who, hold: hold.id, digest, answer }, "answer: late")
+        }
+    };
+    Some(Request { marks: vec![Mark::one(mark)], ..Request::from(errand) })
 }
