@@ -50,7 +50,15 @@ impl Engine {
     ) -> Result<(), Error> {
         for _ in 0..self.0.limits.commit_attempts {
             let house = self.0.house.get();
-            let Some(event) = decide(&house)? else { return Ok(()) };
+            let Some(event) = decide(&house)? else {
+                // Another node may have changed it: that all is as wanted is only believed of what is on
+                // disk, or somebody is told that all is frozen, and it is not.
+                if !self.is_house_newer(&house).await? {
+                    return Ok(());
+                }
+                self.load_house().await?;
+                continue;
+            };
             let now = self.now();
             let commit = Commit {
                 id: CommitId::new(now.as_ms(), self.0.chance.bits()),
@@ -79,6 +87,11 @@ impl Engine {
             }
         }
         Err(Error::Unavailable("too many changes at once; try again".into()))
+    }
+
+    async fn is_house_newer(&self, than: &House) -> Result<bool, Error> {
+        let newer = self.0.store.entries(Some(StreamId::House), than.version, 1).await?;
+        Ok(!newer.is_empty())
     }
 
     /// Whether anybody ever logged in.

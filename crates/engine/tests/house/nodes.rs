@@ -2,18 +2,24 @@
 
 use std::sync::Arc;
 
+use domain::house::House;
+use domain::id::StreamId;
 use domain::refusal::Refusal;
 use engine::Error;
+use ports::store::Store as _;
 use serde_json::json;
 
 use crate::world::{Options, Puppet, Witness, World, approve, deny, node, status};
 
 /// Two engines on the same data, with the same model and the same witness.
 async fn pair() -> (World, World) {
+    pair_over(&stores::MemoryStore::new(node())).await
+}
+
+async fn pair_over(store: &stores::MemoryStore) -> (World, World) {
     let (one, two) = (node(), node());
-    let store = stores::MemoryStore::new(one);
     let (model, witness): (Arc<Puppet>, Witness) = Default::default();
-    let mut first = Options::new(Arc::new(store.clone()), one);
+    let mut first = Options::new(Arc::new(store.beside(one)), one);
     (first.model, first.witness) = (model.clone(), witness.clone());
     let first = first.start().await;
     let mut second = Options::new(Arc::new(store.beside(two)), two);
@@ -112,6 +118,29 @@ async fn a_freeze_on_one_node_stops_calls_on_the_other() {
     let over = one.over(session).await;
     assert_eq!(over.calls.values().next().unwrap().attempts, 1);
     assert_eq!(one.witness.arguments().len(), 1, "the thaw lets it go on");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_told_that_all_is_frozen_or_thawed_is_told_what_is_on_disk() {
+    let store = stores::MemoryStore::new(node());
+    let (one, two) = pair_over(&store).await;
+    let root = crate::world::person(&one.engine, "root").await;
+    one.engine.freeze(&root, "incident").await.unwrap();
+    two.engine.thaw(&root).await.unwrap();
+    assert!(!is_frozen(&store).await);
+    // The first still takes it for frozen, and afterwards the second takes it for thawed.
+    one.engine.freeze(&root, "another").await.unwrap();
+    assert!(is_frozen(&store).await);
+    two.engine.thaw(&root).await.unwrap();
+    assert!(!is_frozen(&store).await);
+}
+
+async fn is_frozen(store: &stores::MemoryStore) -> bool {
+    let mut house = House::default();
+    for entry in store.load(StreamId::House).await.unwrap() {
+        entry.events.iter().for_each(|event| house.apply(event));
+    }
+    house.frozen.is_some()
 }
 
 #[tokio::test(flavor = "multi_thread")]
