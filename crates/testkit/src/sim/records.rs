@@ -46,6 +46,8 @@ pub(super) struct Effect {
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     pub(super) errand: Errand,
+    /// Commits on disk when they asked.
+    pub(super) asked: usize,
     pub(super) journal: usize,
     pub(super) what: Word,
 }

@@ -4,20 +4,24 @@
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::hold::{Hold, HoldChange, HoldState, Vote};
+use domain::hold::{Hold, HoldChange, HoldOutcome, HoldState, Vote};
 use domain::id::{HoldId, StreamId};
+use domain::outcome::ToolResult;
 use ports::store::Entry;
 
 use super::{Evidence, Verdict};
 use crate::sim::crowd::Errand;
 use crate::sim::records::{Told, Word};
 
+/// What is said of a call whose approval was taken back.
+const TAKEN_BACK: &str = "took the approval back";
+
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     for told in &evidence.records.told {
         if !is_there(evidence, told) {
             return Err(format!(
-                "{:?} was answered with {:?}, and is not among the {} commits that were on disk",
-                told.errand, told.what, told.journal
+                "{:?} was answered with {:?}, and is not among the {} commits that were on disk ({} of them when it was asked for)",
+                told.errand, told.what, told.journal, told.asked
             ));
         }
     }
@@ -26,84 +30,152 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 
 fn is_there(evidence: &Evidence<'_>, told: &Told) -> bool {
     let on_disk = &evidence.journal[..told.journal.min(evidence.journal.len())];
-    let any = |is: &dyn Fn(&Entry, &Event) -> bool| {
-        on_disk.iter().any(|entry| entry.events.iter().any(|event| is(entry, event)))
-    };
+    // What can be asked for twice may have been there before; what cannot was written for this request.
+    let since = &on_disk[told.asked.min(on_disk.len())..];
     match (&told.errand, &told.what) {
         (_, Word::Refused(_) | Word::TryLater) => true,
-        (Errand::Open { .. }, Word::Session(id)) => {
-            any(&|entry, event| is_opened(event) && entry.stream == StreamId::Session(*id))
-        }
-        (Errand::Open { .. }, Word::Again(id)) => {
-            any(&|entry, event| is_opened(event) && entry.stream.to_string().as_bytes() == *id)
-        }
-        (Errand::Say { .. }, Word::Said(said)) => {
-            any(&|_, event| event.message_id() == Some(said.message))
-        }
-        (Errand::Say { .. }, Word::Again(id)) => any(&|_, event| {
-            event.message_id().is_some_and(|message| message.to_string().as_bytes() == *id)
+        (Errand::Open { key, .. }, Word::Session(id)) => any(on_disk, |entry, event| {
+            is_opened(event, key) && entry.stream == StreamId::Session(*id)
         }),
-        (Errand::Answer { who, hold, answer, .. }, Word::Hold(_)) => any(&|_, event| {
-            votes(event, *hold)
-                .iter()
-                .any(|vote| vote.by.as_str() == *who && vote.answer.name() == answer.name())
+        (Errand::Open { key, .. }, Word::Again(id)) => any(on_disk, |entry, event| {
+            is_opened(event, key) && entry.stream.to_string().as_bytes() == *id
         }),
-        (Errand::CancelHold { hold, .. }, Word::Hold(_)) => {
-            any(&|_, event| is_withdrawn(event, *hold)) || is_revoked(on_disk, *hold)
+        (Errand::Say { session, text, .. }, Word::Said(said)) => any(on_disk, |entry, event| {
+            entry.stream == StreamId::Session(*session)
+                && event.message_id() == Some(said.message)
+                && is_said(event, text)
+        }),
+        (Errand::Say { session, text, .. }, Word::Again(id)) => any(on_disk, |entry, event| {
+            entry.stream == StreamId::Session(*session)
+                && event.message_id().is_some_and(|message| message.to_string().as_bytes() == *id)
+                && is_said(event, text)
+        }),
+        (Errand::Answer { who, hold, answer, .. }, Word::Hold(_)) => any(on_disk, |_, event| {
+            let theirs = |vote: &&Arc<Vote>| vote.by.as_str() == *who && vote.answer == *answer;
+            votes(event, *hold).iter().any(theirs)
+        }),
+        (Errand::CancelHold { who, hold }, Word::Hold(_)) => {
+            any(on_disk, |_, event| is_withdrawn(event, *hold, who))
+                || is_taken_back(on_disk, since, *hold)
         }
-        (Errand::Claim { hold, on, .. }, Word::Hold(_)) => {
-            !*on || any(&|_, event| is_claimed(event, *hold))
+        (Errand::Claim { who, hold, on }, Word::Hold(_)) => {
+            let wanted = on.then_some(*who);
+            let mut holder = None;
+            at_some_moment(on_disk, told.asked, |event| {
+                claims(event, *hold, &mut holder);
+                holder.as_deref() == wanted
+            })
         }
-        (Errand::CancelRun { run: wanted, .. }, Word::Done) => {
-            any(&|_, event| matches!(event, Event::RunStopping { run, .. } if run == wanted))
-        }
-        (Errand::RetryRun { run: wanted, .. }, Word::Done) => {
-            any(&|_, event| matches!(event, Event::RunResumed { run } if run == wanted))
-        }
-        (Errand::RevokeGrant { grant: wanted }, Word::Done) => {
-            any(&|_, event| matches!(event, Event::GrantRevoked { grant, .. } if grant == wanted))
-        }
-        (Errand::Freeze, Word::Done) => any(&|_, event| matches!(event, Event::Frozen { .. })),
-        (Errand::Thaw, Word::Done) => true,
-        (Errand::Ask { .. }, Word::Hold(hold)) => any(&|_, event| is_held(event, hold)),
-        (Errand::Ask { .. }, Word::Again(id)) => {
-            any(&|entry, _| entry.stream.to_string().as_bytes() == *id)
-        }
-        (Errand::Report { hold: wanted, .. }, Word::Hold(_)) => any(
-            &|_, event| matches!(event, Event::HoldUpdated { hold, change: HoldChange::Outcome(_) } if hold == wanted),
+        (Errand::CancelRun { run: wanted, .. }, Word::Done) => any(
+            on_disk,
+            |_, event| matches!(event, Event::RunStopping { run, .. } | Event::RunCancelled { run } if run == wanted),
         ),
+        (Errand::RetryRun { run: wanted, .. }, Word::Done) => {
+            any(since, |_, event| matches!(event, Event::RunResumed { run } if run == wanted))
+        }
+        (Errand::RevokeGrant { grant: wanted }, Word::Done) => any(
+            on_disk,
+            |_, event| matches!(event, Event::GrantRevoked { grant, .. } if grant == wanted),
+        ),
+        (Errand::Freeze | Errand::Thaw, Word::Done) => {
+            let wanted = matches!(told.errand, Errand::Freeze);
+            let mut frozen = false;
+            at_some_moment(on_disk, told.asked, |event| {
+                match event {
+                    Some(Event::Frozen { .. }) => frozen = true,
+                    Some(Event::Thawed { .. }) => frozen = false,
+                    _ => {}
+                }
+                frozen == wanted
+            })
+        }
+        (Errand::Ask { .. }, Word::Hold(hold)) => any(on_disk, |_, event| is_held(event, hold)),
+        (Errand::Ask { .. }, Word::Again(id)) => any(on_disk, |entry, event| {
+            matches!(event, Event::HoldOpened { .. }) && entry.stream.to_string().as_bytes() == *id
+        }),
+        (Errand::Report { hold, succeeded }, Word::Hold(_)) => {
+            any(on_disk, |_, event| is_reported(event, *hold, *succeeded))
+        }
         _ => false,
     }
 }
 
-fn is_opened(event: &Event) -> bool {
-    matches!(event, Event::SessionOpened { .. })
+fn any(entries: &[Entry], is: impl Fn(&Entry, &Event) -> bool) -> bool {
+    entries.iter().any(|entry| entry.events.iter().any(|event| is(entry, event)))
+}
+
+/// Whether it was so when it was asked for, or became so before the answer. `is` hears every event, to
+/// keep up with what is so, and `None` at the beginning.
+fn at_some_moment(
+    on_disk: &[Entry],
+    asked: usize,
+    mut is: impl FnMut(Option<&Event>) -> bool,
+) -> bool {
+    let mut now = is(None);
+    for event in on_disk.iter().take(asked).flat_map(|entry| &*entry.events) {
+        now = is(Some(event));
+    }
+    let later = on_disk.iter().skip(asked).flat_map(|entry| &*entry.events);
+    later.fold(now, |was, event| is(Some(event)) || was)
+}
+
+fn is_opened(event: &Event, key: &str) -> bool {
+    matches!(event, Event::SessionOpened { title, .. } if title.as_deref() == Some(key))
+}
+
+fn is_said(event: &Event, said: &str) -> bool {
+    matches!(
+        event,
+        Event::MessageQueued { message, .. } | Event::MessageAdded { message } if message.text() == said
+    )
 }
 
 fn is_held(event: &Event, hold: &Hold) -> bool {
     matches!(event, Event::HoldOpened { hold: opened } if opened.id == hold.id)
 }
 
-fn is_claimed(event: &Event, wanted: HoldId) -> bool {
-    matches!(event, Event::HoldUpdated { hold, change: HoldChange::Claimed(_) } if *hold == wanted)
-}
-
-fn is_withdrawn(event: &Event, wanted: HoldId) -> bool {
+fn claims(event: Option<&Event>, wanted: HoldId, holder: &mut Option<String>) {
     match event {
-        Event::HoldDecided { hold, state: HoldState::Cancelled { .. } } => *hold == wanted,
-        Event::HoldUpdated { hold, change: HoldChange::Outcome(_) } => *hold == wanted,
-        _ => false,
+        Some(Event::HoldUpdated { hold, change }) if *hold == wanted => match change {
+            HoldChange::Claimed(who) => *holder = Some(who.to_string()),
+            HoldChange::Unclaimed => *holder = None,
+            _ => {}
+        },
+        _ => {}
     }
 }
 
-/// An approval that was taken back settles its call.
-fn is_revoked(on_disk: &[Entry], wanted: HoldId) -> bool {
+fn is_withdrawn(event: &Event, wanted: HoldId, who: &str) -> bool {
+    matches!(
+        event,
+        Event::HoldDecided { hold, state: HoldState::Cancelled { by, .. } }
+            if *hold == wanted && by.as_str() == who
+    )
+}
+
+/// An approval that was taken back settles its call, or closes the way to a second phase.
+fn is_taken_back(on_disk: &[Entry], since: &[Entry], wanted: HoldId) -> bool {
     let call = on_disk.iter().flat_map(|entry| &*entry.events).find_map(|event| match event {
         Event::HoldOpened { hold } if hold.id == wanted => hold.call_id(),
         _ => None,
     });
-    let settles = |event: &Event| matches!(event, Event::CallSettled { call: settled, .. } if Some(*settled) == call);
-    on_disk.iter().any(|entry| entry.events.iter().any(settles))
+    let says_so = |result: &ToolResult| result.content.contains(TAKEN_BACK);
+    any(since, |_, event| match event {
+        Event::CallSettled { call: settled, result } => Some(*settled) == call && says_so(result),
+        Event::HoldUpdated { hold, change: HoldChange::Outcome(HoldOutcome::Failed(result)) } => {
+            *hold == wanted && says_so(result)
+        }
+        _ => false,
+    })
+}
+
+fn is_reported(event: &Event, wanted: HoldId, succeeded: bool) -> bool {
+    let Event::HoldUpdated { hold, change: HoldChange::Outcome(outcome) } = event else {
+        return false;
+    };
+    *hold == wanted
+        && matches!(outcome, HoldOutcome::Succeeded(_)) == succeeded
+        && outcome.is_final()
 }
 
 fn votes(event: &Event, wanted: HoldId) -> Vec<&Arc<Vote>> {

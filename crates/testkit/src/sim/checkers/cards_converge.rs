@@ -1,5 +1,5 @@
 //! I-35, I-37: every prompt of a hold that ended shows in the end how it ended, wherever it stands, and
-//! no key has two messages.
+//! no chat has two prompts of one hold.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,16 @@ use crate::sim::world::at_once;
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let inside = evidence.world.inside();
-    let mut keys = BTreeSet::new();
+    let mut standing = BTreeSet::new();
     for message in &inside.platform.messages {
-        if !keys.insert(message.key.as_str()) {
-            return Err(format!("{} stands twice", message.key.as_str()));
+        let Some(look) = message.looks.last() else { continue };
+        // The platform takes one key for one message, so that only two keys can make two of them.
+        if !standing.insert((look.hold.id, message.chat.as_str())) {
+            return Err(format!("{} stands twice in {}", look.hold.id, message.chat));
         }
-        let Some(look) = message.looks.last().filter(|_| evidence.is_over) else { continue };
+        if !evidence.is_over {
+            continue;
+        }
         let stands = at_once(evidence.world.disk.hold(look.hold.id)).expect("the disk is there");
         if !stands.as_ref().is_some_and(|hold| hold.state == look.hold.state) {
             return Err(format!(

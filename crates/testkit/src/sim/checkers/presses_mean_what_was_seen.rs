@@ -49,7 +49,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                     let on_disk = evidence.events().take_while(|(index, ..)| index < journal);
                     let mut votes = on_disk.filter_map(|(_, _, event)| vote(event));
                     let theirs = |(hold, vote): (HoldId, &Vote)| {
-                        hold == press.hold && vote.by == id && vote.digest == press.seen
+                        hold == press.hold
+                            && vote.by == id
+                            && vote.digest == press.seen
+                            && is_meant(press, &vote.answer)
                     };
                     if press.forged || !votes.any(theirs) {
                         return Err(format!("{press:?} was told that it counts, and it does not"));
@@ -78,12 +81,18 @@ fn vote(event: &Event) -> Option<(HoldId, &Vote)> {
 
 fn is_from(press: &Pressed, hold: HoldId, vote: &Vote) -> bool {
     let there = Proof::Channel { name: NAME.into(), message: press.message.clone() };
-    let said = match &vote.answer {
+    let own = vote.by.as_str() == press.who && press.hold == hold && vote.proof == there;
+    is_meant(press, &vote.answer) && own && !press.forged && press.seen == vote.digest
+}
+
+fn is_meant(press: &Pressed, answer: &Answer) -> bool {
+    match answer {
         Answer::Approve { arguments: None, .. } => press.said == Said::Allow,
         Answer::Deny { .. } => press.said == Said::Deny,
-        Answer::Choose(_) => matches!(press.said, Said::Option(_)),
+        // The ids of options are their numbers.
+        Answer::Choose(chosen) => {
+            matches!(press.said, Said::Option(number) if *chosen == [number.to_string()])
+        }
         _ => false,
-    };
-    let own = vote.by.as_str() == press.who && press.hold == hold && vote.proof == there;
-    said && own && !press.forged && press.seen == vote.digest
+    }
 }

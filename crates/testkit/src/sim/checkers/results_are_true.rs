@@ -1,55 +1,95 @@
 //! I-16, I-22: what the model and people are told of a call is what happened: nothing that ran is said
 //! not to have run, and nothing is said to be done that was not.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use domain::call::Call;
 use domain::event::Event;
+use domain::hold::HoldChange;
+use domain::id::{CallId, SessionId};
+use domain::tool::Effects;
+use serde_json::Value;
 
 use super::{Evidence, Verdict};
+use crate::sim::records::Effect;
 
 /// How we say that a call had no effect.
 const NOT_RUN: [&str; 4] = ["was not run", "Not run:", "Nothing was run", "nothing was done"];
+/// How a person says that it had one.
+const CONFIRMED: &str = "confirmed that the call was carried out";
+/// How a result says that it is an earlier one.
+const REPLAYED: &str = "\"replayed\":true";
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
+    evidence.sessions().try_for_each(|session| of_session(evidence, session))
+}
+
+fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
     // A revision of a call ends with its result; a later revision has its own.
-    let mut told: BTreeSet<_> = BTreeSet::new();
-    for session in evidence.sessions() {
-        let mut revision = std::collections::BTreeMap::new();
-        for (_, entry) in evidence.session(session) {
-            for event in entry.events.iter() {
-                match event {
-                    Event::CallProposed { id, call, .. } => {
-                        revision.insert(*id, (call.id, call.revision));
-                    }
-                    Event::HoldUpdated {
-                        change: domain::hold::HoldChange::Revised { call, .. },
-                        ..
-                    } => {
-                        revision.insert(call.id, (call.id, call.revision));
-                    }
-                    Event::CallSettled { call, result } => {
-                        let Some(which) = revision.get(call) else { continue };
-                        if NOT_RUN.iter().any(|words| result.content.contains(words)) {
-                            told.insert((*which, result.content.clone()));
-                        }
-                    }
-                    _ => {}
+    let mut stands: BTreeMap<CallId, &Call> = BTreeMap::new();
+    for (index, entry) in evidence.session(session) {
+        for event in entry.events.iter() {
+            match event {
+                Event::CallProposed { id, call, .. } => {
+                    stands.insert(*id, call);
                 }
+                Event::HoldUpdated { change: HoldChange::Revised { call, .. }, .. } => {
+                    stands.insert(call.id, call);
+                }
+                Event::CallSettled { call, result } => {
+                    let Some(call) = stands.get(call) else { continue };
+                    judge(evidence, index, call, &result.content)?;
+                }
+                _ => {}
             }
         }
     }
-    for ((call, revision), said) in told {
-        let effect = evidence.records.effects.iter().find(|effect| {
-            effect.call == call
-                && effect.revision == revision
-                && effect.effects != domain::tool::Effects::ReadOnly
-        });
-        if let Some(effect) = effect {
+    Ok(())
+}
+
+fn judge(evidence: &Evidence<'_>, index: usize, call: &Call, said: &str) -> Verdict {
+    let (id, revision) = (call.id, call.revision);
+    let effects = &evidence.records.effects;
+    let of_it = |effect: &&Effect| effect.call == id && effect.revision == revision;
+    if NOT_RUN.iter().any(|words| said.contains(words)) {
+        let mut changes = effects.iter().filter(|effect| effect.effects != Effects::ReadOnly);
+        if let Some(effect) = changes.find(of_it) {
             return Err(format!(
-                "{} ({call} revision {revision}) had its effect in attempt {}, and the model was told: {said}",
+                "{} ({id} revision {revision}) had its effect in attempt {}, and the model was told: {said}",
                 effect.tool, effect.attempt
             ));
         }
     }
-    Ok(())
+    let claimed = claim(said);
+    if claimed.is_none() && !said.contains(CONFIRMED) {
+        return Ok(());
+    }
+    let mut before = effects.iter().filter(|effect| effect.journal <= index);
+    let is_done = before.any(|effect| {
+        let is_it = match said.contains(REPLAYED) {
+            true => is_alike(effect, call),
+            false => of_it(&effect),
+        };
+        is_it && claimed.is_none_or(|it| it == (&*effect.tool, effect.attempt))
+    });
+    match is_done {
+        true => Ok(()),
+        false => Err(format!("{id} revision {revision} did not, and the model was told: {said}")),
+    }
+}
+
+/// What our tools say: which of them did it, in which attempt.
+fn claim(said: &str) -> Option<(&str, u32)> {
+    let did = ["did ", "failed at "].iter().find_map(|word| said.split_once(word))?.1;
+    let (tool, rest) = did.split_once(" in attempt ")?;
+    let attempt = rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()?;
+    Some((tool, attempt))
+}
+
+/// What was done once in two phases is said again to whoever confirms the same again, in a call of its
+/// own. Calls of our tools differ in their `n`.
+fn is_alike(effect: &Effect, call: &Call) -> bool {
+    let done: Value = serde_json::from_slice(&effect.arguments).unwrap_or_default();
+    let is_same = done.get("n") == call.arguments.value().get("n");
+    effect.session == call.session && effect.tool == call.tool && is_same
 }

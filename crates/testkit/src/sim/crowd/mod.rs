@@ -113,19 +113,20 @@ impl Request {
             world.wait(node, "request", late_ms).await;
         }
         let line = errand.line();
-        {
+        let asked = {
             let mut inside = world.inside();
             inside.note(format!("n{node} ASKED {line}"));
             inside.arrived(&marks);
             if errand.key().is_some_and(|key| !inside.asked_keys.insert(key.to_owned())) {
                 inside.fault("message repeated under its key");
             }
-        }
+            inside.journal()
+        };
         let what = Box::pin(errand.asked(&engine)).await.unwrap_or_else(word_of);
         let mut inside = world.inside();
         inside.note(format!("n{node} TELLS {line}: {}", what.name()));
         let journal = inside.journal();
-        inside.records.told.push(Told { errand, journal, what });
+        inside.records.told.push(Told { errand, asked, journal, what });
     }
 }
 
