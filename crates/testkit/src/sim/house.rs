@@ -70,6 +70,8 @@ const FAST_TOKENS: u64 = 3 * TURN_TOKENS;
 /// What every turn of the model costs.
 pub(super) const TURN_TOKENS: u64 = 100;
 const ASKED_FOR_MS: u64 = 5 * 60 * 1_000;
+/// Where no rule says how long: short, so that it comes to that.
+const OTHERWISE_MS: u64 = 3 * 60 * 1_000;
 
 pub(super) fn gate(tool: &str) -> Gate {
     TOOLS.iter().find(|row| row.0 == tool).map_or(Gate::Never, |row| row.3)
@@ -140,8 +142,7 @@ fn policy() -> Policy {
                 },
             })
             .collect();
-        let spec =
-            PolicySpec { rules, default_expires_ms: 2 * ASKED_FOR_MS, ..PolicySpec::default() };
+        let spec = PolicySpec { rules, default_expires_ms: OTHERWISE_MS, ..PolicySpec::default() };
         Policy::compile(spec).expect("the policy of the house is sound")
     };
     POLICY.get_or_init(compile).clone()

@@ -21,7 +21,7 @@ pub(super) struct SimModel {
 }
 
 /// What it likes to call; some more than others.
-const WISHES: [&str; 22] = [
+const WISHES: [&str; 23] = [
     "wipe",
     "wipe",
     "wipe",
@@ -42,8 +42,16 @@ const WISHES: [&str; 22] = [
     "deploy",
     "deploy",
     "ask_person",
+    "ask_person",
     "browser",
     "scrap",
+];
+
+/// A choice, words, and a form.
+const QUESTIONS: [&str; 3] = [
+    r#"{"prompt":"Which way?","options":["left","right"]}"#,
+    r#"{"prompt":"Why?","allow_other":true}"#,
+    r#"{"prompt":"How many?","schema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}"#,
 ];
 
 #[async_trait]
@@ -134,7 +142,7 @@ impl Inside {
             return self.call(tool, input);
         }
         let input = match tool {
-            "ask_person" => r#"{"prompt":"Which way?","options":["left","right"]}"#.to_owned(),
+            "ask_person" => (*self.chance.pick(&QUESTIONS)).to_owned(),
             "browser" => "{}".to_owned(),
             _ => {
                 // Small numbers come again, so that a standing grant finds something to cover.

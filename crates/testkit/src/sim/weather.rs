@@ -33,6 +33,8 @@ pub const FAULTS: &[&str] = &[
     "answer: conflicting, through another node",
     "answer: conflicting, through the same node",
     "answer: late",
+    "answer: overtaken by a later one",
+    "answer: overtaken by a message",
     "answer: not entitled",
     "answer: edited",
     "model failed",

@@ -31,7 +31,8 @@ pub(super) fn fitting(inside: &mut Inside, hold: &Hold) -> Answer {
             }
             Answer::Choose(vec![inside.chance.pick(options).id.clone()])
         }
-        Question::Fill { .. } => Answer::Fill(json!({"text": "as you like"})),
+        Question::Fill { schema: None } => Answer::Fill(json!({"text": "as you like"})),
+        Question::Fill { schema: Some(_) } => Answer::Fill(json!({"n": inside.chance.below(5)})),
         Question::Perform { .. } => {
             let content = *inside.chance.pick(&["ok", "ok", "cancelled"]);
             Answer::Perform { content: content.into(), is_error: inside.chance.percent(10) }

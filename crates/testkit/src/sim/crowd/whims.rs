@@ -5,7 +5,8 @@ use std::sync::Arc;
 use domain::answer::Answer;
 use domain::context::WhilePending;
 use domain::digest::Digest;
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldState};
+use domain::id::SessionId;
 use domain::session::RunStatus;
 use ports::store::{HoldQuery, SessionQuery, SessionRow, Store as _, Viewer};
 
@@ -17,7 +18,7 @@ use crate::sim::world::{Inside, World, at_once};
 
 /// More would only make a story longer.
 const SESSIONS_MAX: usize = 3;
-const MESSAGES_MAX: u64 = 7;
+const MESSAGES_MAX: usize = 7;
 const OUTSIDE_MAX: usize = 2;
 
 /// Requests to make now; several of them at once, if people contradict one another. So many servers
@@ -38,7 +39,7 @@ pub(in crate::sim) fn whim(world: &World, keyed: &[Errand], servers: usize) -> V
         25..=28 => steer(inside, &sessions),
         29..=33 => Some(ask_from_outside(inside, &holds)),
         34..=38 => meddle(world, inside, &holds),
-        _ => return answer(inside, &holds, servers),
+        _ => return answer(inside, &holds, keyed, servers),
     };
     errand.map(Request::from).into_iter().collect()
 }
@@ -66,11 +67,14 @@ fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Optio
         let who = *inside.chance.pick(&["ana", "ana", "eve", "bot"]);
         return Some(Errand::Open { who, agent: inside.chance.pick::<&str>(&AGENTS), key });
     }
-    let said = keyed.len() as u64;
-    if sessions.is_empty() || said >= MESSAGES_MAX {
+    if sessions.is_empty() || keyed.len() >= MESSAGES_MAX {
         return None;
     }
     let session = inside.chance.pick(sessions);
+    Some(say(inside, session.id, session.creator.to_string()))
+}
+
+fn say(inside: &mut Inside, session: SessionId, who: String) -> Errand {
     let text = format!("message {}", inside.next_serial());
     let while_pending = *inside.chance.pick(&[
         None,
@@ -80,8 +84,7 @@ fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Optio
         Some(WhilePending::Refuse),
         Some(WhilePending::Deliver),
     ]);
-    let who = session.creator.to_string();
-    Some(Errand::Say { who, session: session.id, text, while_pending })
+    Errand::Say { who, session, text, while_pending }
 }
 
 fn steer(inside: &mut Inside, sessions: &[SessionRow]) -> Option<Errand> {
@@ -116,6 +119,18 @@ fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Err
     if holds.is_empty() {
         return None;
     }
+    // An approval can be taken back until its call starts, which is not long.
+    let unused = |hold: &&Arc<Hold>| {
+        matches!(hold.state, HoldState::Approved(_))
+            && hold.call.is_some()
+            && hold.outcome.is_none()
+    };
+    let unused: Vec<&Arc<Hold>> =
+        holds.iter().filter(|hold| hold.session.is_some()).filter(unused).collect();
+    if !unused.is_empty() && inside.chance.percent(50) {
+        let hold = inside.chance.pick(&unused).id;
+        return Some(Errand::CancelHold { who: "root".into(), hold });
+    }
     let hold = inside.chance.pick(holds);
     if inside.chance.percent(50) {
         let who = if inside.chance.percent(50) { "root".into() } else { hold.opener.to_string() };
@@ -125,7 +140,12 @@ fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Err
     Some(Errand::Claim { who, hold: hold.id, on: inside.chance.percent(70) })
 }
 
-fn answer(inside: &mut Inside, holds: &[Arc<Hold>], servers: usize) -> Vec<Request> {
+fn answer(
+    inside: &mut Inside,
+    holds: &[Arc<Hold>],
+    keyed: &[Errand],
+    servers: usize,
+) -> Vec<Request> {
     let open: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.is_pending()).collect();
     let closed: Vec<&Arc<Hold>> = holds.iter().filter(|hold| !hold.is_pending()).collect();
     if !closed.is_empty() && inside.chance.percent(if open.is_empty() { 15 } else { 5 }) {
@@ -174,6 +194,27 @@ fn answer(inside: &mut Inside, holds: &[Arc<Hold>], servers: usize) -> Vec<Reque
             first.marks.push(mark.clone());
             let second = answer(inside.chance.pick::<&str>(&admitted), &other, vec![mark]);
             vec![first, Request { through, ..second }]
+        }
+        // Sent first and there last: they have changed their mind meanwhile, or went on talking.
+        23..=32 => {
+            let other = otherwise(inside, hold, &said);
+            if other.name() == said.name() {
+                return vec![first];
+            }
+            let [late, early] = Mark::overtaken("answer: overtaken by a later one");
+            first.marks.push(late);
+            let late_ms = 200 + inside.chance.below(2_000);
+            let second = answer(who, &other, vec![early]);
+            vec![Request { late_ms, ..first }, Request { through: Through::Same, ..second }]
+        }
+        33..=40 if keyed.len() < MESSAGES_MAX => {
+            let Some(session) = hold.session else { return vec![first] };
+            let [late, early] = Mark::overtaken("answer: overtaken by a message");
+            first.marks.push(late);
+            let late_ms = 200 + inside.chance.below(2_000);
+            let errand = say(inside, session, hold.opener.to_string());
+            let second = Request { marks: vec![early], ..Request::from(errand) };
+            vec![Request { late_ms, ..first }, Request { through: Through::Same, ..second }]
         }
         _ => vec![first],
     }
