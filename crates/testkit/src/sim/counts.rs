@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::transitions::TRANSITIONS;
+use super::weather::FAULTS;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub faults: BTreeMap<&'static str, u64>,
@@ -17,6 +20,19 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Every kind of fault, also those that never fired.
+    pub fn every_fault(&self) -> BTreeMap<&'static str, u64> {
+        let fired = |kind: &'static str| self.faults.get(kind).copied().unwrap_or_default();
+        FAULTS.iter().map(|kind| (*kind, fired(kind))).collect()
+    }
+
+    /// Kinds of faults and important transitions of which there was none.
+    pub fn unseen(&self) -> Vec<&'static str> {
+        let faults = FAULTS.iter().filter(|kind| !self.faults.contains_key(**kind));
+        let steps = TRANSITIONS.iter().filter(|step| !self.transitions.contains_key(**step));
+        faults.chain(steps).copied().collect()
+    }
+
     pub(super) fn fault(&mut self, kind: &'static str) {
         *self.faults.entry(kind).or_default() += 1;
     }
@@ -44,7 +60,7 @@ impl fmt::Display for Counts {
             self.commits, self.effects, self.acknowledged, self.requests, self.nodes
         )?;
         writeln!(f, "\nfaults that fired:")?;
-        for (kind, count) in &self.faults {
+        for (kind, count) in self.every_fault() {
             writeln!(f, "  {count:>8}  {kind}")?;
         }
         writeln!(f, "\ntransitions that happened:")?;
@@ -52,5 +68,27 @@ impl fmt::Display for Counts {
             writeln!(f, "  {count:>8}  {step}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_happened_is_named_and_printed_with_a_nought() {
+        let all = Counts {
+            faults: FAULTS.iter().map(|kind| (*kind, 1)).collect(),
+            transitions: TRANSITIONS.iter().map(|step| ((*step).to_owned(), 1)).collect(),
+            ..Counts::default()
+        };
+        assert_eq!(all.unseen(), [""; 0]);
+        let mut some = all.clone();
+        some.faults.remove("disk full");
+        some.transitions.remove("call.proposed → call.started");
+        assert_eq!(some.unseen(), ["disk full", "call.proposed → call.started"]);
+        assert!(some.to_string().contains("       0  disk full"), "{some}");
+        some.add(&all);
+        assert_eq!(some.unseen(), [""; 0]);
     }
 }

@@ -29,6 +29,7 @@ mod world;
 use std::fmt;
 
 pub use counts::Counts;
+pub use transitions::TRANSITIONS;
 pub use weather::FAULTS;
 
 use story::Story;
@@ -92,6 +93,7 @@ impl Story {
 /// How many seeds went.
 #[derive(Debug, Default)]
 pub struct Report {
+    pub first_seed: u64,
     pub seeds: u64,
     pub counts: Counts,
     pub failed: Vec<Told>,
@@ -102,7 +104,7 @@ const FAILED_MAX: usize = 5;
 
 /// Plays so many seeds from the first on. `progress` hears of each that is done.
 pub fn torture(first_seed: u64, count: u64, mut progress: impl FnMut(u64)) -> Report {
-    let mut report = Report::default();
+    let mut report = Report { first_seed, ..Report::default() };
     for seed in first_seed..first_seed.saturating_add(count) {
         let told = play(seed, false);
         report.seeds += 1;
@@ -125,6 +127,7 @@ impl Report {
 
     /// Reports of several threads are one.
     pub fn add(&mut self, other: Report) {
+        self.first_seed = self.first_seed.min(other.first_seed);
         self.seeds += other.seeds;
         self.counts.add(&other.counts);
         self.failed.extend(other.failed);
@@ -133,7 +136,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} seeds, {} broken", self.seeds, self.failed.len())?;
+        let Report { seeds, first_seed, .. } = self;
+        writeln!(f, "{seeds} seeds from {first_seed} on, {} broken", self.failed.len())?;
         write!(f, "{}", self.counts)?;
         self.failed.iter().try_for_each(|told| write!(f, "\n{told}"))
     }
