@@ -1,4 +1,4 @@
-//! Chats in half of the stories: the real switchboard on every node, a platform that loses, refuses and
+//! Chats in half of the stories: the real switchboard on the one node there is, a platform that loses, refuses and
 //! does things without saying so, and people who press its buttons there.
 
 mod channel;
@@ -13,6 +13,8 @@ use replies::Language;
 use switchboard::{Limits, Line, OnAmbiguous, Setup, Switchboard};
 
 pub(super) use people::gestures;
+#[cfg(test)]
+pub(super) use platform::{Look, Message};
 pub(super) use platform::{Platform, Pressed, Word};
 
 use super::node::NodeNo;

@@ -219,3 +219,6 @@ fn once_under_its_key(evidence: &Evidence<'_>) -> Verdict {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

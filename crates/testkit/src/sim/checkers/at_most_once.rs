@@ -44,3 +44,24 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn a_second_effect_and_a_start_after_the_first_are_found() {
+        let wipe = call("wipe", 1);
+        let once = || story().then([proposed(&wipe, None), started(&wipe, 1)]);
+        let done = || once().effect(effect(&wipe, 1));
+        let again = revised(&wipe);
+        done().effect(effect(&again, 1)).passes(check);
+        done().then([proposed(&again, None), started(&again, 2)]).passes(check);
+        done().effect(effect(&wipe, 2)).breaks(check, "twice");
+        done().then([started(&wipe, 2)]).breaks(check, "started as attempt 2");
+        once().then([started(&wipe, 2)]).effect(effect(&wipe, 1)).passes(check);
+        let put = call("put", 1);
+        story().effect(effect(&put, 1)).effect(effect(&put, 2)).passes(check);
+    }
+}

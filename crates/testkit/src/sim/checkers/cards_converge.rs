@@ -34,3 +34,46 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::hold::{Hold, Question};
+    use ports::channel::{Key, Nonce};
+
+    use super::check;
+    use crate::sim::chat::{Look, Message, Platform};
+    use crate::sim::checkers::fabricated::*;
+
+    fn shows(platform: &mut Platform, chat: &str, looks: &[&Hold]) {
+        let n = platform.messages.len() as u128;
+        let look = |hold: &&Hold| Look { nonce: Nonce::make(n), hold: Arc::new((*hold).clone()) };
+        platform.messages.push(Message {
+            id: format!("m{n}"),
+            chat: chat.into(),
+            key: Key::new(&format!("key{n}")).expect("a key"),
+            looks: looks.iter().map(look).collect(),
+        });
+    }
+
+    #[test]
+    fn a_prompt_that_stands_twice_or_shows_what_is_not_so_is_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let other = hold(2, Question::Approve, Some(&wipe));
+        let mut ended = asked.clone();
+        ended.decided(denied(&asked, "ana"));
+        let shown = |prompts: &[(&str, &[&Hold])]| {
+            let disk = story().rows(None, &[&ended, &other], &[]);
+            disk.chats(|platform| {
+                prompts.iter().for_each(|(chat, looks)| shows(platform, chat, looks));
+            })
+        };
+        let both: &[&Hold] = &[&asked, &ended];
+        shown(&[("room", both), ("with ana", both), ("room", &[&other])]).over().passes(check);
+        shown(&[("room", &[&asked])]).passes(check);
+        shown(&[("room", &[&asked])]).over().breaks(check, "shows that");
+        shown(&[("room", both), ("room", both)]).breaks(check, "stands twice in room");
+    }
+}

@@ -50,3 +50,44 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::hold::{Hold, Question};
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+    use crate::sim::records::Delivered;
+
+    #[test]
+    fn word_that_is_false_early_under_two_keys_or_never_is_found() {
+        let asked = Hold { session: None, ..hold(1, Question::Approve, None) };
+        let with = |state| {
+            let mut hold = asked.clone();
+            hold.decided(state);
+            Arc::new(hold)
+        };
+        let (yes, no) = (with(approved(&asked, &["ana"])), with(denied(&asked, "bob")));
+        let stream = StreamId::Outside(asked.id);
+        let told = |told: &[(&str, &Arc<Hold>, usize)]| {
+            let opens = story().at(0, stream, [held(&asked)]);
+            let mut story = opens.at(0, stream, [decided(&asked, yes.state.clone())]);
+            for (key, hold, journal) in told {
+                let (key, hold) = ((*key).to_owned(), Arc::clone(hold));
+                story.records.delivered.push(Delivered { key, hold, journal: *journal });
+            }
+            story
+        };
+        told(&[("a", &yes, 2), ("a", &yes, 2)]).over().passes(check);
+        told(&[]).passes(check);
+        told(&[]).over().breaks(check, "never heard of it");
+        told(&[("a", &no, 2)]).breaks(check, "word went out that");
+        told(&[("a", &yes, 1)]).breaks(check, "word went out that");
+        told(&[("a", &yes, 2), ("b", &yes, 2)]).breaks(check, "went out as a and as b");
+        let opened = Hold { state: yes.state.clone(), ..asked.clone() };
+        let at_once = || story().at(0, stream, [held(&opened)]);
+        at_once().over().breaks(check, "never heard of it");
+    }
+}

@@ -54,3 +54,31 @@ fn transactions(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::sim::checkers::fabricated::*;
+    use crate::sim::records::Effect;
+
+    #[test]
+    fn a_key_that_is_not_one_calls_own_is_found() {
+        let (put, other) = (call("put", 1), call("put", 2));
+        let twice = || story().effect(effect(&put, 1)).effect(effect(&put, 2));
+        twice().effect(effect(&other, 1)).passes(check);
+        let renamed = Effect { key: "another".into(), ..effect(&put, 3) };
+        twice().effect(renamed).breaks(check, "under several keys");
+        let shared = Effect { key: put.idempotency_key(), ..effect(&other, 1) };
+        twice().effect(shared).breaks(check, "stood for several calls");
+    }
+
+    #[test]
+    fn a_change_that_was_made_twice_or_never_is_found() {
+        let shift = call("shift", 1);
+        let end = || [settled(&shift, "did shift in attempt 1.")];
+        let once = || story().effect(effect(&shift, 1));
+        once().then(end()).passes(check);
+        once().effect(effect(&shift, 2)).breaks(check, "changed things 2 times");
+        story().then(end()).breaks(check, "said to have changed things");
+    }
+}

@@ -81,3 +81,57 @@ fn judge(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::hold::Question;
+    use domain::id::StreamId;
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn what_is_decided_on_the_wrong_side_of_the_deadline_is_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let for_ever = Hold { expires_at: None, ..asked.clone() };
+        let expired = || HoldState::Expired { at: Timestamp::from_ms(0) };
+        let at = |hold: &Hold, ms: i64, state: HoldState| {
+            let stream = StreamId::Session(session());
+            story().then([held(hold)]).at(ms, stream, [decided(hold, state)])
+        };
+        for state in [approved(&asked, &["ana"]), denied(&asked, "ana")] {
+            at(&asked, DEADLINE_MS - 1, state.clone()).passes(check);
+            at(&asked, DEADLINE_MS, state).breaks(check, "after its deadline");
+        }
+        at(&asked, DEADLINE_MS, expired()).passes(check);
+        at(&asked, DEADLINE_MS - 1, expired()).breaks(check, "expired before its deadline");
+        at(&for_ever, DEADLINE_MS, expired()).breaks(check, "has no deadline");
+        at(&for_ever, DEADLINE_MS, denied(&for_ever, "ana")).passes(check);
+    }
+
+    #[test]
+    fn an_answer_that_only_a_false_clock_lets_count_is_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let mut late = story().then([held(&asked)]).then([decided(&asked, denied(&asked, "ana"))]);
+        late.records.written_at[1] = 60_000;
+        late.clocks_lied = true;
+        let mut lied = story().then([held(&asked)]).then([decided(&asked, denied(&asked, "ana"))]);
+        lied.records.written_at[1] = 60_000;
+        late.passes(check);
+        lied.breaks(check, "60000 ms after it was opened");
+    }
+
+    #[test]
+    fn a_start_on_an_old_approval_is_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let after = |ms: u64| {
+            let yes = story().then([held(&asked), decided(&asked, approved(&asked, &["ana"]))]);
+            yes.at(ms as i64, StreamId::Session(session()), [started(&wipe, 1)])
+        };
+        after(EXECUTE_WITHIN_MS - 1).passes(check);
+        after(EXECUTE_WITHIN_MS).breaks(check, "an approval that was too old");
+    }
+}

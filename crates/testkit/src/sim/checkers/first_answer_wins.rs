@@ -58,3 +58,41 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::hold::{Hold, Question};
+    use domain::refusal::Refusal;
+
+    use super::{Errand, Word, check};
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn two_decisions_and_words_of_another_one_are_found() {
+        let wipe = call("wipe", 1);
+        let pending = hold(1, Question::Approve, Some(&wipe));
+        let with = |state| {
+            let mut hold = pending.clone();
+            hold.decided(state);
+            hold
+        };
+        let is = with(approved(&pending, &["ana"]));
+        let is_not = with(denied(&pending, "bob"));
+        let answers = |who| Errand::Answer { who, hold: pending.id, digest: None, answer: yes() };
+        let refused = |hold: &Hold| {
+            Word::Refused(Box::new(Refusal::AlreadyDecided { hold: Box::new(hold.clone()) }))
+        };
+        let told_yes = |hold: &Hold| Word::Hold(Arc::new(hold.clone()));
+        let once = || story().then([held(&pending)]).then([decided(&pending, is.state.clone())]);
+        let sound = once().told(1, answers("ana"), told_yes(&is));
+        sound.told(1, answers("bob"), refused(&is)).passes(check);
+        once()
+            .then([decided(&pending, is_not.state.clone())])
+            .breaks(check, "was approved and became");
+        once().told(1, answers("ana"), told_yes(&is_not)).breaks(check, "was told that");
+        once().told(1, answers("bob"), refused(&is_not)).breaks(check, "was told that");
+        once().told(1, answers("bob"), told_yes(&is)).breaks(check, "has no vote there");
+    }
+}

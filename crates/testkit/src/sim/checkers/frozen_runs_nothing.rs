@@ -23,3 +23,20 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::id::StreamId;
+
+    use super::check;
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn a_start_between_freeze_and_thaw_is_found() {
+        let wipe = call("wipe", 1);
+        let freezes = || story().then([started(&wipe, 1)]).at(0, StreamId::House, [frozen()]);
+        let thaws = freezes().at(0, StreamId::House, [thawed()]);
+        thaws.then([started(&wipe, 2)]).passes(check);
+        freezes().then([started(&wipe, 2)]).breaks(check, "all was frozen since commit 1");
+    }
+}

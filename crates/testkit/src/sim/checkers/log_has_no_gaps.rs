@@ -45,3 +45,56 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::id::StreamId;
+
+    use super::check;
+    use crate::sim::checkers::fabricated::*;
+    use crate::sim::records::Seen;
+
+    fn written() -> Fabricated {
+        story().then([opened_by("ana")]).at(0, StreamId::House, [frozen(), thawed()])
+    }
+
+    fn followed(positions: &[u64]) -> Fabricated {
+        let mut story = written();
+        let events: Vec<_> = story
+            .journal
+            .iter()
+            .flat_map(|entry| entry.events.iter().map(|event| (entry.stream, event.clone())))
+            .collect();
+        for position in positions {
+            let (stream, event) = events[*position as usize - 1].clone();
+            story.records.followed.push(Seen { position: *position, stream, event });
+        }
+        story
+    }
+
+    #[test]
+    fn positions_that_are_not_the_next_are_found() {
+        written().passes(check);
+        let mut gap = written();
+        gap.journal[1].first += 1;
+        gap.breaks(check, "has position 2");
+        let mut gap = written();
+        gap.journal[1].global += 1;
+        gap.breaks(check, "(3 over all)");
+    }
+
+    #[test]
+    fn what_a_follower_missed_or_got_twice_is_found() {
+        followed(&[1, 2]).passes(check);
+        followed(&[1, 2, 3]).over().passes(check);
+        followed(&[1, 2]).over().breaks(check, "got 2 of 3 events");
+        followed(&[1, 3]).breaks(check, "at position 3");
+        followed(&[1, 2, 2]).breaks(check, "at position 2");
+        let mut lost = followed(&[1, 2, 3]);
+        lost.journal.pop();
+        lost.breaks(check, "which is not on disk");
+        let mut other = followed(&[1]);
+        other.records.followed[0].event = thawed();
+        other.breaks(check, "a follower got house.thawed");
+    }
+}

@@ -7,6 +7,8 @@ mod cards_converge;
 mod deliveries;
 mod exactly_once;
 mod expiry_never_allows;
+#[cfg(test)]
+mod fabricated;
 mod first_answer_wins;
 mod frozen_runs_nothing;
 mod log_has_no_gaps;
@@ -69,10 +71,7 @@ pub(super) struct Evidence<'a> {
 /// Checks every promise; the first that is broken, by name.
 pub(super) fn check(world: &World, is_over: bool) -> Result<(), (&'static str, String)> {
     let journal = at_once(world.disk.entries(None, 0, usize::MAX)).expect("the disk is there");
-    let mut streams: BTreeMap<StreamId, Vec<usize>> = BTreeMap::new();
-    for (index, entry) in journal.iter().enumerate() {
-        streams.entry(entry.stream).or_default().push(index);
-    }
+    let streams = streams_of(&journal);
     let (records, clocks_lied) = {
         let mut inside = world.inside();
         (std::mem::take(&mut inside.records), inside.clocks_lied)
@@ -82,6 +81,14 @@ pub(super) fn check(world: &World, is_over: bool) -> Result<(), (&'static str, S
     drop(evidence);
     world.inside().records = records;
     found.map_or(Ok(()), Err)
+}
+
+fn streams_of(journal: &[Entry]) -> BTreeMap<StreamId, Vec<usize>> {
+    let mut streams: BTreeMap<StreamId, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in journal.iter().enumerate() {
+        streams.entry(entry.stream).or_default().push(index);
+    }
+    streams
 }
 
 impl Evidence<'_> {
@@ -104,5 +111,19 @@ impl Evidence<'_> {
             .iter()
             .enumerate()
             .flat_map(|(index, entry)| entry.events.iter().map(move |event| (index, entry, event)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_about_the_simulation_names_every_checker() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/proof/simulation.md");
+        let page = std::fs::read_to_string(page).expect("the page is there");
+        for (name, _) in ALL {
+            assert!(page.contains(&format!("| `{name}` |")), "{name} is not in its table");
+        }
     }
 }

@@ -213,3 +213,135 @@ impl Evidence<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::id::{NodeId, StreamId};
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+
+    const RULE: Option<ClearedBy> = Some(ClearedBy::Rule(None));
+
+    /// Whether these people's approval lets the tool run in a session of Ana's.
+    fn approved_by(tool: &str, voters: &[&str]) -> Fabricated {
+        let it = call(tool, 1);
+        let asked = hold(1, Question::Approve, Some(&it));
+        let opens = story().then([opened_by("ana")]).then([proposed(&it, None), held(&asked)]);
+        let answered = opens.then([decided(&asked, approved(&asked, voters))]);
+        answered.then([started(&it, 1)]).effect(effect(&it, 1))
+    }
+
+    #[test]
+    fn an_effect_without_a_start_of_just_that_is_found() {
+        let look = call("look", 1);
+        let begun = || story().then([opened_by("ana"), proposed(&look, RULE), started(&look, 1)]);
+        begun().effect(effect(&look, 1)).passes(check);
+        let unstarted = || story().then([opened_by("ana"), proposed(&look, RULE)]);
+        unstarted().effect(effect(&look, 1)).breaks(check, "no start of it");
+        let late = unstarted().effect(effect(&look, 1)).then([started(&look, 1)]);
+        late.breaks(check, "no start of it");
+        for other in [
+            effect(&look, 2),
+            effect(&revised(&look), 1),
+            Effect { node: NodeId::new(0, 2), ..effect(&look, 1) },
+        ] {
+            begun().effect(other).breaks(check, "no start of it");
+        }
+        for other in [
+            Effect { arguments: b"{}".to_vec(), ..effect(&look, 1) },
+            Effect { digest: revised(&look).digest(), ..effect(&look, 1) },
+        ] {
+            begun().effect(other).breaks(check, "not the bytes");
+        }
+        let homeless = Effect { session: None, ..effect(&look, 1) };
+        begun().effect(homeless).breaks(check, "no session");
+    }
+
+    #[test]
+    fn a_tool_that_nobody_allowed_is_found() {
+        for (tool, found) in
+            [("look", None), ("wipe", Some("nobody who may")), ("scrap", Some("forbids"))]
+        {
+            let it = call(tool, 1);
+            let story = story().then([opened_by("ana"), proposed(&it, RULE), started(&it, 1)]);
+            let story = story.effect(effect(&it, 1));
+            match found {
+                None => story.passes(check),
+                Some(words) => story.breaks(check, words),
+            }
+        }
+        for (tool, voters) in
+            [("wipe", &["ana"][..]), ("nuke", &["bob", "cat"]), ("post", &["ana"])]
+        {
+            approved_by(tool, voters).passes(check);
+        }
+        for (tool, voters) in [
+            ("wipe", &["eve"][..]),
+            ("wipe", &["root"]),
+            ("nuke", &["bob"]),
+            ("nuke", &["bob", "bob"]),
+            ("nuke", &["ana", "bob"]),
+            ("post", &["bob"]),
+        ] {
+            approved_by(tool, voters).breaks(check, "nobody who may");
+        }
+        approved_by("scrap", &["ana"]).breaks(check, "forbids");
+    }
+
+    #[test]
+    fn an_approval_of_other_bytes_is_found() {
+        let wipe = call("wipe", 1);
+        let edited = revised(&wipe);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let revision = HoldChange::Revised {
+            title: "may it?".into(),
+            call: edited.clone(),
+            audience: asked.audience.clone(),
+            rule: None,
+            risk: asked.risk,
+            preview: Default::default(),
+            votes: Vec::new(),
+        };
+        let asks_again = Hold { call: Some(edited.clone()), ..asked.clone() };
+        let with = |seen: &Hold| {
+            let opens = story().then([opened_by("ana"), proposed(&wipe, None), held(&asked)]);
+            let edits = opens.then([updated(&asked, revision.clone())]);
+            let answered = edits.then([decided(&asked, approved(seen, &["bob"]))]);
+            answered.then([started(&edited, 1)]).effect(effect(&edited, 1))
+        };
+        with(&asks_again).passes(check);
+        with(&asked).breaks(check, "nobody who may has approved exactly this");
+    }
+
+    #[test]
+    fn a_grant_that_does_not_hold_is_found() {
+        let (first, again) = (call("wipe", 1), call("wipe", 1));
+        let mut parts = again.parts();
+        parts.id = CallId::new(0, 2);
+        let again = Arc::new(Call::fixed(parts));
+        let other = call("wipe", 3);
+        let asked = hold(1, Question::Approve, Some(&first));
+        let used = |it: &Arc<Call>, by: &str, at: i64, uses: u32, revoked: bool| {
+            let given = grant(&asked, &first, by);
+            let mut events = vec![opened_by("ana"), held(&asked)];
+            events.push(Event::GrantMade { grant: Arc::new(given.clone()) });
+            events.push(proposed(it, Some(ClearedBy::Grant(given.id))));
+            events.extend((0..uses).map(|_| Event::GrantUsed { grant: given.id, call: it.id }));
+            if revoked {
+                let by = domain::person::Actor::Runtime;
+                events.push(Event::GrantRevoked { grant: given.id, by });
+            }
+            let starts = [started(it, 1)];
+            let story = story().then(events).at(at, StreamId::Session(session()), starts);
+            story.effect(effect(it, 1))
+        };
+        used(&again, "ana", 0, 1, false).passes(check);
+        used(&again, "ana", 0, 0, false).breaks(check, "nobody who may");
+        used(&again, "ana", 0, 1, true).breaks(check, "revoked");
+        used(&again, "ana", DEADLINE_MS, 1, false).breaks(check, "had ended");
+        used(&again, "ana", 0, 3, false).breaks(check, "used 3 times");
+        used(&again, "eve", 0, 1, false).breaks(check, "alone may not allow");
+        used(&other, "ana", 0, 1, false).breaks(check, "given for another call");
+    }
+}

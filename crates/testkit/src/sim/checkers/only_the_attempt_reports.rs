@@ -39,3 +39,18 @@ fn attempt_in(content: &str) -> Option<u32> {
     let (_, rest) = content.split_once("in attempt ")?;
     rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn the_report_of_an_earlier_attempt_and_a_second_start_of_one_are_found() {
+        let put = call("put", 1);
+        let twice = || story().then([started(&put, 1), started(&put, 2)]);
+        twice().then([settled(&put, "did put in attempt 2.")]).passes(check);
+        twice().then([settled(&put, "did put in attempt 1.")]).breaks(check, "report of attempt 1");
+        twice().then([started(&put, 2)]).breaks(check, "attempt 2 twice");
+    }
+}

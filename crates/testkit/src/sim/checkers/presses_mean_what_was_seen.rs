@@ -96,3 +96,94 @@ fn is_meant(press: &Pressed, answer: &Answer) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::hold::{Hold, Question};
+
+    use super::*;
+    use crate::sim::checkers::fabricated::{vote, *};
+
+    fn asked() -> Hold {
+        let wipe = call("wipe", 1);
+        hold(1, Question::Approve, Some(&wipe))
+    }
+
+    fn press(said: Said) -> Pressed {
+        Pressed {
+            who: "ana",
+            hold: asked().id,
+            seen: asked().digest(),
+            said,
+            message: "m1".into(),
+            forged: false,
+            told: Vec::new(),
+        }
+    }
+
+    fn in_chat(answer: Answer) -> Vote {
+        let there = Proof::Channel { name: NAME.into(), message: "m1".into() };
+        Vote { via: NAME.into(), proof: there, ..Vote::clone(&vote(&asked(), "ana", answer)) }
+    }
+
+    fn counts(vote: &Vote) -> Event {
+        updated(&asked(), HoldChange::Voted(Arc::new(vote.clone())))
+    }
+
+    #[test]
+    fn a_vote_that_nobody_pressed_is_found() {
+        let chose = |id: &str| Answer::Choose(vec![id.into()]);
+        let sound = [(Said::Allow, yes()), (Said::Deny, no()), (Said::Option(2), chose("2"))];
+        for (said, answer) in sound {
+            story().pressed(press(said)).then([counts(&in_chat(answer))]).passes(check);
+        }
+        let false_ones = [(Said::Deny, yes()), (Said::Allow, no()), (Said::Option(1), chose("2"))];
+        for (said, answer) in false_ones {
+            let other = story().pressed(press(said)).then([counts(&in_chat(answer))]);
+            other.breaks(check, "pressed no such button");
+        }
+        let yes = in_chat(yes());
+        for pressed in [
+            Pressed { who: "bob", ..press(Said::Allow) },
+            Pressed { hold: hold(2, Question::Approve, None).id, ..press(Said::Allow) },
+            Pressed { seen: Digest::of(b"another look"), ..press(Said::Allow) },
+            Pressed { message: "m2".into(), ..press(Said::Allow) },
+            Pressed { forged: true, ..press(Said::Allow) },
+        ] {
+            story().pressed(pressed).then([counts(&yes)]).breaks(check, "pressed no such button");
+        }
+        let twice = story().pressed(press(Said::Allow)).then([counts(&yes)]).then([counts(&yes)]);
+        twice.breaks(check, "counts twice");
+    }
+
+    #[test]
+    fn words_that_are_not_true_are_found() {
+        let hold = Arc::new(asked());
+        let told = |word, journal| Pressed { told: vec![(word, journal)], ..press(Said::Allow) };
+        let sound = || story().then([counts(&in_chat(yes()))]);
+        let counted = |journal| told(Word::Counts(hold.clone()), journal);
+        sound().pressed(counted(1)).passes(check);
+        sound()
+            .pressed(press(Said::Allow))
+            .pressed(counted(0))
+            .breaks(check, "told that it counts");
+        let forged = Pressed { forged: true, ..counted(1) };
+        sound().pressed(press(Said::Allow)).pressed(forged).breaks(check, "told that it counts");
+        let other = Pressed { said: Said::Deny, ..counted(1) };
+        sound().pressed(press(Said::Allow)).pressed(other).breaks(check, "told that it counts");
+        let ended = decided(&asked(), denied(&asked(), "bob"));
+        let mut no = asked();
+        no.decided(denied(&asked(), "bob"));
+        let already = |hold: &Hold| told(Word::Already(Arc::new(hold.clone())), 1);
+        story().then([ended.clone()]).pressed(already(&no)).passes(check);
+        story().pressed(already(&no)).breaks(check, "was told that");
+    }
+
+    #[test]
+    fn a_prompt_that_is_not_on_disk_is_found() {
+        let sent = story().chats(|platform| platform.unwritten.push("d/1".into()));
+        sent.breaks(check, "d/1 was sent");
+    }
+}

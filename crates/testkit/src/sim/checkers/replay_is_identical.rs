@@ -41,3 +41,36 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::event::Event;
+    use domain::message::Role;
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+    use crate::sim::records::Heard;
+
+    #[test]
+    fn a_request_that_is_not_in_the_journal_or_not_yet_is_found() {
+        let asked = || {
+            let begins = [Event::RunStarted { run: run() }, said(1, Role::User, "tidy up")];
+            story().then([opened_by("ana")]).then(begins)
+        };
+        let tools: Vec<_> = offered().iter().map(agent::offer).collect();
+        let session = asked().folded();
+        let request = agent::transcript::request(&session, Some(INSTRUCTIONS), &tools).into_owned();
+        let heard = |journal, change: fn(&mut ports::model::ModelRequest<'static>)| {
+            let mut story = asked();
+            let mut request = request.clone();
+            change(&mut request);
+            story.records.heard.push(Heard { request, journal, said: None });
+            story
+        };
+        heard(2, |_| {}).passes(check);
+        heard(1, |_| {}).breaks(check, "the first 1 commits do not say");
+        heard(2, |request| request.messages.clear()).breaks(check, "do not say");
+        heard(2, |request| request.system = Some("be quick".into())).breaks(check, "do not say");
+        heard(2, |request| request.tools.to_mut().truncate(1)).breaks(check, "do not say");
+    }
+}

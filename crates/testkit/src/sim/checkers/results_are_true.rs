@@ -93,3 +93,48 @@ fn is_alike(effect: &Effect, call: &Call) -> bool {
     let is_same = done.get("n") == call.arguments.value().get("n");
     effect.session == call.session && effect.tool == call.tool && is_same
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::sim::checkers::fabricated::*;
+
+    const DID: &str = "did wipe in attempt 1.";
+    const CONFIRMED: &str = "ana confirmed that the call was carried out.";
+
+    #[test]
+    fn a_call_that_ran_and_is_said_not_to_have_is_found() {
+        let wipe = call("wipe", 1);
+        let begun = || story().then([proposed(&wipe, None), started(&wipe, 1)]);
+        for said in ["It was not run.", "Not run: no.", "Nothing was run.", "nothing was done"] {
+            begun().then([settled(&wipe, said)]).passes(check);
+            let ran = begun().effect(effect(&wipe, 1));
+            ran.then([settled(&wipe, said)]).breaks(check, "had its effect in attempt 1");
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_said_to_have_run_and_did_not_is_found() {
+        let (wipe, put) = (call("wipe", 1), call("put", 2));
+        let begun = || story().then([proposed(&wipe, None), started(&wipe, 1)]);
+        for said in [DID, "failed at wipe in attempt 1.", CONFIRMED] {
+            begun().effect(effect(&wipe, 1)).then([settled(&wipe, said)]).passes(check);
+            let others = begun().effect(effect(&put, 1)).effect(effect(&revised(&wipe), 1));
+            others.then([settled(&wipe, said)]).breaks(check, "did not, and the model was told");
+            let late = begun().then([settled(&wipe, said)]).effect(effect(&wipe, 1));
+            late.breaks(check, "did not, and the model was told");
+        }
+        let other = begun().effect(effect(&wipe, 2)).then([settled(&wipe, DID)]);
+        other.breaks(check, "did not, and the model was told");
+    }
+
+    #[test]
+    fn a_repeated_result_needs_the_effect_that_it_repeats() {
+        let (first, again, other) = (call("deploy", 1), call("deploy", 1), call("deploy", 2));
+        let said = r#"{"result":"did deploy in attempt 1.","replayed":true}"#;
+        let ran = |which| story().effect(effect(which, 1));
+        let end = || [proposed(&again, None), settled(&again, said)];
+        ran(&first).then(end()).passes(check);
+        ran(&other).then(end()).breaks(check, "did not, and the model was told");
+    }
+}

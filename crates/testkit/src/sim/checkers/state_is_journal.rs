@@ -63,3 +63,53 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::hold::Question;
+    use ports::store::SessionRow;
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn rows_that_are_not_what_the_journal_says_are_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let other = Hold { title: "another".into(), ..asked.clone() };
+        let more = hold(2, Question::Approve, Some(&wipe));
+        let given = grant(&asked, &wipe, "ana");
+        let used_up = domain::grant::Grant { uses_left: 0, ..given.clone() };
+        let journal = || {
+            let run = Event::RunStarted { run: run() };
+            let made = Event::GrantMade { grant: Arc::new(given.clone()) };
+            story().then([opened_by("ana"), run, held(&asked), made])
+        };
+        let row = || Some(SessionRow::of(&journal().folded(), node()));
+        let wrong = || row().map(|row| SessionRow { run: None, ..row });
+        let owing = || row().map(|row| SessionRow { owes: !row.owes, ..row });
+        journal().rows(row(), &[&asked], &[&given]).passes(check);
+        journal().rows(None, &[&asked], &[&given]).breaks(check, "has no row");
+        journal().rows(wrong(), &[&asked], &[&given]).breaks(check, "the row of ses_");
+        journal().rows(owing(), &[&asked], &[&given]).breaks(check, "the row of ses_");
+        journal().rows(row(), &[], &[&given]).breaks(check, "the row of hold");
+        journal().rows(row(), &[&other], &[&given]).breaks(check, "the row of hold");
+        journal().rows(row(), &[&asked, &more], &[&given]).breaks(check, "2 holds have rows");
+        journal().rows(row(), &[&asked], &[&used_up]).breaks(check, "the row of grant");
+        journal().rows(row(), &[&asked], &[]).breaks(check, "a grant has no row");
+    }
+
+    #[test]
+    fn a_hold_of_its_own_is_what_its_stream_says() {
+        let asked = Hold { session: None, ..hold(1, Question::Approve, None) };
+        let no = denied(&asked, "ana");
+        let stream = StreamId::Outside(asked.id);
+        let journal =
+            || story().at(0, stream, [held(&asked)]).at(0, stream, [decided(&asked, no.clone())]);
+        let mut ended = asked.clone();
+        ended.decided(no.clone());
+        journal().rows(None, &[&ended], &[]).passes(check);
+        journal().rows(None, &[&asked], &[]).breaks(check, "the row of hold");
+        story().at(0, stream, [decided(&asked, no.clone())]).breaks(check, "does not begin");
+    }
+}

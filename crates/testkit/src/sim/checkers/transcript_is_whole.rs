@@ -75,3 +75,86 @@ fn sound(request: &ModelRequest<'_>) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::message::{Part, Role};
+    use domain::outcome::ToolResult;
+    use ports::model::{CallResult, WrittenCall};
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+    use crate::sim::records::Heard;
+
+    fn turn(n: u128, calls: &[u128]) -> Event {
+        let part = |n: &u128| Part::ToolCall {
+            call: call("look", *n).id,
+            tool_use_id: format!("toolu_{n}"),
+            tool: "look".into(),
+            input: "{}".into(),
+        };
+        let parts = calls.iter().map(part).collect();
+        Event::MessageAdded { message: message(n, Role::Assistant, parts) }
+    }
+
+    fn results(n: u128, calls: &[u128]) -> Event {
+        let part = |n: &u128| Part::ToolResult {
+            call: call("look", *n).id,
+            tool_use_id: format!("toolu_{n}"),
+            tool: "look".into(),
+            result: ToolResult::output("seen"),
+        };
+        let parts = calls.iter().map(part).collect();
+        Event::MessageAdded { message: message(n, Role::Tool, parts) }
+    }
+
+    #[test]
+    fn calls_without_their_results_are_found_in_the_journal() {
+        let called = || story().then([turn(1, &[1, 2])]);
+        called().then([results(2, &[1, 2]), turn(3, &[])]).over().passes(check);
+        called().passes(check);
+        called().over().breaks(check, "never got results");
+        called().then([turn(3, &[])]).breaks(check, "came before the results");
+        called().then([results(2, &[1])]).breaks(check, "results of");
+        called().then([results(2, &[2, 1])]).breaks(check, "results of");
+    }
+
+    #[test]
+    fn calls_without_their_results_are_found_in_what_the_model_hears() {
+        let calls = |names: &[&str]| ModelMessage::Assistant {
+            parts: names
+                .iter()
+                .map(|name| {
+                    AssistantPart::Call(WrittenCall {
+                        tool_use_id: (*name).to_owned().into(),
+                        tool: "look".into(),
+                        input: "{}".into(),
+                    })
+                })
+                .collect(),
+        };
+        let results = |names: &[&str]| ModelMessage::Results {
+            results: names
+                .iter()
+                .map(|name| CallResult {
+                    tool_use_id: (*name).to_owned().into(),
+                    tool: "look".into(),
+                    content: "seen".into(),
+                    is_error: false,
+                })
+                .collect(),
+        };
+        let heard = |messages: &[ModelMessage<'static>]| {
+            let mut story = story();
+            let messages = messages.to_vec();
+            let request = ModelRequest { system: None, messages, tools: Default::default() };
+            story.records.heard.push(Heard { request, journal: 0, said: None });
+            story
+        };
+        heard(&[calls(&["a", "b"]), results(&["a", "b"]), calls(&[])]).passes(check);
+        heard(&[results(&["a"])]).breaks(check, "results without calls");
+        heard(&[calls(&["a", "a"])]).breaks(check, "two calls of one name");
+        heard(&[calls(&["a", "b"]), results(&["b", "a"])]).breaks(check, "was asked with results");
+        heard(&[calls(&["a"])]).breaks(check, "was asked with results");
+    }
+}

@@ -64,3 +64,32 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::hold::Question;
+
+    use super::*;
+    use crate::sim::checkers::fabricated::*;
+
+    #[test]
+    fn a_turn_too_many_and_what_moves_without_leave_to_go_on_are_found() {
+        let look = call("look", 1);
+        let asks = hold(1, Question::Approve, None);
+        let turn = |n| said(n, Role::Assistant, "hm");
+        let begun = || {
+            let begins = [opened_by("ana"), Event::RunStarted { run: run() }];
+            story().then(begins).then([turn(1), turn(2)])
+        };
+        begun().passes(check);
+        begun().then([turn(3)]).breaks(check, "turn 3 of 2");
+        begun().then([Event::RunStarted { run: run() }, turn(3)]).passes(check);
+        let waits = || begun().then([held(&asks)]);
+        waits().then([turn(3)]).breaks(check, "a turn was taken");
+        waits().then([started(&look, 1)]).breaks(check, "a call was started");
+        waits().then([decided(&asks, denied(&asks, "ana")), turn(3)]).breaks(check, "a turn");
+        let goes_on = || waits().then([decided(&asks, approved(&asks, &["ana"]))]);
+        goes_on().then([turn(3), started(&look, 1)]).passes(check);
+        goes_on().then([turn(3), turn(4), turn(5)]).breaks(check, "turn 3 of 2");
+    }
+}
