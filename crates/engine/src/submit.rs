@@ -336,7 +336,14 @@ impl Engine {
         if let Some(newer) = cached.filter(|found| found.version > session.version) {
             return Ok(newer);
         }
-        let stream = StreamId::Session(id);
+        let newer = Arc::new(self.read_on(session).await?);
+        self.0.cache.put(newer.clone());
+        Ok(newer)
+    }
+
+    /// The session as it is on disk now, whatever anybody remembers.
+    pub(crate) async fn read_on(&self, session: &Session) -> Result<Session, Error> {
+        let stream = StreamId::Session(session.id);
         let mut newer = session.clone();
         loop {
             let entries = self.0.store.entries(Some(stream), newer.version, NEWER_PAGE).await?;
@@ -348,12 +355,9 @@ impl Engine {
                 }
             }
             if is_all {
-                break;
+                return Ok(newer);
             }
         }
-        let newer = Arc::new(newer);
-        self.0.cache.put(newer.clone());
-        Ok(newer)
     }
 
     pub(crate) fn row(&self, session: &Session) -> SessionRow {

@@ -31,6 +31,9 @@ impl Engine {
         let (engine, held, session) = (self.clone(), session.clone(), session.id);
         self.spawn(async move {
             let (attempt, stored) = (cleared.attempt(), cleared.shared());
+            if !engine.is_to_run(&held, call, attempt).await {
+                return engine.0.at_work.done(work);
+            }
             ports::failpoint!("execute.before_run");
             let outcome = engine.run(&held, cleared, stop).await;
             ports::failpoint!("execute.ran");
@@ -43,6 +46,26 @@ impl Engine {
             }
             ports::failpoint!("execute.forgotten");
         });
+    }
+
+    /// Whether an attempt that was just taken on is still to be made. What follows from a commit may come
+    /// late, when the call has long had its result and the cache has lost it: then it looks as if it had
+    /// never been run. Whoever had this attempt before us has written its result first, so the disk knows.
+    async fn is_to_run(&self, session: &Session, call: CallId, attempt: u32) -> bool {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.read_on(session).await {
+                Ok(newest) => {
+                    let cleared = newest.cleared(call, self.0.node);
+                    return cleared.is_some_and(|cleared| cleared.attempt() == attempt);
+                }
+                Err(error) => {
+                    tracing::warn!(session = %session.id, %error, "a call waits until the store can be read");
+                }
+            }
+            self.0.clock.sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(5));
+        }
     }
 
     /// Stops a call whose run was cancelled. One that this process never got round to starting is

@@ -454,6 +454,39 @@ async fn nobody_decides_on_what_is_just_being_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i15_what_follows_late_from_a_commit_does_not_run_a_call_again() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let mut options = Options::new(store.clone(), node);
+    let gate = tokio_util::sync::CancellationToken::new();
+    options.gate = Some(gate.clone());
+    options.limits.cached_sessions = 1;
+    let world = options.start().await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    // A message is written while the call runs, and nobody hears that it is.
+    store.late.set();
+    let saying = world.say(session, "and then");
+    let meanwhile = async {
+        let _ = store.late.is_done.acquire().await;
+        gate.cancel();
+        let over = |session: &domain::session::Session| {
+            session.calls.values().all(|record| record.state.is_settled())
+        };
+        world.until(session, "the call has its result", over).await;
+        // The cache has room for one.
+        world.session().await;
+        store.late.may_go_on.close();
+    };
+    tokio::join!(saying, meanwhile);
+    world.engine.close(Duration::from_secs(10)).await;
+    assert_eq!(world.witness.arguments().len(), 1, "it ran again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_thaw_while_an_answer_is_being_acknowledged_lets_its_call_start() {
     let node = node();
     let store = Arc::new(Faulty::new(node));
