@@ -4,7 +4,7 @@ use domain::answer::{Answer, Scope};
 use domain::hold::{Hold, Question};
 use ports::channel::{Form, Said};
 use replies::{Asked, Chosen, Verdict};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Why a press is no answer.
 #[derive(Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub(crate) fn of_press(
         (Question::Fill { schema: None }, Said::Form) => {
             let text = form.fields.get("text").and_then(Value::as_str);
             let text = text.ok_or(NoAnswer::Invalid("write something"))?;
-            Ok(Answer::Fill(Value::String(text.to_owned())))
+            Ok(Answer::Fill(json!({ "text": text })))
         }
         (Question::Fill { schema: Some(schema) }, Said::Form) => {
             let typed = |(name, value): (&String, &Value)| {
@@ -109,8 +109,6 @@ fn chosen(hold: &Hold, numbers: &[usize]) -> Result<Answer, NoAnswer> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use domain::answer::{Answer, Scope};
+use domain::hold::Question;
 use engine::Answering;
 use ports::channel::{Form, Inbox as _, Key, Nonce, Said, Told};
 use serde_json::json;
 
-use crate::world::World;
+use crate::chat::Card;
+use crate::world::{World, ask_outside};
 
 #[tokio::test]
 async fn a_button_approves_and_the_card_tells_how_it_went() {
@@ -44,6 +46,27 @@ async fn a_button_denies() {
     assert!(
         matches!(&hold.votes[0].answer, Answer::Deny { reason: Some(why), .. } if why == "not today")
     );
+}
+
+#[tokio::test]
+async fn a_form_answers_in_words_or_with_what_its_schema_wants() {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    for (schema, filled, answer) in [
+        (None, json!({"text": "because"}), json!({"text": "because"})),
+        (Some(schema), json!({"n": "3"}), json!({"n": 3})),
+    ] {
+        let world = World::memory().await;
+        let question = Question::Fill { schema };
+        let hold = ask_outside(&world.engine, "Why?", question).await;
+        let bobs = |card: &&Card| card.posted.chat == "D-U-bob";
+        let card =
+            world.chat.until("Bob is asked", |screen| screen.cards.values().find(bobs).cloned());
+        let mut press = world.press_of("bob", &card.await, Said::Form);
+        press.form.fields = filled.as_object().unwrap().clone();
+        let told = world.board.pressed("slack", press).await;
+        assert!(matches!(told, Ok(Told::Taken(_))), "{told:?}");
+        assert_eq!(world.hold(hold).await.votes[0].answer, Answer::Fill(answer));
+    }
 }
 
 #[tokio::test]

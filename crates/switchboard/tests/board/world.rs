@@ -443,10 +443,14 @@ impl World {
 
 /// A program asks the dbas.
 pub(crate) async fn open_outside(engine: &Engine, title: &str) -> HoldId {
+    ask_outside(engine, title, Question::Approve).await
+}
+
+pub(crate) async fn ask_outside(engine: &Engine, title: &str, question: Question) -> HoldId {
     let program = engine.caller_for_program("ci").await.unwrap();
     let arguments = domain::json::Arguments::parse(b"{}").unwrap();
     let new = NewHold {
-        question: Question::Approve,
+        question,
         title: title.into(),
         call: Some(("wipe".into(), arguments)),
         context: Value::Null,
