@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::hold::Question;
 use domain::time::Timestamp;
 use ports::channel::{Form, Inbox as _, Nonce, Operator, Pointer, Press, Said, Told};
+use serde_json::{Map, Value, json};
 use switchboard::Switchboard;
 
 use super::platform::{Pressed, Word};
@@ -78,6 +79,7 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
         Question::Choose { options, .. } => {
             Said::Option(1 + inside.chance.below(options.len() as u64) as u8)
         }
+        Question::Fill { .. } if inside.chance.percent(70) => Said::Form,
         _ if inside.chance.percent(70) => Said::Allow,
         _ => Said::Deny,
     };
@@ -102,13 +104,27 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let (hold, seen) = (look.hold.id, look.hold.digest());
     let index = inside.platform.pressed.len();
     let message = id.clone();
-    inside.platform.pressed.push(Pressed { who, hold, seen, said, message, forged, told: vec![] });
+    let filled = match (&look.hold.question, said) {
+        (Question::Fill { schema: None }, Said::Form) => Some(json!({"text": "as you like"})),
+        (Question::Fill { .. }, Said::Form) => Some(json!({"n": inside.chance.below(5)})),
+        _ => None,
+    };
+    let form = Form { fields: filled.as_ref().map(typed).unwrap_or_default(), options: vec![] };
+    let told = vec![];
+    let pressed = Pressed { who, hold, seen, said, filled, message, forged, told };
+    inside.platform.pressed.push(pressed);
     let operator = Some(Operator::named(identity));
     let pointer = Pointer { key, said, nonce };
-    let form = Form::default();
     let is_on_it = !forged;
     let press = Press { event, operator, chat, message: id, pointer, is_on_it, form, at };
     Some(Gesture { index, press, marks, late_ms: 0 })
+}
+
+/// Forms of chats carry texts, whatever was meant.
+fn typed(filled: &Value) -> Map<String, Value> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let fields = filled.as_object().into_iter().flatten();
+    fields.map(|(name, value)| (name.clone(), text(value).into())).collect()
 }
 
 impl Gesture {

@@ -6,6 +6,7 @@ use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::HoldId;
 use ports::channel::{Key, Nonce, Place, Posted, Said, Showing};
+use serde_json::Value;
 
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Platform {
@@ -38,6 +39,8 @@ pub(in crate::sim) struct Pressed {
     /// Of what they had before their eyes.
     pub(in crate::sim) seen: Digest,
     pub(in crate::sim) said: Said,
+    /// As they filled it in, if it was a form.
+    pub(in crate::sim) filled: Option<Value>,
     pub(in crate::sim) message: String,
     /// It may never count: a stranger's, made elsewhere, or with a nonce that nobody gave out.
     pub(in crate::sim) forged: bool,

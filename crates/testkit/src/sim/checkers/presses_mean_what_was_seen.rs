@@ -93,6 +93,7 @@ fn is_meant(press: &Pressed, answer: &Answer) -> bool {
         Answer::Choose(chosen) => {
             matches!(press.said, Said::Option(number) if *chosen == [number.to_string()])
         }
+        Answer::Fill(form) => press.said == Said::Form && press.filled.as_ref() == Some(form),
         _ => false,
     }
 }
@@ -102,6 +103,7 @@ mod tests {
     use std::sync::Arc;
 
     use domain::hold::{Hold, Question};
+    use serde_json::json;
 
     use super::*;
     use crate::sim::checkers::fabricated::{vote, *};
@@ -117,6 +119,7 @@ mod tests {
             hold: asked().id,
             seen: asked().digest(),
             said,
+            filled: (said == Said::Form).then(|| json!({"n": 3})),
             message: "m1".into(),
             forged: false,
             told: Vec::new(),
@@ -135,12 +138,22 @@ mod tests {
     #[test]
     fn a_vote_that_nobody_pressed_is_found() {
         let chose = |id: &str| Answer::Choose(vec![id.into()]);
-        let sound = [(Said::Allow, yes()), (Said::Deny, no()), (Said::Option(2), chose("2"))];
-        for (said, answer) in sound {
+        let filled = |n| Answer::Fill(json!({ "n": n }));
+        for (said, answer) in [
+            (Said::Allow, yes()),
+            (Said::Deny, no()),
+            (Said::Option(2), chose("2")),
+            (Said::Form, filled(3)),
+        ] {
             story().pressed(press(said)).then([counts(&in_chat(answer))]).passes(check);
         }
-        let false_ones = [(Said::Deny, yes()), (Said::Allow, no()), (Said::Option(1), chose("2"))];
-        for (said, answer) in false_ones {
+        for (said, answer) in [
+            (Said::Deny, yes()),
+            (Said::Allow, no()),
+            (Said::Option(1), chose("2")),
+            (Said::Form, filled(4)),
+            (Said::Allow, filled(3)),
+        ] {
             let other = story().pressed(press(said)).then([counts(&in_chat(answer))]);
             other.breaks(check, "pressed no such button");
         }
