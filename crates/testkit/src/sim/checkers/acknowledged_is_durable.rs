@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use domain::answer::Answer;
 use domain::event::Event;
 use domain::hold::{Hold, HoldChange, HoldOutcome, HoldState, Vote};
 use domain::id::{HoldId, StreamId};
@@ -50,10 +51,17 @@ fn is_there(evidence: &Evidence<'_>, told: &Told) -> bool {
                 && event.message_id().is_some_and(|message| message.to_string().as_bytes() == *id)
                 && is_said(event, text)
         }),
-        (Errand::Answer { who, hold, answer, .. }, Word::Hold(_)) => any(on_disk, |_, event| {
-            let theirs = |vote: &&Arc<Vote>| vote.by.as_str() == *who && vote.answer == *answer;
-            votes(event, *hold).iter().any(theirs)
-        }),
+        (Errand::Answer { who, hold, digest, answer }, Word::Hold(_)) => {
+            any(on_disk, |_, event| {
+                // Whoever edits has seen what was there before, and votes for what they made of it.
+                let edits = matches!(answer, Answer::Approve { arguments: Some(_), .. });
+                let theirs = |vote: &&Arc<Vote>| {
+                    let is_seen = edits || digest.is_none_or(|seen| seen == vote.digest);
+                    vote.by.as_str() == *who && vote.answer == *answer && is_seen
+                };
+                votes(event, *hold).iter().any(theirs)
+            })
+        }
         (Errand::CancelHold { who, hold }, Word::Hold(_)) => {
             any(on_disk, |_, event| is_withdrawn(event, *hold, who))
                 || is_taken_back(on_disk, since, *hold)

@@ -42,11 +42,15 @@ fn needs(errand: Errand, what: Word, event: Event, others: &[Event]) {
 #[test]
 fn an_answer_is_on_disk_as_it_was_given() {
     let hold = asked();
-    let errand = Errand::Answer { who: "ana", hold: hold.id, digest: None, answer: yes() };
+    let digest = Some(hold.digest());
+    let errand = Errand::Answer { who: "ana", hold: hold.id, digest, answer: yes() };
     let votes = |who, answer| updated(&hold, HoldChange::Voted(vote(&hold, who, answer)));
     let another = crate::sim::checkers::fabricated::hold(2, Question::Approve, None);
     let elsewhere = decided(&another, approved(&another, &["ana"]));
-    let others = [votes("bob", yes()), votes("ana", no()), elsewhere];
+    let mut unseen = Vote::clone(&vote(&hold, "ana", yes()));
+    unseen.digest = another.digest();
+    let unseen = updated(&hold, HoldChange::Voted(Arc::new(unseen)));
+    let others = [votes("bob", yes()), votes("ana", no()), elsewhere, unseen];
     needs(errand.clone(), done(), decided(&hold, approved(&hold, &["ana"])), &others);
     needs(errand, done(), votes("ana", yes()), &others);
 }
