@@ -1,4 +1,6 @@
-//! Recently used sessions. Only ever a head start: a commit on a stale one is refused by the store.
+//! Recently used sessions. For whoever decides only ever a head start: a commit on a stale one is refused by
+//! the store. What is found here is never older than what was here before, also if that was lost meanwhile:
+//! whoever runs a call relies on it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -23,11 +25,42 @@ struct Kept {
     /// Versions that may be on disk though nobody here knows: what is older is not remembered, also if
     /// somebody read it before that and comes with it only now.
     doubtful: IdMap<SessionId, u64>,
+    /// Sessions of which somebody will bring a state that may be old by then.
+    coming: IdMap<SessionId, Coming>,
+}
+
+#[derive(Default)]
+struct Coming {
+    /// How many will.
+    count: usize,
+    /// The newest state that was lost in the meantime: what is older comes too late.
+    lost: u64,
+}
+
+/// Somebody who reads or writes a state and will put it here, until they have.
+pub(crate) struct Bringing<'a> {
+    cache: &'a Cache,
+    id: SessionId,
+}
+
+impl Drop for Bringing<'_> {
+    fn drop(&mut self) {
+        let mut kept = self.cache.kept();
+        if let Some(coming) = kept.coming.get_mut(&self.id) {
+            coming.count -= 1;
+            if coming.count == 0 {
+                kept.coming.remove(&self.id);
+            }
+        }
+    }
 }
 
 impl Kept {
     fn remove(&mut self, id: SessionId) {
         if let Some(session) = self.sessions.remove(&id) {
+            if let Some(coming) = self.coming.get_mut(&id) {
+                coming.lost = coming.lost.max(session.version);
+            }
             for hold in session.holds.keys() {
                 self.holds.remove(hold);
             }
@@ -44,10 +77,19 @@ impl Cache {
         self.kept().sessions.get(&id).cloned()
     }
 
+    /// To be called before a state is read or written that is then put here.
+    pub(crate) fn bring(&self, id: SessionId) -> Bringing<'_> {
+        self.kept().coming.entry(id).or_default().count += 1;
+        Bringing { cache: self, id }
+    }
+
     /// Keeps the newer of what is there and what is given.
     pub(crate) fn put(&self, session: Arc<Session>) {
         let mut kept = self.kept();
-        let Kept { sessions, holds, order, doubtful } = &mut *kept;
+        let Kept { sessions, holds, order, doubtful, coming } = &mut *kept;
+        if coming.get(&session.id).is_some_and(|coming| session.version < coming.lost) {
+            return;
+        }
         if doubtful.get(&session.id).is_some_and(|least| session.version < *least) {
             return;
         }
@@ -129,6 +171,33 @@ mod tests {
         cache.put(session(9, 5));
         cache.put(session(9, 3));
         assert_eq!(cache.get(SessionId::new(0, 9)).unwrap().version, 5);
+    }
+
+    #[test]
+    fn what_was_read_before_something_newer_was_lost_comes_too_late() {
+        let cache = Cache::new(1);
+        let id = SessionId::new(0, 1);
+        let lose: [fn(&Cache); 3] = [
+            |cache| cache.put(session(2, 1)),
+            |cache| cache.forget(SessionId::new(0, 1)),
+            |cache| cache.forget_older(SessionId::new(0, 1), 9),
+        ];
+        for lose in lose {
+            let early = cache.bring(id);
+            cache.put(session(1, 5));
+            lose(&cache);
+            cache.put(session(1, 4));
+            assert!(cache.get(id).is_none(), "it would be older than what was here");
+            let late = cache.bring(id);
+            drop(early);
+            cache.put(session(1, 4));
+            assert!(cache.get(id).is_none(), "one is still coming");
+            cache.put(session(1, 5));
+            assert_eq!(cache.get(id).unwrap().version, 5);
+            drop(late);
+            cache.forget(id);
+            assert!(cache.kept().coming.is_empty());
+        }
     }
 
     #[test]

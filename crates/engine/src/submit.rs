@@ -196,6 +196,10 @@ impl Engine {
             _ => None,
         };
         let work = async move {
+            let _bringing = match stream {
+                StreamId::Session(id) => Some(engine.0.cache.bring(id)),
+                _ => None,
+            };
             let written = engine.write_now(commit, &mut underway, done);
             let written = AssertUnwindSafe(written).catch_unwind().await;
             let result = written.unwrap_or_else(|_| {
@@ -310,6 +314,7 @@ impl Engine {
         if let Some(session) = self.0.cache.get(id) {
             return Ok(session);
         }
+        let _bringing = self.0.cache.bring(id);
         let entries = self.0.store.load(StreamId::Session(id)).await?;
         if entries.is_empty() {
             return Err(Refusal::NotFound { what: "session" }.into());
@@ -336,6 +341,7 @@ impl Engine {
         if let Some(newer) = cached.filter(|found| found.version > session.version) {
             return Ok(newer);
         }
+        let _bringing = self.0.cache.bring(id);
         let newer = Arc::new(self.read_on(session).await?);
         self.0.cache.put(newer.clone());
         Ok(newer)

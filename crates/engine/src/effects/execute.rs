@@ -26,12 +26,18 @@ impl Engine {
             return;
         }
         let Some(cleared) = session.cleared(call, self.0.node) else { return };
-        let work = Work::Execute(call, cleared.attempt());
+        let (attempt, stored) = (cleared.attempt(), cleared.shared());
+        let work = Work::Execute(call, attempt);
         let Some(stop) = self.0.at_work.take(work) else { return };
+        // Only now is it sure that nobody else is at it. Whoever was has put the result here before they let go.
+        let newest = self.0.cache.get(session.id);
+        let known = newest.map(|newest| self.is_to_make(&newest, call, attempt));
+        if known == Some(false) {
+            return self.0.at_work.done(work);
+        }
         let (engine, held, session) = (self.clone(), session.clone(), session.id);
         self.spawn(async move {
-            let (attempt, stored) = (cleared.attempt(), cleared.shared());
-            if !engine.is_to_run(&held, call, attempt).await {
+            if known.is_none() && !engine.is_to_make_on_disk(&held, call, attempt).await {
                 return engine.0.at_work.done(work);
             }
             ports::failpoint!("execute.before_run");
@@ -48,17 +54,21 @@ impl Engine {
         });
     }
 
-    /// Whether an attempt that was just taken on is still to be made. What follows from a commit may come
-    /// late, when the call has long had its result and the cache has lost it: then it looks as if it had
-    /// never been run. Whoever had this attempt before us has written its result first, so the disk knows.
-    async fn is_to_run(&self, session: &Session, call: CallId, attempt: u32) -> bool {
+    /// Whether an attempt is still to be made, by this state.
+    fn is_to_make(&self, session: &Session, call: CallId, attempt: u32) -> bool {
+        let cleared = session.cleared(call, self.0.node);
+        cleared.is_some_and(|cleared| cleared.attempt() == attempt)
+    }
+
+    /// The same for a session that the cache has lost. What follows from a commit may come late, when the
+    /// call has long had its result: then it looks as if it had never been run, and only the disk knows.
+    async fn is_to_make_on_disk(&self, session: &Session, call: CallId, attempt: u32) -> bool {
         let mut pause = Duration::from_millis(50);
         loop {
             match self.read_on(session).await {
-                Ok(newest) => {
-                    let cleared = newest.cleared(call, self.0.node);
-                    return cleared.is_some_and(|cleared| cleared.attempt() == attempt);
-                }
+                Ok(newest) => return self.is_to_make(&newest, call, attempt),
+                // It was not touched, and the next start finds that out.
+                Err(_) if self.0.closing.has_begun() => return false,
                 Err(error) => {
                     tracing::warn!(session = %session.id, %error, "a call waits until the store can be read");
                 }
