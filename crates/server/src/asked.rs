@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use engine::Keep;
 use futures_util::StreamExt as _;
@@ -41,12 +41,15 @@ pub(crate) struct Params<T>(pub(crate) T);
 impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Reply<Params<T>> {
-        match Query::<T>::from_request_parts(parts, app).await {
-            Ok(Query(params)) => Ok(Params(params)),
-            Err(rejection) => Err(Problem::bad_request(rejection.body_text()).into()),
-        }
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Reply<Params<T>> {
+        Ok(Params(query(&parts.uri)?))
     }
+}
+
+pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    let read = Query::<T>::try_from_uri(uri);
+    read.map(|Query(params)| params)
+        .map_err(|rejection| Problem::bad_request(rejection.body_text()))
 }
 
 /// A request that wants to change something: who, what, and under which idempotency key.

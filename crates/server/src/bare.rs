@@ -2,6 +2,10 @@
 //! handlers call, for whoever tries them with hostile input. Refusals are the documents that would
 //! be sent.
 
+mod query;
+
+use std::net::IpAddr;
+
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::digest::Digest;
@@ -9,12 +13,16 @@ use domain::time::Timestamp;
 use engine::{Answering, NewHold, NewSession, NewToken, Saying};
 use serde_json::Value;
 
+pub use query::*;
+
 use crate::auth::{Credential, credential};
-pub use crate::doors::bare::{DoorAnswer, DoorBody, DoorSaid, FormPart, door, form};
+pub use crate::doors::bare::{
+    DoorAnswer, DoorBody, DoorSaid, FormPart, door, form, is_this_machine,
+};
 use crate::problem::{Problem, Refused};
 use crate::sse::LAST_EVENT_ID;
 use crate::wire;
-use crate::{asked, cookie, idempotency, sse};
+use crate::{asked, cookie, idempotency, peer, sse};
 
 /// The problem document, as JSON.
 pub type Refusal = String;
@@ -88,6 +96,16 @@ pub fn bearer(value: &[u8]) -> Option<Result<String, Refusal>> {
         }
         Err(problem) => Err(document(&problem)),
     })
+}
+
+/// The address of a caller who came over this peer, if these are the proxies that we trust.
+pub fn caller_address(
+    peer: IpAddr,
+    hops: &[u8],
+    trusts: impl Fn(IpAddr) -> bool,
+) -> Option<IpAddr> {
+    let headers = with(peer::FORWARDED_FOR, hops)?;
+    Some(peer::behind(peer, &headers, trusts))
 }
 
 /// An event as it goes over the wire.

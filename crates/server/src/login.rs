@@ -27,15 +27,21 @@ pub(crate) struct Code {
     code: Option<String>,
 }
 
+impl Code {
+    /// Codes are hexadecimal; anything else is not worth showing a button for.
+    pub(crate) fn shown(self) -> Option<String> {
+        let is_plain = |code: &str| code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        self.code.filter(|code| !code.is_empty() && is_plain(code))
+    }
+}
+
 pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
-    let code = asked.code.unwrap_or_default();
-    // Codes are hexadecimal; anything else is not worth showing a button for.
-    if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+    let Some(code) = asked.shown() else {
         return told(
             StatusCode::BAD_REQUEST,
             "This is not a login link. `holdpoint token login PERSON` makes one.",
         );
-    }
+    };
     html(
         StatusCode::OK,
         format!(

@@ -2,9 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use axum::http::{Extensions, HeaderMap};
+use axum::http::{Extensions, HeaderMap, HeaderName};
 
 use crate::app::App;
+
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Put on every request by the listener.
 #[derive(Clone, Copy, Debug)]
@@ -13,12 +15,16 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// The caller's own address: a proxy that we trust may speak for somebody else.
 pub(crate) fn address(app: &App, extensions: &Extensions, headers: &HeaderMap) -> IpAddr {
     let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
-    let trusts = |address| app.trusts.as_ref().is_some_and(|trusts| trusts(address));
+    behind(peer, headers, |address| app.trusts.as_ref().is_some_and(|trusts| trusts(address)))
+}
+
+/// The first stranger on the way, if every proxy before it is one that we trust.
+pub(crate) fn behind(peer: IpAddr, headers: &HeaderMap, trusts: impl Fn(IpAddr) -> bool) -> IpAddr {
     if !trusts(peer) {
         return peer;
     }
     // From the right: everything to the left of the first stranger is the stranger's own word.
-    let hops = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    let hops = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
     let hops: Vec<&str> = hops.flat_map(|value| value.split(',')).map(str::trim).collect();
     for hop in hops.iter().rev() {
         match hop.parse::<IpAddr>() {

@@ -1,6 +1,8 @@
 //! What the doors make of bodies, without a server around them: for [`crate::bare`].
 
-use super::{ai_sdk, frontend_tools, worlds};
+use axum::http::Uri;
+
+use super::{ai_sdk, frontend_tools, identity, worlds};
 
 /// One of the bodies that doors take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,4 +50,24 @@ pub type FormPart = (String, Option<String>, Vec<u8>);
 
 pub fn form(content_type: &str, body: &[u8]) -> Result<Vec<FormPart>, String> {
     frontend_tools::bare::form(content_type, body)
+}
+
+/// Whether a `Host` names this machine and no other.
+pub fn is_this_machine(host: &str) -> bool {
+    identity::is_loopback(host)
+}
+
+/// How many sessions, after how many, of which type.
+pub(crate) fn sessions(uri: &Uri) -> Result<(usize, usize, Option<String>), String> {
+    frontend_tools::bare::sessions(uri)
+}
+
+/// How many runs of a session, before which, of which type.
+pub(crate) fn conversations(uri: &Uri) -> Result<(usize, Option<usize>, Option<String>), String> {
+    frontend_tools::bare::conversations(uri)
+}
+
+/// The chat that stands behind a query, and the query.
+pub(crate) fn chat_behind(query: &str) -> Option<(String, String)> {
+    ai_sdk::bare::chat_behind(query)
 }

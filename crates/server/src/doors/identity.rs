@@ -118,7 +118,7 @@ fn is_json(kind: &str) -> bool {
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
-fn is_loopback(authority: &str) -> bool {
+pub(super) fn is_loopback(authority: &str) -> bool {
     let host = match authority.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),

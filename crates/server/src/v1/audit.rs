@@ -26,6 +26,14 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
+impl Listing {
+    /// How many, and after which.
+    pub(crate) fn parse(self) -> Result<(usize, u64), Problem> {
+        let (limit, cursor) = page::<u64>(self.limit, self.cursor.as_deref())?;
+        Ok((limit, cursor.or(self.after).unwrap_or(0)))
+    }
+}
+
 /// Oldest first, unlike other lists: a log is read from where one stopped.
 pub(crate) async fn list(
     State(app): State<App>,
@@ -33,8 +41,7 @@ pub(crate) async fn list(
     Params(asked): Params<Listing>,
 ) -> Reply {
     who.caller.must_be_admin()?;
-    let (limit, cursor) = page::<u64>(asked.limit, asked.cursor.as_deref())?;
-    let after = cursor.or(asked.after).unwrap_or(0);
+    let (limit, after) = asked.parse()?;
     let entries = app.engine.store().audit(after, limit + 1).await?;
     let page = wire::List::cut(entries, limit, |entry| entry.seq.to_string());
     let items = page.items.iter().map(wire::AuditEntry::of).collect();

@@ -13,7 +13,7 @@ use crate::sse::{self, Scene};
 
 #[derive(Deserialize)]
 pub(crate) struct After {
-    after: Option<u64>,
+    pub(crate) after: Option<u64>,
 }
 
 pub(crate) async fn of_session(

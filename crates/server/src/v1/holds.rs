@@ -35,7 +35,7 @@ pub(crate) const STATES: [&str; 6] =
 pub(crate) const KINDS: [&str; 5] = ["approve", "choose", "fill", "perform", "settle"];
 
 impl Listing {
-    fn parse(self) -> Result<HoldFilter, Problem> {
+    pub(crate) fn parse(self) -> Result<HoldFilter, Problem> {
         let (limit, after) = page(self.limit, self.cursor.as_deref())?;
         let one_of = |name: &str, known: &[&str], value: &Option<String>| match value {
             Some(value) if !known.contains(&value.as_str()) => {
@@ -125,18 +125,25 @@ pub(crate) struct Waiting {
     timeout_s: Option<u64>,
 }
 
+impl Waiting {
+    pub(crate) fn parse(self) -> Result<(Until, Duration), Problem> {
+        let until = match self.until.as_deref() {
+            None | Some("decided") => Until::Decided,
+            Some("settled") => Until::Settled,
+            Some(_) => return Err(Problem::bad_request("`until` is `decided` or `settled`")),
+        };
+        let seconds = self.timeout_s.unwrap_or(WAIT_S_DEFAULT).min(WAIT_S_MAX);
+        Ok((until, Duration::from_secs(seconds)))
+    }
+}
+
 pub(crate) async fn wait(
     State(app): State<App>,
     who: Who,
     Id(id): Id<HoldId>,
     Params(asked): Params<Waiting>,
 ) -> Reply<Response> {
-    let until = match asked.until.as_deref() {
-        None | Some("decided") => Until::Decided,
-        Some("settled") => Until::Settled,
-        Some(_) => return Err(Problem::bad_request("`until` is `decided` or `settled`").into()),
-    };
-    let timeout = Duration::from_secs(asked.timeout_s.unwrap_or(WAIT_S_DEFAULT).min(WAIT_S_MAX));
+    let (until, timeout) = asked.parse()?;
     let waited = tokio::select! {
         waited = app.engine.wait(&who.caller, id, until, timeout) => waited?,
         () = app.closing.cancelled() => {

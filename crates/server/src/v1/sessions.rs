@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::asked::{Asked, Id, Params, bytes, json, page};
 use crate::auth::Who;
-use crate::problem::Reply;
+use crate::problem::{Problem, Reply};
 use crate::wire::{self, NewSessionBody};
 
 #[derive(Deserialize)]
@@ -20,13 +20,21 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
+impl Listing {
+    /// The agent, how many, and after which.
+    pub(crate) fn parse(self) -> Result<(Option<String>, usize, Option<SessionId>), Problem> {
+        let (limit, after) = page(self.limit, self.cursor.as_deref())?;
+        Ok((self.agent, limit, after))
+    }
+}
+
 pub(crate) async fn list(
     State(app): State<App>,
     who: Who,
     Params(asked): Params<Listing>,
 ) -> Reply {
-    let (limit, after) = page(asked.limit, asked.cursor.as_deref())?;
-    let rows = app.engine.sessions(&who.caller, asked.agent, after, limit + 1).await?;
+    let (agent, limit, after) = asked.parse()?;
+    let rows = app.engine.sessions(&who.caller, agent, after, limit + 1).await?;
     let page = wire::List::cut(rows, limit, |row| row.id.to_string());
     let mut sessions = Vec::with_capacity(page.items.len());
     for row in &page.items {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::asked::{Asked, Id, Params, bytes, json, page};
 use crate::auth::Who;
-use crate::problem::Reply;
+use crate::problem::{Problem, Reply};
 use crate::wire;
 
 #[derive(Deserialize)]
@@ -18,12 +18,19 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
+impl Listing {
+    /// How many, and after which.
+    pub(crate) fn parse(self) -> Result<(usize, Option<TokenId>), Problem> {
+        page(self.limit, self.cursor.as_deref())
+    }
+}
+
 pub(crate) async fn list(
     State(app): State<App>,
     who: Who,
     Params(asked): Params<Listing>,
 ) -> Reply {
-    let (limit, after) = page::<TokenId>(asked.limit, asked.cursor.as_deref())?;
+    let (limit, after) = asked.parse()?;
     let tokens = app.engine.tokens(&who.caller)?;
     let older = tokens.into_iter().filter(|token| after.is_none_or(|after| token.id < after));
     let page = wire::List::cut(older.collect(), limit, |token| token.id.to_string());

@@ -1,9 +1,11 @@
 //! Headers that carry keys and secrets, and what a request is known by.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use server::bare;
 
-use super::Pieces;
 use super::bodies::is_a_problem;
+use super::{Pieces, text};
 
 pub(super) fn run(bytes: &[u8]) {
     match bare::idempotency_key(bytes) {
@@ -35,4 +37,34 @@ pub(super) fn run(bytes: &[u8]) {
     let digest =
         |(method, path, body): &(String, String, &[u8])| bare::request_digest(method, path, body);
     assert_eq!(one == other, digest(&one) == digest(&other), "requests are told apart");
+    forwarded(bytes);
+    named(bytes);
+}
+
+/// Who speaks for somebody else is a proxy that we trust, and so is everybody after whom it names.
+fn forwarded(hops: &[u8]) {
+    let (proxy, stranger) = (IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::BROADCAST));
+    let trusts = |address: IpAddr| address.is_loopback();
+    let Some(caller) = bare::caller_address(proxy, hops, trusts) else { return };
+    assert_eq!(bare::caller_address(stranger, hops, trusts), Some(stranger), "nobody asked it");
+    if caller != proxy {
+        let hops = text(hops).expect("an address is text").split(',').rev();
+        let hops = hops.map(|hop| hop.trim().parse::<IpAddr>().expect("only addresses follow"));
+        let strangers = hops.skip_while(|hop| trusts(*hop));
+        assert_eq!(strangers.take(1).next(), Some(caller), "the first stranger, from our side");
+    }
+}
+
+/// A host that is taken for this machine leads nowhere else, by another reader of addresses.
+fn named(host: &[u8]) {
+    let Some(host) = text(host).filter(|host| bare::is_this_machine(host)) else { return };
+    // Ports and brackets that no address has lead nowhere at all.
+    if let Ok(url) = reqwest::Url::parse(&format!("http://{host}/")) {
+        let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let address = name.parse::<IpAddr>();
+        assert!(
+            name == "localhost" || address.is_ok_and(|address| address.is_loopback()),
+            "{host:?} leads to {name:?}"
+        );
+    }
 }

@@ -20,6 +20,7 @@ pub mod mutate;
 mod pieces;
 mod policy;
 mod problem;
+mod query;
 mod record;
 mod reply;
 mod schema;
@@ -48,7 +49,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 29] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -76,8 +77,9 @@ pub const TARGETS: [Target; 28] = [
     target("platform_answers", "what chat platforms answer to us", gestures::answers),
     target("policy", "rules and conditions of the policy", policy::run),
     target("problem", "what a server tells the command line", problem::run),
+    target("query", "queries of the API, and the cursors of its lists", query::run),
     Target {
-        also: &["crates/stores/golden/v1"],
+        also: &["crates/stores/golden/v1", "crates/stores/golden/v2", "crates/stores/golden/v3"],
         ..target("record", "rows, holds and grants on disk", record::run)
     },
     target("reply", "what a reply in a chat means", reply::run),

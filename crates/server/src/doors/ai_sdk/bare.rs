@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::chat::read_value;
 use super::history::Latest;
 use super::read::{self, Message, Posted, Said};
+use super::resume;
 use crate::asked::parse;
 use crate::doors::bare::{DoorAnswer, DoorSaid};
 use crate::problem::{Problem, Refused};
@@ -17,6 +18,10 @@ pub(in crate::doors) fn chat(body: &[u8]) -> Result<DoorSaid, String> {
 pub(in crate::doors) fn project(body: &[u8]) -> Result<DoorSaid, String> {
     let body: Value = read_value(body).map_err(worded)?;
     read::project(&body).map(|(_, posted)| said(posted)).map_err(told)
+}
+
+pub(in crate::doors) fn chat_behind(query: &str) -> Option<(String, String)> {
+    resume::named(query).map(|(query, chat)| (query.to_owned(), chat))
 }
 
 fn said(posted: Posted) -> DoorSaid {

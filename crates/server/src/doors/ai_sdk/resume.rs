@@ -44,12 +44,17 @@ pub(crate) async fn by_query(
     headers: HeaderMap,
     who: Who,
 ) -> Response {
-    let named = query.as_deref().and_then(|query| query.strip_suffix("/stream")?.rsplit_once('/'));
-    let Some((query, chat)) = named else {
+    let Some((query, chat)) = query.as_deref().and_then(named) else {
         return refusal::problem(Problem::wrong_method());
     };
-    let resumed = resumed(&here, &who, &decoded(chat), Some(query), &headers).await;
+    let resumed = resumed(&here, &who, &chat, Some(query), &headers).await;
     resumed.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
+}
+
+/// The query, and the chat behind it.
+pub(super) fn named(query: &str) -> Option<(&str, String)> {
+    let (query, chat) = query.strip_suffix("/stream")?.rsplit_once('/')?;
+    Some((query, decoded(chat)))
 }
 
 async fn resumed(

@@ -1,7 +1,10 @@
 //! For [`crate::bare`].
 
+use axum::extract::Query;
+use axum::http::Uri;
+
 use super::body::{ResultsAsked, RunAsked};
-use super::multipart;
+use super::{conversations, multipart, sessions};
 use crate::doors::bare::{DoorAnswer, DoorSaid, FormPart};
 use crate::problem::Problem;
 
@@ -23,6 +26,16 @@ pub(in crate::doors) fn results(body: &[u8]) -> Result<DoorSaid, String> {
 pub(in crate::doors) fn form(content_type: &str, body: &[u8]) -> Result<Vec<FormPart>, String> {
     let parts = multipart::parts(content_type, body).map_err(str::to_owned)?;
     Ok(parts.into_iter().map(|part| (part.name, part.filename, part.content)).collect())
+}
+
+pub(in crate::doors) fn sessions(uri: &Uri) -> Result<(usize, usize, Option<String>), String> {
+    sessions::Wanted::read(Query::try_from_uri(uri)).map_err(told)
+}
+
+pub(in crate::doors) fn conversations(
+    uri: &Uri,
+) -> Result<(usize, Option<usize>, Option<String>), String> {
+    conversations::Wanted::read(Query::try_from_uri(uri)).map_err(told)
 }
 
 fn told(problem: Problem) -> String {

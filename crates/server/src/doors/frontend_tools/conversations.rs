@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::limits::{CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX};
-use super::sessions::within;
+use super::sessions::{Asked, within};
 use super::wire::Awaited;
 use super::{Frontend, awaiting, find, transcript};
 use crate::asked::json as reply;
@@ -32,24 +32,33 @@ pub(super) struct Wanted {
     agent_type: Option<String>,
 }
 
+impl Wanted {
+    /// How many, before which, and of which type.
+    pub(super) fn read(
+        wanted: Asked<Wanted>,
+    ) -> Result<(usize, Option<usize>, Option<String>), Problem> {
+        let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
+        let limit = within("limit", wanted.limit, CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX)?;
+        Ok((limit, wanted.before, wanted.agent_type))
+    }
+}
+
 pub(super) async fn list(
     State(room): State<Room<Frontend>>,
     who: Who,
     Path(uuid): Path<String>,
-    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+    wanted: Asked<Wanted>,
 ) -> Reply<Response> {
-    let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
-    let limit = within("limit", wanted.limit, CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX)?;
-    if let Some(name) = &wanted.agent_type {
+    let (limit, before, agent_type) = Wanted::read(wanted)?;
+    if let Some(name) = &agent_type {
         room.wire.kind(Some(name))?;
     }
     let session = find(&room, &who.caller, &uuid).await?;
     let engine = &room.app.engine;
     let all = told(&engine.store().load(StreamId::Session(session.id)).await?);
     let numbered = all.iter().enumerate().map(|(index, run)| (index + 1, run));
-    let mut chosen: Vec<(usize, &Told)> = numbered
-        .filter(|(number, _)| wanted.before.is_none_or(|before| *number < before))
-        .collect();
+    let mut chosen: Vec<(usize, &Told)> =
+        numbered.filter(|(number, _)| before.is_none_or(|before| *number < before)).collect();
     let has_more = chosen.len() > limit;
     chosen.drain(..chosen.len().saturating_sub(limit));
     chosen.reverse();

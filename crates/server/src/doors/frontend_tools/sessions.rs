@@ -1,5 +1,6 @@
 //! `GET /agent/sessions`: what was talked about on this door, the newest first.
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -23,15 +24,25 @@ pub(super) struct Wanted {
     agent_type: Option<String>,
 }
 
+impl Wanted {
+    /// How many, after how many, and of which type.
+    pub(super) fn read(wanted: Asked<Wanted>) -> Result<(usize, usize, Option<String>), Problem> {
+        let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
+        let limit = within("limit", wanted.limit, SESSIONS_DEFAULT, SESSIONS_MAX)?;
+        Ok((limit, wanted.offset.unwrap_or(0), wanted.agent_type))
+    }
+}
+
+/// A query, or what is wrong with it.
+pub(super) type Asked<T> = Result<Query<T>, QueryRejection>;
+
 pub(super) async fn list(
     State(room): State<Room<Frontend>>,
     who: Who,
-    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+    wanted: Asked<Wanted>,
 ) -> Reply<Response> {
-    let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
-    let limit = within("limit", wanted.limit, SESSIONS_DEFAULT, SESSIONS_MAX)?;
-    let offset = wanted.offset.unwrap_or(0);
-    let place = match &wanted.agent_type {
+    let (limit, offset, agent_type) = Wanted::read(wanted)?;
+    let place = match &agent_type {
         Some(name) => Some(room.wire.kind(Some(name))?.name.clone()),
         None => None,
     };
