@@ -49,22 +49,24 @@ fn boot() -> String {
     id.trim().to_owned()
 }
 
-struct Process {
+pub(super) struct Process {
     pid: i32,
-    parent: i32,
-    group: i32,
+    pub(super) parent: i32,
+    pub(super) group: i32,
     start: u64,
     state: char,
 }
 
 impl Process {
     fn read(pid: i32) -> Option<Process> {
-        Process::parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        Process::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    fn parse(pid: i32, stat: &str) -> Option<Process> {
-        // The second field is the program's name in brackets, and may itself contain brackets.
-        let rest = stat.get(stat.rfind(')')? + 1..)?;
+    pub(super) fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
+        // The second field is the program's name in brackets. It may itself contain brackets, and need
+        // not be text: whoever is called so that nobody can read it must not live on for that.
+        let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         Some(Process {
             pid,
@@ -177,14 +179,31 @@ impl<'a> Tree<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     #[test]
     fn a_hostile_program_name_does_not_shift_the_fields() {
-        let stat = "7 (a) R 1 (b)) S 3 4 4 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0";
+        let stat = b"7 (a) R 1 (b)) S 3 4 4 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0";
         let it = Process::parse(7, stat).unwrap();
         assert_eq!((it.parent, it.group, it.start, it.state), (3, 4, 4242, 'S'));
-        assert!(Process::parse(7, "7 (a").is_none());
+        assert!(Process::parse(7, b"7 (a").is_none());
+    }
+
+    #[test]
+    fn i21_a_program_whose_name_is_no_text_is_found_and_killed() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe) Z 1 1"));
+        fs::copy("/bin/sleep", &program).unwrap();
+        let mut child =
+            std::process::Command::new(&program).arg("60").env(MARKER, "unnamed").spawn().unwrap();
+        assert!(Identity::of(child.id() as i32).is_some_and(|it| it.is_alive()));
+        while !Process::read(child.id() as i32).is_some_and(|it| it.carries("unnamed")) {
+            std::thread::yield_now();
+        }
+        assert_eq!(Tree::marked("unnamed").kill(), Killed { killed: 1, left: 0 });
+        assert!(!child.wait().unwrap().success());
     }
 
     #[test]
