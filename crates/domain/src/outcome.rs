@@ -27,13 +27,14 @@ impl Output {
     pub fn whole(&self) -> String {
         match &self.cut {
             None => self.text.clone(),
-            Some(cut) => format!(
-                "{}\n[output cut: {} of {} bytes shown; {} of the whole]",
-                self.text,
-                self.text.len(),
-                cut.total_bytes,
-                cut.digest
-            ),
+            Some(Cut { total_bytes, digest }) => {
+                let shown = match self.text.len() as u64 {
+                    shown if shown < *total_bytes => format!("{shown} of {total_bytes}"),
+                    // What is no text is shown by signs that are longer than it.
+                    _ => format!("not all of {total_bytes}"),
+                };
+                format!("{}\n[output cut: {shown} bytes shown; {digest} of the whole]", self.text)
+            }
         }
     }
 }
@@ -231,5 +232,18 @@ impl ToolResult {
 
     pub fn error(content: impl Into<String>) -> ToolResult {
         ToolResult { content: content.into(), is_error: true, kind: ResultKind::Error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i20_nobody_is_told_of_more_bytes_than_there_were() {
+        let cut = |total_bytes| Some(Cut { total_bytes, digest: Digest::of(b"") });
+        let whole = |text: &str, total| Output { text: text.into(), cut: cut(total) }.whole();
+        assert!(whole("abc", 9).starts_with("abc\n[output cut: 3 of 9 bytes shown; sha256:"));
+        assert!(whole("\u{fffd}", 2).contains("[output cut: not all of 2 bytes shown; sha256:"));
     }
 }

@@ -9,6 +9,7 @@ use domain::digest::Digest;
 use domain::outcome::{Cut, Output};
 use ring::digest::{Context, SHA256};
 
+use super::lossy::Part;
 use crate::limits::OUTPUT_BYTES_KEPT;
 
 /// One or two streams, one after the other, each cut to its share.
@@ -30,16 +31,26 @@ impl Captured {
     /// Reads files one after the other. The digest is that of their bytes in that order, so for a
     /// command that printed to standard output only it is the digest of what it printed.
     pub(crate) fn read(files: &[&Path]) -> io::Result<Captured> {
+        let mut opened = Vec::new();
+        for path in files {
+            opened.push(match File::open(path) {
+                Ok(file) => Some(file),
+                // The command never got as far as to have one.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            });
+        }
+        Captured::of(opened)
+    }
+
+    pub(super) fn of<R: Read>(files: Vec<Option<R>>) -> io::Result<Captured> {
         let mut hash = Context::new(&SHA256);
         let mut total_bytes = 0;
         let mut streams = Vec::new();
-        for path in files {
+        for file in files {
             let mut stream = Stream::default();
-            match File::open(path) {
-                Ok(mut file) => total_bytes += stream.take(&mut file, &mut hash)?,
-                // The command never got as far as to have one.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+            if let Some(mut file) = file {
+                total_bytes += stream.take(&mut file, &mut hash)?;
             }
             streams.push(stream);
         }
@@ -51,17 +62,18 @@ impl Captured {
     /// The text that the model gets. The second stream follows under its own heading.
     pub fn output(&self) -> Output {
         let mut text = String::new();
-        let mut unreadable = false;
+        let (mut unreadable, mut is_cut) = (false, false);
         for (index, stream) in self.streams.iter().enumerate() {
-            let (part, lossy) = stream.text();
-            unreadable |= lossy;
-            if index > 0 && !part.is_empty() {
+            let shown = stream.shown();
+            unreadable |= shown.is_lossy;
+            is_cut |= shown.is_cut;
+            if index > 0 && !shown.text.is_empty() {
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');
                 }
                 text.push_str("[stderr]\n");
             }
-            text.push_str(&part);
+            text.push_str(&shown.text);
         }
         if unreadable {
             text.push_str(&format!(
@@ -69,13 +81,8 @@ impl Captured {
                 self.digest
             ));
         }
-        let cut =
-            self.is_cut().then_some(Cut { total_bytes: self.total_bytes, digest: self.digest });
+        let cut = is_cut.then_some(Cut { total_bytes: self.total_bytes, digest: self.digest });
         Output { text, cut }
-    }
-
-    pub fn is_cut(&self) -> bool {
-        self.streams.iter().any(|stream| stream.left_out > 0)
     }
 
     /// The last bytes of everything, for evidence.
@@ -114,20 +121,39 @@ impl Stream {
         }
     }
 
-    fn text(&self) -> (String, bool) {
+    fn shown(&self) -> Shown {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
-        if self.left_out == 0 {
-            let whole = [self.head.as_slice(), &tail].concat();
-            let text = String::from_utf8_lossy(&whole);
-            let lossy = matches!(text, std::borrow::Cow::Owned(_));
-            return (text.into_owned(), lossy);
+        if self.left_out > 0 {
+            // The cut may have gone through a character, which does not make the text unreadable.
+            let total = (self.head.len() + tail.len()) as u64 + self.left_out;
+            return Shown::of_both(trim_end(&self.head), trim_start(&tail), total);
         }
-        // The cut may have gone through a character, which does not make the text unreadable.
-        let head = trim_end(&self.head);
-        let tail = trim_start(&tail);
-        let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
-        let lossy = [&head, &tail].iter().any(|text| matches!(text, std::borrow::Cow::Owned(_)));
-        (format!("{head}\n[… {} bytes left out …]\n{tail}", self.left_out), lossy)
+        let whole = [self.head.as_slice(), &tail].concat();
+        let all = Part::head(&whole, OUTPUT_BYTES_KEPT);
+        if all.bytes == whole.len() {
+            return Shown { text: all.text, is_lossy: all.is_lossy, is_cut: false };
+        }
+        let (head, rest) = whole.split_at(Part::head(&whole, HEAD_BYTES).bytes);
+        Shown::of_both(head, rest, whole.len() as u64)
+    }
+}
+
+struct Shown {
+    text: String,
+    is_lossy: bool,
+    is_cut: bool,
+}
+
+impl Shown {
+    /// The beginning and the end of so many bytes.
+    fn of_both(head: &[u8], tail: &[u8], total: u64) -> Shown {
+        let (head, tail) = (Part::head(head, HEAD_BYTES), Part::tail(tail, TAIL_BYTES));
+        let left_out = total - (head.bytes + tail.bytes) as u64;
+        Shown {
+            text: format!("{}\n[… {left_out} bytes left out …]\n{}", head.text, tail.text),
+            is_lossy: head.is_lossy || tail.is_lossy,
+            is_cut: true,
+        }
     }
 }
 
@@ -189,6 +215,11 @@ mod tests {
             let text = captured(&[format!("{shift}{long}").as_bytes()]).output().text;
             assert!(!text.contains('\u{fffd}'));
         }
+        let bytes = vec![0xff; OUTPUT_BYTES_KEPT - 1];
+        let output = captured(&[&bytes]).output();
+        assert!(output.text.len() < OUTPUT_BYTES_KEPT + 300, "{}", output.text.len());
+        assert_eq!(output.cut.unwrap().total_bytes, bytes.len() as u64, "not all of it is shown");
+        assert!(output.text.contains(&format!("[… {} bytes left out …]", bytes.len() - 21_845)));
         let binary = captured(&[b"a\xffb"]).output().text;
         assert!(binary.starts_with("a\u{fffd}b\n[not all of this was UTF-8"), "{binary}");
         assert!(binary.contains(&Digest::of(b"a\xffb").to_string()));

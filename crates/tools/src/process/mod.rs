@@ -32,6 +32,7 @@ mod captured;
 mod companion;
 mod environment;
 mod job;
+mod lossy;
 mod program;
 mod record;
 mod recover;
