@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use domain::digest::Digest;
+use domain::visible::visible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -46,9 +47,32 @@ impl Pin {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PinFile {
+pub(super) struct PinFile {
     version: u32,
-    tools: BTreeMap<String, Pin>,
+    pub(super) tools: BTreeMap<String, Pin>,
+}
+
+impl PinFile {
+    /// The error says what is wrong with it.
+    pub(super) fn read(text: &[u8]) -> Result<PinFile, String> {
+        let read: PinFile =
+            serde_json::from_slice(text).map_err(|error| visible(&error.to_string()))?;
+        if read.version != VERSION {
+            return Err(format!("it is of version {}", read.version));
+        }
+        for (name, pin) in &read.tools {
+            if pin.definition().is_none_or(|definition| definition.name != *name) {
+                return Err(format!("`{}` is no definition of that tool", visible(name)));
+            }
+        }
+        Ok(read)
+    }
+
+    pub(super) fn write(&self) -> serde_json::Result<Vec<u8>> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        Ok(text)
+    }
 }
 
 /// The remedy is the same each time: see to the file.
@@ -79,16 +103,7 @@ impl Pins {
             }
             Err(error) => return Err(unreadable(error.to_string())),
         };
-        let read: PinFile =
-            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
-        if read.version != VERSION {
-            return Err(unreadable(format!("it is of version {}", read.version)));
-        }
-        for (name, pin) in &read.tools {
-            if pin.definition().is_none_or(|definition| definition.name != *name) {
-                return Err(unreadable(format!("`{name}` is no definition of that tool")));
-            }
-        }
+        let read = PinFile::read(&text).map_err(unreadable)?;
         Ok(Pins { file, tools: read.tools, is_first_use: false })
     }
 
@@ -128,8 +143,7 @@ fn write(file: &Path, pins: &PinFile) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let temporary = file.with_extension("json.new");
     let mut out = File::create(&temporary)?;
-    out.write_all(&serde_json::to_vec_pretty(pins)?)?;
-    out.write_all(b"\n")?;
+    out.write_all(&pins.write()?)?;
     out.sync_all()?;
     fs::rename(&temporary, file)?;
     File::open(folder)?.sync_all()
@@ -166,6 +180,18 @@ mod tests {
             assert_ne!(damaged, text);
             fs::write(&file, &damaged).unwrap();
             assert!(Pins::open(folder.path(), "files").is_err(), "{damaged}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_told_as_text() {
+        let pin = r#"{"server":{"name":"s","version":"1"},"definition":{"name":"b"}}"#;
+        for file in [
+            r#"{"\u001b[2J":1}"#.to_owned(),
+            format!(r#"{{"version":1,"tools":{{"\u001b[2J":{pin}}}}}"#),
+        ] {
+            let told = PinFile::read(file.as_bytes()).err().unwrap();
+            assert!(told.contains("`⟦U+001B⟧[2J`"), "{told}");
         }
     }
 }

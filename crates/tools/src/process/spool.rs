@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use domain::visible::visible;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -193,11 +194,16 @@ impl Attempt {
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
         match fs::read(self.dir.join(name)) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Ok(bytes) => word(&bytes).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// A word that was said about an attempt. What is wrong with it is told to people.
+pub(super) fn word<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
+    serde_json::from_slice(bytes).map_err(|error| io::Error::other(visible(&error.to_string())))
 }
 
 fn private(path: &Path) -> io::Result<File> {
@@ -256,6 +262,9 @@ mod tests {
         assert_eq!(mode(&attempt.dir().join(EXIT)), 0o600);
         fs::write(attempt.dir().join(EXIT), b"{").unwrap();
         assert!(attempt.last().is_err(), "a torn record is not taken for none");
+        fs::write(attempt.dir().join(EXIT), br#"{"how":"\u001b[2J"}"#).unwrap();
+        let told = attempt.last().unwrap_err().to_string();
+        assert!(told.contains("`⟦U+001B⟧[2J`"), "what is wrong is told to people: {told}");
         attempt.forget();
         assert!(!attempt.dir().exists());
         attempt.forget();
