@@ -14,10 +14,12 @@ mod doors;
 mod framing;
 mod gestures;
 mod headers;
+mod http_answer;
 mod mcp;
 mod model_stream;
 pub mod mutate;
 mod pieces;
+mod pins;
 mod policy;
 mod problem;
 mod query;
@@ -27,6 +29,7 @@ mod schema;
 mod script;
 mod shell;
 mod signed;
+mod spool;
 mod sql;
 mod sse;
 mod visible;
@@ -49,7 +52,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 32] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -72,8 +75,10 @@ pub const TARGETS: [Target; 29] = [
         gestures::gestures,
     ),
     target("headers", "idempotency keys, tokens and cookies", headers::run),
+    target("http_answer", "what services answer to the tool `http`", http_answer::run),
     target("mcp", "what MCP servers say", mcp::run),
     target("model_stream", "answers of models, in all three APIs", model_stream::run),
+    target("pins", "tool definitions that people have agreed to, on disk", pins::run),
     target("platform_answers", "what chat platforms answer to us", gestures::answers),
     target("policy", "rules and conditions of the policy", policy::run),
     target("problem", "what a server tells the command line", problem::run),
@@ -86,6 +91,7 @@ pub const TARGETS: [Target; 29] = [
     target("schema", "JSON Schemas of tools and forms, and their secrets", schema::run),
     target("script", "files of the scripted model", script::run),
     target("shell", "a command line, as a person is shown it", shell::run),
+    target("spool", "what a command and its supervisor leave behind", spool::run),
     target("sql", "what a statement is, to two readers", sql::run),
     target("sse", "event streams, and where to go on in them", sse::run),
     target("visible", "text as people see it", visible::run),

@@ -12,6 +12,7 @@
 
 mod address;
 mod answer;
+pub mod bare;
 mod body;
 mod header;
 mod host;

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use egress::{Guard, Names, causes, forbidden};
-use reqwest::header::{HeaderValue, LOCATION};
-use reqwest::{Client, Method, Response, Url};
+use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
+use reqwest::{Client, Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::answer::Answer;
@@ -64,7 +64,7 @@ impl Sender {
                 Err(sent) => return sent,
             };
             let mut answer = Answer::new(response.status(), response.headers());
-            match next(&response, &url, &request.method, self.guard) {
+            match next(response.status(), response.headers(), &url, &request.method, self.guard) {
                 Some(Ok(there)) if hops < HTTP_REDIRECTS_MAX => {
                     hops += 1;
                     url = there;
@@ -170,16 +170,15 @@ impl Sender {
 }
 
 /// Where a redirect leads, or why nobody goes there.
-fn next(
-    response: &Response,
+pub(super) fn next(
+    status: StatusCode,
+    headers: &HeaderMap,
     from: &Url,
     method: &Method,
     guard: Guard,
 ) -> Option<Result<Url, String>> {
-    let location = response
-        .headers()
-        .get(LOCATION)
-        .filter(|_| matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308))?;
+    let location =
+        headers.get(LOCATION).filter(|_| matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308))?;
     let there = location.to_str().ok().and_then(|text| from.join(text).ok());
     let Some(there) = there else {
         return Some(Err("It redirects to something that is no URL.".into()));

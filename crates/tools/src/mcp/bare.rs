@@ -11,6 +11,7 @@ use super::content;
 use super::elicit::Elicited;
 use super::link::Identity;
 use super::message::{Incoming, answer, own_answer};
+use super::pins::PinFile;
 use super::sse::Events;
 
 /// A message, as far as it says whose it is.
@@ -64,4 +65,20 @@ pub fn outcome(result: &Value, definition: Value) -> Option<Outcome> {
 /// A question that a server has for people; the error is why they are not asked.
 pub fn question(params: &Value) -> Result<Asked, String> {
     Elicited::read("server", "tool", params).map(|elicited| elicited.asked)
+}
+
+/// Definitions that people have agreed to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pinned {
+    /// The tools, and what an approval of each is bound to.
+    pub tools: Vec<(String, Option<Digest>)>,
+    /// The file as it would be written.
+    pub written: Vec<u8>,
+}
+
+/// A file of pins; the error is what the operator is told.
+pub fn pins(file: &[u8]) -> Result<Pinned, String> {
+    let read = PinFile::read(file)?;
+    let tools = read.tools.iter().map(|(name, pin)| (name.clone(), pin.digest())).collect();
+    Ok(Pinned { tools, written: read.write().map_err(|error| error.to_string())? })
 }

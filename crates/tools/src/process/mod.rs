@@ -28,6 +28,7 @@
 //! on until the next [`Runner::open`] on the same spool. A process stuck in the kernel cannot be killed
 //! by anybody; then the outcome is unknown and the evidence says that it may still run.
 
+pub mod bare;
 mod captured;
 mod companion;
 mod environment;

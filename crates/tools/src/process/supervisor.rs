@@ -51,7 +51,7 @@ pub(crate) fn frame(order: &Order) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-fn read_order(from: &mut impl Read) -> io::Result<Order> {
+pub(super) fn read_order(from: &mut impl Read) -> io::Result<Order> {
     let mut order: Order = serde_json::from_slice(&read_part(from)?)?;
     order.job.stdin = read_part(from)?;
     Ok(order)

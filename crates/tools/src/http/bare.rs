@@ -1,0 +1,50 @@
+//! What is made of a service's answer, without a service around it: the very functions that a call goes
+//! through, for whoever tries them with hostile input. `None` where no HTTP library would hand it on.
+
+use domain::outcome::Output;
+use egress::Guard;
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
+use reqwest::{Method, StatusCode, Url};
+
+use super::answer::Answer;
+use super::send::next;
+
+/// What the model is told of an answer whose body comes in these pieces.
+pub fn answer<'a>(
+    status: u16,
+    content_type: Option<&[u8]>,
+    encoding: Option<&[u8]>,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Option<Output> {
+    let mut headers = HeaderMap::new();
+    set(&mut headers, CONTENT_TYPE, content_type)?;
+    set(&mut headers, CONTENT_ENCODING, encoding)?;
+    let mut answer = Answer::new(StatusCode::from_u16(status).ok()?, &headers);
+    for piece in pieces {
+        if !answer.take(piece) {
+            break;
+        }
+    }
+    Some(answer.output())
+}
+
+/// Where an answer sends a request on, or why nobody goes there; `Some(None)` if it sends it nowhere.
+pub fn redirect(
+    status: u16,
+    location: &[u8],
+    from: &Url,
+    method: &Method,
+) -> Option<Option<Result<Url, String>>> {
+    let mut headers = HeaderMap::new();
+    set(&mut headers, LOCATION, Some(location))?;
+    Some(next(StatusCode::from_u16(status).ok()?, &headers, from, method, Guard::PublicOnly))
+}
+
+fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&[u8]>) -> Option<()> {
+    if let Some(value) = value {
+        headers.insert(name, HeaderValue::from_bytes(value).ok()?);
+    }
+    Some(())
+}

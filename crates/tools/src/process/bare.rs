@@ -1,0 +1,68 @@
+//! What is read of a command and its supervisor, without either around it: the very functions that read
+//! the spool, the pipe and the kernel's list, for whoever tries them with damaged or hostile input.
+
+use std::fmt::Display;
+use std::io;
+
+use domain::outcome::Outcome;
+use domain::visible::visible;
+
+use super::captured::Captured;
+use super::record::{Exit, First};
+use super::spool::word;
+use super::supervisor::{frame, read_order};
+use super::trace::{Ended, Trace};
+use super::tree::{Identity, Process};
+
+/// One of the words about an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    First,
+    Pid,
+    Last,
+}
+
+/// A word as it would be written again.
+pub fn again(kind: Word, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let written = match kind {
+        Word::First => word::<First>(bytes).and_then(|first| Ok(serde_json::to_vec(&first)?)),
+        Word::Pid => word::<Identity>(bytes).and_then(|pid| Ok(serde_json::to_vec(&pid)?)),
+        Word::Last => word::<Exit>(bytes).and_then(|exit| Ok(serde_json::to_vec(&exit)?)),
+    };
+    written.map_err(told)
+}
+
+/// Whether an attempt is said never to have begun.
+pub fn is_fenced(bytes: &[u8]) -> Result<bool, String> {
+    word::<First>(bytes).map(|first| first == First::Fenced).map_err(told)
+}
+
+/// An order as it would be sent again, and how many bytes it took.
+pub fn order_again(bytes: &[u8]) -> Result<(Vec<u8>, usize), String> {
+    let mut rest = bytes;
+    let order = read_order(&mut rest).map_err(|error| visible(&error.to_string()))?;
+    Ok((frame(&order).map_err(told)?, bytes.len() - rest.len()))
+}
+
+/// The parent and the group of a process, by what the kernel says of it.
+pub fn parent_and_group(stat: &[u8]) -> Option<(i32, i32)> {
+    Process::parse(1, stat).map(|process| (process.parent, process.group))
+}
+
+/// What a command printed.
+pub fn printed(streams: &[&[u8]]) -> io::Result<Captured> {
+    Captured::of(streams.iter().copied().map(Some).collect())
+}
+
+/// What is made of a last word and of what was printed, if whoever ended by itself did well.
+pub fn outcome(last: &[u8], stdout: &[u8], stderr: &[u8]) -> Result<(Exit, Outcome), String> {
+    let exit: Exit = word(last).map_err(told)?;
+    let (stdout, both) = (printed(&[stdout]), printed(&[stdout, stderr]));
+    let (stdout, both) = (stdout.map_err(told)?, both.map_err(told)?);
+    let trace = Trace::Ended(Ended { exit: exit.clone(), stdout, both });
+    Ok((exit, trace.outcome(|ended| Outcome::Succeeded(ended.both.output()))))
+}
+
+fn told(error: impl Display) -> String {
+    error.to_string()
+}
