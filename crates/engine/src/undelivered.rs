@@ -26,6 +26,27 @@ pub struct Undelivered {
     pub at: Timestamp,
 }
 
+impl Undelivered {
+    /// As it is noted down.
+    pub fn write(&self) -> Vec<u8> {
+        let Undelivered { channel, to, why, at } = self;
+        let stored = json!({"channel": channel, "to": to, "why": why, "at_ms": at.as_ms()});
+        stored.to_string().into_bytes()
+    }
+
+    /// `None`: the note is damaged.
+    pub fn read(note: &[u8]) -> Option<Undelivered> {
+        let stored: Value = serde_json::from_slice(note).ok()?;
+        let text = |name: &str| stored[name].as_str().map(str::to_owned);
+        Some(Undelivered {
+            channel: text("channel")?,
+            to: text("to")?,
+            why: text("why")?,
+            at: Timestamp::from_ms(stored["at_ms"].as_i64()?),
+        })
+    }
+}
+
 impl Engine {
     /// A prompt was given up. `key` is its name: the same once more changes nothing.
     pub async fn note_undelivered(
@@ -47,11 +68,10 @@ impl Engine {
             why: why.clone(),
         };
         self.change_house(&Actor::Runtime, |_| Ok(Some(event.clone()))).await?;
-        let stored = json!({"channel": channel, "to": to, "why": why, "at_ms": at.as_ms()});
         let put = PutNote {
             shelf: SHELF.into(),
             key: note,
-            value: Some(stored.to_string().into_bytes()),
+            value: Some(undelivered.write()),
             expected: None,
             due_at: None,
             forget_at: Some(at.plus_ms(UNDELIVERED_KEPT_MS)),
@@ -64,7 +84,7 @@ impl Engine {
     pub async fn undelivered(&self, hold: &Hold) -> Result<Vec<Undelivered>, Error> {
         let prefix = format!("{}/", hold.id);
         let notes = self.0.store.notes(SHELF, &prefix, None, UNDELIVERED_SHOWN).await?;
-        Ok(notes.iter().filter_map(|note| read(&note.value)).collect())
+        Ok(notes.iter().filter_map(|note| Undelivered::read(&note.value)).collect())
     }
 
     /// The same of each hold of a page, in its order. Mostly there is nothing, and one look says so.
@@ -86,7 +106,7 @@ impl Engine {
                     .iter()
                     .filter(|note| is_of(&note.key, id))
                     .take(UNDELIVERED_SHOWN)
-                    .filter_map(|note| read(&note.value))
+                    .filter_map(|note| Undelivered::read(&note.value))
                     .collect(),
             });
         }
@@ -120,17 +140,6 @@ fn is_all_of(notes: &[Note], hold: &str) -> bool {
 
 fn is_of(key: &str, hold: &str) -> bool {
     key.strip_prefix(hold).is_some_and(|rest| rest.starts_with('/'))
-}
-
-fn read(bytes: &[u8]) -> Option<Undelivered> {
-    let stored: Value = serde_json::from_slice(bytes).ok()?;
-    let text = |name: &str| stored[name].as_str().map(str::to_owned);
-    Some(Undelivered {
-        channel: text("channel")?,
-        to: text("to")?,
-        why: text("why")?,
-        at: Timestamp::from_ms(stored["at_ms"].as_i64()?),
-    })
 }
 
 #[cfg(test)]

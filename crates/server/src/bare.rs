@@ -17,7 +17,8 @@ pub use query::*;
 
 use crate::auth::{Credential, credential};
 pub use crate::doors::bare::{
-    DoorAnswer, DoorBody, DoorSaid, FormPart, door, form, is_this_machine,
+    DoorAnswer, DoorBody, DoorSaid, FormPart, door, form, is_this_machine, note_of_place,
+    note_of_runs, noted_place, noted_runs,
 };
 use crate::problem::{Problem, Refused};
 use crate::sse::LAST_EVENT_ID;

@@ -26,7 +26,7 @@ use crate::{Switchboard, Wire, queue};
 /// What is known of an event that arrived before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Seen {
+pub(crate) enum Seen {
     /// It was about to answer this.
     Answering(String),
     Done,

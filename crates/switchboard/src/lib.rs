@@ -10,6 +10,7 @@
 //! (`press.rs`, `hear.rs`).
 
 mod ask;
+pub mod bare;
 mod caller;
 mod copies;
 mod delivery;

@@ -31,7 +31,20 @@ pub(crate) enum Kind {
 
 /// When something happened, among all that is new in a chat. Compared as text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Ticket(String);
+
+impl TryFrom<String> for Ticket {
+    type Error = &'static str;
+
+    /// A ticket with anything else in it would hide what stands behind it in its entry.
+    fn try_from(text: String) -> Result<Ticket, Self::Error> {
+        match text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            true => Ok(Ticket(text)),
+            false => Err("a ticket is made of digits"),
+        }
+    }
+}
 
 impl Ticket {
     /// What an agent says comes before what it asks about in the same moment.
@@ -82,6 +95,11 @@ impl Stand {
             Some(ticket) => Stand { kind: Kind::News, lane, entry: format!("{}/{key}", ticket.0) },
             None => Stand { kind: Kind::Paints, lane, entry: key.to_owned() },
         }
+    }
+
+    /// The record that whoever finds it in its lane comes to.
+    pub(crate) fn leads_to(&self) -> &str {
+        leads_to(self.kind, &self.entry)
     }
 
     fn enters(&self, shelves: &Shelves, due: Timestamp) -> PutNote {
@@ -193,12 +211,16 @@ pub(crate) async fn first(
     Ok(entries.into_iter().next().map(|entry| {
         // A time that cannot be read is over.
         let ms = shelf::parse::<i64>(&entry).map_or(0, |read| read.record);
-        let (_, key) = match kind {
-            Kind::News => entry.key.split_once('/').unwrap_or_default(),
-            Kind::Paints => ("", entry.key.as_str()),
-        };
-        First { key: key.to_owned(), due: Timestamp::from_ms(ms), entry }
+        First { key: leads_to(kind, &entry.key).to_owned(), due: Timestamp::from_ms(ms), entry }
     }))
+}
+
+/// The record that an entry of a lane is about.
+fn leads_to(kind: Kind, entry: &str) -> &str {
+    match kind {
+        Kind::News => entry.split_once('/').unwrap_or_default().1,
+        Kind::Paints => entry,
+    }
 }
 
 /// Whether an entry of a lane is what its record says.
@@ -258,6 +280,14 @@ impl First {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_damaged_ticket_is_none() {
+        let read = |text: &str| serde_json::from_str::<Ticket>(text).ok();
+        let ticket = Ticket::of_a_prompt(Timestamp::from_ms(1_000));
+        assert_eq!(read(&format!("{:?}", ticket.0)), Some(ticket));
+        assert_eq!(read(r#""000000000001000/1.0000000001""#), None);
+    }
 
     #[test]
     fn tickets_are_ordered_as_things_happened() {

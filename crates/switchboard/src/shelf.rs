@@ -3,6 +3,7 @@
 
 use domain::digest::{Digest, Framed};
 use domain::time::Timestamp;
+use domain::visible::visible;
 use engine::Error;
 use ports::store::{Note, PutNote, Store};
 use serde::Serialize;
@@ -86,13 +87,23 @@ pub(crate) struct Read<T> {
 }
 
 pub(crate) fn parse<T: DeserializeOwned>(note: &Note) -> Option<Read<T>> {
-    match serde_json::from_slice(&note.value) {
+    match record(&note.value) {
         Ok(record) => Some(Read { record, version: note.version, due_at: note.due_at }),
-        Err(error) => {
-            tracing::error!(shelf = note.shelf, key = note.key, %error, "a record of a chat cannot be read");
+        Err(why) => {
+            tracing::error!(
+                shelf = note.shelf,
+                key = note.key,
+                why,
+                "a record of a chat cannot be read"
+            );
             None
         }
     }
+}
+
+/// The error is for the log.
+pub(crate) fn record<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(value).map_err(|error| visible(&error.to_string()))
 }
 
 pub(crate) async fn read<T: DeserializeOwned>(
@@ -148,6 +159,12 @@ impl Next {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_record_is_told_as_text() {
+        let told = record::<crate::saying::Saying>(br#"{"\u001b[2J":1}"#).unwrap_err();
+        assert!(told.contains("`⟦U+001B⟧[2J`"), "{told}");
+    }
 
     #[test]
     fn keys_fit_into_buttons_and_differ() {

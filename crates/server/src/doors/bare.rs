@@ -1,8 +1,9 @@
 //! What the doors make of bodies, without a server around them: for [`crate::bare`].
 
 use axum::http::Uri;
+use domain::id::SessionId;
 
-use super::{ai_sdk, frontend_tools, identity, worlds};
+use super::{ai_sdk, conversation, frontend_tools, identity, worlds};
 
 /// One of the bodies that doors take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,4 +71,23 @@ pub(crate) fn conversations(uri: &Uri) -> Result<(usize, Option<usize>, Option<S
 /// The chat that stands behind a query, and the query.
 pub(crate) fn chat_behind(query: &str) -> Option<(String, String)> {
     ai_sdk::bare::chat_behind(query)
+}
+
+/// The session that a conversation's note names, if it is this caller's.
+pub fn noted_place(note: &[u8], caller: &str) -> Option<SessionId> {
+    conversation::owned(note, caller).ok()
+}
+
+/// The note of a conversation.
+pub fn note_of_place(session: SessionId, owner: &str) -> Vec<u8> {
+    conversation::written(session, owner)
+}
+
+/// The sessions that the same words have begun, as they are noted.
+pub fn noted_runs(note: &[u8]) -> Vec<SessionId> {
+    frontend_tools::bare::runs(note)
+}
+
+pub fn note_of_runs(known: &[SessionId]) -> Vec<u8> {
+    frontend_tools::bare::written(known)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use domain::id::SessionId;
 use domain::session::{Home, Session};
 use engine::{Caller, NewSession};
-use ports::store::{Note, PutNote};
+use ports::store::PutNote;
 
 use super::limits::PLACE_BYTES_MAX;
 use crate::app::App;
@@ -26,7 +26,7 @@ pub(crate) async fn find(
     let Some(note) = app.engine.store().note(&shelf(door), sound(place)?).await? else {
         return elsewhere(app, caller, place).await;
     };
-    match app.engine.session(caller, owned(&note, caller)?).await {
+    match app.engine.session(caller, owned(&note.value, &caller.key_space())?).await {
         Ok(session) => Ok(Some(session)),
         // The name was taken, and then the process died.
         Err(engine::Error::Refused(domain::refusal::Refusal::NotFound { .. })) => Ok(None),
@@ -59,13 +59,13 @@ pub(crate) async fn find_or_open(
         return Ok(session);
     }
     let id = match store.note(&shelf, key).await? {
-        Some(note) => owned(&note, caller)?,
+        Some(note) => owned(&note.value, &caller.key_space())?,
         None => {
             let id = app.engine.new_session_id();
             let put = PutNote {
                 shelf: shelf.clone(),
                 key: key.to_owned(),
-                value: Some(format!("{id} {}", caller.key_space()).into_bytes()),
+                value: Some(written(id, &caller.key_space())),
                 expected: Some(0),
                 due_at: None,
                 forget_at: None,
@@ -74,7 +74,7 @@ pub(crate) async fn find_or_open(
                 id
             } else {
                 let note = store.note(&shelf, key).await?;
-                owned(&note.ok_or_else(gone)?, caller)?
+                owned(&note.ok_or_else(gone)?.value, &caller.key_space())?
             }
         }
     };
@@ -132,12 +132,17 @@ fn sound(place: &str) -> Result<&str, Problem> {
     }
 }
 
+/// A note that names a session and whose it is.
+pub(super) fn written(session: SessionId, owner: &str) -> Vec<u8> {
+    format!("{session} {owner}").into_bytes()
+}
+
 /// The session that the note names, if it is the caller's own.
-fn owned(note: &Note, caller: &Caller) -> Result<SessionId, Problem> {
-    let text = std::str::from_utf8(&note.value).unwrap_or_default();
+pub(super) fn owned(note: &[u8], caller: &str) -> Result<SessionId, Problem> {
+    let text = std::str::from_utf8(note).unwrap_or_default();
     let (id, owner) = text.split_once(' ').unwrap_or_default();
     match id.parse() {
-        Ok(id) if owner == caller.key_space() => Ok(id),
+        Ok(id) if owner == caller => Ok(id),
         _ => Err(Problem::not_found("conversation")),
     }
 }

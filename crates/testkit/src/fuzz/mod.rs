@@ -18,6 +18,7 @@ mod http_answer;
 mod mcp;
 mod model_stream;
 pub mod mutate;
+mod notes;
 mod pieces;
 mod pins;
 mod policy;
@@ -52,7 +53,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 32] = [
+pub const TARGETS: [Target; 33] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -78,6 +79,7 @@ pub const TARGETS: [Target; 32] = [
     target("http_answer", "what services answer to the tool `http`", http_answer::run),
     target("mcp", "what MCP servers say", mcp::run),
     target("model_stream", "answers of models, in all three APIs", model_stream::run),
+    target("notes", "what channels and doors have noted down", notes::run),
     target("pins", "tool definitions that people have agreed to, on disk", pins::run),
     target("platform_answers", "what chat platforms answer to us", gestures::answers),
     target("policy", "rules and conditions of the policy", policy::run),

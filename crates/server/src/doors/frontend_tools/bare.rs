@@ -2,9 +2,10 @@
 
 use axum::extract::Query;
 use axum::http::Uri;
+use domain::id::SessionId;
 
 use super::body::{ResultsAsked, RunAsked};
-use super::{conversations, multipart, sessions};
+use super::{conversations, multipart, repeats, sessions};
 use crate::doors::bare::{DoorAnswer, DoorSaid, FormPart};
 use crate::problem::Problem;
 
@@ -36,6 +37,14 @@ pub(in crate::doors) fn conversations(
     uri: &Uri,
 ) -> Result<(usize, Option<usize>, Option<String>), String> {
     conversations::Wanted::read(Query::try_from_uri(uri)).map_err(told)
+}
+
+pub(in crate::doors) fn runs(note: &[u8]) -> Vec<SessionId> {
+    repeats::sessions(note)
+}
+
+pub(in crate::doors) fn written(known: &[SessionId]) -> Vec<u8> {
+    repeats::written(known)
 }
 
 fn told(problem: Problem) -> String {

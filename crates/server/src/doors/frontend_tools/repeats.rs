@@ -57,7 +57,7 @@ pub(super) async fn find(
     // The newest note wins; of many at once, each round one gets through.
     for _ in 0..ALIKE_MAX {
         let note = app.engine.store().note(&shelf(), &key).await?;
-        let mut known = note.as_ref().map(sessions).unwrap_or_default();
+        let mut known = note.as_ref().map(|note| sessions(&note.value)).unwrap_or_default();
         for id in known.iter().rev().copied() {
             let session = match app.engine.session(caller, id).await {
                 Ok(session) => Some(session),
@@ -93,11 +93,10 @@ pub(super) async fn find(
 }
 
 async fn remember(app: &App, key: String, note: Option<&Note>, known: &[SessionId]) -> Reply<bool> {
-    let ids: Vec<String> = known.iter().map(ToString::to_string).collect();
     let put = PutNote {
         shelf: shelf(),
         key,
-        value: Some(ids.join(" ").into_bytes()),
+        value: Some(written(known)),
         expected: Some(note.map_or(0, |note| note.version)),
         due_at: None,
         forget_at: Some(app.engine.now().plus_ms(REPEATS_KEPT_MS)),
@@ -105,8 +104,13 @@ async fn remember(app: &App, key: String, note: Option<&Note>, known: &[SessionI
     Ok(app.engine.store().put_notes(vec![put]).await?)
 }
 
-fn sessions(note: &Note) -> Vec<SessionId> {
-    let text = std::str::from_utf8(&note.value).unwrap_or_default();
+pub(super) fn written(known: &[SessionId]) -> Vec<u8> {
+    let ids: Vec<String> = known.iter().map(ToString::to_string).collect();
+    ids.join(" ").into_bytes()
+}
+
+pub(super) fn sessions(note: &[u8]) -> Vec<SessionId> {
+    let text = std::str::from_utf8(note).unwrap_or_default();
     text.split(' ').filter_map(|id| id.parse().ok()).collect()
 }
 
