@@ -43,12 +43,12 @@ pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
     text
 }
 
-/// The canonical text. A server that sends raw control characters in it is not ours, and its words
-/// get the treatment of a stranger's.
+/// The canonical text. A server that sends anything invisible in it is not ours, and its words get the
+/// treatment of a stranger's.
 fn view(hold: &Value) -> String {
     let mut text = match hold["view"]["text"].as_str() {
-        Some(text) if text.chars().any(|c| c.is_control() && c != '\n') => visible_multiline(text),
-        Some(text) => text.to_owned(),
+        Some(text) if is_visible(text) => text.to_owned(),
+        Some(text) => visible_multiline(text),
         None => {
             let title = visible(hold["title"].as_str().unwrap_or_default());
             format!("{title}\n{}", json::pretty(&hold["call"]))
@@ -58,6 +58,12 @@ fn view(hold: &Value) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Whether a text is one that was made visible: the marks stand in it already.
+fn is_visible(text: &str) -> bool {
+    let unmarked = text.replace(['⟦', '⟧'], " ");
+    visible_multiline(&unmarked) == unmarked
 }
 
 /// Whether the text that is shown is the one whose digest the server will record.
@@ -288,6 +294,9 @@ mod tests {
         let mut marked = hold();
         marked["view"]["text"] = json!("title: a⟦U+202E⟧b");
         assert!(shown(&marked).contains("title: a⟦U+202E⟧b\n"));
+        let mut turned = hold();
+        turned["view"]["text"] = json!("title: ⟦U+001B⟧ \u{202e}b");
+        assert!(shown(&turned).contains("⟦U+202E⟧b"), "what turns the writing is no text of ours");
     }
 
     #[test]
