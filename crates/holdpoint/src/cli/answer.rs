@@ -32,13 +32,19 @@ pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyh
             out.print(&json::pretty(&secrets))?;
             return Ok(Exit::Done);
         }
-        for secret in secrets["secrets"].as_array().into_iter().flatten() {
-            let word = |key: &str| visible(secret[key].as_str().unwrap_or_default());
-            let value = visible(&secret["value"].to_string());
-            out.line(&format!("secret: {} {} = {value}", word("part"), word("at")))?;
-        }
+        out.print(&revealed(&secrets))?;
     }
     Ok(Exit::Done)
+}
+
+/// One line for each secret.
+pub fn revealed(secrets: &Value) -> String {
+    let line = |secret: &Value| {
+        let word = |key: &str| visible(secret[key].as_str().unwrap_or_default());
+        let value = visible(&secret["value"].to_string());
+        format!("secret: {} {} = {value}\n", word("part"), word("at"))
+    };
+    secrets["secrets"].as_array().into_iter().flatten().map(line).collect()
 }
 
 pub async fn approve(
@@ -154,7 +160,8 @@ async fn look(
     Ok(hold)
 }
 
-fn shown_digest(hold: &Value) -> anyhow::Result<String> {
+/// The digest to be answered, of what was really shown.
+pub fn shown_digest(hold: &Value) -> anyhow::Result<String> {
     if !view_is_genuine(hold) {
         anyhow::bail!(
             "the text above is not the one that the server keeps with the answer; nothing was answered\n  → ask whoever runs the server: something on the way may have changed it"
@@ -216,7 +223,8 @@ async fn send(
     Ok(Exit::Done)
 }
 
-fn result(screen: &Screen, hold: &Value) -> String {
+/// What came of an answer.
+pub fn result(screen: &Screen, hold: &Value) -> String {
     let state = hold["state"].as_str().unwrap_or_default();
     match state {
         "pending" => {

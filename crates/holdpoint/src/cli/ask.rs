@@ -44,7 +44,7 @@ fn question(args: &AskArgs) -> Value {
 }
 
 /// One line for each thing chosen; a form as JSON; free text as it is.
-fn lines(hold: &Value) -> String {
+pub fn lines(hold: &Value) -> String {
     let decision = &hold["decision"];
     if decision["choose"].is_array() {
         return choices(hold, decision).iter().map(|choice| visible(choice) + "\n").collect();

@@ -272,11 +272,15 @@ async fn read(mut reply: Response) -> anyhow::Result<Vec<u8>> {
 }
 
 async fn body(reply: Response) -> anyhow::Result<Value> {
-    let bytes = read(reply).await?;
+    understood(&read(reply).await?)
+}
+
+/// What a server that did as it was told has to say.
+pub fn understood(bytes: &[u8]) -> anyhow::Result<Value> {
     if bytes.is_empty() {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(&bytes).context(
+    serde_json::from_slice(bytes).context(
         "the reply is not JSON\n  → is this address really Holdpoint's? name the server with --server",
     )
 }

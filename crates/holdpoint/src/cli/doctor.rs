@@ -250,7 +250,8 @@ async fn token(client: &Client) -> Vec<Check> {
     checks
 }
 
-fn whose(me: &Value) -> String {
+/// Whose token it is, and what it may do.
+pub fn whose(me: &Value) -> String {
     let text = |key: &str| visible(me[key].as_str().unwrap_or("?"));
     let scopes: Vec<String> = me["scopes"]
         .as_array()

@@ -26,7 +26,8 @@ pub async fn run(client: &Client, terminal: &Terminal, args: &FreezeArgs) -> any
     Ok(Exit::Done)
 }
 
-fn worded(screen: &Screen, freeze: &Value) -> String {
+/// How it stands.
+pub fn worded(screen: &Screen, freeze: &Value) -> String {
     if freeze["frozen"] != true {
         return "Not frozen: approved calls run.".into();
     }

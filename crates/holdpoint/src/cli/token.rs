@@ -8,7 +8,7 @@ use super::args::{TokenCommand, TokenCreateArgs};
 use super::client::Client;
 use super::exit::Exit;
 use super::json;
-use super::output::{Terminal, moment, now, table};
+use super::output::{Screen, Terminal, moment, now, table};
 
 pub async fn run(
     client: &Client,
@@ -33,9 +33,7 @@ pub async fn run(
             if args.json {
                 out.print(&json::pretty(&Value::Array(tokens)))?;
             } else {
-                let rows: Vec<Vec<String>> = tokens.iter().map(row).collect();
-                let head = ["id", "owner", "scopes", "expires", "note"];
-                out.print(&table(&out, &head, &rows))?;
+                out.print(&listed(&out, &tokens))?;
             }
         }
         TokenCommand::Revoke(args) => {
@@ -82,16 +80,24 @@ async fn all(client: &Client) -> anyhow::Result<Vec<Value>> {
         if let Some(items) = page["items"].as_array_mut() {
             tokens.append(items);
         }
-        match page["next"].as_str() {
-            // Cursors are opaque: what is not plain is not put into an address.
-            Some(next)
-                if next.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.~".contains(&b)) =>
-            {
-                path = format!("/v1/tokens?cursor={next}");
-            }
-            _ => return Ok(tokens),
+        match next(&page) {
+            Some(next) => path = next,
+            None => return Ok(tokens),
         }
     }
+}
+
+/// Where the next page is. Cursors are opaque: what is not plain is not put into an address.
+pub fn next(page: &Value) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let next = page["next"].as_str().filter(|next| next.bytes().all(is_plain))?;
+    Some(format!("/v1/tokens?cursor={next}"))
+}
+
+/// A table of tokens.
+pub fn listed(screen: &Screen, tokens: &[Value]) -> String {
+    let rows: Vec<Vec<String>> = tokens.iter().map(row).collect();
+    table(screen, &["id", "owner", "scopes", "expires", "note"], &rows)
 }
 
 fn row(token: &Value) -> Vec<String> {

@@ -28,6 +28,7 @@ mod record;
 mod reply;
 mod schema;
 mod script;
+mod server_replies;
 mod shell;
 mod signed;
 mod spool;
@@ -53,7 +54,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 33] = [
+pub const TARGETS: [Target; 34] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -92,6 +93,7 @@ pub const TARGETS: [Target; 33] = [
     target("reply", "what a reply in a chat means", reply::run),
     target("schema", "JSON Schemas of tools and forms, and their secrets", schema::run),
     target("script", "files of the scripted model", script::run),
+    target("server_replies", "what the command line makes of replies", server_replies::run),
     target("shell", "a command line, as a person is shown it", shell::run),
     target("spool", "what a command and its supervisor leave behind", spool::run),
     target("sql", "what a statement is, to two readers", sql::run),
