@@ -2,9 +2,12 @@
 //! call, for whoever tries them with hostile input.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use domain::time::Timestamp;
 use ports::clock::Chance;
 use ports::model::{Delta, ModelTurn};
+use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
 use crate::anthropic::Anthropic;
 use crate::client::Api;
@@ -13,6 +16,7 @@ use crate::openai::chat::Chat;
 use crate::openai::responses::Responses;
 use crate::reading::Reading;
 use crate::reply::{End, Progress};
+use crate::retry;
 use crate::settings::Settings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +59,14 @@ pub fn refusal(spoken: Spoken, status: u16, body: &[u8]) -> String {
         Spoken::Chat | Spoken::Responses => crate::openai::problem(body),
     };
     told(problem.fault(status, None, &settings()))
+}
+
+/// How long is waited for a provider that says when to come back; `None` if that is too long for
+/// anybody, or if no HTTP library would hand it on.
+pub fn pause(retry_after: &[u8], now: Timestamp) -> Option<Duration> {
+    let mut headers = HeaderMap::new();
+    headers.insert(RETRY_AFTER, HeaderValue::from_bytes(retry_after).ok()?);
+    retry::pause(0, retry::retry_after(&headers, now), &Same)
 }
 
 fn read<'a, A: Api>(

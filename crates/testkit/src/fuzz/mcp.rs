@@ -4,7 +4,7 @@
 use domain::hold::Question;
 use domain::outcome::Outcome;
 use serde_json::{Value, json};
-use tools::mcp::bare::{Heard, events, message, outcome, own_reply, question, tool};
+use tools::mcp::bare::{Heard, events, lines, message, outcome, own_reply, question, tool};
 
 use super::{Pieces, told_plainly};
 
@@ -18,6 +18,7 @@ pub(super) fn run(bytes: &[u8]) {
     let said = pieces.rest();
     heard(said);
     streamed(said, size);
+    printed(said, size);
     let Ok(value) = serde_json::from_slice::<Value>(said) else { return };
     offered(value.clone());
     asked(&value);
@@ -59,6 +60,19 @@ fn streamed(said: &[u8], size: usize) {
     assert_eq!(whole, events(said.chunks(size), EVENT_BYTES_MAX), "cut into pieces of {size}");
     for event in whole.into_iter().flatten() {
         assert!(event.len() <= EVENT_BYTES_MAX);
+    }
+}
+
+/// Whole lines, each as it was printed, and none that is too long.
+fn printed(said: &[u8], size: usize) {
+    match lines(said, size, EVENT_BYTES_MAX) {
+        Err(told) => told_plainly(&told, 0),
+        Ok(lines) => {
+            let mut whole: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
+            whole.pop();
+            assert_eq!(lines, whole, "read in pieces of {size}");
+            assert!(lines.iter().all(|line| line.len() <= EVENT_BYTES_MAX));
+        }
     }
 }
 

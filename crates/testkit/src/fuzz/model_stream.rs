@@ -1,12 +1,18 @@
 //! Answers of models: where the network cuts them changes nothing, a part of one is no other turn,
 //! and what is wrong with one is told shortly.
 
-use models::bare::{Spoken, refusal, turn};
+use std::time::Duration;
 
-use super::{Pieces, told_plainly};
+use domain::time::Timestamp;
+use models::bare::{Spoken, pause, refusal, turn};
+
+use super::{Pieces, text, told_plainly};
 
 /// How a model's turn is bounded, whoever is behind it.
 const CALLS_MAX: usize = 64;
+/// As long as anybody waits for a provider that wants to be left alone, and a little more.
+const PAUSE_MAX: Duration = Duration::from_secs(121);
+const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
 pub(super) fn run(bytes: &[u8]) {
     let mut pieces = Pieces::new(bytes);
@@ -34,5 +40,15 @@ pub(super) fn run(bytes: &[u8]) {
     let part = &stream[..stream.len() * size / 256];
     if let (Ok((part, _)), Ok((whole, _))) = (turn(spoken, [part]), &whole) {
         assert_eq!((&part.parts, &part.calls), (&whole.parts, &whole.calls));
+    }
+    waits(stream);
+}
+
+/// Never earlier than the provider said, and never for ever.
+fn waits(said: &[u8]) {
+    let Some(pause) = pause(said, NOW) else { return };
+    assert!(pause <= PAUSE_MAX, "{pause:?} for {said:?}");
+    if let Some(Ok(seconds)) = text(said).map(|said| said.trim().parse()) {
+        assert!(pause >= Duration::from_secs(seconds), "{pause:?} for {said:?}");
     }
 }

@@ -3,8 +3,10 @@
 
 use domain::digest::Digest;
 use domain::outcome::Outcome;
+use futures_util::FutureExt as _;
 use ports::asker::Asked;
 use serde_json::Value;
+use tokio::io::BufReader;
 
 use super::catalog::Definition;
 use super::content;
@@ -13,6 +15,7 @@ use super::link::Identity;
 use super::message::{Incoming, answer, own_answer};
 use super::pins::PinFile;
 use super::sse::Events;
+use super::stdio::next_line;
 
 /// A message, as far as it says whose it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +51,17 @@ pub fn events<'a>(
         all.extend(events.take(piece).ok()?);
     }
     Some(all)
+}
+
+/// The lines that a server prints, read through a buffer of this size. The error is why it is let go of.
+pub fn lines(printed: &[u8], buffer: usize, bytes_max: usize) -> Result<Vec<Vec<u8>>, String> {
+    let mut from = BufReader::with_capacity(buffer, printed);
+    let mut lines = Vec::new();
+    // What is in memory is there at once.
+    while let Some(line) = next_line(&mut from, bytes_max).now_or_never().transpose()?.flatten() {
+        lines.push(line);
+    }
+    Ok(lines)
 }
 
 /// A tool that a server offers: its name, and what an approval of it is bound to.

@@ -190,7 +190,7 @@ impl State {
 }
 
 /// A line without its end; `None` at the end of the stream.
-async fn next_line(
+pub(super) async fn next_line(
     from: &mut (impl AsyncBufRead + Unpin),
     max: usize,
 ) -> Result<Option<Vec<u8>>, String> {
