@@ -18,6 +18,7 @@ pub(super) fn run(bytes: &[u8]) {
     let torn = &read.written[..(read.written.len() - 1) * cut / 256];
     assert!(pins(torn).is_err(), "a part of a file is taken for one");
     let value: Value = serde_json::from_slice(&read.written).expect("a file is JSON");
+    assert_eq!(value["version"], 1, "of another version than we know");
     let names = value["tools"].as_object().expect("tools").keys();
     assert!(names.eq(read.tools.iter().map(|(name, _)| name)), "each by its name");
     for (name, digest) in &read.tools {
