@@ -97,6 +97,17 @@ fn targets(here: &Checkout) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// The folders that a target begins with. For records there are better seeds than we could make up: one of
+/// each kind that was ever written.
+fn seeds(here: &Checkout, name: &str) -> Vec<PathBuf> {
+    let mut folders = vec![here.join("fuzz/seeds").join(name)];
+    if name == "record" {
+        let versions = fs::read_dir(here.join("crates/stores/golden")).into_iter().flatten();
+        folders.extend(versions.flatten().map(|version| version.path()));
+    }
+    folders
+}
+
 const WITHOUT: &str = "The same targets run without it, for a moment each: \
                        cargo test -p testkit --test fuzz";
 
@@ -161,7 +172,8 @@ fn try_out(
         .args([format!("-timeout={SECONDS_EACH_MAX}"), format!("-max_len={BYTES_MAX}")])
         .args([format!("-rss_limit_mb={MEGABYTES_MAX}"), "-verbosity=0".to_owned()])
         .args([format!("-artifact_prefix={}/{name}-", found.display())])
-        .args([&corpus, &here.join("fuzz/seeds").join(name)])
+        .args([&corpus])
+        .args(seeds(here, name))
         .within(&here.root)
         .env("HOLDPOINT_FUZZ", name)
         .keep(|line| line.starts_with("stat::"))
@@ -186,7 +198,8 @@ fn try_out(
 fn edges(here: &Checkout, program: &Path, name: &str, corpus: &Path) -> Result<u64> {
     let finished = Job::new(program)
         .args(["-runs=0"])
-        .args([corpus, &here.join("fuzz/seeds").join(name)])
+        .args([corpus])
+        .args(seeds(here, name))
         .within(&here.root)
         .env("HOLDPOINT_FUZZ", name)
         .keep(|line| reached(line).is_some())

@@ -17,14 +17,17 @@ fn seeds(target: &Target) -> Vec<Vec<u8>> {
     let folder = format!("fuzz/seeds/{}", target.name);
     let mut files = Vec::new();
     for path in target.also.iter().copied().chain([folder.as_str()]) {
-        let path = root().join(path);
-        match std::fs::read_dir(&path) {
-            Ok(entries) => files.extend(entries.map(|entry| entry.expect("a file").path())),
-            Err(_) => files.push(path),
-        }
+        add_files(root().join(path), &mut files);
     }
     files.sort();
     files.iter().map(|file| std::fs::read(file).unwrap_or_else(|_| panic!("{file:?}"))).collect()
+}
+
+fn add_files(path: PathBuf, files: &mut Vec<PathBuf>) {
+    match std::fs::read_dir(&path) {
+        Ok(entries) => entries.for_each(|entry| add_files(entry.expect("a file").path(), files)),
+        Err(_) => files.push(path),
+    }
 }
 
 /// The smallest input on which it fails, if there is one.

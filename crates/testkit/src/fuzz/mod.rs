@@ -15,6 +15,7 @@ mod framing;
 mod gestures;
 mod headers;
 mod http_answer;
+mod http_request;
 mod mcp;
 mod model_stream;
 pub mod mutate;
@@ -46,7 +47,7 @@ pub struct Target {
     pub name: &'static str,
     pub about: &'static str,
     pub run: fn(&[u8]),
-    /// More seeds than `fuzz/seeds/<name>`: files of the repository.
+    /// More seeds than `fuzz/seeds/<name>`: files of the repository, or folders with all that is in them.
     pub also: &'static [&'static str],
 }
 
@@ -54,7 +55,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 34] = [
+pub const TARGETS: [Target; 35] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -78,6 +79,7 @@ pub const TARGETS: [Target; 34] = [
     ),
     target("headers", "idempotency keys, tokens and cookies", headers::run),
     target("http_answer", "what services answer to the tool `http`", http_answer::run),
+    target("http_request", "where the arguments of a call to `http` lead", http_request::run),
     target("mcp", "what MCP servers say", mcp::run),
     target("model_stream", "answers of models, in all three APIs", model_stream::run),
     target("notes", "what channels and doors have noted down", notes::run),
@@ -87,7 +89,7 @@ pub const TARGETS: [Target; 34] = [
     target("problem", "what a server tells the command line", problem::run),
     target("query", "queries of the API, and the cursors of its lists", query::run),
     Target {
-        also: &["crates/stores/golden/v1", "crates/stores/golden/v2", "crates/stores/golden/v3"],
+        also: &["crates/stores/golden"],
         ..target("record", "rows, holds and grants on disk", record::run)
     },
     target("reply", "what a reply in a chat means", reply::run),

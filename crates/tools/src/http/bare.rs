@@ -1,15 +1,28 @@
 //! What is made of a service's answer, without a service around it: the very functions that a call goes
 //! through, for whoever tries them with hostile input. `None` where no HTTP library would hand it on.
 
+use std::collections::BTreeSet;
+
 use domain::outcome::Output;
 use egress::Guard;
 use reqwest::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
 use reqwest::{Method, StatusCode, Url};
+use serde_json::Value;
 
+use super::address::AddressTemplate;
 use super::answer::Answer;
 use super::send::next;
+use super::template::Given;
+
+/// Where a request with these arguments goes, by the operator's template; the error is what the model is
+/// told.
+pub fn address(template: &str, hosts: &[String], arguments: &Value) -> Result<Url, String> {
+    let template = AddressTemplate::parse(template, hosts, Guard::PublicOnly)?;
+    let hidden = BTreeSet::new();
+    template.url(&Given { arguments, hidden: &hidden }, Guard::PublicOnly)
+}
 
 /// What the model is told of an answer whose body comes in these pieces.
 pub fn answer<'a>(
