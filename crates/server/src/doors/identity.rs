@@ -119,10 +119,15 @@ fn is_json(kind: &str) -> bool {
 }
 
 pub(super) fn is_loopback(authority: &str) -> bool {
-    let host = match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').unwrap_or_default(),
+        None => authority.split_at(authority.rfind(':').unwrap_or(authority.len())),
     };
+    // Whatever else stands there may make another host of it.
+    let digits = port.strip_prefix(':').unwrap_or(port);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
@@ -146,6 +151,9 @@ mod tests {
             "0.0.0.0",
             "[::]:80",
             "::1",
+            "[::1]:@evil.com",
+            "[::1",
+            "localhost:1@evil.com",
         ] {
             assert!(!is_loopback(foreign), "{foreign}");
         }

@@ -81,7 +81,9 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        // A sign before a digit makes a number for the standard library, and none here.
+        let hex = after.get(..2).filter(|two| two.iter().all(u8::is_ascii_hexdigit));
+        let hex = hex.and_then(|two| std::str::from_utf8(two).ok());
         let byte = hex.filter(|_| *first == b'%').and_then(|two| u8::from_str_radix(two, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &after[2..] } else { after };
@@ -100,6 +102,7 @@ mod tests {
             ("a%20b%2Fc", "a b/c"),
             ("100%", "100%"),
             ("%zz", "%zz"),
+            ("%+1", "%+1"),
             ("%ff", ""),
         ] {
             assert_eq!(decoded(sent), meant);
