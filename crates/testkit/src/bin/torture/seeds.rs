@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn stories_are_told_in_json_with_every_fault_and_where_they_began() {
-        let wish = Wish { kills: 0, cuts: 0, seeds: 3, seed: 7, json: true };
+        let wish = Wish { kills: 0, cuts: 0, seeds: 3, points: None, seed: 7, json: true };
         let told = told(&played(&wish), &["disk full"]);
         assert_eq!((&told["first_seed"], &told["seeds"]), (&json!(7), &json!(3)));
         assert_eq!((&told["broken"], &told["unseen"]), (&json!([]), &json!(["disk full"])));
