@@ -8,6 +8,7 @@ use domain::id::StreamId;
 use domain::outcome::ToolResult;
 use ports::store::{Entry, Store as _};
 
+use super::chat::NAME;
 use super::world::{World, at_once};
 
 /// Steps without which a report has proved nothing. What is not here may keep away from many stories.
@@ -86,6 +87,12 @@ pub(super) fn count(world: &World) -> BTreeMap<String, u64> {
         let step = name(entry, event);
         let before = last.insert(about, step.clone()).unwrap_or_else(|| "·".into());
         *counts.entry(format!("{before} → {step}")).or_default() += 1;
+        if let Event::HoldDecided { state, .. } = event
+            && let Some(vote) = state.decision().and_then(|decision| decision.vote())
+            && vote.via == NAME
+        {
+            *counts.entry(format!("pressed in a chat → {}", vote.answer.name())).or_default() += 1;
+        }
     }
     counts
 }
