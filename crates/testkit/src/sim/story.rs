@@ -148,7 +148,7 @@ impl Story {
     fn somebody_acts(&mut self) {
         let in_a_chat = {
             let mut inside = self.world.inside();
-            inside.has_chats && inside.chance.percent(35)
+            inside.has_chats && inside.chance.percent(60)
         };
         if in_a_chat {
             return self.somebody_presses();

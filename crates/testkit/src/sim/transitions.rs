@@ -60,6 +60,8 @@ pub const TRANSITIONS: &[&str] = &[
     "hold.opened (perform) → hold.decided (answered)",
     "hold.opened (settle) → hold.decided (answered)",
     "hold.opened (settle) → hold.decided (denied)",
+    "pressed in a chat → approve",
+    "pressed in a chat → deny",
     "run.started → run.paused",
     "run.paused → run.resumed",
     "run.resumed → run.completed",

@@ -59,10 +59,18 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     if count == 0 {
         return None;
     }
-    // What was asked last is what most people look at.
-    let among = if inside.chance.percent(80) { count.min(4) } else { count };
-    let back = inside.chance.below(among);
-    let message = &inside.platform.messages[(count - 1 - back) as usize];
+    // What still waits, or what was asked last, is what most people look at.
+    let waits = |at: &usize| {
+        inside.platform.messages[*at].looks.last().is_some_and(|look| look.hold.is_pending())
+    };
+    let waiting: Vec<usize> = (0..count as usize).filter(waits).collect();
+    let at = if !waiting.is_empty() && inside.chance.percent(70) {
+        *inside.chance.pick(&waiting)
+    } else {
+        let among = if inside.chance.percent(80) { count.min(4) } else { count };
+        (count - 1 - inside.chance.below(among)) as usize
+    };
+    let message = &inside.platform.messages[at];
     let (mut id, mut chat) = (message.id.clone(), message.chat.clone());
     let (key, looks) = (message.key.clone(), message.looks.clone());
     let mut marks = Vec::new();
