@@ -34,8 +34,9 @@ pub(super) fn apart(text: &str) -> (String, Emoji) {
 }
 
 fn is_picture(c: char) -> bool {
-    // Skin tones are modifier symbols too.
+    // Skin tones are modifier symbols too. Letters in boxes and circles are symbols, and are read all the same.
     matches!(category(c), GeneralCategory::OtherSymbol | GeneralCategory::ModifierSymbol)
+        && !c.is_alphanumeric()
 }
 
 impl Emoji {
@@ -76,6 +77,7 @@ mod tests {
             ("✅✖", "", true, true),
             ("ok 🚀", "ok ", false, false),
             ("ok❓", "ok?", false, false),
+            ("ok 🅽🅾", "ok 🅽🅾", false, false),
         ] {
             assert_eq!(apart(text), (left.to_owned(), Emoji { yes, no }), "{text}");
         }

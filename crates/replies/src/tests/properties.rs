@@ -146,8 +146,22 @@ fn a_number_counts_in_every_form_where_the_prompt_said_so_and_nowhere_else() {
 
 #[test]
 fn i13_unknown_words_never_help() {
-    let unknown =
-        ["but", "later", "maybe", "yesterday", "7", "如果", "明天", "ない", "если", "x", "🅰b", "="];
+    let unknown = [
+        "but",
+        "later",
+        "maybe",
+        "yesterday",
+        "7",
+        "如果",
+        "明天",
+        "ない",
+        "если",
+        "x",
+        "🅰b",
+        "🅰",
+        "🅐",
+        "=",
+    ];
     for word in yes() {
         for other in unknown {
             for text in [
