@@ -84,6 +84,17 @@ async fn a_command_is_run_and_its_end_recorded() {
     assert_eq!(fs::read_dir(dir.path().join("spool")).unwrap().count(), 0);
 }
 
+/// However large it is: what is fed to it while it runs would end where whoever feeds it dies.
+#[tokio::test]
+async fn i02_a_command_has_all_of_its_input_before_it_begins() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = script(&dir, "stat -L -c %s /dev/stdin; wc -c");
+    job.stdin = vec![b'x'; 300_000];
+    let trace = runner(&dir).run("call_a-1", 1, job, CancellationToken::new()).await;
+    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.both.output().text, "300000\n300000\n");
+}
+
 #[tokio::test]
 async fn i21_a_stop_kills_children_that_forked_twice_and_left_the_session() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! Starts a command, waits for whatever ends it, and leaves no process behind.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -8,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::{io, thread};
 
 use nix::errno::Errno;
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
@@ -78,14 +80,15 @@ fn start(
     keeper: Keeper,
     setpriv: Option<&Path>,
 ) -> Result<(Child, Option<Identity>), String> {
-    let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
+    let stdin =
+        input(&job.stdin).map_err(|error| format!("it could not be given its input: {error}"))?;
     let files = || Ok((attempt.create(STDOUT)?, attempt.create(STDERR)?));
     let (stdout, stderr) =
         files().map_err(|error: io::Error| format!("its output could not be stored: {error}"))?;
     // The death signal is bound to the thread that starts the command, and only a supervisor's is
     // sure to live as long as its process.
     let dies_with_us = keeper == Keeper::Supervisor;
-    let mut child = command(job, setpriv, dies_with_us)?
+    let child = command(job, setpriv, dies_with_us)?
         .current_dir(&job.directory)
         .env_clear()
         .envs(&job.environment)
@@ -96,16 +99,24 @@ fn start(
         .process_group(0)
         .spawn()
         .map_err(|error| format!("`{}` could not be started: {error}", job.program.display()))?;
-    if let Some(mut pipe) = child.stdin.take() {
-        let bytes = job.stdin.clone();
-        // A command that never reads its input ends all the same, and then this write fails.
-        thread::spawn(move || pipe.write_all(&bytes));
-    }
     let leader = Identity::of(child.id() as i32);
     if let Some(leader) = &leader {
         attempt.note_pid(leader);
     }
     Ok((child, leader))
+}
+
+/// What a command reads. All of it is there before the command is: if it came through a pipe, the death of
+/// whoever writes would look like its end, and what ran would not be what was approved. It is in memory
+/// only, for there may be secrets in it.
+fn input(bytes: &[u8]) -> io::Result<Stdio> {
+    if bytes.is_empty() {
+        return Ok(Stdio::null());
+    }
+    let mut file = File::from(memfd_create("input", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 pub(super) fn command(
