@@ -40,13 +40,25 @@ export function App() {
       setWho({ is: "nobody" });
     });
     api.whenFrozen(setFrozen);
+    // Also what happened before the connection stood. Of several looks the last one counts.
+    let looks = 0;
+    const look = () => {
+      const mine = ++looks;
+      api.me().then(
+        (me) => mine === looks && setFrozen((reason) => (me.frozen ? (reason ?? "") : null)),
+        () => {},
+      );
+    };
+    const unopened = live.watchOpened(look);
     const unwatch = live.watchEvents((event) => {
       if (event.type === "house.thawed") setFrozen(null);
       if (event.type === "house.frozen") setFrozen(typeof event.data["reason"] === "string" ? event.data["reason"] : "");
+      if (event.type.startsWith("house.")) look();
     });
     read();
     const still = onLanguage(() => redraw((n) => n + 1));
     return () => {
+      unopened();
       unwatch();
       still();
     };

@@ -23,6 +23,7 @@ class Live {
   private readonly dirty = new Set<string>();
   private readonly watchers = new Set<() => void>();
   private readonly sessionWatchers = new Set<(event: ServerEvent) => void>();
+  private readonly openWatchers = new Set<() => void>();
   private gather: ReturnType<typeof setTimeout> | undefined;
   private stopFollowing: (() => void) | undefined;
   private looking: ReturnType<typeof setInterval> | undefined;
@@ -61,13 +62,19 @@ class Live {
       // The read comes after the connection stands: what changes between the two is then told by an event.
       opened: () => {
         this.setConnected(true);
-        void this.readList();
+        this.lookAgain();
       },
       event: (event) => this.hint(event),
       lost: () => this.setConnected(false),
       refused: (status) => (status === 401 ? api.signedOut() : this.setConnected(false)),
     });
   };
+
+  /** Events may have been missed. */
+  private lookAgain(): void {
+    void this.readList();
+    for (const watcher of this.openWatchers) watcher();
+  }
 
   private setConnected(connected: boolean): void {
     if (this.connected === connected) return;
@@ -76,7 +83,7 @@ class Live {
   }
 
   private hint(event: ServerEvent): void {
-    if (event.type === "reset") return void this.readList();
+    if (event.type === "reset") return this.lookAgain();
     const id = holdOf(event);
     if (id !== null) this.changed(id);
     for (const watcher of this.sessionWatchers) watcher(event);
@@ -173,6 +180,12 @@ class Live {
   watchEvents(watcher: (event: ServerEvent) => void): () => void {
     this.sessionWatchers.add(watcher);
     return () => this.sessionWatchers.delete(watcher);
+  }
+
+  /** For what is not a hold: when events may have been missed, it is to be read again. */
+  watchOpened(watcher: () => void): () => void {
+    this.openWatchers.add(watcher);
+    return () => this.openWatchers.delete(watcher);
   }
 
   private tell(): void {
