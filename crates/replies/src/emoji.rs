@@ -7,7 +7,7 @@ use super::fold::category;
 use super::verdict::{How, Reason, Verdict};
 
 const YES: &str = "👍✅☑✔🆗👌🙆";
-const NO: &str = "👎❌✖🚫⛔🙅🛑";
+const NO: &str = "👎❌✖🚫⛔🙅🛑🆖";
 /// Unicode files these under symbols, and so they would be dropped. They are question marks.
 const QUESTION: &str = "❓❔";
 
@@ -34,9 +34,12 @@ pub(super) fn apart(text: &str) -> (String, Emoji) {
 }
 
 fn is_picture(c: char) -> bool {
-    // Skin tones are modifier symbols too. Letters in boxes and circles are symbols, and are read all the same.
+    // Letters in boxes and circles are symbols, and so are those that flags are made of. They are read all the
+    // same.
+    let is_letter = c.is_alphanumeric() || ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
+    // Skin tones are modifier symbols.
     matches!(category(c), GeneralCategory::OtherSymbol | GeneralCategory::ModifierSymbol)
-        && !c.is_alphanumeric()
+        && !is_letter
 }
 
 impl Emoji {
@@ -78,6 +81,8 @@ mod tests {
             ("ok 🚀", "ok ", false, false),
             ("ok❓", "ok?", false, false),
             ("ok 🅽🅾", "ok 🅽🅾", false, false),
+            ("ok 🇳🇴", "ok 🇳🇴", false, false),
+            ("🆖", "", false, true),
         ] {
             assert_eq!(apart(text), (left.to_owned(), Emoji { yes, no }), "{text}");
         }
