@@ -119,6 +119,10 @@ impl Cache {
         if kept.sessions.get(&id).is_some_and(|session| session.version < version) {
             kept.remove(id);
         }
+        // Nor what somebody has read before it and will bring only now.
+        if let Some(coming) = kept.coming.get_mut(&id) {
+            coming.lost = coming.lost.max(version);
+        }
     }
 
     pub(crate) fn forget(&self, id: SessionId) {
@@ -130,10 +134,11 @@ impl Cache {
         let mut kept = self.kept();
         kept.remove(id);
         // So many only if the disk is failing, and then a stale head start is the least of it.
-        if kept.doubtful.len() >= self.room {
+        if kept.doubtful.len() >= self.room && !kept.doubtful.contains_key(&id) {
             kept.doubtful.clear();
         }
-        kept.doubtful.insert(id, version);
+        let least = kept.doubtful.entry(id).or_default();
+        *least = version.max(*least);
     }
 
     /// As it was when its session was last seen. Where others write to the same store it may have
@@ -192,12 +197,21 @@ mod tests {
             drop(early);
             cache.put(session(1, 4));
             assert!(cache.get(id).is_none(), "one is still coming");
-            cache.put(session(1, 5));
-            assert_eq!(cache.get(id).unwrap().version, 5);
+            cache.put(session(1, 9));
+            assert_eq!(cache.get(id).unwrap().version, 9);
             drop(late);
             cache.forget(id);
             assert!(cache.kept().coming.is_empty());
         }
+        let coming = cache.bring(id);
+        cache.forget_older(id, 5);
+        cache.put(session(1, 4));
+        assert!(cache.get(id).is_none(), "somebody has been told of what came after it");
+        drop(coming);
+        cache.doubt(id, 8);
+        cache.doubt(id, 6);
+        cache.put(session(1, 7));
+        assert!(cache.get(id).is_none(), "the greater doubt stays");
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Engine {
             after = Some(*last);
             for (session, _) in owing {
                 // What is remembered may be older than the row that says what is owed.
-                self.0.cache.forget(session);
+                self.fresh_session(session).await?;
                 // Also calls of a node that died, which could not start again while it was frozen.
                 self.recover_session(session).await?;
             }

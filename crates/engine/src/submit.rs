@@ -276,7 +276,7 @@ impl Engine {
         self.spawn(async move {
             let mut pause = Duration::from_millis(100);
             while !engine.0.closing.has_begun() {
-                match engine.load_session(id).await {
+                match engine.fresh_session(id).await {
                     Ok(session) => return engine.dispatch(&session),
                     Err(Error::Refused(_)) => return,
                     Err(_) => engine.0.clock.sleep(pause).await,
@@ -345,6 +345,15 @@ impl Engine {
         let newer = Arc::new(self.read_on(session).await?);
         self.0.cache.put(newer.clone());
         Ok(newer)
+    }
+
+    /// The session as it is on disk now. Whoever looks next finds it so, too.
+    pub(crate) async fn fresh_session(&self, id: SessionId) -> Result<Arc<Session>, Error> {
+        let known = self.load_session(id).await?;
+        let _bringing = self.0.cache.bring(id);
+        let fresh = Arc::new(self.read_on(&known).await?);
+        self.0.cache.put(fresh.clone());
+        Ok(fresh)
     }
 
     /// The session as it is on disk now, whatever anybody remembers.
