@@ -15,7 +15,7 @@ use std::fs;
 use anyhow::{Context, Result, bail, ensure};
 
 pub(crate) use list::{Mutant, read};
-pub(crate) use page::{PAGE, is_caught, rows};
+pub(crate) use page::{PAGE, is_told, rows};
 
 use crate::checkout::Checkout;
 use table::Table;
@@ -59,8 +59,7 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     if wish.rest {
         let page = fs::read_to_string(here.join(PAGE)).context(PAGE)?;
         let told = rows(&page);
-        chosen
-            .retain(|mutant| !told.get(mutant.name.as_str()).is_some_and(|(_, by)| is_caught(by)));
+        chosen.retain(|mutant| !is_told(&told, mutant));
     }
     if wish.list {
         print!("{}", table::listing(&chosen));

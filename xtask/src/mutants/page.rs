@@ -26,9 +26,10 @@ pub(crate) fn rows(page: &str) -> BTreeMap<&str, (&str, &str)> {
         .collect()
 }
 
-/// Whether this is a word of a test that caught it.
-pub(crate) fn is_caught(by: &str) -> bool {
-    by.starts_with('`')
+/// Whether the page says what caught this mutant, with the promise that it breaks now.
+pub(crate) fn is_told(rows: &BTreeMap<&str, (&str, &str)>, mutant: &Mutant) -> bool {
+    let told = rows.get(mutant.name.as_str());
+    told.is_some_and(|(breaks, by)| *breaks == mutant.breaks && by.starts_with('`'))
 }
 
 /// Puts new verdicts in the place of older ones, and leaves the rest as it was.
@@ -48,8 +49,9 @@ fn written(page: &str, all: &[Mutant], tried: &[(String, Verdict)]) -> Result<St
         let new = tried.iter().find(|(name, _)| *name == mutant.name);
         let by = match (new, old.get(mutant.name.as_str())) {
             (Some((_, verdict)), _) => cell(verdict),
-            (None, Some((_, by))) => (*by).to_owned(),
-            (None, None) => continue,
+            (None, Some((breaks, by))) if *breaks == mutant.breaks => (*by).to_owned(),
+            // Whoever breaks another promise than when it was tried was not tried.
+            (None, _) => continue,
         };
         if mutant.group != group {
             group = &mutant.group;
@@ -70,7 +72,8 @@ fn cell(verdict: &Verdict) -> String {
         Verdict::Caught(by) => {
             let first = by.first().map(String::as_str).unwrap_or_default();
             match by.len() {
-                0 | 1 => format!("`{first}`"),
+                0 => "**failed without naming a test**".to_owned(),
+                1 => format!("`{first}`"),
                 more => format!("`{first}` and {} more", more - 1),
             }
         }
@@ -102,6 +105,10 @@ mod tests {
         assert_eq!(rows(&page)["a"].1, "`x` and 1 more", "what was not tried stays");
         assert_eq!(rows(&page)["c"].1, "`z`");
         assert_eq!(page.matches("## ").count(), 2, "{page}");
+        assert!(is_told(&rows(&page), &all[0]) && !is_told(&rows(&page), &all[1]));
+        let changed = [Mutant { breaks: "I-2: another".into(), ..all[0].clone() }, all[2].clone()];
+        let page = written(&page, &changed, &[]).expect("again");
+        assert_eq!(rows(&page).into_keys().collect::<Vec<_>>(), ["c"], "it was not tried so");
         assert!(written("no marks", &all, &[]).is_err());
     }
 }

@@ -22,10 +22,7 @@ pub(super) fn check(files: &Files) -> Vec<Finding> {
             }
         };
         for mutant in listed {
-            let caught = told
-                .get(mutant.name.as_str())
-                .is_some_and(|(breaks, by)| *breaks == mutant.breaks && mutants::is_caught(by));
-            if !caught {
+            if !mutants::is_told(&told, &mutant) {
                 let name = &mutant.name;
                 let remedy = format!(
                     "mutant `{name}`: {} does not say what caught it; run `cargo xtask mutants --page {name}`",
