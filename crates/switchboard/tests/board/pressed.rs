@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::answer::{Answer, Scope};
-use domain::hold::Question;
+use domain::hold::{Choice, Question};
 use engine::Answering;
 use ports::channel::{Form, Inbox as _, Key, Nonce, Said, Told};
 use serde_json::json;
@@ -66,6 +66,26 @@ async fn a_form_answers_in_words_or_with_what_its_schema_wants() {
         let told = world.board.pressed("slack", press).await;
         assert!(matches!(told, Ok(Told::Taken(_))), "{told:?}");
         assert_eq!(world.hold(hold).await.votes[0].answer, Answer::Fill(answer));
+    }
+}
+
+#[tokio::test]
+async fn a_button_of_a_choice_means_the_option_that_stands_on_it() {
+    let option = |id: &str| Choice { id: id.into(), label: id.to_uppercase(), description: None };
+    let options = ["blue", "green", "canary"].map(option).to_vec();
+    for (number, chosen) in [(1, Some("blue")), (2, Some("green")), (3, Some("canary")), (4, None)]
+    {
+        let world = World::memory().await;
+        let question =
+            Question::Choose { options: options.clone(), multiple: false, allow_other: false };
+        let hold = ask_outside(&world.engine, "How?", question).await;
+        let bobs = |card: &&Card| card.posted.chat == "D-U-bob";
+        let card =
+            world.chat.until("Bob is asked", |screen| screen.cards.values().find(bobs).cloned());
+        world.press("bob", &card.await, Said::Option(number)).await;
+        let votes = world.hold(hold).await.votes.clone();
+        let answer = votes.first().map(|vote| vote.answer.clone());
+        assert_eq!(answer, chosen.map(|id| Answer::Choose(vec![id.into()])), "{number}");
     }
 }
 
