@@ -34,7 +34,9 @@ impl Engine {
                 }
                 match engine.load_session(id).await {
                     Ok(session) if session.owes_thought() => {}
-                    _ => return,
+                    Ok(_) | Err(Error::Refused(_)) => return,
+                    // Nobody can say what it owes, and nobody else would look.
+                    Err(_) => {}
                 }
                 match engine.0.at_work.take(Work::Think(id)) {
                     Some(again) => stop = again,
