@@ -17,7 +17,7 @@ use serde_json::json;
 use stores::MemoryStore;
 use tokio::sync::Semaphore;
 
-use crate::world::{Options, approve, node, results};
+use crate::world::{Options, approve, node, results, status};
 
 /// What the next commits meet.
 #[derive(Clone, Copy, PartialEq)]
@@ -474,11 +474,15 @@ async fn i15_what_follows_late_from_a_commit_does_not_run_a_call_again() {
         let _ = store.late.is_done.acquire().await;
         gate.cancel();
         let over = |session: &domain::session::Session| {
-            session.calls.values().all(|record| record.state.is_settled())
+            let settled = session.calls.values().all(|record| record.state.is_settled());
+            settled && session.queue.is_empty() && status(session).is_some_and(|it| it.is_over())
         };
-        world.until(session, "the call has its result", over).await;
-        // The cache has room for one.
-        world.session().await;
+        world.until(session, "all is said", over).await;
+        // The cache has room for one. Whoever is still about to look at the session has done so by the last.
+        for _ in 0..20 {
+            world.session().await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         store.late.may_go_on.close();
     };
     tokio::join!(saying, meanwhile);
