@@ -341,22 +341,23 @@ impl Engine {
         if let Some(newer) = cached.filter(|found| found.version > session.version) {
             return Ok(newer);
         }
-        let _bringing = self.0.cache.bring(id);
-        let newer = Arc::new(self.read_on(session).await?);
-        self.0.cache.put(newer.clone());
-        Ok(newer)
+        self.renewed(session).await
     }
 
-    /// The session as it is on disk now. Whoever looks next finds it so, too.
+    /// The session as it is on disk now, whatever is remembered.
     pub(crate) async fn fresh_session(&self, id: SessionId) -> Result<Arc<Session>, Error> {
-        let known = self.load_session(id).await?;
-        let _bringing = self.0.cache.bring(id);
-        let fresh = Arc::new(self.read_on(&known).await?);
-        self.0.cache.put(fresh.clone());
-        Ok(fresh)
+        self.renewed(&*self.load_session(id).await?).await
     }
 
-    /// The session as it is on disk now, whatever anybody remembers.
+    /// The same for whoever has it as it was. Whoever looks next finds it so, too.
+    async fn renewed(&self, session: &Session) -> Result<Arc<Session>, Error> {
+        let _bringing = self.0.cache.bring(session.id);
+        let newest = Arc::new(self.read_on(session).await?);
+        self.0.cache.put(newest.clone());
+        Ok(newest)
+    }
+
+    /// The same, and nothing is remembered of it.
     pub(crate) async fn read_on(&self, session: &Session) -> Result<Session, Error> {
         let stream = StreamId::Session(session.id);
         let mut newer = session.clone();

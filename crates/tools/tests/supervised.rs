@@ -52,13 +52,14 @@ fn lines(path: &Path) -> usize {
     fs::read_to_string(path).map(|text| text.lines().count()).unwrap_or_default()
 }
 
-/// Forks, forks twice, leaves the session, cleans its environment, and keeps on working.
+/// Forks, forks twice, leaves the session, cleans its environment, and keeps on working: for a minute, so that
+/// a test that fails leaves nothing behind for ever.
 const HYDRA: &str = "
-    work() { while :; do echo $1 >> heads; sleep 0.02; done; }
+    work() { for _ in $(seq 3000); do echo $1 >> heads; sleep 0.02; done; }
     work forked &
     (work twice &) &
-    setsid sh -c 'while :; do echo session >> heads; sleep 0.02; done' &
-    setsid env -i PATH=$PATH sh -c '(while :; do echo clean >> heads; sleep 0.02; done) & exit' &
+    setsid sh -c 'for _ in $(seq 3000); do echo session >> heads; sleep 0.02; done' &
+    setsid env -i PATH=$PATH sh -c '(for _ in $(seq 3000); do echo clean >> heads; sleep 0.02; done) & exit' &
     echo begun
     wait";
 

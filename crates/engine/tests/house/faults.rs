@@ -1,7 +1,7 @@
 //! A store that fails: nothing is acknowledged that is not on disk, and nothing runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,13 +11,13 @@ use domain::hold::Hold;
 use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
-use engine::{Error, Followed};
+use engine::{Error, Followed, Saying};
 use ports::store::*;
 use serde_json::json;
 use stores::MemoryStore;
 use tokio::sync::Semaphore;
 
-use crate::world::{Options, approve, node, results, status};
+use crate::world::{Options, World, approve, node, results, status};
 
 /// What the next commits meet.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,6 +33,8 @@ enum Fault {
     /// Written, but the answer gets lost, and then the store cannot be read. Once.
     LostSight = 4,
     Unreadable = 5,
+    /// A session cannot be loaded. Once.
+    Unloadable = 6,
 }
 
 struct Faulty {
@@ -48,7 +50,8 @@ struct Faulty {
 
 /// Where one caller is held back after the store has done what was asked, before it hears of it.
 struct Seam {
-    is_set: AtomicBool,
+    /// Which of those to come is held back: 1 for the next one, 0 for none.
+    nth: AtomicUsize,
     is_done: Semaphore,
     may_go_on: Semaphore,
 }
@@ -56,15 +59,20 @@ struct Seam {
 impl Seam {
     fn new() -> Seam {
         let (is_done, may_go_on) = (Semaphore::new(0), Semaphore::new(0));
-        Seam { is_set: AtomicBool::new(false), is_done, may_go_on }
+        Seam { nth: AtomicUsize::new(0), is_done, may_go_on }
     }
 
     fn set(&self) {
-        self.is_set.store(true, Ordering::SeqCst);
+        self.set_nth(1);
+    }
+
+    fn set_nth(&self, nth: usize) {
+        self.nth.store(nth, Ordering::SeqCst);
     }
 
     async fn hold_back(&self) {
-        if self.is_set.swap(false, Ordering::SeqCst) {
+        let fewer = |nth: usize| nth.checked_sub(1);
+        if self.nth.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer) == Ok(1) {
             self.is_done.add_permits(1);
             let _ = self.may_go_on.acquire().await;
         }
@@ -81,6 +89,20 @@ impl Faulty {
     fn set(&self, fault: Fault) {
         self.fault.store(fault as u8, Ordering::SeqCst);
     }
+
+    fn is_now(&self, fault: Fault) -> bool {
+        self.fault.load(Ordering::SeqCst) == fault as u8
+    }
+}
+
+/// A session with a call that was approved.
+async fn approved(world: &World) -> SessionId {
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    session
 }
 
 #[async_trait]
@@ -112,6 +134,10 @@ impl Store for Faulty {
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
+        if self.is_now(Fault::Unloadable) {
+            self.set(Fault::None);
+            return Err(StoreError::Unavailable("it is being opened again".into()));
+        }
         self.inner.load(stream).await
     }
     async fn entries(
@@ -120,7 +146,7 @@ impl Store for Faulty {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Entry>, StoreError> {
-        if self.fault.load(Ordering::SeqCst) == Fault::Unreadable as u8 {
+        if self.is_now(Fault::Unreadable) {
             self.set(Fault::None);
             return Err(StoreError::Unavailable("it is being opened again".into()));
         }
@@ -322,11 +348,7 @@ async fn i39_a_result_that_cannot_be_written_yet_is_kept_until_it_can() {
     let mut options = Options::new(store.clone(), node);
     options.gate = Some(gate.clone());
     let world = options.start().await;
-    let session = world.session().await;
-    world.model.will("", &[("wipe", json!({}))]);
-    world.say(session, "x").await;
-    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
-    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    let session = approved(&world).await;
     store.set(Fault::Unavailable);
     gate.cancel();
     tokio::time::sleep(std::time::Duration::from_millis(120)).await;
@@ -462,11 +484,7 @@ async fn i15_what_follows_late_from_a_commit_does_not_run_a_call_again() {
     options.gate = Some(gate.clone());
     options.limits.cached_sessions = 1;
     let world = options.start().await;
-    let session = world.session().await;
-    world.model.will("", &[("wipe", json!({}))]);
-    world.say(session, "x").await;
-    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
-    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    let session = approved(&world).await;
     // A message is written while the call runs, and nobody hears that it is.
     store.late.set();
     let saying = world.say(session, "and then");
@@ -488,6 +506,39 @@ async fn i15_what_follows_late_from_a_commit_does_not_run_a_call_again() {
     tokio::join!(saying, meanwhile);
     world.engine.close(Duration::from_secs(10)).await;
     assert_eq!(world.witness.arguments().len(), 1, "it ran again");
+}
+
+/// The last words of a run are on disk with the next message, and nobody has heard of it. Meanwhile what is
+/// remembered is in doubt, and the one who has to take up the next thought cannot read the session.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thought_that_is_owed_is_not_forgotten_because_the_store_could_not_be_read() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let gate = tokio_util::sync::CancellationToken::new();
+    let mut options = Options::new(store.clone(), node);
+    options.gate = Some(gate.clone());
+    let world = options.start().await;
+    let session = approved(&world).await;
+    world.say(session, "second").await;
+    // After the result come the last words.
+    store.late.set_nth(2);
+    gate.cancel();
+    let _ = store.late.is_done.acquire().await;
+    world.say(session, "third").await;
+    store.set(Fault::Unavailable);
+    let saying = Saying { texts: vec!["fourth".into()], while_pending: None };
+    let refused = world.engine.say(&world.ana, session, saying, None).await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    // Whoever looks again after that failure finds the thought still being done.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    store.set(Fault::Unloadable);
+    store.late.may_go_on.close();
+    while store.is_now(Fault::Unloadable) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let over = world.over(session).await;
+    let said: Vec<_> = over.transcript.iter().map(|message| message.text()).collect();
+    assert!(said.iter().any(|text| text == "third"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{Plan, planned, world};
+use crate::world::{Plan, World, planned, world};
 
 #[tokio::test]
 async fn an_approval_is_one_more_prompt_and_only_yes_and_no_count() {
@@ -76,6 +76,17 @@ async fn a_prompt_for_somebody_else_is_shown_and_cannot_be_answered() {
     assert_eq!(world.ran.times("drop"), 1);
 }
 
+/// Two must agree, so Dan's edit is only asked about anew.
+async fn edited_by_dan(world: &World) {
+    let hold = world.holds("dan").await.remove(0);
+    let edit = json!({"verdict": "approve", "arguments": {"table": "b"}});
+    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
+    let body = json!({"digest": hold["digest"], "answer": edit});
+    let edited = world.request("dan", reqwest::Method::POST, &path).json(&body).send().await;
+    let edited: Value = edited.expect("a reply").json().await.expect("json");
+    assert_eq!((&edited["state"], &edited["version"]), (&json!("pending"), &json!(2)));
+}
+
 /// The yes is for what was shown; the call has changed since.
 #[tokio::test]
 async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
@@ -83,14 +94,7 @@ async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
     let turns = json!([{"calls": [["both", {"table": "a"}]]}]);
     let first = world.run("ana", turns.clone()).await;
     let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
-    let hold = world.holds("dan").await.remove(0);
-    // Two must agree, so Dan's edit is only asked about anew.
-    let edit = json!({"verdict": "approve", "arguments": {"table": "b"}});
-    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
-    let body = json!({"digest": hold["digest"], "answer": edit});
-    let edited = world.request("dan", reqwest::Method::POST, &path).json(&body).send().await;
-    let edited: Value = edited.expect("a reply").json().await.expect("json");
-    assert_eq!((&edited["state"], &edited["version"]), (&json!("pending"), &json!(2)));
+    edited_by_dan(&world).await;
     world.results("dora", &uuid, &[(&id, "yes")]).await.refused(409, "version_conflict");
     assert_eq!(world.ran.times("both"), 0);
     let again = world.run("ana", turns).await;
@@ -114,12 +118,7 @@ async fn a_yes_to_what_the_stream_showed_after_an_edit_counts() {
     let turns = json!([{"calls": [["both", {"table": "a"}]]}]);
     let first = world.run("ana", turns.clone()).await;
     let (uuid, id) = (first.uuid(), first.awaited_ids()[0].clone());
-    let hold = world.holds("dan").await.remove(0);
-    let edit = json!({"verdict": "approve", "arguments": {"table": "b"}});
-    let path = format!("/v1/holds/{}/answer", hold["id"].as_str().unwrap());
-    let body = json!({"digest": hold["digest"], "answer": edit});
-    let edited = world.request("dan", reqwest::Method::POST, &path).json(&body).send().await;
-    assert_eq!(edited.expect("a reply").status(), 200);
+    edited_by_dan(&world).await;
     // A word that decides nothing is answered with what is asked now, over the stream.
     let shown = world.results("dora", &uuid, &[(&id, "maybe")]).await;
     let message = shown.awaited()[0]["input"]["message"].as_str().unwrap().to_owned();

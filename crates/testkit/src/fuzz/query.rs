@@ -146,27 +146,20 @@ fn walks(bytes: &[u8]) {
     walk(&entries, limit, |one, after| one > after, on);
     numbers.reverse();
     let bits: Vec<Bits> = numbers.into_iter().map(Bits).collect();
-    let on = |query: &str| bare::list_of_holds(query)?.ok()?.after;
-    walk(
-        &bits.iter().copied().map(HoldId).collect::<Vec<_>>(),
-        limit,
-        |one, after| one < after,
-        on,
-    );
-    let on = |query: &str| bare::list_of_sessions(query)?.ok()?.2;
-    walk(
-        &bits.iter().copied().map(SessionId).collect::<Vec<_>>(),
-        limit,
-        |one, after| one < after,
-        on,
-    );
-    let on = |query: &str| bare::list_of_tokens(query)?.ok()?.1;
-    walk(
-        &bits.iter().copied().map(TokenId).collect::<Vec<_>>(),
-        limit,
-        |one, after| one < after,
-        on,
-    );
+    walk_back(&bits, HoldId, limit, |query| bare::list_of_holds(query)?.ok()?.after);
+    walk_back(&bits, SessionId, limit, |query| bare::list_of_sessions(query)?.ok()?.2);
+    walk_back(&bits, TokenId, limit, |query| bare::list_of_tokens(query)?.ok()?.1);
+}
+
+/// From the newest to the oldest.
+fn walk_back<T: Copy + PartialOrd + Debug + ToString>(
+    bits: &[Bits],
+    id: impl Fn(Bits) -> T,
+    limit: usize,
+    on: impl Fn(&str) -> Option<T>,
+) {
+    let all: Vec<T> = bits.iter().copied().map(id).collect();
+    walk(&all, limit, |one, after| one < after, on);
 }
 
 fn walk<T: Copy + PartialEq + Debug + ToString>(

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use domain::call::Call;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::Hold;
@@ -40,6 +41,25 @@ pub(super) struct Effect {
     pub(super) node: NodeId,
     /// Commits on disk when it happened.
     pub(super) journal: usize,
+}
+
+impl Effect {
+    /// Of an attempt at a call; whoever records it knows when it was.
+    pub(super) fn of(call: &Call, attempt: u32, node: NodeId) -> Effect {
+        Effect {
+            tool: call.tool.clone(),
+            effects: call.effects,
+            session: call.session,
+            call: call.id,
+            revision: call.revision,
+            digest: call.digest(),
+            arguments: call.arguments.bytes().to_vec(),
+            key: call.idempotency_key(),
+            attempt,
+            node,
+            journal: 0,
+        }
+    }
 }
 
 /// What a client was told, and how much was on disk at that moment.

@@ -56,20 +56,7 @@ impl SimTool {
     }
 
     fn effect(&self, cleared: &ClearedCall) -> Effect {
-        let call = cleared.call();
-        Effect {
-            tool: call.tool.clone(),
-            effects: call.effects,
-            session: call.session,
-            call: call.id,
-            revision: call.revision,
-            digest: call.digest(),
-            arguments: call.arguments.bytes().to_vec(),
-            key: call.idempotency_key(),
-            attempt: cleared.attempt(),
-            node: self.id,
-            journal: 0,
-        }
+        Effect::of(cleared.call(), cleared.attempt(), self.id)
     }
 }
 

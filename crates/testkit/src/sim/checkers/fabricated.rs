@@ -203,19 +203,7 @@ pub(super) fn revised(call: &Call) -> Arc<Call> {
 
 /// What a tool did; `Fabricated::effect` says when.
 pub(super) fn effect(call: &Call, attempt: u32) -> Effect {
-    Effect {
-        tool: call.tool.clone(),
-        effects: call.effects,
-        session: call.session,
-        call: call.id,
-        revision: call.revision,
-        digest: call.digest(),
-        arguments: call.arguments.bytes().to_vec(),
-        key: call.idempotency_key(),
-        attempt,
-        node: node(),
-        journal: 0,
-    }
+    Effect::of(call, attempt, node())
 }
 
 /// About a call, or a bare question of the session's run.
