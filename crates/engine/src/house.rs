@@ -73,6 +73,7 @@ impl Engine {
                 grants: Vec::new(),
                 reply: None,
                 deliveries: Vec::new(),
+                write_before: None,
             };
             let mut next = (*house).clone();
             next.apply(&event);

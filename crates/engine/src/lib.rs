@@ -36,6 +36,7 @@ mod tools;
 mod undelivered;
 mod underway;
 mod watch;
+mod write_before;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -97,6 +97,7 @@ impl Engine {
             grants: Vec::new(),
             reply: keep.as_ref().map(|keep| keep.reply(&hold, now)),
             deliveries,
+            write_before: None,
         };
         let due = hold.expires_at.filter(|_| hold.is_pending());
         let done = move |engine: &Engine, entry: Entry| {
@@ -357,6 +358,7 @@ impl Engine {
                 stream: StreamId::Outside(id),
                 expected: before.version,
                 house: None,
+                write_before: self.write_hold_before(&before.hold, &events),
                 events: events.into(),
                 at: now,
                 actor: actor.clone(),

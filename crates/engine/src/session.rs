@@ -118,6 +118,7 @@ impl Engine {
             grants: Vec::new(),
             reply: keep.as_ref().map(|keep| keep.reply(&session, now)),
             deliveries: Vec::new(),
+            write_before: None,
         };
         let opened = session.clone();
         let done = move |engine: &Engine, entry: Entry| {

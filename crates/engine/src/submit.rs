@@ -124,6 +124,7 @@ impl Engine {
                 session: Some(self.row(&next)),
                 holds: next.holds.changed_since(&session.holds).cloned().collect(),
                 grants: next.grants.changed_since(&session.grants).cloned().collect(),
+                write_before: self.write_before(&next, &events),
                 events: events.into(),
                 at: now,
                 actor: actor.clone(),
@@ -234,7 +235,9 @@ impl Engine {
         crate::step::before_commit(stream, &entry.events);
         let committed = match self.0.store.commit(*commit).await {
             Ok(committed) => committed,
-            Err(CommitError::Conflict { .. }) => return Ok(Written::Overtaken),
+            Err(CommitError::Conflict { .. } | CommitError::TooLate) => {
+                return Ok(Written::Overtaken);
+            }
             Err(CommitError::HouseMoved) => {
                 self.load_house().await?;
                 return Ok(Written::Overtaken);

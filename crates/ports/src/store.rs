@@ -15,6 +15,8 @@ use domain::secret::Sealed;
 use domain::session::{Home, RunStatus, Session};
 use domain::time::Timestamp;
 
+use crate::clock::Clock;
+
 /// Everything that one decision changes: all of it becomes durable, or none.
 #[derive(Clone, Debug)]
 pub struct Commit {
@@ -35,6 +37,29 @@ pub struct Commit {
     pub grants: Vec<Arc<Grant>>,
     pub reply: Option<KeptReply>,
     pub deliveries: Vec<Delivery>,
+    /// For commits in which an answer counts or a call starts: afterwards: [`CommitError::TooLate`].
+    pub write_before: Option<WriteBefore>,
+}
+
+/// The deadline of a commit. The store looks at it as late as it can: immediately before it makes the
+/// commit durable. A commit that waited in a queue or behind a slow disk past this time is refused.
+#[derive(Clone)]
+pub struct WriteBefore {
+    pub at: Timestamp,
+    /// The clock by which the commit was decided.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl WriteBefore {
+    pub fn has_passed(&self) -> bool {
+        self.at <= self.clock.now()
+    }
+}
+
+impl std::fmt::Debug for WriteBefore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "before {:?}", self.at)
+    }
 }
 
 /// A session as lists and recovery need it.
@@ -126,6 +151,9 @@ pub enum CommitError {
     /// Decide again: it was frozen or thawed meanwhile.
     #[error("the house has moved on")]
     HouseMoved,
+    /// Decide again: its deadline has passed, and nothing of it was written.
+    #[error("the deadline of the commit has passed; decide again")]
+    TooLate,
     /// Somebody used this idempotency key first: look the reply up.
     #[error("a reply is already kept under this idempotency key")]
     ReplyKept,

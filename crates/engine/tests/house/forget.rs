@@ -34,7 +34,7 @@ async fn replies_of_last_week_go_and_those_of_this_week_stay() {
     assert!(store.reply("ana", "first").await.unwrap().is_some());
 
     let mut later = Options::new(store.clone(), node);
-    later.ahead_ms = REPLIES_ON_DISK_MS / 2;
+    later.ahead_ms = Arc::new((REPLIES_ON_DISK_MS / 2).into());
     let later = later.start().await;
     keeps_a_reply(&later, "second").await;
     later.engine.close(Duration::from_secs(5)).await;
@@ -42,7 +42,7 @@ async fn replies_of_last_week_go_and_those_of_this_week_stay() {
 
     let mut next_week = Options::new(store.clone(), node);
     // On top of the time of the last commit, which no clock goes behind.
-    next_week.ahead_ms = REPLIES_ON_DISK_MS / 2 + 60_000;
+    next_week.ahead_ms = Arc::new((REPLIES_ON_DISK_MS / 2 + 60_000).into());
     // What was begun is ended before an engine closes, this too.
     next_week.start().await.engine.close(Duration::from_secs(5)).await;
     assert_eq!(store.reply("ana", "first").await.unwrap(), None);

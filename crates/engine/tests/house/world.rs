@@ -2,6 +2,7 @@
 //! count of what it did, independently of the engine.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -114,16 +115,31 @@ impl Witness {
     }
 }
 
-struct NoCourier;
+/// Remembers what it delivered. The first so many deliveries fail.
+#[derive(Default)]
+pub(crate) struct Post {
+    pub(crate) delivered: Mutex<Vec<String>>,
+    pub(crate) failing: AtomicU64,
+    pub(crate) tried: tokio::sync::Notify,
+}
 
 #[async_trait]
-impl Courier for NoCourier {
+impl Courier for Post {
     fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
         Ok(())
     }
 
-    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
-        Ok(())
+    async fn deliver(&self, key: &str, _: &Hold) -> Result<(), CourierError> {
+        let fewer = |left: u64| left.checked_sub(1);
+        let fails = self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).is_ok();
+        if !fails {
+            self.delivered.lock().unwrap().push(key.to_owned());
+        }
+        self.tried.notify_one();
+        match fails {
+            true => Err(CourierError::Again("nobody is at home".into())),
+            false => Ok(()),
+        }
     }
 }
 
@@ -207,13 +223,13 @@ fn witnessed(
 /// The system's clock, set forward.
 struct Ahead {
     clock: SystemClock,
-    ms: u64,
+    ms: Arc<AtomicU64>,
 }
 
 #[async_trait]
 impl Clock for Ahead {
     fn now(&self) -> Timestamp {
-        self.clock.now().plus_ms(self.ms)
+        self.clock.now().plus_ms(self.ms.load(Ordering::SeqCst))
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -231,7 +247,8 @@ pub(crate) struct Options {
     pub(crate) boxes: Vec<Arc<dyn Toolbox>>,
     pub(crate) policy: Policy,
     /// How far this engine's clock is ahead of the world's.
-    pub(crate) ahead_ms: u64,
+    pub(crate) ahead_ms: Arc<AtomicU64>,
+    pub(crate) post: Arc<Post>,
     pub(crate) limits: Limits,
     pub(crate) budgets: Budgets,
     pub(crate) prices: Prices,
@@ -248,7 +265,8 @@ impl Options {
             extra: Vec::new(),
             boxes: Vec::new(),
             policy: policy(),
-            ahead_ms: 0,
+            ahead_ms: Arc::default(),
+            post: Arc::default(),
             limits: Limits::default(),
             budgets: Budgets::default(),
             prices: Prices::default(),
@@ -309,7 +327,7 @@ impl Options {
             store: self.store,
             clock: Arc::new(Ahead { clock: SystemClock::new(last), ms: self.ahead_ms }),
             chance: Arc::new(SystemChance::default()),
-            courier: Arc::new(NoCourier),
+            courier: self.post,
             people: people(),
             policy: self.policy,
             agents: vec![agent],

@@ -1,12 +1,15 @@
 //! Commits: all or nothing, in order, once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::id::{RunId, StreamId};
 use domain::time::Timestamp;
-use ports::store::{Commit, CommitError, Entry, KeptReply, Store};
+use ports::clock::Clock;
+use ports::store::{Commit, CommitError, Entry, KeptReply, Store, WriteBefore};
 use tokio::task::JoinSet;
 
 use super::Opener;
@@ -210,6 +213,48 @@ pub async fn a_frozen_house_stops_commits_that_rely_on_it(open: &Opener) {
     assert_eq!(store.load(late.stream).await.unwrap().len(), 1);
     late.house = Some(1);
     store.commit(late).await.unwrap();
+}
+
+/// A clock that stands still.
+struct Stopped(Timestamp);
+
+#[async_trait]
+impl Clock for Stopped {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    async fn sleep(&self, _: Duration) {}
+}
+
+/// An answer counts if it is durable before its deadline (I-54).
+pub async fn i54_a_commit_after_its_deadline_leaves_no_trace(open: &Opener) {
+    let store = open(node(1));
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    let before = store.last().await.unwrap();
+    let mut late = stage.ask(1, hold_id(1), audience(&["bob"], &[]));
+    late.reply = Some(reply("ana", "key"));
+    let deadline = at(1_000);
+    let when = |ms| WriteBefore { at: deadline, clock: Arc::new(Stopped(at(ms))) };
+    for ms in [1_000, 1_001, 60_000] {
+        late.write_before = Some(when(ms));
+        // Others that wait for the same sync are not held up by it.
+        let mut others = Stage::new(session_id(2 + ms as u128), node(1));
+        let results = at_once(&store, vec![late.clone(), others.open(person("ana"))]).await;
+        let refused = |result: &Result<_, _>| matches!(result, Err(CommitError::TooLate));
+        assert_eq!(results.iter().filter(|result| refused(result)).count(), 1, "{results:?}");
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+    }
+    assert_eq!(store.last().await.unwrap().0, before.0 + 3, "the others");
+    assert_eq!(store.load(late.stream).await.unwrap().len(), 1);
+    assert_eq!(store.hold(hold_id(1)).await.unwrap(), None);
+    assert_eq!(store.reply("ana", "key").await.unwrap(), None, "not even its reply");
+    late.write_before = Some(when(999));
+    store.commit(late.clone()).await.unwrap();
+    // Whoever repeats a request gets its reply, however late.
+    late.write_before = Some(when(60_000));
+    assert!(matches!(store.commit(late).await, Err(CommitError::ReplyKept)));
 }
 
 pub(super) fn reply(caller: &str, key: &str) -> KeptReply {

@@ -161,6 +161,7 @@ pub fn commit(stream: StreamId, expected: u64, events: Vec<Event>, actor: Actor)
         grants: Vec::new(),
         reply: None,
         deliveries: Vec::new(),
+        write_before: None,
     }
 }
 

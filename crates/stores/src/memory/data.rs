@@ -13,7 +13,7 @@ use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
     AuditEntry, Commit, CommitError, Committed, Delivery, Entry, KeptReply, Secret, SecretKind,
-    SessionRow, StoreError,
+    SessionRow, StoreError, WriteBefore,
 };
 
 use super::notes::Notes;
@@ -97,6 +97,9 @@ impl Data {
         }
         if commit.house.is_some_and(|house| house != self.version(StreamId::House)) {
             return Err(CommitError::HouseMoved);
+        }
+        if commit.write_before.as_ref().is_some_and(WriteBefore::has_passed) {
+            return Err(CommitError::TooLate);
         }
         // All that can fail comes before the first change.
         let global = self.last().0 + 1;

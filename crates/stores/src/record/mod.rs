@@ -100,6 +100,7 @@ pub fn row_again(bytes: &[u8]) -> Result<(Entry, Vec<u8>), StoreError> {
         grants: Vec::new(),
         reply: None,
         deliveries: Vec::new(),
+        write_before: None,
     };
     Ok((entry, write_row(&commit)))
 }

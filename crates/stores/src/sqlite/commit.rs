@@ -1,7 +1,7 @@
 //! One commit on its way to disk: made ready by its caller or by the writer, and written by the writer.
 
 use domain::id::StreamId;
-use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply};
+use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply, WriteBefore};
 use rusqlite::{CachedStatement, Connection, Statement, params};
 
 use super::cells;
@@ -26,6 +26,7 @@ pub(super) struct Prepared {
     grants: Vec<GrantCells>,
     reply: Option<KeptReply>,
     deliveries: Vec<Delivery>,
+    write_before: Option<WriteBefore>,
 }
 
 /// What appends to the journal: to be looked up once for many commits.
@@ -67,6 +68,7 @@ impl Prepared {
                 .collect(),
             reply: commit.reply,
             deliveries: commit.deliveries,
+            write_before: commit.write_before,
         })
     }
 
@@ -93,6 +95,9 @@ impl Prepared {
         {
             return Ok(Err(CommitError::HouseMoved));
         }
+        if self.is_too_late() {
+            return Ok(Err(CommitError::TooLate));
+        }
         let global = head.global + 1;
         // Without events nothing has happened, and the log says nothing: a reply is kept, or a session
         // changes hands.
@@ -102,6 +107,11 @@ impl Prepared {
             head.advance(chain, self.stream, self.expected + self.count, self.count, self.at_ms);
         }
         Ok(Ok(Committed { version: self.expected + self.count, global }))
+    }
+
+    /// Once it is, it stays so: the clock does not go backwards.
+    pub(super) fn is_too_late(&self) -> bool {
+        self.write_before.as_ref().is_some_and(WriteBefore::has_passed)
     }
 
     /// Where it is, now that it is somewhere. Without events it is nowhere.

@@ -75,6 +75,11 @@ impl Job {
         matches!(self, Job::Side { side: Side::Shelve, .. })
     }
 
+    /// It is in the open transaction, and its deadline has passed since.
+    fn became_too_late(&self, outcome: &Outcome) -> bool {
+        matches!((self, outcome), (Job::Commit { commit, .. }, Outcome::Committed(_)) if commit.is_too_late())
+    }
+
     #[cfg(feature = "failpoints")]
     fn lets_calls_start(&self) -> bool {
         matches!(self, Job::Commit { commit, .. } if commit.house.is_some())
@@ -143,6 +148,8 @@ pub(super) enum Care {
 pub(super) enum Fault {
     /// All was rolled back because of one; it is worth writing the others without it.
     OneIsBad(String),
+    /// All was rolled back because the deadline of one has passed. Written again, that one is refused.
+    OneIsLate,
     /// The whole transaction was rolled back.
     Undone(String),
     /// COMMIT failed: what would have been told, had it not.
@@ -194,6 +201,11 @@ impl Transaction<'_> {
         }
         ports::failpoint!("writer.before_commit", return Err(Fault::Undone("told to fail".into())));
         ports::failpoint!("writer.before_intent", if self.jobs.iter().any(Job::lets_calls_start));
+        // The last moment at which a commit can be taken out. What the sync itself takes is not counted:
+        // nobody can say when within it a commit became durable.
+        if self.jobs.iter().zip(&outcomes).any(|(job, outcome)| job.became_too_late(outcome)) {
+            return Err(Fault::OneIsLate);
+        }
         let began = now();
         match run(&open.connection, "COMMIT") {
             Ok(()) => {
@@ -349,5 +361,61 @@ mod tests {
         assert!(matches!(outcomes[1], Outcome::Committed(at) if at.global == 3));
         let read = Head::read(&open.connection).unwrap();
         assert_eq!((read.chain, read.global), (open.head.chain, open.head.global), "no hole");
+    }
+
+    /// Says another time each time it is asked.
+    struct Ticking(std::sync::atomic::AtomicI64);
+
+    #[async_trait::async_trait]
+    impl ports::clock::Clock for Ticking {
+        fn now(&self) -> domain::time::Timestamp {
+            let tick = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            domain::time::Timestamp::from_ms(tick)
+        }
+
+        async fn sleep(&self, _: std::time::Duration) {}
+    }
+
+    #[test]
+    fn i54_a_deadline_that_passes_in_the_open_transaction_is_noticed_before_the_sync() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = Source::new(directory.path().join("a.db"));
+        let connection = source.writer().unwrap();
+        super::super::schema::migrate(&connection).unwrap();
+        let shelf = Shelf::default();
+        let open = Open::new(connection, &shelf).unwrap();
+        let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
+        let mut late = stages[0].open(person("ana"));
+        // In time when it is put into the transaction, and not any more when that is to be synced.
+        let at = domain::time::Timestamp::from_ms(1);
+        let clock = std::sync::Arc::new(Ticking(0.into()));
+        late.write_before = Some(ports::store::WriteBefore { at, clock });
+        let job = |commit| {
+            let (reply, answer) = oneshot::channel();
+            (Waiting::Raw { commit: Box::new(commit), reply }, answer)
+        };
+        let (late, late_answer) = job(late);
+        let (other, other_answer) = job(stages[1].open(person("ana")));
+        let queue = std::sync::Arc::new(super::super::queue::Queue::new(9));
+        for waiting in [late, other] {
+            assert!(
+                futures_util::FutureExt::now_or_never(queue.push(waiting))
+                    .is_some_and(|it| it.is_ok())
+            );
+        }
+        queue.close();
+        let writer = super::super::writer::Writer {
+            source: source.clone(),
+            signer: std::sync::Arc::new(audit::Signer::from_seed(&[1; 32]).unwrap()),
+            queue,
+            shelf: std::sync::Arc::new(shelf),
+            quiet: std::time::Duration::from_secs(1),
+            open: Some(open),
+        };
+        writer.run();
+        assert!(matches!(late_answer.blocking_recv().unwrap(), Err(CommitError::TooLate)));
+        assert!(matches!(other_answer.blocking_recv().unwrap(), Ok(at) if at.global == 1));
+        let read = Head::read(&source.writer().unwrap()).unwrap();
+        assert_eq!(read.global, 1, "the late one has left no trace");
     }
 }

@@ -77,11 +77,22 @@ impl Writer {
     }
 
     fn batch(&mut self, mut jobs: Vec<Job>) {
-        let mut written = self.attempt(&mut jobs, Care::Batch);
-        if let Err(Fault::OneIsBad(why)) = written {
-            tracing::error!(%why, "an operation cannot be written; the others are");
-            written = self.attempt(&mut jobs, Care::Each);
-        }
+        let mut care = Care::Batch;
+        let written = loop {
+            match (self.attempt(&mut jobs, care), care) {
+                (Err(Fault::OneIsBad(why)), Care::Batch) => {
+                    tracing::error!(%why, "an operation cannot be written; the others are");
+                    care = Care::Each;
+                }
+                // Ends: whatever is late stays late, and the next time it is refused before it is written.
+                (Err(Fault::OneIsLate), _) => {
+                    tracing::warn!(
+                        "the deadline of a commit passed while it was being written; it is refused"
+                    );
+                }
+                (written, _) => break written,
+            }
+        };
         match written {
             Ok(outcomes) => {
                 jobs.into_iter().zip(outcomes).for_each(|(job, outcome)| outcome.tell(job));
@@ -90,6 +101,8 @@ impl Writer {
                 tracing::warn!(%why, operations = jobs.len(), "nothing was written");
                 refuse_all(jobs, &why);
             }
+            // The loop above does not end with it.
+            Err(Fault::OneIsLate) => refuse_all(jobs, "a deadline has passed"),
             Err(Fault::Unknown(why, outcomes)) => {
                 tracing::error!(%why, operations = jobs.len(), "the fate of a transaction is unknown");
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {

@@ -73,6 +73,7 @@ fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Commit {
         grants: Vec::new(),
         reply: None,
         deliveries: Vec::new(),
+        write_before: None,
     }
 }
 

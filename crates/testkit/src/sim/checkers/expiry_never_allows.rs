@@ -1,5 +1,6 @@
 //! I-27, I-28, I-29: nobody's answer counts at or after the deadline, nothing expires before it, and an
 //! approval that is too old starts nothing. Setting clocks back or restarting extends no deadline.
+//! I-54: what counts is when the answer was written, not when it was decided.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,10 +69,9 @@ fn judge(
     let (Some(from), Some(to)) = (written_at.get(opened), written_at.get(decided)) else {
         return Ok(());
     };
-    // A commit may be on its way for a while after it was decided on.
-    let grace_ms = 10_000;
-    let allowed = deadline.ms_since(hold.opened_at) + grace_ms;
-    if by_people && !evidence.clocks_lied && to - from > allowed {
+    // The hold was opened before that was written, so this is never stricter than the deadline.
+    let allowed = deadline.ms_since(hold.opened_at);
+    if by_people && !evidence.clocks_lied && to - from >= allowed {
         return Err(format!(
             "{} was {} {} ms after it was opened",
             hold.id,
@@ -121,6 +121,22 @@ mod tests {
         lied.records.written_at[1] = 60_000;
         late.passes(check);
         lied.breaks(check, "60000 ms after it was opened");
+    }
+
+    #[test]
+    fn i54_an_answer_that_is_written_after_the_deadline_is_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let written = |ms: u64| {
+            let yes = decided(&asked, approved(&asked, &["ana"]));
+            let mut story = story().then([held(&asked)]).then([yes]);
+            story.records.written_at[0] = 0;
+            story.records.written_at[1] = ms;
+            story
+        };
+        let open_ms = asked.expires_at.unwrap().ms_since(asked.opened_at);
+        written(open_ms - 1).passes(check);
+        written(open_ms).breaks(check, "after it was opened");
     }
 
     #[test]

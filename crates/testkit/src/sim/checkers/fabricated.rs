@@ -125,6 +125,7 @@ impl Fabricated {
             grants: grants.iter().map(|grant| Arc::new((*grant).clone())).collect(),
             reply: None,
             deliveries: Vec::new(),
+            write_before: None,
         };
         self.world.write(0, commit).expect("the disk takes it");
         self

@@ -1,0 +1,1 @@
+//! After a freeze is acknowledged nothing starts, from any queue (I-52).
