@@ -140,7 +140,7 @@ impl Switchboard {
     /// Sends one thing of a lane.
     async fn serve(&self, wire: &Arc<Wire>, kind: Kind, lane: &str) -> Result<(), Error> {
         let (store, shelves, now) = (self.store(), &wire.shelves, self.0.clock.now());
-        let first = queue::first(store, shelves, kind, lane).await?;
+        let first = queue::first(store, shelves, kind, lane, now).await?;
         if let Some(first) = first.filter(|first| first.due <= now) {
             match first.is_sound(store, shelves, now).await? {
                 Sound::Yes => self.send(wire, &first.key).await?,
@@ -173,8 +173,8 @@ impl Switchboard {
             // Read before its entries: whoever puts one in meanwhile is not overlooked.
             let noted = store.note(shelves.lanes(kind), lane).await?;
             let version = noted.as_ref().map_or(0, |note| note.version);
-            let next = queue::first(store, shelves, kind, lane).await?;
             let now = self.0.clock.now();
+            let next = queue::first(store, shelves, kind, lane, now).await?;
             // What was sent has put the lane behind the others when it was written down: mostly that is all.
             let since = noted.and_then(|note| note.due_at).filter(|at| (began..=now).contains(at));
             if since.is_some() && next.as_ref().is_some_and(|first| first.due <= now) {

@@ -2,7 +2,7 @@
 //!
 //! Every chat has two lanes. In the lane of *news* stand messages that nobody has seen yet: in line, in the
 //! order in which they happened, and only the first of them can be sent, however long it waits for its
-//! platform. In the lane of *paints* are messages that stand there already and are to look different: they
+//! platform; only a prompt overtakes words that cannot be delivered. In the lane of *paints* are messages that stand there already and are to look different: they
 //! wait for nobody else's news. So a later message cannot overtake an earlier one, and a decision is never
 //! stuck behind a message that is.
 //!
@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::delivery::Delivery;
-use crate::limits::{STALE_MS, UPDATE_ATTEMPTS};
+use crate::limits::{PAGE, STALE_MS, UPDATE_ATTEMPTS};
 use crate::saying::Saying;
 use crate::shelf::{self, Next, Shelves, chat_key};
 
@@ -57,8 +57,12 @@ impl Ticket {
     }
 
     pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
+        self.is_older_than(STALE_MS, now)
+    }
+
+    pub(crate) fn is_older_than(&self, ms: u64, now: Timestamp) -> bool {
         let at = self.0.split('.').next().and_then(|ms| ms.parse().ok()).map(Timestamp::from_ms);
-        at.is_some_and(|at| now.ms_since(at) > STALE_MS)
+        at.is_some_and(|at| now.ms_since(at) > ms)
     }
 
     fn new(at: Timestamp, rank: u8) -> Ticket {
@@ -197,22 +201,45 @@ pub(crate) struct First {
 }
 
 /// What is sent from a lane next: of news the first in line, of paints the one that is due the longest.
+/// A prompt overtakes words that cannot be delivered ([`Saying::yields`]): people wait for it.
 pub(crate) async fn first(
     store: &dyn Store,
     shelves: &Shelves,
     kind: Kind,
     lane: &str,
+    now: Timestamp,
 ) -> Result<Option<First>, Error> {
     let shelf = shelves.lane(kind, lane);
     let entries = match kind {
         Kind::News => store.notes(&shelf, "", None, 1).await?,
         Kind::Paints => store.due_notes(&shelf, Timestamp::from_ms(i64::MAX), 1).await?,
     };
-    Ok(entries.into_iter().next().map(|entry| {
-        // A time that cannot be read is over.
-        let ms = shelf::parse::<i64>(&entry).map_or(0, |read| read.record);
-        First { key: leads_to(kind, &entry.key).to_owned(), due: Timestamp::from_ms(ms), entry }
-    }))
+    let Some(first) = entries.into_iter().next().map(|entry| First::new(kind, entry)) else {
+        return Ok(None);
+    };
+    if kind == Kind::Paints || first.due <= now || !first.key.starts_with("s/") {
+        return Ok(Some(first));
+    }
+    let stuck = shelf::read::<Saying>(store, &shelves.out, &first.key).await?;
+    if !stuck.is_some_and(|stuck| stuck.record.yields(first.due, now)) {
+        return Ok(Some(first));
+    }
+    let prompt = first_prompt(store, &shelf, &first.entry.key).await?;
+    Ok(Some(prompt.filter(|prompt| prompt.due < first.due).unwrap_or(first)))
+}
+
+/// The first prompt in line behind an entry. Prompts do not overtake each other.
+async fn first_prompt(store: &dyn Store, shelf: &str, after: &str) -> Result<Option<First>, Error> {
+    let mut after = after.to_owned();
+    loop {
+        let entries = store.notes(shelf, "", Some(&after), PAGE).await?;
+        let Some(last) = entries.last().map(|entry| entry.key.clone()) else { return Ok(None) };
+        let is_prompt = |entry: &Note| leads_to(Kind::News, &entry.key).starts_with("d/");
+        if let Some(entry) = entries.into_iter().find(is_prompt) {
+            return Ok(Some(First::new(Kind::News, entry)));
+        }
+        after = last;
+    }
 }
 
 /// The record that an entry of a lane is about.
@@ -233,6 +260,12 @@ pub(crate) enum Sound {
 }
 
 impl First {
+    fn new(kind: Kind, entry: Note) -> First {
+        // A time that cannot be read is over.
+        let ms = shelf::parse::<i64>(&entry).map_or(0, |read| read.record);
+        First { key: leads_to(kind, &entry.key).to_owned(), due: Timestamp::from_ms(ms), entry }
+    }
+
     pub(crate) async fn is_sound(
         &self,
         store: &dyn Store,

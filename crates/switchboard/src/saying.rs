@@ -6,7 +6,9 @@ use ports::store::PutNote;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::StoredPlace;
-use crate::limits::{PATIENT_ATTEMPTS, TEXT_BYTES_MAX};
+use crate::limits::{
+    PATIENT_ATTEMPTS, PROMPT_WAITS_BEHIND_MS, PROMPT_WAITS_MS, TEXT_BYTES_MAX,
+};
 use crate::queue::{self, Outgoing, Ticket};
 use crate::shelf::Shelves;
 
@@ -46,6 +48,14 @@ impl Saying {
     /// Nobody needs to hear it any more.
     pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
         self.ticket.is_stale(now)
+    }
+
+    /// Whether a prompt behind these words is sent before them: they failed, and the prompt would wait
+    /// for more than one short pause. `due` is the time of their next attempt.
+    pub(crate) fn yields(&self, due: Timestamp, now: Timestamp) -> bool {
+        self.attempts > 1
+            || due.ms_since(now) > PROMPT_WAITS_MS
+            || self.attempts == 1 && self.ticket.is_older_than(PROMPT_WAITS_BEHIND_MS, now)
     }
 
     pub(crate) fn replying_to(self, message: &str) -> Saying {

@@ -1,5 +1,6 @@
 //! What is new in a chat stands there in the order in which it happened, and no chat waits for another.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,12 +125,62 @@ async fn what_could_not_be_said_for_half_a_day_is_not_said() {
 async fn i35_what_an_agent_says_stands_before_what_it_asks() {
     let world = World::memory().await;
     world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
-    world.chat.will([Fault::Again(None), Fault::Again(None)]);
+    world.chat.will([Fault::Again(None)]);
     world.write("ana", "please wipe").await;
     tried(&world.chat).await;
     assert_eq!(world.chat.screen.lock().unwrap().shows, 0, "the prompt waits for the words");
-    world.in_time(world.chat.card("pending")).await;
+    world.chat.card("pending").await;
     assert_eq!(world.chat.texts(), ["I will."]);
+}
+
+#[tokio::test]
+async fn i37_a_prompt_overtakes_words_that_cannot_be_delivered() {
+    let long = Fault::Again(Some(Duration::from_secs(60)));
+    for faults in [vec![long.clone()], vec![Fault::Again(None), long.clone()]] {
+        let world = World::memory().await;
+        world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
+        world.chat.will(faults.clone());
+        world.write("ana", "please wipe").await;
+        // The clock is not set forward: a person would wait no longer than this test does.
+        let card = world.chat.card("pending").await;
+        assert_eq!(world.chat.texts(), Vec::<String>::new(), "{faults:?}");
+        // Words that come later are no prompt, and keep their place behind those that are stuck.
+        world.model.will("Denied, then.", &[]);
+        assert!(matches!(world.press("bob", &card, Said::Deny).await, Told::Taken(_)));
+        world.chat.card("denied").await;
+        world.in_time(world.chat.text("Denied, then.")).await;
+        assert_eq!(world.chat.texts(), ["I will.", "Denied, then."], "{faults:?}");
+    }
+}
+
+#[tokio::test]
+async fn i37_a_prompt_overtakes_a_message_at_which_its_platform_hangs() {
+    let world = World::memory().await;
+    world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
+    world.chat.will([Fault::Hangs, Fault::Again(Some(Duration::from_secs(60)))]);
+    world.write("ana", "please wipe").await;
+    let hangs = |_: &_| (world.chat.faults.lock().unwrap().len() == 1).then_some(());
+    world.chat.until("the words hang", hangs).await;
+    world.clock.advance(Duration::from_secs(10));
+    // Not the words again, at which the second fault would strike.
+    world.chat.until("the prompt is tried", |screen| (screen.shows == 1).then_some(())).await;
+}
+
+#[tokio::test]
+async fn prompts_do_not_overtake_each_other() {
+    let world = World::memory().await;
+    let long = Fault::Again(Some(Duration::from_secs(60)));
+    world.model.will("I will.", &[("wipe", json!({"n": 1})), ("wipe", json!({"n": 2}))]);
+    world.chat.will([long.clone(), long]);
+    world.write("ana", "please wipe").await;
+    tried(&world.chat).await;
+    let both = |screen: &crate::chat::Screen| {
+        let holds: BTreeSet<String> =
+            screen.cards.values().map(|card| card.hold.to_string()).collect();
+        (holds.len() == 2).then_some(())
+    };
+    world.other.until("both are asked", both).await;
+    assert_eq!(world.chat.screen.lock().unwrap().shows, 1, "the second waits for the first");
 }
 
 #[tokio::test]
