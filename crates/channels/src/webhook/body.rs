@@ -4,6 +4,9 @@
 //! {"type":"hold.decided","timestamp":"2025-11-15T02:03:00.007Z",
 //!  "data":{"hold":{"id":"hold_…","state":"approved","kind":"approve","title":"Ship 1.4",
 //!    "digest":"sha256:…","opened_at":"…","call":{"tool":"deploy","arguments":{"tag":"1.4"}},
+//!    "tag":"7Q2","requester":"gus","agent":"ops","opened_by":{"kind":"program","name":"ci"},
+//!    "rule":"deploys need one","audience":{"people":["ana"],"roles":[],"quorum":1,"exclude_requester":false},
+//!    "votes":[{"verdict":"approve","by":"ana","at":"…","via":"web"}],
 //!    "decision":{"verdict":"approve","by":"ana","at":"…","via":"web"}}}}
 //! ```
 //! `timestamp` is the moment of the decision, expiry or cancellation. `call` is the call as it was
@@ -18,6 +21,7 @@ use domain::call::Call;
 use domain::grant::ClearedBy;
 use domain::hold::{Decision, Hold, HoldState, Question, Vote};
 use domain::json::Arguments;
+use domain::person::{Actor, Audience, PersonId};
 use domain::schema::{redact, write_only_pointers};
 use domain::time::Timestamp;
 use serde::Serialize;
@@ -44,6 +48,15 @@ struct Told<'a> {
     title: &'a str,
     digest: String,
     opened_at: String,
+    tag: &'a str,
+    /// The person for whom it is done.
+    requester: Option<&'a str>,
+    agent: Option<&'a str>,
+    opened_by: Value,
+    rule: Option<&'a str>,
+    audience: Value,
+    /// Every vote that counts, each in the form of `decision`.
+    votes: Vec<Value>,
     call: Option<ToldCall<'a>>,
     decision: Option<Value>,
 }
@@ -78,12 +91,35 @@ fn told_hold(hold: &Hold) -> Told<'_> {
         title: &hold.title,
         digest: hold.digest().to_string(),
         opened_at: hold.opened_at.to_string(),
+        tag: &hold.tag,
+        requester: hold.requester.as_ref().map(PersonId::as_str),
+        agent: hold.agent.as_deref(),
+        opened_by: opener(&hold.opener),
+        rule: hold.rule.as_deref(),
+        audience: audience(&hold.audience),
+        votes: hold.votes.iter().map(|vote| Value::Object(person(vote, hold))).collect(),
         call: hold.call.as_deref().map(|call| ToldCall {
             tool: &call.tool,
             arguments: arguments(Some(call), &call.arguments),
         }),
         decision: hold.state.decision().map(|decision| told(decision, hold)),
     }
+}
+
+fn opener(opener: &Actor) -> Value {
+    match opener {
+        Actor::Person(id) => json!({"kind": "person", "name": id.as_str()}),
+        Actor::Program { name, .. } => json!({"kind": "program", "name": name}),
+        Actor::Runtime => json!({"kind": "runtime", "name": null}),
+    }
+}
+
+fn audience(audience: &Audience) -> Value {
+    let people: Vec<&str> = audience.people.iter().map(PersonId::as_str).collect();
+    json!({
+        "people": people, "roles": audience.roles, "quorum": audience.quorum,
+        "exclude_requester": audience.exclude_requester,
+    })
 }
 
 pub(super) fn decided_at(state: &HoldState) -> Option<Timestamp> {
@@ -171,8 +207,6 @@ mod tests {
 
     use domain::hold::{HoldChange, HoldOutcome};
     use domain::outcome::ToolResult;
-    use domain::person::Actor;
-
     use super::super::sample::{approve, at, decided, hold, hold_with_secret};
     use super::*;
 
@@ -187,8 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_is_told_what_was_asked_and_what_was_said() {
-        let hold = decided(hold(), approve(None));
+    fn a_receiver_is_told_what_was_asked_of_whom_and_what_was_said() {
+        let mut hold = hold();
+        hold.requester = Some(PersonId::new("gus"));
+        hold.agent = Some("ops".into());
+        hold.rule = Some("deploys need one".into());
+        let hold = decided(hold, approve(None));
+        let said = json!({
+            "verdict": "approve", "by": "ana", "at": "2025-11-15T02:03:05.000Z", "via": "web",
+        });
         assert_eq!(
             told(&hold),
             json!({
@@ -201,10 +242,17 @@ mod tests {
                     "title": "Ship 1.4",
                     "digest": hold.digest().to_string(),
                     "opened_at": "2025-11-15T02:03:00.000Z",
-                    "call": {"tool": "deploy", "arguments": {"tag": "1.4"}},
-                    "decision": {
-                        "verdict": "approve", "by": "ana", "at": "2025-11-15T02:03:05.000Z", "via": "web",
+                    "tag": hold.tag,
+                    "requester": "gus",
+                    "agent": "ops",
+                    "opened_by": {"kind": "runtime", "name": null},
+                    "rule": "deploys need one",
+                    "audience": {
+                        "people": ["ana"], "roles": [], "quorum": 1, "exclude_requester": false,
                     },
+                    "votes": [said],
+                    "call": {"tool": "deploy", "arguments": {"tag": "1.4"}},
+                    "decision": said,
                 }},
             })
         );

@@ -3,6 +3,8 @@
 //! ```json
 //! {"type":"hold.opened","timestamp":"…","data":{"place":{"chat":"ops"},"hold":{"id":"hold_…",
 //!   "state":"pending","kind":"approve","title":"…","digest":"sha256:…","opened_at":"…","expires_at":"…",
+//!   "tag":"7Q2","requester":"ana","agent":"ops","opened_by":{"kind":"program","name":"ci"},"rule":"…",
+//!   "audience":{"people":[],"roles":["dba"],"quorum":2,"exclude_requester":true},"votes":[…],
 //!   "risk":"high","call":{"tool":"…","arguments":{…}},"options":[{"id","label"}],"text":"…","link":"…",
 //!   "decision":null,"outcome":null}}}
 //! ```
