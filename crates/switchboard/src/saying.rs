@@ -6,9 +6,7 @@ use ports::store::PutNote;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::StoredPlace;
-use crate::limits::{
-    PATIENT_ATTEMPTS, PROMPT_WAITS_BEHIND_MS, PROMPT_WAITS_MS, TEXT_BYTES_MAX,
-};
+use crate::limits::{PATIENT_ATTEMPTS, PROMPT_WAITS_BEHIND_MS, PROMPT_WAITS_MS, TEXT_BYTES_MAX};
 use crate::queue::{self, Outgoing, Ticket};
 use crate::shelf::Shelves;
 

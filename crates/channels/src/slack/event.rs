@@ -36,7 +36,10 @@ pub(super) fn wrote(callback: &Value, me: &Me) -> Option<Wrote> {
     let mentioned = mentions(written, &me.user);
     // A message that stands at the head of its own thread is in none.
     let thread = text(&event["thread_ts"]).filter(|thread| *thread != ts);
-    let under_ours = event["parent_user_id"].as_str() == Some(&me.user);
+    // A reply that is also sent to the channel has no `parent_user_id`, and perhaps no `root`. Then the
+    // thread alone says what it replies to.
+    let began_by = event["parent_user_id"].as_str().or_else(|| event["root"]["user"].as_str());
+    let under_ours = began_by.is_none_or(|began_by| began_by == me.user);
     // In a channel that two workspaces share, people of the other one speak too.
     let team =
         [&event["user_team"], &event["team"], &callback["team_id"]].into_iter().find_map(text)?;
@@ -124,6 +127,13 @@ mod tests {
         let other =
             read(json!({"thread_ts": "1531420000.000100", "parent_user_id": "U7"})).unwrap();
         assert_eq!(other.replies_to, None, "under somebody else's message");
+        let broadcast = json!({"subtype": "thread_broadcast", "thread_ts": "1531420000.000100"});
+        let broadcast = read(broadcast).unwrap();
+        assert_eq!(broadcast.replies_to.as_deref(), Some("1531420000.000100"));
+        assert_eq!(broadcast.thread, broadcast.replies_to);
+        let elsewhere = json!({"subtype": "thread_broadcast", "thread_ts": "1531420000.000100",
+                               "root": {"user": "U7"}});
+        assert_eq!(read(elsewhere).unwrap().replies_to, None, "the root is somebody else's");
         assert_eq!(read(json!({"thread_ts": "1531420618.000200"})).unwrap().thread, None);
         assert!(read(json!({"edited": {"user": "U7"}})).unwrap().edited);
         assert!(read(json!({"attachments": [{"is_share": true}]})).unwrap().forwarded);

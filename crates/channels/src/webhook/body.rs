@@ -207,6 +207,7 @@ mod tests {
 
     use domain::hold::{HoldChange, HoldOutcome};
     use domain::outcome::ToolResult;
+
     use super::super::sample::{approve, at, decided, hold, hold_with_secret};
     use super::*;
 
