@@ -6,17 +6,21 @@
 //! carriage returns and backspaces come out as plain words.
 
 mod look_alike;
+mod span;
 mod unpictured;
 
 use std::fmt::Write as _;
 
 pub use look_alike::{Finding, Script, look_alikes};
+pub use span::{SPACES_PLAIN_MAX, Span, joined, marked_spans, spans, spell_span};
 
-/// One line: line breaks are marked like every other control character.
+/// One line: line breaks are marked like every other control character, and a long run of spaces
+/// is written as its length, so that nothing can be pushed out of sight.
 ///
 /// ```
 /// use domain::visible::visible;
 /// assert_eq!(visible("rm \u{202e}\u{1b}[2J\r\n"), "rm ⟦U+202E⟧⟦U+001B⟧[2J⟦U+000D⟧⟦U+000A⟧");
+/// assert_eq!(visible(&format!("ls{}x", " ".repeat(2_000))), "ls⟦·×2000⟧x");
 /// ```
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -33,6 +37,22 @@ pub fn visible_multiline(text: &str) -> String {
 
 /// As [`visible`], at the end of another text.
 pub fn write_visible(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.find(LONG_RUN) {
+        let (before, run) = rest.split_at(at);
+        rest = run.trim_start_matches(' ');
+        write_run(out, before);
+        // Writing to a string cannot fail.
+        let _ = write!(out, "⟦·×{}⟧", run.len() - rest.len());
+    }
+    write_run(out, rest);
+}
+
+/// One space more than is written as it is.
+const LONG_RUN: &str = "    ";
+const _: () = assert!(LONG_RUN.len() == SPACES_PLAIN_MAX + 1);
+
+fn write_run(out: &mut String, text: &str) {
     // Most of what is shown has nothing to hide.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         out.push_str(text);
@@ -44,32 +64,43 @@ pub fn write_visible(out: &mut String, text: &str) {
 /// Two accents on one letter occur in real languages; a third is there to paint over other lines.
 const MARKS_ON_A_LETTER_MAX: usize = 2;
 
-fn write(out: &mut String, text: &str, multiline: bool) {
-    // How many marks the next one would find on its letter; none can stand where no letter is.
-    let mut marks = MARKS_ON_A_LETTER_MAX;
-    for c in text.chars() {
-        let shown = match c {
+/// Decides for one character after another whether it is shown as itself.
+struct Eye {
+    /// How many marks the next one would find on its letter; none can stand where no letter is.
+    marks: usize,
+}
+
+impl Eye {
+    fn new() -> Eye {
+        Eye { marks: MARKS_ON_A_LETTER_MAX }
+    }
+
+    fn shows(&mut self, c: char) -> bool {
+        match c {
             ' '..='~' => {
-                marks = if c.is_ascii_alphabetic() { 0 } else { MARKS_ON_A_LETTER_MAX };
+                self.marks = if c.is_ascii_alphabetic() { 0 } else { MARKS_ON_A_LETTER_MAX };
                 true
             }
-            '\n' => {
-                marks = MARKS_ON_A_LETTER_MAX;
-                multiline
-            }
             c if is_hidden(c) => {
-                marks = MARKS_ON_A_LETTER_MAX;
+                self.marks = MARKS_ON_A_LETTER_MAX;
                 false
             }
             c if is_mark(c) => {
-                marks += 1;
-                marks <= MARKS_ON_A_LETTER_MAX
+                self.marks += 1;
+                self.marks <= MARKS_ON_A_LETTER_MAX
             }
             c => {
-                marks = if c.is_alphabetic() { 0 } else { MARKS_ON_A_LETTER_MAX };
+                self.marks = if c.is_alphabetic() { 0 } else { MARKS_ON_A_LETTER_MAX };
                 true
             }
-        };
+        }
+    }
+}
+
+fn write(out: &mut String, text: &str, multiline: bool) {
+    let mut eye = Eye::new();
+    for c in text.chars() {
+        let shown = eye.shows(c) || (c == '\n' && multiline);
         if shown {
             out.push(c);
         } else {
@@ -126,16 +157,7 @@ mod tests {
 
     /// Reads the marks back. That this is possible at all is what makes the mapping injective.
     fn original(shown: &str) -> String {
-        let mut out = String::new();
-        let mut rest = shown;
-        while let Some(at) = rest.find('⟦') {
-            out.push_str(&rest[..at]);
-            let (mark, after) = rest[at..].split_once('⟧').expect("every mark is closed");
-            let point = u32::from_str_radix(&mark["⟦U+".len()..], 16).expect("a code point");
-            out.push(char::from_u32(point).expect("a character"));
-            rest = after;
-        }
-        out + rest
+        joined(&marked_spans(shown))
     }
 
     fn is_shown(c: char) -> bool {
@@ -247,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_can_be_read_back(text in any::<String>(), tricky in "[a\u{301}⟦⟧\u{202e}\n /]{0,9}") {
+        fn any_text_can_be_read_back(text in any::<String>(), tricky in "[a\u{301}⟦⟧\u{202e}\n /]{0,9}( {0,40}[⟦·×4⟧a]){0,5}") {
             for text in [text, tricky] {
                 prop_assert_eq!(original(&visible(&text)), text.clone());
                 prop_assert_eq!(original(&visible_multiline(&text)), text);

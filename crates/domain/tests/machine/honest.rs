@@ -80,7 +80,7 @@ fn whoever_is_asked_about_a_similar_call_learns_of_the_denial() {
     w.think("", &wipe("DELETE FROM orders WHERE status = 2"));
     let similar = r#"similar to a call that Ana denied 3 minutes ago: "not today""#;
     assert_eq!(warnings(&w, 1), [similar]);
-    assert!(domain::view::render(&w.hold(1)).contains(&format!("warning: {similar}")));
+    assert!(domain::view::render(&w.hold(1)).contains(&format!("warning (tool):\n│ {similar}\n")));
     w.deny("bob", 1, "  ");
     w.later(2 * HOUR_MS);
     w.think("", &wipe("DELETE FROM orders WHERE status = 2"));

@@ -18,7 +18,11 @@ async fn a_session_outlives_the_process_and_each_call_runs_once() {
     let session = holdpoint.open(&joe, "shop").await.unwrap();
     let hold = one(&session.ask("Refund 7: 1250").await.unwrap());
     assert_eq!(hold.title, "Refund order 7");
-    assert!(card(&hold).contains("preview: Order 7 was paid by card"), "{}", card(&hold));
+    assert!(
+        card(&hold).contains("preview (tool):\n│ Order 7 was paid by card\n"),
+        "{}",
+        card(&hold)
+    );
     assert_eq!(till.paid(), []);
     let id = session.id();
     holdpoint.close(GRACE).await;

@@ -137,7 +137,7 @@ async fn a_run_is_said_waited_for_and_followed() -> anyhow::Result<()> {
     match session.wait().await? {
         Rest::Paused { holds } => {
             for hold in holds {
-                assert!(card(&hold).contains("preview: leaves 900 cents"));
+                assert!(card(&hold).contains("preview (tool):\n│ leaves 900 cents\n"));
                 holdpoint.answer(&bob, &hold, Answer::approve()).await?;
             }
         }

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
 use super::text::{Text, texts};
+use super::view::View;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Hold<'a> {
@@ -84,13 +85,6 @@ pub(super) struct Call<'a> {
     effects: &'static str,
 }
 
-/// The one rendering of what is asked, made here from the stored bytes. Show it as it is.
-#[derive(Debug, Serialize, JsonSchema)]
-struct View {
-    text: String,
-    digest: Text<Digest>,
-}
-
 #[derive(Debug, Serialize, JsonSchema)]
 struct Preview<'a> {
     summary: Option<&'a str>,
@@ -154,7 +148,6 @@ impl<'a> Hold<'a> {
 
     pub(crate) fn of(hold: &'a domain::hold::Hold) -> Hold<'a> {
         let secrets = Secrets::of(hold);
-        let rendered = domain::view::render(hold);
         let (options, multiple, allow_other) = match &hold.question {
             Question::Choose { options, multiple, allow_other } => {
                 (options.as_slice(), *multiple, *allow_other)
@@ -176,7 +169,7 @@ impl<'a> Hold<'a> {
             requester: hold.requester.as_ref().map(Text),
             digest: Text(hold.digest()),
             call: hold.call.as_deref().map(Call::of),
-            view: View { digest: Text(Digest::of(rendered.as_bytes())), text: rendered },
+            view: View::of(hold),
             two_phase: hold.two_phase,
             preview: Preview {
                 summary: hold.preview.summary.as_deref(),

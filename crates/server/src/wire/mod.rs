@@ -13,6 +13,7 @@ mod object;
 mod secrets;
 mod session;
 mod text;
+mod view;
 mod whole;
 
 pub(crate) use admin::{

@@ -13,7 +13,7 @@ async fn an_approval_is_one_more_prompt_and_only_yes_and_no_count() {
     let (uuid, asked) = (first.uuid(), first.awaited());
     assert_eq!(asked[0]["name"], "user_confirm");
     let message = asked[0]["input"]["message"].as_str().expect("a message");
-    assert!(message.contains("tool: wipe") && message.contains("disk: \"sda\""), "{message}");
+    assert!(message.contains("tool:\n│ wipe\n") && message.contains("disk: \"sda\""), "{message}");
     let id = &first.awaited_ids()[0];
     for other in ["Yes", "yes ", "y", "ok", "true", "", "skipped", "{\"approved\":true}"] {
         let again = world.results("ana", &uuid, &[(id, other)]).await;

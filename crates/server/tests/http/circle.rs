@@ -32,7 +32,7 @@ async fn a_call_waits_for_a_person_runs_once_and_the_model_goes_on() {
         (&hold["two_phase"], &hold["outcome"], &hold["decision"]),
         (&json!(false), &Value::Null, &Value::Null)
     );
-    let view = domain::digest::Digest::of(text(&hold["view"], "text").as_bytes());
+    let view = domain::view::digest_of(&hold["view"]["parts"], &text(&hold["view"], "text"));
     assert_eq!(hold["view"]["digest"], view.to_string());
     let (_, shown) = world.get("bob", &format!("/v1/sessions/{session}")).await;
     assert_eq!(shown["run"]["status"], "paused");

@@ -1,8 +1,8 @@
 //! Replies of a server, or of whoever answers in its place, on the command line. They reach the terminal as
 //! text, and nothing in them makes a yes of what a person typed.
 
-use domain::digest::Digest;
 use domain::time::Timestamp;
+use domain::view;
 use domain::visible::visible;
 use holdpoint::cli::ask::{lines, unanswered};
 use holdpoint::cli::card::{card, decided, taken_back};
@@ -65,7 +65,7 @@ fn shown(hold: &Value) {
     let Ok(digest) = answer::shown_digest(hold) else { return };
     let text = hold["view"]["text"].as_str().expect("something was shown");
     assert_eq!(hold["digest"], *digest, "another digest than the server's");
-    assert_eq!(hold["view"]["digest"], Digest::of(text.as_bytes()).to_string());
+    assert_eq!(hold["view"]["digest"], view::digest_of(&hold["view"]["parts"], text).to_string());
     let card = card(&Screen::plain(), hold, NOW);
     assert!(card.contains(text) || text.chars().any(is_hidden), "other words than were kept");
 }

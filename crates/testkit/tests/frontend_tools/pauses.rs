@@ -68,7 +68,10 @@ async fn a_guarded_call_is_put_as_a_confirmation() {
         let asked = &first.is("awaiting_tools").pending()[0];
         assert_eq!(asked["name"], "user_confirm");
         let message = asked["input"]["message"].as_str().expect("a message");
-        assert!(message.contains("tool: leave") && message.contains("guarded: true"), "{message}");
+        assert!(
+            message.contains("tool:\n│ leave\n") && message.contains("guarded: true"),
+            "{message}"
+        );
         let still = client.answer(&first.uuid(), &first, &["Yes!"]).await;
         still.is("awaiting_tools");
         client.answer(&first.uuid(), &still, &["yes"]).await.is("complete");

@@ -1,0 +1,168 @@
+//! From a stored hold to the parts that people are shown: what and how much first, then the exact
+//! call, then where and how it runs.
+
+use serde_json::Value;
+
+use super::fields::fields;
+use super::foreign::ForeignText;
+use super::form::form;
+use super::part::{Author, DiffLine, Label, Part, Picked, Sign};
+use crate::call::Call;
+use crate::hold::{Hold, Question};
+use crate::person::Actor;
+use crate::schema::redacted;
+use crate::tool::Place;
+use crate::visible::look_alikes;
+
+pub(super) fn parts(hold: &Hold) -> Vec<Part> {
+    let mut parts = Vec::with_capacity(16);
+    fact(&mut parts, Label::Asks, hold.question.kind());
+    // Made safe to show when the hold was made; doing it twice would show marks of marks.
+    let title = ForeignText::marked(&hold.title.replace('\n', " "));
+    parts.push(Part::Quote { label: Label::Title, by: asker(hold), text: title });
+    warnings(&mut parts, hold);
+    if let Some(summary) = &hold.preview.summary {
+        quote(&mut parts, Label::Preview, Author::Tool, summary);
+    }
+    if let Some(rows) = hold.preview.rows {
+        fact(&mut parts, Label::Rows, &rows.to_string());
+    }
+    if let Some(call) = &hold.call {
+        asked_call(&mut parts, hold, call);
+    }
+    question(&mut parts, hold);
+    if let Some(diff) = &hold.preview.diff {
+        let lines = diff.split('\n').map(diff_line).collect();
+        parts.push(Part::Diff { label: Label::Diff, by: Author::Tool, lines });
+    }
+    if !hold.context.is_null() && hold.context != Value::Object(serde_json::Map::new()) {
+        let fields = fields(&hold.context);
+        parts.push(Part::Fields { label: Label::Context, by: asker(hold), fields });
+    }
+    if let Some(call) = &hold.call {
+        surroundings(&mut parts, call);
+    }
+    parts
+}
+
+fn fact(parts: &mut Vec<Part>, label: Label, value: &str) {
+    parts.push(Part::Fact { label, value: value.to_owned() });
+}
+
+fn quote(parts: &mut Vec<Part>, label: Label, by: Author, text: &str) {
+    parts.push(Part::Quote { label, by, text: ForeignText::new(text) });
+}
+
+/// Who worded the question.
+fn asker(hold: &Hold) -> Author {
+    match (&hold.session, &hold.call, &hold.opener) {
+        (None, _, Actor::Program { .. }) => Author::Program,
+        (None, _, Actor::Person(_)) => Author::Person,
+        // A tool asks in the middle of its call.
+        (None, _, Actor::Runtime) => Author::Tool,
+        (Some(_), Some(call), _) if call.place == Place::Person => Author::Agent,
+        (Some(_), Some(_), _) => Author::Tool,
+        (Some(_), None, _) => Author::Holdpoint,
+    }
+}
+
+fn proposer(hold: &Hold) -> Author {
+    match (&hold.session, &hold.opener) {
+        (Some(_), _) => Author::Agent,
+        (None, Actor::Person(_)) => Author::Person,
+        (None, _) => Author::Program,
+    }
+}
+
+fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call) {
+    let named_by = if hold.session.is_some() { Author::Operator } else { proposer(hold) };
+    quote(parts, Label::Tool, named_by, &call.tool);
+    let shown = redacted(call.arguments.value(), &call.secrets);
+    match call.place {
+        // The call is the question, which follows in full; only its own words are told here.
+        Place::Person => {
+            if let Some(prompt) = shown.get("prompt").and_then(Value::as_str) {
+                quote(parts, Label::Prompt, proposer(hold), prompt);
+            }
+        }
+        Place::Server | Place::Client => {
+            let (label, by) = (Label::Arguments, proposer(hold));
+            parts.push(Part::Fields { label, by, fields: fields(&shown) });
+        }
+    }
+}
+
+fn question(parts: &mut Vec<Part>, hold: &Hold) {
+    let by = asker(hold);
+    match &hold.question {
+        Question::Choose { options, multiple, allow_other } => {
+            let options = options.iter().map(|option| Picked {
+                id: ForeignText::line(&option.id),
+                label: ForeignText::line(&option.label),
+                description: option.description.as_deref().map(ForeignText::line),
+            });
+            let (multiple, allow_other) = (*multiple, *allow_other);
+            parts.push(Part::Options { by, multiple, allow_other, options: options.collect() });
+        }
+        Question::Fill { schema: Some(schema) } => parts.push(match form(schema) {
+            Some((fields, more)) => Part::Form { by, fields, more },
+            None => Part::Fields { label: Label::Form, by, fields: fields(schema) },
+        }),
+        _ => {}
+    }
+}
+
+/// Where and how it runs.
+fn surroundings(parts: &mut Vec<Part>, call: &Call) {
+    fact(parts, Label::Effects, call.effects.name());
+    if let Some(directory) = &call.context.working_directory {
+        quote(parts, Label::WorkingDirectory, Author::Tool, directory);
+    }
+    if !call.context.detail.is_empty() {
+        quote(parts, Label::Runs, Author::Tool, &call.context.detail);
+    }
+}
+
+fn diff_line(line: &str) -> DiffLine {
+    let (sign, text) = match (line.strip_prefix('+'), line.strip_prefix('-')) {
+        (Some(added), _) => (Sign::Added, added),
+        (_, Some(removed)) => (Sign::Removed, removed),
+        _ => (Sign::Same, line.strip_prefix(' ').unwrap_or(line)),
+    };
+    DiffLine { sign, text: ForeignText::line(text) }
+}
+
+fn warnings(parts: &mut Vec<Part>, hold: &Hold) {
+    for warning in &hold.preview.warnings {
+        warn(parts, Author::Tool, warning);
+    }
+    if let Some(call) = &hold.call {
+        warn_of_look_alikes(parts, &redacted(call.arguments.value(), &call.secrets));
+    }
+}
+
+fn warn(parts: &mut Vec<Part>, by: Author, warning: &str) {
+    // What it quotes was made visible already.
+    parts.push(Part::Warning { by, text: ForeignText::marked(warning) });
+}
+
+/// Looks at texts as they will be used, not as they were written: an escape hides nothing.
+fn warn_of_look_alikes(parts: &mut Vec<Part>, content: &Value) {
+    match content {
+        Value::String(inner) => warn_of_look_alike(parts, inner),
+        Value::Array(items) => items.iter().for_each(|item| warn_of_look_alikes(parts, item)),
+        Value::Object(map) => {
+            for (key, inner) in map {
+                warn_of_look_alike(parts, key);
+                warn_of_look_alikes(parts, inner);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn warn_of_look_alike(parts: &mut Vec<Part>, inner: &str) {
+    for finding in look_alikes(inner) {
+        warn(parts, Author::Holdpoint, &finding.to_string());
+    }
+}

@@ -1,0 +1,92 @@
+//! Parts as JSON, for the API and under the digest.
+//!
+//! A line of foreign text is a list of spans: a string is shown as it is; `{"spaces": 2000}` and
+//! `{"code": "U+202E", "count": 1}` are drawn as marks.
+
+use serde_json::{Value, json};
+
+use super::fields::{Field, FieldValue};
+use super::foreign::ForeignText;
+use super::form::FormField;
+use super::part::Part;
+use crate::visible::Span;
+
+pub(super) fn parts(parts: &[Part]) -> Value {
+    parts.iter().map(part).collect()
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Fact { label, value } => {
+            json!({"type": "fact", "label": label.name(), "value": value})
+        }
+        Part::Quote { label, by, text } => {
+            json!({"type": "quote", "label": label.name(), "by": by.name(), "text": foreign(text)})
+        }
+        Part::Fields { label, by, fields } => json!({
+            "type": "fields", "label": label.name(), "by": by.name(),
+            "fields": fields.iter().map(field).collect::<Value>(),
+        }),
+        Part::Options { by, multiple, allow_other, options } => json!({
+            "type": "options", "by": by.name(), "multiple": multiple, "allow_other": allow_other,
+            "options": options.iter().map(|option| json!({
+                "id": foreign(&option.id),
+                "label": foreign(&option.label),
+                "description": option.description.as_ref().map(foreign),
+            })).collect::<Value>(),
+        }),
+        Part::Form { by, fields, more } => json!({
+            "type": "form", "by": by.name(), "more": more,
+            "fields": fields.iter().map(form_field).collect::<Value>(),
+        }),
+        Part::Diff { label, by, lines } => json!({
+            "type": "diff", "label": label.name(), "by": by.name(),
+            "lines": lines.iter().map(|line| json!({
+                "sign": line.sign.name(), "text": foreign(&line.text),
+            })).collect::<Value>(),
+        }),
+        Part::Warning { by, text } => {
+            json!({"type": "warning", "by": by.name(), "text": foreign(text)})
+        }
+    }
+}
+
+fn field(field: &Field) -> Value {
+    let (kind, text) = match &field.value {
+        FieldValue::Group => ("group", None),
+        FieldValue::Text(text) => ("text", Some(foreign(text))),
+        FieldValue::Scalar(text) => ("scalar", Some(foreign(text))),
+    };
+    json!({
+        "depth": field.depth, "name": field.name.as_ref().map(foreign), "kind": kind, "text": text,
+    })
+}
+
+fn form_field(field: &FormField) -> Value {
+    json!({
+        "name": foreign(&field.name),
+        "title": field.title.as_ref().map(foreign),
+        "description": field.description.as_ref().map(foreign),
+        "input": field.input.name(),
+        "choices": field.choices.iter().map(foreign).collect::<Value>(),
+        "default": field.default.as_ref().map(foreign),
+        "required": field.required,
+        "secret": field.secret,
+    })
+}
+
+fn foreign(text: &ForeignText) -> Value {
+    json!({
+        "bytes": text.bytes(),
+        "lines": text.lines().iter().map(|line| line.iter().map(span).collect::<Value>())
+            .collect::<Value>(),
+    })
+}
+
+fn span(span: &Span) -> Value {
+    match span {
+        Span::Text(text) => json!(text),
+        Span::Spaces(count) => json!({"spaces": count}),
+        Span::Code(c, count) => json!({"code": format!("U+{:04X}", *c as u32), "count": count}),
+    }
+}

@@ -1,0 +1,215 @@
+use serde_json::json;
+
+use super::fields::fields;
+use super::*;
+use crate::call::{Call, ExecutionContext, Proposal};
+use crate::hold::{Choice, HoldState, Preview, Question, Risk};
+use crate::id::{CallId, HoldId};
+use crate::json::Arguments;
+use crate::person::{Actor, PersonId};
+use crate::time::Timestamp;
+use crate::tool::{Effects, Place, Tool};
+
+fn shown(arguments: Value) -> String {
+    let by = Author::Agent;
+    let part = Part::Fields { label: Label::Arguments, by, fields: fields(&arguments) };
+    View { parts: vec![part] }.text()
+}
+
+fn hold(question: Question, arguments: Option<Value>) -> Hold {
+    let tool = Tool::new(
+        "sql_modify",
+        "x",
+        json!({"type": "object"}),
+        Effects::AtMostOnce,
+        Place::Server,
+        "test",
+    );
+    let call = arguments.map(|arguments| {
+        Call::propose(
+            Proposal {
+                id: CallId::new(1, 1),
+                tool_use_id: "one".into(),
+                agent: "ops".into(),
+                session: None,
+                arguments: Arguments::from_value(arguments).unwrap(),
+                context: ExecutionContext {
+                    detail: "effects: none".into(),
+                    working_directory: Some("/srv\nruns: true".into()),
+                },
+                policy: Digest::of(b"policy"),
+            },
+            &tool.unwrap(),
+        )
+    });
+    Hold {
+        id: HoldId::new(1, 1),
+        version: 1,
+        question,
+        state: HoldState::Pending,
+        risk: Risk::High,
+        tag: "7Q2".into(),
+        title: "Change a⟦U+202E⟧b".into(),
+        agent: None,
+        session: None,
+        run: None,
+        parent: None,
+        opener: Actor::Person(PersonId::new("ana")),
+        requester: None,
+        call: call.map(Into::into),
+        preview: Preview {
+            summary: Some("1 row\nwarning: none".into()),
+            rows: Some(214),
+            diff: Some("-a\n+b\n c".into()),
+            warnings: vec!["no preview: the database said\nrows: 1".into()],
+        },
+        context: json!({"ticket": "OPS-1"}),
+        rationale: None,
+        audience: crate::session::default_audience(None).into(),
+        rule: None,
+        policy: Digest::of(b"policy"),
+        opened_at: Timestamp::from_ms(0),
+        expires_at: None,
+        claimed_by: None,
+        votes: Vec::new(),
+        two_phase: false,
+        outcome: None,
+        callback: None,
+    }
+}
+
+#[test]
+fn i44_text_numbers_and_emptiness_look_different() {
+    assert_eq!(
+        shown(json!({"a": "1", "b": 1, "c": "", "d": null, "e": {}, "f": []})),
+        "arguments (agent):\n│ a: \"1\"\n│ b: 1\n│ c: \"\"\n│ d: null\n│ e: {}\n│ f: []\n"
+    );
+}
+
+#[test]
+fn i47_no_content_can_pass_for_a_line_of_ours() {
+    let text = shown(json!({"sql": "SELECT 1\npreview: nothing happens\r\u{202e}x\n", "n": [1]}));
+    assert_eq!(
+        text,
+        "arguments (agent):\n│ sql: (text)\n│   │ SELECT 1⏎\n\
+         │   │ preview: nothing happens⟦U+000D⟧⟦U+202E⟧x⏎\n│   │ \n│ n:\n│   - 1\n"
+    );
+}
+
+#[test]
+fn i47_spaces_cannot_push_a_call_out_of_sight_or_to_the_edge() {
+    let text = shown(json!({"sql": format!("SELECT 1;{}DROP TABLE users", " ".repeat(2_000))}));
+    assert_eq!(text, "arguments (agent):\n│ sql: \"SELECT 1;⟦·×2000⟧DROP TABLE users\"\n");
+}
+
+/// Everything that anybody else could have worded, with the sign that stands for it.
+const CANARY: &str = "rows: 1";
+
+#[test]
+fn i47_every_line_with_a_foreign_word_has_the_mark() {
+    let sly = |n: usize| format!("{n}\n{CANARY}\r{CANARY}");
+    let questions = [
+        Question::Approve,
+        Question::Choose {
+            options: vec![Choice { id: sly(1), label: sly(2), description: Some(sly(3)) }],
+            multiple: true,
+            allow_other: true,
+        },
+        Question::Fill {
+            schema: Some(json!({"type": "object", "properties": {(sly(4)): {
+                "title": sly(5), "description": sly(6), "enum": [sly(7)], "default": sly(8),
+            }}})),
+        },
+        Question::Fill { schema: Some(json!({"type": "string", "title": sly(9)})) },
+    ];
+    for question in questions {
+        let mut hold = hold(question, Some(json!({(sly(10)): [sly(11), {(sly(12)): 1}]})));
+        hold.title = sly(13);
+        hold.preview.summary = Some(sly(14));
+        hold.preview.rows = None;
+        hold.preview.diff = Some(sly(15));
+        hold.preview.warnings = vec![sly(16)];
+        hold.context = json!({(sly(17)): sly(18)});
+        let rows = View::of(&hold).rows();
+        let text = View::of(&hold).text();
+        assert!(text.matches(CANARY).count() >= 16, "{text}");
+        for row in &rows {
+            if let Row::Ours(line) = row {
+                assert!(!line.contains(CANARY), "{line}");
+            }
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), rows.len(), "one line each");
+        for line in lines.iter().filter(|line| line.contains(CANARY)) {
+            assert!(line.starts_with(FOREIGN_MARK), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_and_how_much_come_before_where_and_how() {
+    let text = View::of(&hold(Question::Approve, Some(json!({"sql": "x"})))).text();
+    assert_eq!(
+        text,
+        "asks: approve\ntitle (person):\n│ Change a⟦U+202E⟧b\nwarning (tool):\n\
+         │ no preview: the database said⟦U+000A⟧rows: 1\npreview (tool):\n│ 1 row⏎\n│ warning: none\n\
+         rows: 214\ntool (person):\n│ sql_modify\narguments (person):\n│ sql: \"x\"\ndiff (tool):\n\
+         │ -a\n│ +b\n│  c\ncontext (person):\n│ ticket: \"OPS-1\"\neffects: at_most_once\nin (tool):\n\
+         │ /srv⏎\n│ runs: true\nruns (tool):\n│ effects: none\n"
+    );
+}
+
+#[test]
+fn a_form_is_shown_in_words_and_says_if_more_rules_apply() {
+    let schema = json!({"type": "object", "required": ["n"], "properties": {
+        "n": {"type": "integer", "title": "How many", "default": 3},
+        "pin": {"type": "string", "writeOnly": true},
+        "tier": {"enum": ["small", 2], "description": "of machine"},
+    }});
+    let text = View::of(&hold(Question::Fill { schema: Some(schema) }, None)).text();
+    let form = "fill in (person):\n│ How many (n): whole number, required\n│   otherwise: 3\n\
+                │ pin: text, secret, optional\n│ tier: any value, optional\n│   of machine\n\
+                │   - small\n│   - 2\ndiff";
+    assert!(text.contains(form), "{text}");
+    let narrow = json!({"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}});
+    let text = View::of(&hold(Question::Fill { schema: Some(narrow) }, None)).text();
+    assert!(text.contains("\nmore rules apply to what is filled in\n"), "{text}");
+}
+
+#[test]
+fn the_digest_is_of_parts_and_text_as_they_are_sent() {
+    let hold = hold(Question::Approve, Some(json!({"sql": "x"})));
+    let view = View::of(&hold);
+    assert_eq!(digest(&hold), digest_of(&view.json(), &render(&hold)));
+    let mut parts = view.json();
+    parts[1]["by"] = json!("holdpoint");
+    assert_ne!(digest(&hold), digest_of(&parts, &view.text()), "who wrote it counts");
+    assert_ne!(digest(&hold), digest_of(&view.json(), ""), "so does the text");
+}
+
+#[test]
+fn a_line_is_sent_as_spans_that_a_surface_cannot_mistake() {
+    let json =
+        View::of(&hold(Question::Approve, Some(json!({"q": "a\u{202e}\u{202e}     b"})))).json();
+    let arguments = json.as_array().unwrap().iter().find(|part| part["label"] == "arguments");
+    assert_eq!(
+        arguments.unwrap()["fields"][0],
+        json!({"depth": 0, "name": {"bytes": 1, "lines": [["q"]]}, "kind": "text", "text": {
+            "bytes": 13, "lines": [["a", {"code": "U+202E", "count": 2}, {"spaces": 5}, "b"]],
+        }})
+    );
+}
+
+#[test]
+fn a_look_alike_is_found_behind_an_escape() {
+    let text = shown_warnings(json!({"host": "p\u{430}ypal"}));
+    assert_eq!(text, "│ `p\u{430}ypal` mixes letters: Latin, Cyrillic\n");
+}
+
+fn shown_warnings(arguments: Value) -> String {
+    let mut hold = hold(Question::Approve, Some(arguments));
+    hold.preview.warnings.clear();
+    let mut parts = View::of(&hold).parts;
+    parts.retain(|part| matches!(part, Part::Warning { .. }));
+    View { parts }.text().split_once('\n').unwrap().1.to_owned()
+}

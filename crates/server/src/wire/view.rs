@@ -1,0 +1,167 @@
+//! What is asked, as every surface draws it. The parts are made in the domain; the types here only
+//! describe them, for the API's description.
+
+use domain::digest::Digest;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::text::Text;
+
+/// What is asked, made here from the stored bytes, with foreign text apart from ours.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct View {
+    /// What to draw, in this order. Foreign text is drawn with a mark on every drawn line.
+    #[schemars(with = "Vec<Part>")]
+    parts: Value,
+    /// The same as plain text: a line with a foreign word in it begins with a bar.
+    text: String,
+    /// SHA-256 of the canonical JSON of `{"parts": …, "text": …}`; a vote records it.
+    digest: Text<Digest>,
+}
+
+impl View {
+    pub(super) fn of(hold: &domain::hold::Hold) -> View {
+        let view = domain::view::View::of(hold);
+        let (parts, text) = (view.json(), view.text());
+        let digest = domain::view::digest_of(&parts, &text);
+        View { parts, text, digest: Text(digest) }
+    }
+}
+
+#[derive(JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes what the domain writes")]
+enum Part {
+    /// A word or a number of our own.
+    Fact {
+        label: Label,
+        value: String,
+    },
+    Quote {
+        label: Label,
+        by: Author,
+        text: ForeignText,
+    },
+    /// Foreign values with foreign names: arguments, context.
+    Fields {
+        label: Label,
+        by: Author,
+        fields: Vec<Field>,
+    },
+    Options {
+        by: Author,
+        multiple: bool,
+        allow_other: bool,
+        options: Vec<PickedOption>,
+    },
+    Form {
+        by: Author,
+        fields: Vec<FormField>,
+        more: bool,
+    },
+    Diff {
+        label: Label,
+        by: Author,
+        lines: Vec<DiffLine>,
+    },
+    Warning {
+        by: Author,
+        text: ForeignText,
+    },
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes what the domain writes")]
+enum Label {
+    Asks,
+    Title,
+    Edit,
+    Preview,
+    Rows,
+    Tool,
+    Prompt,
+    Arguments,
+    Form,
+    Diff,
+    Context,
+    Effects,
+    WorkingDirectory,
+    Runs,
+}
+
+/// Who wrote a text, as far as the server knows.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes what the domain writes")]
+enum Author {
+    Holdpoint,
+    Agent,
+    Program,
+    Tool,
+    Person,
+    Operator,
+}
+
+/// Text that somebody else wrote. Each line is a list of spans.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct ForeignText {
+    /// Of the exact text.
+    bytes: u64,
+    lines: Vec<Vec<Span>>,
+}
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+enum Span {
+    /// Shown as it is.
+    Text(String),
+    /// A long run of spaces, or spaces that end a line.
+    Spaces { spaces: u64 },
+    /// A character without an honest picture, so many times.
+    Code { code: String, count: u64 },
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct Field {
+    /// How many objects and lists it is inside of.
+    depth: u64,
+    name: Option<ForeignText>,
+    #[schemars(extend("enum" = ["group", "text", "scalar"]))]
+    kind: String,
+    text: Option<ForeignText>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct PickedOption {
+    id: ForeignText,
+    label: ForeignText,
+    description: Option<ForeignText>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct FormField {
+    name: ForeignText,
+    title: Option<ForeignText>,
+    description: Option<ForeignText>,
+    #[schemars(extend("enum" = ["text", "number", "whole_number", "yes_no", "list", "group", "any"]))]
+    input: String,
+    choices: Vec<ForeignText>,
+    default: Option<ForeignText>,
+    required: bool,
+    secret: bool,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct DiffLine {
+    #[schemars(extend("enum" = ["added", "removed", "same"]))]
+    sign: String,
+    text: ForeignText,
+}
