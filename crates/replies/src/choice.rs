@@ -6,7 +6,7 @@ use super::fold::fold;
 use super::text::trimmed;
 use super::verdict::{Chosen, How, Reason, Verdict};
 
-const BEFORE: [&str; 12] = [
+const BEFORE: [&str; 13] = [
     "选择",
     "選擇",
     "选",
@@ -19,9 +19,13 @@ const BEFORE: [&str; 12] = [
     "вариант",
     "第",
     "#",
+    "(",
 ];
-const AFTER: [&str; 8] = ["个", "個", "号", "號", "项", "項", "番", "번"];
+const AFTER: [&str; 8] = ["号", "號", "项", "項", "番", "번", ")", "."];
+/// Behind an ordinal only: 第二个 is the second, 两个 are two of them.
+const AFTER_ORDINAL: [&str; 2] = ["个", "個"];
 const BETWEEN: [char; 7] = [',', '，', '、', ' ', '和', '&', '+'];
+const ALL: [&str; 6] = ["all", "全部", "全选", "都要", "todos", "alle"];
 
 /// `None` if the text is no choice; it may still be a no.
 pub(super) fn read(text: &str, context: &Context) -> Option<Verdict> {
@@ -35,9 +39,21 @@ pub(super) fn read(text: &str, context: &Context) -> Option<Verdict> {
             _ => None,
         },
         Asked::Choice { options, multi } => label(text, options)
+            .or_else(|| all(text, options.len()).filter(|_| *multi))
             .or_else(|| several(text, options.len()).filter(|_| *multi))
             .or_else(|| number(text).map(|number| one(number, options.len()))),
     }
+}
+
+/// The option whose label this folded text is. Pictures are part of a label.
+pub(super) fn exact_label(text: &str, context: &Context) -> Option<Verdict> {
+    let Asked::Choice { options, .. } = &context.asked else { return None };
+    let said = spaced_once(trimmed(text));
+    let is_said = |option: &&String| spaced_once(trimmed(&fold(option))) == said;
+    let mut found = options.iter().enumerate().filter(|(_, option)| is_said(option));
+    let (index, _) = found.next()?;
+    // The plainer comparison below refuses to guess between two.
+    found.next().is_none().then_some(Verdict::Choice(Chosen::One(index + 1), How::Label))
 }
 
 fn label(text: &str, options: &[String]) -> Option<Verdict> {
@@ -56,8 +72,13 @@ fn spaced_once(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+fn all(text: &str, count: usize) -> Option<Verdict> {
+    let said = ALL.contains(&text) && count > 0;
+    said.then(|| Verdict::Choice(Chosen::Several((1..=count).collect()), How::Multi))
+}
+
 fn several(text: &str, count: usize) -> Option<Verdict> {
-    let parts = text.split(BETWEEN).filter(|part| !part.is_empty());
+    let parts = text.split(BETWEEN).filter(|part| !part.is_empty() && *part != "and");
     let mut numbers = parts.map(digits).collect::<Option<Vec<usize>>>()?;
     if numbers.len() < 2 {
         return None;
@@ -81,9 +102,13 @@ fn one(number: usize, count: usize) -> Verdict {
 
 /// A number with at most one word before it and one behind it.
 fn number(text: &str) -> Option<usize> {
-    let bare = BEFORE.iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
-    let bare = AFTER.iter().find_map(|word| bare.strip_suffix(word)).unwrap_or(bare);
-    let bare = bare.trim_matches(|c: char| c.is_whitespace() || "().".contains(c));
+    let text = text.strip_suffix('吧').unwrap_or(text);
+    let before = BEFORE.iter().find(|word| text.starts_with(*word));
+    let bare = before.map_or(text, |word| &text[word.len()..]);
+    let ordinal = before.is_some_and(|word| *word == "第");
+    let after = AFTER.iter().chain(AFTER_ORDINAL.iter().filter(|_| ordinal));
+    let mut after = after.filter_map(|word| bare.strip_suffix(word));
+    let bare = after.next().unwrap_or(bare).trim();
     digits(bare).or_else(|| written_out(bare))
 }
 
@@ -96,7 +121,7 @@ fn written_out(text: &str) -> Option<usize> {
     const NUMBERS: &str = "一二三四五六七八九十";
     let mut characters = text.chars();
     let (Some(c), None) = (characters.next(), characters.next()) else { return None };
-    if c == '两' { Some(2) } else { NUMBERS.chars().position(|n| n == c).map(|at| at + 1) }
+    NUMBERS.chars().position(|n| n == c).map(|at| at + 1)
 }
 
 #[cfg(test)]
@@ -120,7 +145,10 @@ mod tests {
             "#2",
             "2番",
             "2번",
-            "两个",
+            "第 2 个",
+            "选2吧",
+            "(2)",
+            "2.",
         ] {
             let chosen = Some(Verdict::Choice(Chosen::One(2), How::Number));
             assert_eq!(read(text, &three(false)), chosen, "{text}");
@@ -129,7 +157,21 @@ mod tests {
             let out = Some(Verdict::Ambiguous(Reason::OutOfRange));
             assert_eq!(read(text, &three(false)), out, "{text}");
         }
-        for text in ["123", "２nd", "2 3", "-1", "1.5", "two", "option", "十一", "第第二"] {
+        for text in [
+            "123",
+            "２nd",
+            "2 3",
+            "-1",
+            "+1",
+            "1.5",
+            "两个",
+            "二个",
+            "2个",
+            "two",
+            "option",
+            "十一",
+            "第第二",
+        ] {
             assert_eq!(read(text, &three(false)), None, "{text}");
         }
     }
@@ -137,13 +179,22 @@ mod tests {
     #[test]
     fn several_numbers_only_where_several_may_be_chosen() {
         let both = Some(Verdict::Choice(Chosen::Several(vec![1, 3]), How::Multi));
-        for text in ["1,3", "3 1", "1和3", "1、3、1", "1 & 3", "3+1"] {
+        for text in ["1,3", "3 1", "1和3", "1、3、1", "1 & 3", "3+1", "1 and 3"] {
             assert_eq!(read(text, &three(true)), both, "{text}");
             assert_eq!(read(text, &three(false)), None, "{text}");
         }
         let out = Some(Verdict::Ambiguous(Reason::OutOfRange));
         assert_eq!(read("1,9", &three(true)), out);
         assert_eq!(read("1,x", &three(true)), None);
+    }
+
+    #[test]
+    fn all_of_them_only_where_several_may_be_chosen() {
+        for text in ALL {
+            let all = Some(Verdict::Choice(Chosen::Several(vec![1, 2, 3]), How::Multi));
+            assert_eq!(read(text, &three(true)), all, "{text}");
+            assert_eq!(read(text, &three(false)), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,55 +1,91 @@
 //! A reply clause by clause. Each must be understood, and all must say the same.
 
 use super::context::Context;
-use super::cover::cover;
+use super::cover::{self, Cover, cover};
 use super::lexicon::{Says, Words};
 use super::negation;
 use super::text::{is_clause_end, trimmed};
 use super::verdict::{How, Reason, Verdict};
 
-/// `code_missing`: the prompt wants a code, and there was none.
-pub(super) fn read(text: &str, context: &Context, words: &Words, code_missing: bool) -> Verdict {
-    let mut said: Option<Verdict> = None;
-    let mut thanked = false;
-    for clause in text.split(is_clause_end).map(trimmed).filter(|clause| !clause.is_empty()) {
-        if words.says(clause) == Some(Says::Nothing) {
-            thanked |= words.is_ack(clause);
-            continue;
-        }
-        let verdict = one(clause, context, words, code_missing);
-        match (&said, &verdict) {
-            (_, Verdict::Ambiguous(_)) => return verdict,
-            (Some(before), now) if before.name() != now.name() => {
-                // Still ambiguous if a later clause is not understood at all, for that reason.
-                said = Some(Verdict::Ambiguous(Reason::Mixed));
-            }
-            (Some(_), _) => {}
-            (None, _) => said = Some(verdict),
-        }
-    }
-    said.unwrap_or(Verdict::Ambiguous(if thanked { Reason::Ack } else { Reason::Unknown }))
+/// What the prompt's code, or its absence, does to a yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodeState {
+    NotWanted,
+    Missing,
+    /// It stood in the text, and makes a weak yes beside it strong.
+    Given,
 }
 
-fn one(clause: &str, context: &Context, words: &Words, code_missing: bool) -> Verdict {
-    if words.is_hold(clause) {
-        return Verdict::Ambiguous(Reason::Hold);
+/// What one clause says.
+enum Clause {
+    Yes { strong: bool },
+    No(How),
+    Unclear(Reason),
+}
+
+pub(super) fn read(text: &str, context: &Context, words: &Words, code: CodeState) -> Verdict {
+    let mut answers: Vec<Clause> = Vec::new();
+    let (mut asked_first, mut thanked) = (false, false);
+    for clause in text.split(is_clause_end).map(trimmed).filter(|clause| !clause.is_empty()) {
+        if let Some(courtesy) = words.says(clause).filter(|says| says.is_courtesy()) {
+            thanked |= words.is_ack(clause);
+            asked_first |= courtesy == Says::Please && answers.is_empty();
+            continue;
+        }
+        match one(clause, words) {
+            Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
+            answer => answers.push(answer),
+        }
+    }
+    let mut denial = None;
+    let (mut yes, mut strong) = (false, code == CodeState::Given);
+    for answer in answers {
+        match answer {
+            Clause::Yes { strong: is_strong } => (yes, strong) = (true, strong || is_strong),
+            Clause::No(how) => denial = denial.or(Some(how)),
+            Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
+        }
+    }
+    match (yes, denial) {
+        (true, Some(_)) => Verdict::Ambiguous(Reason::Mixed),
+        (false, Some(how)) => Verdict::Cancel(how),
+        (false, None) if thanked => Verdict::Ambiguous(Reason::Ack),
+        (false, None) => Verdict::Ambiguous(Reason::Unknown),
+        (true, None) if asked_first => Verdict::Ambiguous(Reason::Request),
+        (true, None) if context.is_choice() => Verdict::Ambiguous(Reason::WhichOption),
+        (true, None) if code == CodeState::Missing => Verdict::Ambiguous(Reason::CodeRequired),
+        (true, None) if !strong && !context.weak_ok => Verdict::Ambiguous(Reason::Weak),
+        (true, None) => Verdict::Confirm(How::Word),
+    }
+}
+
+fn one(clause: &str, words: &Words) -> Clause {
+    if words.is_hold(clause) || is_put_off(clause, words) {
+        return Clause::Unclear(Reason::Hold);
     }
     if words.is_ack(clause) {
-        return Verdict::Ambiguous(Reason::Ack);
+        return Clause::Unclear(Reason::Ack);
     }
-    if let Some(verdict) = negation::read(clause, words) {
-        return verdict;
+    match negation::read(clause, words) {
+        Some(Verdict::Cancel(how)) => return Clause::No(how),
+        Some(Verdict::Ambiguous(reason)) => return Clause::Unclear(reason),
+        _ => {}
     }
     match cover(clause, words) {
-        None => Verdict::Ambiguous(Reason::Unknown),
-        Some(cover) if cover.yes() && cover.no => Verdict::Ambiguous(Reason::Mixed),
-        Some(cover) if cover.no => Verdict::Cancel(How::Word),
-        Some(cover) if !cover.yes() => Verdict::Ambiguous(Reason::Unknown),
-        Some(_) if context.is_choice() => Verdict::Ambiguous(Reason::WhichOption),
-        Some(_) if code_missing => Verdict::Ambiguous(Reason::CodeRequired),
-        Some(cover) if !cover.strong && !context.weak_ok => Verdict::Ambiguous(Reason::Weak),
-        Some(_) => Verdict::Confirm(How::Word),
+        Some(Cover::Yes { strong }) => Clause::Yes { strong },
+        Some(Cover::No) => Clause::No(How::Word),
+        Some(Cover::Mixed) => Clause::Unclear(Reason::Mixed),
+        Some(Cover::Request) => Clause::Unclear(Reason::Request),
+        Some(Cover::Nothing) | None => Clause::Unclear(Reason::Unknown),
     }
+}
+
+/// 先别执行: not yet.
+fn is_put_off(clause: &str, words: &Words) -> bool {
+    let rest = ["先不要", "先别", "先別", "先不", "暂不", "暫不"]
+        .iter()
+        .find_map(|lead| clause.strip_prefix(lead));
+    rest.is_some_and(|rest| matches!(cover::negated(rest, words), Some(Cover::Yes { .. })))
 }
 
 #[cfg(test)]
@@ -58,7 +94,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, name: &str, why: &str) {
-        let verdict = read(text, &Context::default(), &Words::without(&[]), false);
+        let words = Words::without(&[]);
+        let verdict = read(text, &Context::default(), &words, CodeState::NotWanted);
         assert_eq!((verdict.name(), verdict.why()), (name, why), "{text}");
     }
 
@@ -73,11 +110,37 @@ mod tests {
     }
 
     #[test]
+    fn one_strong_word_makes_the_weak_ones_count() {
+        let strict = Context { weak_ok: false, ..Context::default() };
+        let read = |text, code| read(text, &strict, &Words::without(&[]), code).why();
+        assert_eq!(read("okay, approve", CodeState::NotWanted), "word");
+        assert_eq!(read("好的，批准", CodeState::NotWanted), "word");
+        assert_eq!(read("ok, sure", CodeState::NotWanted), "weak");
+        assert_eq!(read("ok", CodeState::Given), "word");
+        assert_eq!(read("ok", CodeState::Missing), "code_required");
+    }
+
+    #[test]
     fn courtesy_changes_nothing_and_alone_is_no_answer() {
         check("yes, thanks", "confirm", "word");
+        check("yes, please", "confirm", "word");
+        check("danke, ja", "confirm", "word");
         check("谢谢，不用了", "cancel", "word");
         check("thanks", "ambiguous", "ack");
         check("please", "ambiguous", "unknown");
         check("please, now", "ambiguous", "unknown");
+    }
+
+    #[test]
+    fn i48_asking_first_and_a_yes_in_the_next_clause_is_still_asking() {
+        check("please, approve", "ambiguous", "request");
+        check("please, no", "cancel", "word");
+    }
+
+    #[test]
+    fn putting_it_off_is_no_answer() {
+        for text in ["先别执行", "先不要执行", "先不批准", "暂不同意", "先别"] {
+            check(text, "ambiguous", "hold");
+        }
     }
 }

@@ -18,6 +18,8 @@ pub struct Context {
     /// The platform says that somebody else is mentioned too, however the text spells it.
     pub mentions_others: bool,
     pub attachment: bool,
+    /// The platform says that some of it is struck out, quoted, hidden or set as code. `text` is what is left.
+    pub formatted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,7 @@ impl Default for Context {
             mentions: Vec::new(),
             mentions_others: false,
             attachment: false,
+            formatted: false,
         }
     }
 }

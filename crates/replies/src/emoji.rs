@@ -1,4 +1,4 @@
-//! Pictures in a reply: a few of them say yes or no, the rest says nothing.
+//! Pictures in a reply: a few of them say yes or no, a few are harmless, and any other may say anything.
 
 use icu_properties::props::GeneralCategory;
 
@@ -7,39 +7,136 @@ use super::fold::category;
 use super::verdict::{How, Reason, Verdict};
 
 const YES: &str = "👍✅☑✔🆗👌🙆";
-const NO: &str = "👎❌✖🚫⛔🙅🛑🆖";
-/// Unicode files these under symbols, and so they would be dropped. They are question marks.
+const NO: &str = "👎❌✖🚫⛔🙅🛑✗✘❎☒×✋🤚🖕⏸⏳🔜🆖";
+const HARMLESS: &str = "🙏🙂😊😀👏🎉🚀💪❤";
+/// Unicode files these under symbols. They are question marks.
 const QUESTION: &str = "❓❔";
+/// They stand behind a person with an invisible joiner, which folding has dropped.
+const GENDER_SIGNS: &str = "♀♂";
+const PEOPLE: &str = "🙆🙅";
+/// Makes a key of the digit before it.
+const KEYCAP: char = '\u{20e3}';
+
+/// How platforms write the pictures above where they do not send the character.
+const SHORT_CODES: [(&str, char); 34] = [
+    ("+1", '👍'),
+    ("thumbsup", '👍'),
+    ("white_check_mark", '✅'),
+    ("ballot_box_with_check", '☑'),
+    ("heavy_check_mark", '✔'),
+    ("ok", '🆗'),
+    ("ok_hand", '👌'),
+    ("ok_woman", '🙆'),
+    ("ok_man", '🙆'),
+    ("woman-gesturing-ok", '🙆'),
+    ("man-gesturing-ok", '🙆'),
+    ("-1", '👎'),
+    ("thumbsdown", '👎'),
+    ("x", '❌'),
+    ("heavy_multiplication_x", '✖'),
+    ("negative_squared_cross_mark", '❎'),
+    ("no_entry_sign", '🚫'),
+    ("no_entry", '⛔'),
+    ("no_good", '🙅'),
+    ("octagonal_sign", '🛑'),
+    ("stop_sign", '🛑'),
+    ("hand", '✋'),
+    ("raised_hand", '✋'),
+    ("double_vertical_bar", '⏸'),
+    ("hourglass_flowing_sand", '⏳'),
+    ("soon", '🔜'),
+    ("ng", '🆖'),
+    ("pray", '🙏'),
+    ("slightly_smiling_face", '🙂'),
+    ("blush", '😊'),
+    ("clap", '👏'),
+    ("tada", '🎉'),
+    ("rocket", '🚀'),
+    ("heart", '❤'),
+];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Emoji {
     yes: bool,
     no: bool,
+    /// A picture that is neither, and not among the harmless ones.
+    other: bool,
+}
+
+/// Puts the picture in place of its short code, as `:+1:`. A code that is not known stays, and so is a word that
+/// nobody knows.
+pub(super) fn without_short_codes(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(':') {
+        kept.push_str(&rest[..at]);
+        let behind = &rest[at + 1..];
+        let code = behind.split_once(':').filter(|(name, _)| !name.is_empty());
+        match code.and_then(|(name, after)| Some((picture(name)?, after))) {
+            Some((picture, after)) => {
+                kept.extend(picture);
+                rest = after;
+            }
+            None => {
+                kept.push(':');
+                rest = behind;
+            }
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// `Some(None)` for the code of a skin tone, which changes no meaning.
+fn picture(name: &str) -> Option<Option<char>> {
+    if name.starts_with("skin-tone-") {
+        return Some(None);
+    }
+    SHORT_CODES.iter().find(|(code, _)| *code == name).map(|(_, picture)| Some(*picture))
 }
 
 /// The text without its pictures, and what they said.
 pub(super) fn apart(text: &str) -> (String, Emoji) {
     let mut emoji = Emoji::default();
     let mut left = String::with_capacity(text.len());
+    let mut before = None;
     for c in text.chars() {
-        emoji.yes |= YES.contains(c);
-        emoji.no |= NO.contains(c);
-        if QUESTION.contains(c) {
+        if YES.contains(c) {
+            emoji.yes = true;
+        } else if NO.contains(c) {
+            emoji.no = true;
+        } else if QUESTION.contains(c) {
             left.push('?');
-        } else if !is_picture(c) {
+        } else if is_skin_tone(c) {
+            continue;
+        } else if is_symbol(c) {
+            let gender = GENDER_SIGNS.contains(c) && before.is_some_and(|c| PEOPLE.contains(c));
+            emoji.other |= !gender && !HARMLESS.contains(c);
+        } else if !(c == KEYCAP && before.is_some_and(|c: char| c.is_ascii_digit())) {
             left.push(c);
         }
+        before = Some(c);
     }
     (left, emoji)
 }
 
-fn is_picture(c: char) -> bool {
+fn is_skin_tone(c: char) -> bool {
+    ('\u{1f3fb}'..='\u{1f3ff}').contains(&c)
+}
+
+fn is_symbol(c: char) -> bool {
     // Letters in boxes and circles are symbols, and so are those that flags are made of. They are read all the
     // same.
     let is_letter = c.is_alphanumeric() || ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
-    // Skin tones are modifier symbols.
-    matches!(category(c), GeneralCategory::OtherSymbol | GeneralCategory::ModifierSymbol)
-        && !is_letter
+    let category = category(c);
+    let symbolic = matches!(
+        category,
+        GeneralCategory::OtherSymbol
+            | GeneralCategory::ModifierSymbol
+            | GeneralCategory::MathSymbol
+    );
+    // Those of ASCII stand in texts (`1+3`), and the words around them decide.
+    symbolic && !is_letter && !c.is_ascii()
 }
 
 impl Emoji {
@@ -47,6 +144,7 @@ impl Emoji {
     pub(super) fn alone(self, context: &Context) -> Verdict {
         match (self.yes, self.no) {
             (true, true) => Verdict::Ambiguous(Reason::Mixed),
+            (true, false) if self.other => Verdict::Ambiguous(Reason::Symbol),
             (true, false) => {
                 if !context.is_choice() && context.weak_ok && context.code.is_none() {
                     Verdict::Confirm(How::Emoji)
@@ -59,11 +157,13 @@ impl Emoji {
         }
     }
 
-    pub(super) fn contradicts(self, verdict: &Verdict) -> bool {
+    /// Why the words beside these pictures decide nothing, if they do not.
+    pub(super) fn objection(self, verdict: &Verdict) -> Option<Reason> {
         match verdict {
-            Verdict::Confirm(_) | Verdict::Choice(..) => self.no,
-            Verdict::Cancel(_) => self.yes,
-            Verdict::Ambiguous(_) => false,
+            Verdict::Confirm(_) | Verdict::Choice(..) if self.no => Some(Reason::Mixed),
+            Verdict::Confirm(_) | Verdict::Choice(..) if self.other => Some(Reason::Symbol),
+            Verdict::Cancel(_) if self.yes => Some(Reason::Mixed),
+            _ => None,
         }
     }
 }
@@ -74,24 +174,46 @@ mod tests {
 
     #[test]
     fn pictures_are_counted_and_taken_out() {
-        for (text, left, yes, no) in [
-            ("👍🏽", "", true, false),
-            ("确认 ❌", "确认 ", false, true),
-            ("✅✖", "", true, true),
-            ("ok 🚀", "ok ", false, false),
-            ("ok❓", "ok?", false, false),
-            ("ok 🅽🅾", "ok 🅽🅾", false, false),
-            ("ok 🇳🇴", "ok 🇳🇴", false, false),
-            ("🆖", "", false, true),
+        for (text, left, yes, no, other) in [
+            ("👍🏽", "", true, false, false),
+            ("确认 ❌", "确认 ", false, true, false),
+            ("✅✖", "", true, true, false),
+            ("ok 🚀", "ok ", false, false, false),
+            ("ok 🤔", "ok ", false, false, true),
+            ("ok ∅", "ok ", false, false, true),
+            ("ok❓", "ok?", false, false, false),
+            ("ok 🅽🅾", "ok 🅽🅾", false, false, false),
+            ("ok 🇳🇴", "ok 🇳🇴", false, false, false),
+            ("🆖", "", false, true, false),
+            ("🙆♀", "", true, false, false),
+            ("ok♀", "ok", false, false, true),
+            ("2\u{20e3}", "2", false, false, false),
+            ("1+3", "1+3", false, false, false),
         ] {
-            assert_eq!(apart(text), (left.to_owned(), Emoji { yes, no }), "{text}");
+            assert_eq!(apart(text), (left.to_owned(), Emoji { yes, no, other }), "{text}");
         }
     }
 
     #[test]
     fn every_listed_picture_is_taken_out() {
-        for c in YES.chars().chain(NO.chars()) {
-            assert_eq!(apart(&String::from(c)).0, "", "U+{:04X}", c as u32);
+        for c in YES.chars().chain(NO.chars()).chain(HARMLESS.chars()) {
+            let (left, emoji) = apart(&String::from(c));
+            assert_eq!((left.as_str(), emoji.other), ("", false), "U+{:04X}", c as u32);
+        }
+    }
+
+    #[test]
+    fn short_codes_become_their_pictures() {
+        for (text, pictures) in [
+            (":+1:", "👍"),
+            (":+1::skin-tone-2:", "👍"),
+            ("yes :x:", "yes ❌"),
+            (":thinking_face:", ":thinking_face:"),
+            ("yes: ok", "yes: ok"),
+            ("a:b:+1:", "a:b👍"),
+            ("::", "::"),
+        ] {
+            assert_eq!(without_short_codes(text), pictures, "{text}");
         }
     }
 }

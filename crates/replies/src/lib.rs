@@ -15,6 +15,7 @@ mod context;
 mod cover;
 mod emoji;
 mod fold;
+mod formatting;
 mod gate;
 mod language;
 pub mod lexicon;

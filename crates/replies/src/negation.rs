@@ -1,7 +1,7 @@
 //! "Don't confirm": a yes that is turned round, and a no that is turned round, which nobody can be
 //! sure of.
 
-use super::cover::cover;
+use super::cover::{self, Cover};
 use super::lexicon::{Says, Words};
 use super::text::{is_unspaced, trimmed};
 use super::verdict::{How, Reason, Verdict};
@@ -61,12 +61,11 @@ pub(super) fn read(clause: &str, words: &Words) -> Option<Verdict> {
 }
 
 fn judge(rest: &str, clause: &str, words: &Words) -> Option<Verdict> {
-    let cover = cover(rest, words)?;
-    if cover.no {
-        let whole = words.says(clause) == Some(Says::No);
-        (!whole).then_some(Verdict::Ambiguous(Reason::DoubleNegative))
-    } else {
-        cover.yes().then_some(Verdict::Cancel(How::Negated))
+    match cover::negated(rest, words)? {
+        Cover::Yes { .. } => Some(Verdict::Cancel(How::Negated)),
+        Cover::No if words.says(clause) == Some(Says::No) => None,
+        Cover::No => Some(Verdict::Ambiguous(Reason::DoubleNegative)),
+        Cover::Nothing | Cover::Mixed | Cover::Request => None,
     }
 }
 
@@ -125,6 +124,8 @@ mod tests {
                 "我不同意",
                 "请先不要执行",
                 "不ok",
+                "不要执行了",
+                "i do not agree",
                 "不可以执行",
                 "不可以",
                 "nicht einverstanden",

@@ -1,11 +1,12 @@
 //! The parser: the order in which a reply is looked at.
 
 use super::choice;
-use super::clause;
+use super::clause::{self, CodeState};
 use super::code::{self, Found};
 use super::context::Context;
 use super::emoji;
 use super::fold::fold;
+use super::formatting;
 use super::lexicon::Words;
 use super::mentions;
 use super::negation;
@@ -48,6 +49,9 @@ pub fn parse(text: &str, context: &Context) -> Verdict {
     if text.chars().any(mentions::is_bidi) {
         return Verdict::Ambiguous(Reason::Bidi);
     }
+    if context.formatted {
+        return Verdict::Ambiguous(Reason::Formatted);
+    }
     let text = mentions::without_ours(text, &context.mentions);
     if context.mentions_others || mentions::mentions_somebody(&text) {
         return Verdict::Ambiguous(Reason::OtherMention);
@@ -56,13 +60,20 @@ pub fn parse(text: &str, context: &Context) -> Verdict {
     if text.chars().count() > REPLY_CHARACTERS_MAX {
         return Verdict::Ambiguous(Reason::TooLong);
     }
+    if let Some(verdict) = choice::exact_label(&text, context) {
+        return verdict;
+    }
+    let text = emoji::without_short_codes(&text);
+    if let Some(reason) = formatting::objection(&text) {
+        return Verdict::Ambiguous(reason);
+    }
     let (text, emoji) = emoji::apart(&text);
     let text = trimmed(&text);
     if text.is_empty() {
         return emoji.alone(context);
     }
     let verdict = words(text, context);
-    if emoji.contradicts(&verdict) { Verdict::Ambiguous(Reason::Mixed) } else { verdict }
+    emoji.objection(&verdict).map_or(verdict, Verdict::Ambiguous)
 }
 
 fn words(text: &str, context: &Context) -> Verdict {
@@ -88,18 +99,22 @@ fn words(text: &str, context: &Context) -> Verdict {
     if let Some(verdict) = choice::read(text, context) {
         return verdict;
     }
-    let Some(code) = &context.code else { return clause::read(text, context, &words, false) };
+    let Some(code) = &context.code else {
+        return clause::read(text, context, &words, CodeState::NotWanted);
+    };
     match code::look(text, code) {
-        Found::Nothing => clause::read(text, context, &words, true),
+        Found::Nothing => clause::read(text, context, &words, CodeState::Missing),
         Found::Right(rest) if !trimmed(&rest).is_empty() => {
-            clause::read(trimmed(&rest), context, &words, false)
+            clause::read(trimmed(&rest), context, &words, CodeState::Given)
         }
         Found::Right(_) if context.is_choice() => Verdict::Ambiguous(Reason::WhichOption),
         Found::Right(_) => Verdict::Confirm(How::Code),
         // A no needs no code, so a wrong one does not spoil it.
-        Found::Wrong(rest) => match clause::read(trimmed(&rest), context, &words, true) {
-            Verdict::Cancel(how) => Verdict::Cancel(how),
-            _ => Verdict::Ambiguous(Reason::BadCode),
-        },
+        Found::Wrong(rest) => {
+            match clause::read(trimmed(&rest), context, &words, CodeState::Missing) {
+                Verdict::Cancel(how) => Verdict::Cancel(how),
+                _ => Verdict::Ambiguous(Reason::BadCode),
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Where words end. The same marks are trimmed from the ends of a reply and may stand between words;
-//! any other mark is something that was said, and so something that must be known.
+//! Where words end. A few marks are trimmed from the ends of a reply, and more may stand between words; any other
+//! mark is something that was said, and so something that must be known.
 
 pub(super) fn is_separator(c: char) -> bool {
     c.is_whitespace() || SEPARATORS.contains(c)
@@ -13,8 +13,10 @@ pub(super) fn is_clause_end(c: char) -> bool {
     matches!(c, ',' | '，' | '。' | ';' | '；' | '.' | '!' | '！' | '、' | '\n')
 }
 
+/// Without blanks and the marks of emphasis at both ends. Marks that say something stay: a quotation mark, a stroke, a
+/// comma after which more was to come.
 pub(super) fn trimmed(text: &str) -> &str {
-    text.trim_matches(is_separator)
+    text.trim_matches(|c: char| c.is_whitespace() || ".。!！()（）[]【】*_·".contains(c))
 }
 
 pub(super) fn tokens(text: &str) -> Vec<&str> {
@@ -36,10 +38,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_trimmed_but_never_a_question_mark() {
+    fn marks_of_emphasis_are_trimmed_and_those_that_say_something_are_not() {
         assert_eq!(trimmed(" **（确认）**！ "), "确认");
-        assert_eq!(trimmed("yes?"), "yes?");
         assert_eq!(trimmed("...!"), "");
+        for text in ["yes?", "\"yes\"", "~yes~", "yes:", "-1", "yes,"] {
+            assert_eq!(trimmed(text), text);
+        }
     }
 
     #[test]

@@ -92,11 +92,21 @@ impl How {
 pub enum Reason {
     Attachment,
     Bidi,
+    /// Struck out, hidden or set as code, in part or whole.
+    Formatted,
     OtherMention,
     TooLong,
+    /// Somebody's words between quotation marks.
+    Quoted,
+    /// It ends where more was to come.
+    Unfinished,
     Empty,
     Mixed,
+    /// A picture beside the answer that may say anything.
+    Symbol,
     Weak,
+    /// Somebody asks others for a yes.
+    Request,
     Command,
     Question,
     DoubleNegative,
@@ -115,14 +125,19 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Reason; 18] = [
+    pub const ALL: [Reason; 23] = [
         Reason::Attachment,
         Reason::Bidi,
+        Reason::Formatted,
         Reason::OtherMention,
         Reason::TooLong,
+        Reason::Quoted,
+        Reason::Unfinished,
         Reason::Empty,
         Reason::Mixed,
+        Reason::Symbol,
         Reason::Weak,
+        Reason::Request,
         Reason::Command,
         Reason::Question,
         Reason::DoubleNegative,
@@ -140,11 +155,16 @@ impl Reason {
         match self {
             Reason::Attachment => "attachment",
             Reason::Bidi => "bidi",
+            Reason::Formatted => "formatted",
             Reason::OtherMention => "other_mention",
             Reason::TooLong => "too_long",
+            Reason::Quoted => "quoted",
+            Reason::Unfinished => "unfinished",
             Reason::Empty => "empty",
             Reason::Mixed => "mixed",
+            Reason::Symbol => "symbol",
             Reason::Weak => "weak",
+            Reason::Request => "request",
             Reason::Command => "command",
             Reason::Question => "question",
             Reason::DoubleNegative => "double_negative",
@@ -168,11 +188,16 @@ impl Reason {
         match self {
             Reason::Attachment => "only plain text answers",
             Reason::Bidi => "it turns the direction of writing, so it may not read as it is",
+            Reason::Formatted => "some of it is struck out, hidden or set as code",
             Reason::OtherMention => "it speaks to somebody else too",
             Reason::TooLong => "an answer is short",
+            Reason::Quoted => "it quotes somebody's words",
+            Reason::Unfinished => "it ends as if more were to come",
             Reason::Empty => "nothing is left of it",
             Reason::Mixed => "it says yes and no",
+            Reason::Symbol => "a picture in it may mean anything",
             Reason::Weak => "a clear word is needed here, such as `confirm`",
+            Reason::Request => "it asks others for a yes; an answer begins with the yes itself",
             Reason::Command => "it is some other command",
             Reason::Question => "it is a question",
             Reason::DoubleNegative => "two negations can be read in two ways",

@@ -19,7 +19,11 @@ pub(super) const PACK: Pack = Pack {
     ],
     weak: &[],
     cancel: &["nein", "abbrechen", "abbruch", "ablehnen", "abgelehnt", "stopp"],
-    filler: &["bitte", "danke"],
+    please: &["bitte"],
+    thanks: &["danke"],
+    asks: &[],
+    lead: &[],
+    behind: &[],
     hold: &["warte", "moment"],
     ack: &[],
 };

@@ -54,7 +54,11 @@ pub(super) const PACK: Pack = Pack {
         "do not do it",
         "no way",
     ],
-    filler: &["please", "pls", "thanks", "thank you", "thx", "it", "now", "just", "well"],
+    please: &["please", "pls"],
+    thanks: &["thanks", "thank you", "thx"],
+    asks: &["kindly"],
+    lead: &["just"],
+    behind: &["it", "this", "now"],
     hold: &["wait", "hold on", "hold", "one sec", "not yet", "later"],
     ack: &["got it", "understood", "noted", "roger", "thanks", "i see"],
 };

@@ -23,7 +23,11 @@ pub(super) const PACK: Pack = Pack {
     cancel: &[
         "cancelar", "cancela", "cancelo", "rechazar", "rechazo", "denegar", "detener", "alto",
     ],
-    filler: &["por favor", "gracias"],
+    please: &["por favor"],
+    thanks: &["gracias"],
+    asks: &[],
+    lead: &[],
+    behind: &[],
     hold: &["espera", "espere"],
     ack: &[],
 };

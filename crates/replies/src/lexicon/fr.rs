@@ -32,7 +32,11 @@ pub(super) const PACK: Pack = Pack {
         "arrête",
         "pas d'accord",
     ],
-    filler: &["s'il vous plaît", "merci"],
+    please: &["s'il vous plaît"],
+    thanks: &["merci"],
+    asks: &[],
+    lead: &[],
+    behind: &[],
     hold: &["attendez", "attends"],
     ack: &[],
 };

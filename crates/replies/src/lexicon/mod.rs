@@ -26,12 +26,27 @@ pub struct Pack {
     /// A yes that people also say when they only listen.
     pub weak: &'static [&'static str],
     pub cancel: &'static [&'static str],
-    /// Courtesies and particles: they may stand beside an answer and are none.
-    pub filler: &'static [&'static str],
+    /// A courtesy that asks. Behind a yes it is manners; before one, somebody asks others for theirs.
+    pub please: &'static [&'static str],
+    /// A courtesy that thanks, with the same difference.
+    pub thanks: &'static [&'static str],
+    /// Asks others for a yes, and is never manners.
+    pub asks: &'static [&'static str],
+    /// May stand right before an answer.
+    pub lead: &'static [&'static str],
+    /// May stand behind an answer; `cover` says which behind which.
+    pub behind: &'static [&'static str],
     /// Not yet.
     pub hold: &'static [&'static str],
     /// Heard, not answered.
     pub ack: &'static [&'static str],
+}
+
+impl Pack {
+    /// What may stand beside an answer and is none.
+    pub fn filler(&self) -> impl Iterator<Item = &'static str> {
+        [self.please, self.thanks, self.lead, self.behind].into_iter().flatten().copied()
+    }
 }
 
 pub const PACKS: [Pack; 9] =

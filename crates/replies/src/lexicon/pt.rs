@@ -18,7 +18,11 @@ pub(super) const PACK: Pack = Pack {
     ],
     weak: &[],
     cancel: &["não", "nao", "rejeitar", "recusar", "negar", "parar", "pare"],
-    filler: &["obrigado", "por gentileza", "por favor"],
+    please: &["por gentileza", "por favor"],
+    thanks: &["obrigado"],
+    asks: &[],
+    lead: &[],
+    behind: &[],
     hold: &["espere"],
     ack: &[],
 };

@@ -11,10 +11,30 @@ use super::PACKS;
 /// weak, and after folding they are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Says {
-    Nothing,
+    /// Something that may stand behind an answer.
+    Behind,
+    /// Something that may stand right before an answer.
+    Lead,
+    Thanks,
+    Please,
+    /// Asks others for a yes.
+    Asks,
+    /// A yes only if it is negated: "i do not agree".
+    Agree,
     Weakly,
     Yes,
     No,
+}
+
+impl Says {
+    /// Whether a clause of nothing else changes nothing.
+    pub(in super::super) fn is_courtesy(self) -> bool {
+        matches!(self, Says::Thanks | Says::Please)
+    }
+
+    pub(in super::super) fn is_answer(self) -> bool {
+        matches!(self, Says::Weakly | Says::Yes | Says::No)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +53,11 @@ static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
     let mut table: HashMap<String, Entry> = HashMap::new();
     for pack in PACKS {
         let says = [
-            (pack.filler, Says::Nothing),
+            (pack.behind, Says::Behind),
+            (pack.lead, Says::Lead),
+            (pack.thanks, Says::Thanks),
+            (pack.please, Says::Please),
+            (pack.asks, Says::Asks),
             (pack.weak, Says::Weakly),
             (pack.strong, Says::Yes),
             (pack.cancel, Says::No),
@@ -47,6 +71,7 @@ static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
         pack.hold.iter().for_each(|phrase| table.entry(key(phrase)).or_default().hold = true);
         pack.ack.iter().for_each(|phrase| table.entry(key(phrase)).or_default().ack = true);
     }
+    table.entry("agree".into()).or_default().says = Some(Says::Agree);
     table
 });
 
@@ -104,16 +129,18 @@ fn takes_out(word: &str, phrase: &str, says: Says) -> bool {
 mod tests {
     use std::collections::HashSet;
 
+    use super::super::Pack;
     use super::*;
 
-    fn all(which: impl Fn(&super::super::Pack) -> &'static [&'static str]) -> HashSet<String> {
+    fn all(which: impl Fn(&Pack) -> &'static [&'static str]) -> HashSet<String> {
         PACKS.iter().flat_map(|pack| which(pack).iter().map(|phrase| key(phrase))).collect()
     }
 
     #[test]
     fn no_phrase_says_yes_and_no() {
         let yes: HashSet<String> = &all(|pack| pack.strong) | &all(|pack| pack.weak);
-        let (no, filler) = (all(|pack| pack.cancel), all(|pack| pack.filler));
+        let (no, filler) = (all(|pack| pack.cancel), PACKS.iter().flat_map(Pack::filler).map(key));
+        let filler: HashSet<String> = filler.chain(all(|pack| pack.asks)).collect();
         assert_eq!(yes.intersection(&no).next(), None);
         assert_eq!(yes.intersection(&filler).next(), None);
         assert_eq!(no.intersection(&filler).next(), None);

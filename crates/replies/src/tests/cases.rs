@@ -1,4 +1,4 @@
-//! Every case of `vectors/reply_cases.json`.
+//! Every case of `vectors/reply_cases.json` and `vectors/reply_cases_2.json`.
 
 use serde_json::{Value, json};
 
@@ -32,6 +32,29 @@ fn value(verdict: &Verdict) -> Value {
         Verdict::Choice(Chosen::Several(several), _) => json!(several),
         _ => Value::Null,
     }
+}
+
+/// The second round: what a strict reader found to be read as a yes that was none.
+#[test]
+fn i48_every_case_of_the_second_round_comes_out() {
+    const SECOND: &str = include_str!("../../vectors/reply_cases_2.json");
+    let cases: Vec<Value> = serde_json::from_str(SECOND).expect("the cases");
+    assert_eq!(cases.len(), SECOND.matches("\"text\"").count());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let text = case["text"].as_str().expect("a text");
+        let verdict = parse(text, &context(&case["ctx"]));
+        let lists = |key: &str| {
+            let names = case[key].as_array();
+            names.is_some_and(|names| names.contains(&json!(verdict.name())))
+        };
+        let must = case["must"].is_null() || lists("must");
+        let valued = case["value"].is_null() || case["value"] == value(&verdict);
+        if !must || lists("never") || !valued {
+            wrong.push(format!("{text:?}: {} {}", verdict.name(), verdict.why()));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]

@@ -9,7 +9,9 @@ use super::super::lexicon::PACKS;
 /// Every word of every phrase that says yes or nothing, and every Chinese or Japanese character of
 /// them.
 static YES: LazyLock<(HashSet<String>, HashSet<char>)> = LazyLock::new(|| {
-    let phrases = PACKS.iter().flat_map(|pack| [pack.strong, pack.weak, pack.filler]).flatten();
+    let phrases = PACKS
+        .iter()
+        .flat_map(|pack| [pack.strong, pack.weak].concat().into_iter().chain(pack.filler()));
     let folded: Vec<String> = phrases.map(|phrase| fold(phrase)).collect();
     let words = folded.iter().flat_map(|phrase| words(phrase)).collect();
     let letters = folded.iter().flat_map(|phrase| phrase.chars()).filter(|c| !c.is_ascii());

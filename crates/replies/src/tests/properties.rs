@@ -177,14 +177,122 @@ fn i13_unknown_words_never_help() {
     }
 }
 
+/// Courtesies and words that ask, as they stand before a yes of somebody else.
+fn requests() -> Vec<&'static str> {
+    let words = |pack: &super::super::lexicon::Pack| [pack.please, pack.thanks, pack.asks].concat();
+    PACKS.iter().flat_map(words).chain(["Please", "PLS", "劳驾", "could you", "可否"]).collect()
+}
+
+#[test]
+fn i48_a_request_never_confirms() {
+    for request in requests() {
+        for word in yes() {
+            for text in [format!("{request} {word}"), format!("{request}{word}")] {
+                assert!(!confirms(&text), "{text}");
+            }
+        }
+    }
+    for word in yes() {
+        for behind in ["お願いします", "お願い", " 부탁드립니다", " 주세요"] {
+            assert!(!confirms(&format!("{word}{behind}")), "{word}{behind}");
+        }
+    }
+}
+
+#[test]
+fn i48_a_quoted_struck_or_unfinished_yes_never_confirms() {
+    for word in yes() {
+        for (open, close) in [
+            ("\"", "\""),
+            ("“", "”"),
+            ("「", "」"),
+            ("『", "』"),
+            ("«", "»"),
+            ("> ", ""),
+            (">", ""),
+            ("~", "~"),
+            ("~~", "~~"),
+            ("～", "～"),
+            ("||", "||"),
+            ("", ":"),
+            ("", "："),
+            ("", ","),
+            ("", "，"),
+            ("", "、"),
+            ("", " -"),
+            ("", "—"),
+            ("", "…"),
+        ] {
+            for (before, behind) in [("", ""), ("**", "**"), (" ", ". ")] {
+                let text = format!("{before}{open}{word}{close}{behind}");
+                assert!(!confirms(&text), "{text}");
+            }
+        }
+        let formatted = Context { formatted: true, ..Context::default() };
+        assert_eq!(parse(word, &formatted), Verdict::Ambiguous(Reason::Formatted), "{word}");
+    }
+}
+
+/// Every symbol of Unicode but those that say yes and those that say nothing.
+#[test]
+fn i48_a_symbol_beside_a_yes_never_confirms() {
+    let listed = "👍✅☑✔🆗👌🙆🙏🙂😊😀👏🎉🚀💪❤";
+    let symbols = ('\u{80}'..'\u{1ffff}').filter(|c| {
+        use icu_properties::props::GeneralCategory::{MathSymbol, ModifierSymbol, OtherSymbol};
+        let category = super::super::fold::category(*c);
+        let skin_tone = ('\u{1f3fb}'..='\u{1f3ff}').contains(c);
+        matches!(category, OtherSymbol | ModifierSymbol | MathSymbol)
+            && !skin_tone
+            && !listed.contains(*c)
+    });
+    let symbols: Vec<char> = symbols.collect();
+    assert!(symbols.len() > 5_000, "{}", symbols.len());
+    for symbol in symbols {
+        // What folding makes of a sign (an accent, a letter) is read as that.
+        let folded = fold(&symbol.to_string());
+        if folded.trim().is_empty() || folded.contains(char::is_alphanumeric) {
+            continue;
+        }
+        for word in ["yes", "ok", "确认", "да", "はい"] {
+            for text in [format!("{word} {symbol}"), format!("{symbol} {word}")] {
+                assert!(!confirms(&text), "{text} U+{:04X}", symbol as u32);
+            }
+        }
+    }
+    for word in yes() {
+        for symbol in ["🤔", "✗", "✘", "❎", "☒", "×", "✋", "⏸", "⏳", "🔜", "😬", "💣", "🤷"]
+        {
+            assert!(!confirms(&format!("{word} {symbol}")), "{word} {symbol}");
+            assert!(!confirms(&format!("{word}{symbol}")), "{word}{symbol}");
+        }
+    }
+}
+
+/// A weak word with anything beside it is another word: 对了, 可以了, 好啦.
+#[test]
+fn i48_a_particle_beside_a_weak_yes_never_confirms() {
+    // `sí` is a strong yes, and `si` is the same word to us.
+    for word in PACKS.iter().flat_map(|pack| pack.weak).filter(|word| **word != "si") {
+        for particle in ["了", "吧", "啦", "啊", "呀", "哦", "我", "就", "那就", "です"]
+        {
+            for text in [format!("{word}{particle}"), format!("{particle}{word}")] {
+                let listed = PACKS.iter().any(|pack| pack.weak.contains(&text.as_str()));
+                assert!(!confirms(&text) || listed, "{text}");
+            }
+        }
+    }
+}
+
 /// Texts out of the words that matter, in any order and spacing.
 fn mixes() -> impl Strategy<Value = String> {
     let known: Vec<String> = PACKS
         .iter()
-        .flat_map(|pack| [pack.strong, pack.weak, pack.cancel, pack.filler, pack.hold, pack.ack])
-        .flatten()
-        .chain(NEGATIONS.iter())
-        .map(|word| (*word).to_owned())
+        .flat_map(|pack| {
+            let lists = [pack.strong, pack.weak, pack.cancel, pack.asks, pack.hold, pack.ack];
+            lists.concat().into_iter().chain(pack.filler())
+        })
+        .chain(NEGATIONS)
+        .map(str::to_owned)
         .collect();
     let piece = prop_oneof![
         6 => prop::sample::select(known),
