@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use domain::context::WhilePending;
 use domain::event::{Event, Scope};
+use domain::hold::Hold;
 use domain::id::{CommitId, GrantId, MessageId, RunId, SessionId, StreamId};
 use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
+use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
 use domain::session::{Command, Home, Reply, Session};
 use ports::store::{Commit, Entry};
@@ -151,7 +153,6 @@ impl Engine {
         keep: Option<Keep<'_, Said>>,
     ) -> Result<Said, Error> {
         let session = self.session(caller, id).await?;
-        caller.must_have(Scope::Run)?;
         // Whoever speaks is who asks: were it somebody else, they could approve their own request
         // where the rule excludes the requester.
         let creator = session.creator.is_same(&caller.actor);
@@ -160,6 +161,37 @@ impl Engine {
             let why = "only its creator speaks in a session";
             return Err(Refusal::NotEntitled { why: why.into() }.into());
         }
+        self.speak(caller, id, by, saying, keep).await
+    }
+
+    /// Words about a hold that decided nothing, for the agent that asked. People who may answer the hold may say
+    /// them, and are then who asks for what the agent makes of them.
+    pub async fn say_about(
+        &self,
+        caller: &Caller,
+        hold: &Hold,
+        saying: Saying,
+        keep: Option<Keep<'_, Said>>,
+    ) -> Result<Said, Error> {
+        let people = self.people();
+        let person = caller.person.as_ref().filter(|person| hold.admits(person.id(), people));
+        let (Some(id), Some(person)) = (hold.session, person) else {
+            let why = "only people who may answer a hold speak to its agent";
+            return Err(Refusal::NotEntitled { why: why.into() }.into());
+        };
+        let creator = self.session(caller, id).await?.creator.is_same(&caller.actor);
+        self.speak(caller, id, Some(person).filter(|_| !creator), saying, keep).await
+    }
+
+    async fn speak(
+        &self,
+        caller: &Caller,
+        id: SessionId,
+        by: Option<&AuthenticatedPerson>,
+        saying: Saying,
+        keep: Option<Keep<'_, Said>>,
+    ) -> Result<Said, Error> {
+        caller.must_have(Scope::Run)?;
         if saying.texts.iter().all(|text| text.trim().is_empty()) {
             return Err(Refusal::AnswerInvalid {
                 field: "text".into(),

@@ -64,6 +64,9 @@ pub(crate) struct Delivery {
     pub(crate) reasks: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reasked_ms: Option<i64>,
+    /// When an unclear reply that was not asked about again last got a sign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) signed_ms: Option<i64>,
     /// Where it stood before its chat got another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<StoredPosted>,
@@ -161,6 +164,7 @@ impl Delivery {
             bad_codes: 0,
             reasks: 0,
             reasked_ms: None,
+            signed_ms: None,
             left: None,
             copies: Copies::default(),
         }

@@ -192,12 +192,18 @@ impl Switchboard {
         self.reply(heard, "changed", &heard.words().changed(&one.hold.tag)).await
     }
 
-    /// What becomes of a text that decided nothing.
-    pub(crate) async fn keep_text(&self, heard: &Heard<'_>) -> Result<(), Error> {
-        match heard.wire.line.on_ambiguous {
-            OnAmbiguous::ReaskAndQueue => self.talk(heard, Some(WhilePending::Queue)).await,
-            OnAmbiguous::ReaskOnly => Ok(()),
-            OnAmbiguous::ForwardNow => self.talk(heard, Some(WhilePending::Deliver)).await,
+    /// What becomes of a text that decided nothing: it is for the agent that the hold is about, wherever its
+    /// session lives.
+    pub(crate) async fn keep_text(&self, heard: &Heard<'_>, hold: &Hold) -> Result<(), Error> {
+        let while_pending = match heard.wire.line.on_ambiguous {
+            OnAmbiguous::ReaskAndQueue => WhilePending::Queue,
+            OnAmbiguous::ReaskOnly => return Ok(()),
+            OnAmbiguous::ForwardNow => WhilePending::Deliver,
+        };
+        match hold.session {
+            Some(_) => self.talk_about(heard, hold, while_pending).await,
+            // A program asks, and there is no agent to tell.
+            None => self.talk(heard, Some(while_pending)).await,
         }
     }
 
@@ -386,6 +392,7 @@ impl Waiting {
             mentions: wrote.mentions.clone(),
             mentions_others: wrote.mentions_others,
             attachment: wrote.attachment,
+            formatted: wrote.formatted,
         }
     }
 }

@@ -7,6 +7,7 @@ use replies::{Context, Reason, Verdict, parse};
 use crate::Switchboard;
 use crate::delivery::Delivery;
 use crate::hear::{Heard, Waiting};
+use crate::line::OnAmbiguous;
 use crate::shelf::Next;
 
 impl Switchboard {
@@ -16,15 +17,19 @@ impl Switchboard {
         one: &Waiting,
         reason: Reason,
     ) -> Result<(), Error> {
-        let (asks, locked) = self.count(heard, one, reason).await?;
+        let Counted { asks, locked, signs } = self.count(heard, one, reason).await?;
         let (words, tag) = (heard.words(), &one.hold.tag);
         if locked {
             self.reply(heard, "locked", &words.locked(tag)).await?;
         } else if asks {
             let choice = matches!(one.hold.question, Question::Choose { .. });
             self.reply(heard, "reask", &words.reask(tag, reason, choice)).await?;
+        } else if signs {
+            let kept = heard.wire.line.on_ambiguous != OnAmbiguous::ReaskOnly;
+            let kept = kept && one.hold.session.is_some();
+            self.reply(heard, "unclear", &words.unclear(tag, kept)).await?;
         }
-        self.keep_text(heard).await
+        self.keep_text(heard, &one.hold).await
     }
 
     /// Several wait, and the message names none. Clear words are no message for an agent: they wait to be
@@ -38,6 +43,7 @@ impl Switchboard {
         let context = Context {
             mentions: heard.wrote.mentions.clone(),
             mentions_others: heard.wrote.mentions_others,
+            formatted: heard.wrote.formatted,
             ..Context::default()
         };
         let verdict = parse(&heard.wrote.text, &context);
@@ -45,44 +51,59 @@ impl Switchboard {
             Verdict::Ambiguous(reason) if !reason.asks_again() => reason,
             _ => Reason::MultiplePending,
         };
-        if self.count(heard, first, reason).await?.0 {
+        if self.count(heard, first, reason).await?.asks {
             let tags: Vec<&str> = which.iter().map(|one| one.hold.tag.as_str()).collect();
             self.reply(heard, "which", &heard.words().which(&tags)).await?;
         }
         match verdict {
-            Verdict::Ambiguous(_) => self.keep_text(heard).await,
+            Verdict::Ambiguous(_) => self.keep_text(heard, &first.hold).await,
             _ => Ok(()),
         }
     }
 
-    /// Whether it is asked again: not after "wait", not too soon, and not for ever. And whether this was
-    /// one wrong code too many.
+    /// Writes down how often it was asked again: not after "wait", not too soon, and not for ever.
     async fn count(
         &self,
         heard: &Heard<'_>,
         one: &Waiting,
         reason: Reason,
-    ) -> Result<(bool, bool), Error> {
+    ) -> Result<Counted, Error> {
         let (now, limits) = (self.0.clock.now(), &self.0.limits);
-        let (mut asks, mut locked) = (false, false);
+        let mut counted = Counted::default();
         let change = |delivery: &mut Delivery, due_at| {
-            (asks, locked) = (false, false);
+            counted = Counted::default();
             let mut changed = false;
             if reason == Reason::BadCode {
                 delivery.bad_codes += 1;
-                locked = delivery.bad_codes >= limits.bad_codes;
+                counted.locked = delivery.bad_codes >= limits.bad_codes;
                 changed = true;
             }
-            let since = delivery.reasked_ms.map(|at| now.as_ms().saturating_sub(at));
-            let soon = since.is_some_and(|ms| ms < limits.reask_every_ms as i64);
+            let is_soon = |at: Option<i64>| {
+                let since = at.map(|at| now.as_ms().saturating_sub(at));
+                since.is_some_and(|ms| ms < limits.reask_every_ms as i64)
+            };
+            let soon = is_soon(delivery.reasked_ms);
             if reason.asks_again() && !soon && delivery.reasks < limits.reasks {
                 delivery.reasks += 1;
                 delivery.reasked_ms = Some(now.as_ms());
-                (asks, changed) = (true, true);
+                (counted.asks, changed) = (true, true);
+            } else if reason.asks_again() && !is_soon(delivery.signed_ms) {
+                delivery.signed_ms = Some(now.as_ms());
+                (counted.signs, changed) = (true, true);
             }
             changed.then(|| Next { due_at, forget_at: None, beside: Vec::new() })
         };
         self.update(heard.wire, &format!("d/{}", one.key), change).await?;
-        Ok((asks, locked))
+        Ok(counted)
     }
+}
+
+/// What follows from one more unclear reply.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    asks: bool,
+    /// This was one wrong code too many.
+    locked: bool,
+    /// The question is not put again, and the sender still sees that the reply arrived.
+    signs: bool,
 }

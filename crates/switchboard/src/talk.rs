@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::context::WhilePending;
 use domain::digest::Digest;
+use domain::hold::Hold;
 use domain::id::SessionId;
 use domain::session::Home;
 use engine::{Error, Keep, NewSession, Said, Saying};
@@ -45,16 +46,34 @@ impl Switchboard {
                 self.0.engine.open_session(&creator, new, None).await?.id
             }
         };
-        let render = |_: &Said| (200, Vec::new());
-        // The same event again says nothing again, whatever becomes of us after this.
-        let keep = Keep {
-            caller: format!("channel:{}", wire.name),
-            key: wrote.event.clone(),
-            request: Digest::of(wrote.text.as_bytes()),
-            render: &render,
-        };
         let saying = Saying { texts: vec![text], while_pending };
-        match self.0.engine.say(&heard.caller, session, saying, Some(keep)).await {
+        let said = self.0.engine.say(&heard.caller, session, saying, Some(heard.keep())).await;
+        self.told_the_agent(heard, said).await
+    }
+
+    /// Words that decided nothing, for the agent whose hold they are about.
+    pub(crate) async fn talk_about(
+        &self,
+        heard: &Heard<'_>,
+        hold: &Hold,
+        while_pending: WhilePending,
+    ) -> Result<(), Error> {
+        let text = spoken(&heard.wrote.text, &heard.wrote.mentions, &heard.codes);
+        if text.is_empty() {
+            return Ok(());
+        }
+        let saying = Saying { texts: vec![text], while_pending: Some(while_pending) };
+        let keep = Some(heard.keep());
+        let said = self.0.engine.say_about(&heard.caller, hold, saying, keep).await;
+        self.told_the_agent(heard, said).await
+    }
+
+    async fn told_the_agent(
+        &self,
+        heard: &Heard<'_>,
+        said: Result<Said, Error>,
+    ) -> Result<(), Error> {
+        match said {
             Ok(_) | Err(Error::Replayed(_) | Error::KeyReused) => Ok(()),
             Err(Error::Refused(refusal)) => {
                 self.reply(heard, "refused", &heard.words().refused(&refusal.to_string())).await
@@ -83,6 +102,18 @@ impl Switchboard {
         let place = Some(place.to_owned());
         let rows = self.0.engine.sessions_at(&onlooker(), door, place, None, 1).await?;
         Ok(rows.first().map(|row| row.id))
+    }
+}
+
+impl Heard<'_> {
+    /// The same event again says nothing again, whatever becomes of us after this.
+    fn keep(&self) -> Keep<'static, Said> {
+        Keep {
+            caller: format!("channel:{}", self.wire.name),
+            key: self.wrote.event.clone(),
+            request: Digest::of(self.wrote.text.as_bytes()),
+            render: &|_| (200, Vec::new()),
+        }
     }
 }
 

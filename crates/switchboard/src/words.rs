@@ -116,6 +116,20 @@ impl Words {
         )
     }
 
+    /// A sign that an unclear reply arrived, where the question is not put again.
+    pub(crate) fn unclear(self, tag: &str, kept: bool) -> String {
+        match kept {
+            true => self.either(
+                format!("#{tag} still waits: that decided nothing. The agent gets your words."),
+                format!("#{tag} 仍在等待：这条回复没有作出决定，已转给智能体。"),
+            ),
+            false => self.either(
+                format!("#{tag} still waits: that decided nothing."),
+                format!("#{tag} 仍在等待：这条回复没有作出决定。"),
+            ),
+        }
+    }
+
     pub(crate) fn which(self, tags: &[&str]) -> String {
         let tags: Vec<String> = tags.iter().map(|tag| format!("#{tag}")).collect();
         let tags = tags.join(", ");

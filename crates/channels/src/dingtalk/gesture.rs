@@ -50,6 +50,8 @@ pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<Wrote> {
         from_a_person: true,
         edited: false,
         forwarded: data["msgtype"] == "chatRecord",
+        // The platform tells nothing of the form of words.
+        formatted: false,
         at: Timestamp::from_ms(written(data)?),
     })
 }

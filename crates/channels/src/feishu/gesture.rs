@@ -126,6 +126,7 @@ pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Wrot
         chat,
         direct: message["chat_type"] == "p2p",
         attachment: said.is_none(),
+        formatted: said.as_ref().is_some_and(|said| said.formatted),
         text: said.map(|said| said.text).unwrap_or_default(),
         mentions_us: !mentions.is_empty(),
         mentions,
@@ -142,6 +143,8 @@ pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Wrot
 struct Words {
     text: String,
     named: Vec<String>,
+    /// A piece is struck out or set as code.
+    formatted: bool,
 }
 
 /// `None` if it is something else than words.
@@ -150,7 +153,7 @@ fn said(kind: &str, content: &str) -> Option<Words> {
     match kind {
         "text" => {
             let text = content["text"].as_str()?.to_owned();
-            Some(Words { text, named: Vec::new() })
+            Some(Words { text, named: Vec::new(), formatted: false })
         }
         "post" => post(&content),
         _ => None,
@@ -166,11 +169,14 @@ fn post(content: &Value) -> Option<Words> {
     };
     let title = inner["title"].as_str().filter(|title| !title.is_empty());
     let mut lines: Vec<String> = title.map(str::to_owned).into_iter().collect();
-    let mut named = Vec::new();
+    let (mut named, mut formatted) = (Vec::new(), false);
     for paragraph in inner["content"].as_array()? {
         let mut line = String::new();
         for piece in paragraph.as_array()? {
             let text = |key: &str| piece[key].as_str();
+            let mut styles = piece["style"].as_array().into_iter().flatten();
+            formatted |=
+                text("tag") == Some("code_block") || styles.any(|style| style == "lineThrough");
             match text("tag")? {
                 "text" | "md" | "code_block" => line.push_str(text("text")?),
                 "a" => {
@@ -192,7 +198,7 @@ fn post(content: &Value) -> Option<Words> {
         }
         lines.push(line);
     }
-    Some(Words { text: lines.join("\n"), named })
+    Some(Words { text: lines.join("\n"), named, formatted })
 }
 
 #[cfg(test)]

@@ -121,6 +121,18 @@ fn a_message_is_read_with_its_mentions() {
 }
 
 #[test]
+fn i48_a_piece_of_a_post_that_is_struck_out_or_code_is_seen() {
+    let post = |piece: Value| {
+        let content = json!({"content": [[piece]]}).to_string();
+        read(json!({"message_type": "post", "content": content, "mentions": []}))
+    };
+    let text = |style: Value| post(json!({"tag": "text", "text": "确认", "style": style}));
+    assert!(!text(json!([])).formatted && !text(json!(["bold"])).formatted);
+    assert!(text(json!(["bold", "lineThrough"])).formatted);
+    assert!(post(json!({"tag": "code_block", "text": "确认"})).formatted);
+}
+
+#[test]
 fn edits_attachments_and_forwards_are_told_apart() {
     assert!(read(json!({"update_time": "1700000000001"})).edited);
     let picture = read(json!({"message_type": "image", "content": r#"{"image_key":"x"}"#}));

@@ -59,10 +59,27 @@ pub(super) fn wrote(callback: &Value, me: &Me) -> Option<Wrote> {
         edited: !event["edited"].is_null(),
         forwarded: list("attachments").iter().any(shared),
         attachment: subtype == Some("file_share") || !list("files").is_empty(),
+        formatted: is_formatted(&event["blocks"]),
         at: moment(&ts)?,
         message: ts,
         chat,
     })
+}
+
+/// Whether a part is struck out, quoted or set as code. The text says it too, in marks that people also type.
+fn is_formatted(blocks: &Value) -> bool {
+    let quoted =
+        matches!(blocks["type"].as_str(), Some("rich_text_quote" | "rich_text_preformatted"));
+    let style = &blocks["style"];
+    let inner: Box<dyn Iterator<Item = &Value>> = match blocks {
+        Value::Array(blocks) => Box::new(blocks.iter()),
+        Value::Object(block) => Box::new(block.get("elements").into_iter()),
+        _ => Box::new(std::iter::empty()),
+    };
+    quoted
+        || style["strike"] == true
+        || style["code"] == true
+        || inner.into_iter().any(is_formatted)
 }
 
 /// `1531420618.000200`: seconds, and a number that orders within one.
@@ -140,6 +157,26 @@ mod tests {
         assert!(read(json!({"subtype": "file_share", "files": [{}]})).unwrap().attachment);
         let guest = read(json!({"user_team": "T9"})).unwrap();
         assert_eq!(guest.operator.unwrap().identity, "T9:U7", "of another workspace");
+    }
+
+    #[test]
+    fn i48_a_part_that_is_struck_out_quoted_or_code_is_seen() {
+        let blocks =
+            |section: Value| json!({"blocks": [{"type": "rich_text", "elements": [section]}]});
+        let text = |style: Value| {
+            let piece = json!({"type": "text", "text": "yes", "style": style});
+            blocks(json!({"type": "rich_text_section", "elements": [piece]}))
+        };
+        assert!(!read(text(json!({"bold": true}))).unwrap().formatted);
+        assert!(!read(json!({})).unwrap().formatted);
+        assert!(read(text(json!({"strike": true}))).unwrap().formatted);
+        assert!(read(text(json!({"code": true}))).unwrap().formatted);
+        for kind in ["rich_text_quote", "rich_text_preformatted"] {
+            assert!(
+                read(blocks(json!({"type": kind, "elements": []}))).unwrap().formatted,
+                "{kind}"
+            );
+        }
     }
 
     #[test]

@@ -132,8 +132,18 @@ fn wrote(update: &Value, message: &Value, me: &Me) -> Option<Update> {
         edited: !message["edit_date"].is_null(),
         forwarded: !message["forward_origin"].is_null(),
         attachment,
+        formatted: is_formatted(entities),
         at: Timestamp::from_ms(message["date"].as_i64()?.checked_mul(1000)?),
     })))
+}
+
+/// Whether a part is struck out, hidden, quoted or set as code.
+fn is_formatted(entities: &Value) -> bool {
+    const KINDS: [&str; 6] =
+        ["strikethrough", "spoiler", "code", "pre", "blockquote", "expandable_blockquote"];
+    let mut kinds =
+        entities.as_array().into_iter().flatten().filter_map(|one| one["type"].as_str());
+    kinds.any(|kind| KINDS.contains(&kind))
 }
 
 const ATTACHMENTS: [&str; 14] = [
@@ -218,6 +228,17 @@ mod tests {
         let mention = json!({"text": "@holdbot yes", "entities": [{"type": "mention", "offset": 0, "length": 8}]});
         let mention = written(mention);
         assert!(mention.mentions_us && mention.mentions == ["@holdbot"]);
+    }
+
+    #[test]
+    fn i48_a_part_that_is_struck_out_hidden_quoted_or_code_is_seen() {
+        let with = |kind: &str| json!({"entities": [{"type": kind, "offset": 0, "length": 3}]});
+        for kind in
+            ["strikethrough", "spoiler", "code", "pre", "blockquote", "expandable_blockquote"]
+        {
+            assert!(written(with(kind)).formatted, "{kind}");
+        }
+        assert!(!written(with("bold")).formatted && !written(json!({})).formatted);
     }
 
     #[test]

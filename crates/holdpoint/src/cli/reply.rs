@@ -106,6 +106,7 @@ struct Asks {
     reserved: Vec<String>,
     mentions: Vec<String>,
     attachment: bool,
+    formatted: bool,
 }
 
 impl Default for Asks {
@@ -120,6 +121,7 @@ impl Default for Asks {
             reserved: Vec::new(),
             mentions: Vec::new(),
             attachment: false,
+            formatted: false,
         }
     }
 }
@@ -140,6 +142,7 @@ impl Asks {
             // Whom the text itself names is read from it; there is no platform here that knows more.
             mentions_others: false,
             attachment: self.attachment,
+            formatted: self.formatted,
         })
     }
 }

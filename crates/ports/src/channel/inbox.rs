@@ -88,6 +88,8 @@ pub struct Wrote {
     pub edited: bool,
     pub forwarded: bool,
     pub attachment: bool,
+    /// Some of it is struck out, quoted, hidden or set as code, so it decides nothing.
+    pub formatted: bool,
     /// When it was written, by the platform's clock.
     pub at: Timestamp,
 }

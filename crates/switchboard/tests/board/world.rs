@@ -354,6 +354,7 @@ impl World {
             edited: false,
             forwarded: false,
             attachment: false,
+            formatted: false,
             at: self.clock.now(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use engine::{NewSession, Saying};
 use ports::channel::{Inbox as _, Said, Told};
 use serde_json::json;
 use switchboard::OnAmbiguous;
@@ -33,14 +34,72 @@ async fn i13_a_question_is_no_answer_and_is_not_lost() {
     assert!(asked.text.contains(&card.tag) && asked.text.contains("it is a question"), "{asked:?}");
     assert!(world.hold(card.hold).await.is_pending());
     assert!(!world.model_heard().contains("why do you"), "not before the decision");
-    // Not nagged: a second one so soon is only kept.
+    // Not nagged: a second one so soon gets a sign and is kept, a third is only kept.
     world.write("bob", "and which rows?").await;
+    let sign = world.chat.text("decided nothing").await;
+    assert!(sign.text.contains(&card.tag) && sign.text.contains("agent gets"), "{sign:?}");
+    world.write("bob", "all of them?").await;
     world.write("bob", "confirm").await;
     world.chat.card("approved+succeeded").await;
     world.chat.text("nothing more").await;
     assert!(world.model_heard().contains("why do you want that?"));
     assert!(world.model_heard().contains("and which rows?"));
-    assert_eq!(world.chat.texts().iter().filter(|text| text.contains("still waits")).count(), 1);
+    assert!(world.model_heard().contains("all of them?"));
+    let said = |what: &str| world.chat.texts().iter().filter(|text| text.contains(what)).count();
+    assert_eq!((said("Please reply"), said("decided nothing")), (1, 1));
+}
+
+/// The session lives on the page; its hold is asked about in people's own chats.
+#[tokio::test]
+async fn i55_unclear_words_reach_the_agent_of_the_hold_and_no_other() {
+    let world = World::memory().await;
+    let new = NewSession { agent: "ops".into(), title: None, metadata: json!({}), home: None };
+    let session = world.engine.open_session(&world.root, new, None).await.unwrap().id;
+    world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
+    world.model.will("Finished.", &[]);
+    let saying = Saying { texts: vec!["wipe it".into()], while_pending: None };
+    world.engine.say(&world.root, session, saying, None).await.unwrap();
+    let card = world.chat.card("pending").await;
+    // One of those who are asked, in a chat of their own.
+    let who = card.posted.chat.strip_prefix("D-U-").expect("a direct chat").to_owned();
+    let mut wrote = world.wrote(&who, "only the old ones, thanks for asking");
+    (wrote.chat, wrote.direct) = (card.posted.chat.clone(), true);
+    world.board.wrote("slack", wrote).await.unwrap();
+    world.chat.text("still waits").await;
+    let kept = world.engine.session(&world.root, session).await.unwrap();
+    let last = kept.queue.back().expect("kept for the agent").message.clone();
+    assert!(last.text().contains("only the old ones"), "{last:?}");
+    assert_eq!(
+        last.by.as_ref().map(|by| by.as_str()),
+        Some(who.as_str()),
+        "in the name of who wrote it"
+    );
+    let chats = world.engine.sessions_at(&world.root, "slack", None, None, 10).await.unwrap();
+    assert!(chats.is_empty(), "no conversation of its own begins");
+}
+
+/// What the platform shows struck out or quoted is no answer, whatever its letters are.
+#[tokio::test]
+async fn i48_formatted_words_decide_nothing() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    let mut wrote = world.wrote("bob", "yes");
+    wrote.formatted = true;
+    world.board.wrote("slack", wrote).await.unwrap();
+    world.chat.text("struck out").await;
+    assert!(world.hold(card.hold).await.is_pending());
+}
+
+/// The requester asks the others; under a quorum that was a vote once.
+#[tokio::test]
+async fn i48_a_request_is_no_vote() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    for text in ["please approve", "请批准", "谢谢确认", "bitte genehmigen"] {
+        world.write("bob", text).await;
+    }
+    let hold = world.hold(card.hold).await;
+    assert!(hold.is_pending() && hold.votes.is_empty(), "{:?}", hold.votes);
 }
 
 #[tokio::test]

@@ -46,12 +46,15 @@ fn context(flags: u8) -> (Context, bool) {
         mentions: if is(5) { vec!["@_user_1".into()] } else { Vec::new() },
         mentions_others: false,
         attachment: is(6),
+        formatted: is(7),
     };
     (context, is(2))
 }
 
 static YES: LazyLock<(HashSet<String>, HashSet<char>)> = LazyLock::new(|| {
-    let phrases = PACKS.iter().flat_map(|pack| [pack.strong, pack.weak, pack.filler]).flatten();
+    let phrases = PACKS
+        .iter()
+        .flat_map(|pack| [pack.strong, pack.weak].concat().into_iter().chain(pack.filler()));
     let phrases: Vec<String> = phrases.map(|phrase| fold(phrase)).collect();
     let words = phrases.iter().flat_map(|phrase| words(phrase)).map(str::to_owned).collect();
     (words, phrases.iter().flat_map(|phrase| phrase.chars()).collect())
@@ -64,6 +67,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Judged without the parser: by single words, and by single characters where there are no blanks.
 fn is_made_of_yes(text: &str, context: &Context, with_code: bool) {
     assert!(!context.attachment, "an attachment confirms nothing");
+    assert!(!context.formatted, "formatted words confirm nothing");
+    assert!(!text.contains(['"', '“', '「', '~', '|', '\u{336}', '🤔', '✗']), "{text:?} confirms");
     assert!(matches!(context.asked, Asked::Confirm { .. }), "a choice is not confirmed");
     assert!(!text.contains(['?', '？', '吗', '呢', '\u{202e}']), "{text:?} confirms");
     let text = text.replace("@_user_1", " ");

@@ -199,6 +199,7 @@ fn wrote(chat: usize) -> Wrote {
         edited: false,
         forwarded: false,
         attachment: false,
+        formatted: false,
         at: now(),
     }
 }
