@@ -6,6 +6,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use audit::Signer;
 
@@ -110,7 +111,7 @@ impl Directory {
         };
         let lock_path = path.join("lock");
         let lock = private(&lock_path)?;
-        match lock.try_lock() {
+        match lock_patiently(&lock) {
             Ok(()) => {
                 let directory = Directory { path: path.to_owned(), _lock: lock };
                 // SQLite gives its other files the mode of this one.
@@ -164,6 +165,21 @@ impl Directory {
     }
 }
 
+/// A lock outlives its killed holder for a moment: a child that was being started shares it until it has
+/// become another program. Whoever waits longer waits for a server that lives.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+fn lock_patiently(lock: &File) -> Result<(), TryLockError> {
+    for _ in 1..LOCK_TRIES {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            tried => return tried,
+        }
+    }
+    lock.try_lock()
+}
+
 /// Makes the directory, and its name safe: whatever is synced in it is lost with its name.
 fn make(path: &Path) -> io::Result<()> {
     let missing = path.ancestors().take_while(|above| !above.as_os_str().is_empty());
@@ -212,6 +228,35 @@ mod tests {
         let directory = Directory::lock(&path).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&directory.database())), (0o700, 0o600));
+    }
+
+    /// A server that was killed holds its lock for a moment longer, and the next one is started at once.
+    #[test]
+    fn a_lock_that_is_about_to_be_free_is_waited_for() {
+        let data = tempfile::tempdir().unwrap();
+        let held = Directory::lock(data.path()).unwrap();
+        let (begin, began) = std::sync::mpsc::channel();
+        let ending = std::thread::spawn(move || {
+            began.recv().unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+            drop(held);
+        });
+        begin.send(()).unwrap();
+        Directory::lock(data.path()).expect("it is free soon");
+        ending.join().unwrap();
+    }
+
+    #[test]
+    fn a_child_process_does_not_keep_the_lock() {
+        let data = tempfile::tempdir().unwrap();
+        let held = Directory::lock(data.path()).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        drop(held);
+        let lock = File::open(data.path().join("lock")).unwrap();
+        let free = lock.try_lock();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        free.expect("the child has it");
     }
 
     #[test]
