@@ -112,9 +112,18 @@ impl Draft {
         let result = match outcome {
             Outcome::Unknown { evidence } => {
                 self.in_doubt(id, &call, evidence, context);
+                let is_stopping = self.next.run.as_ref().is_some_and(|run| run.stopping.is_some());
                 if two_phase {
                     // This pattern promises that every call is answered at once.
                     self.push(Event::CallSettled { call: id, result: unknown() }, context);
+                } else if is_stopping {
+                    // A cancelled run ends and waits for nobody. The question stays open: somebody should
+                    // find out.
+                    let result = ToolResult::error(
+                        "Outcome unknown: the run was cancelled while the call was running. A person was \
+                         asked what became of it.",
+                    );
+                    self.push(Event::CallSettled { call: id, result }, context);
                 }
                 return;
             }
@@ -202,6 +211,8 @@ impl Draft {
         }
         match self.in_doubt_by(settle.id) {
             Some(id) => self.push(Event::CallSettled { call: id, result }, context),
+            // Its run was cancelled. Whoever did that wants no other to start for this.
+            None if call.confirm == Confirm::Held => {}
             None => self.tell_model(
                 format!(
                     "What became of {} ({}) is known now: {}",
@@ -227,6 +238,10 @@ impl Draft {
             let result = ToolResult::error("Unknown; a person had the call proposed again.");
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(Event::HoldUpdated { hold: original, change }, context);
+        }
+        if waiting.is_none() && call.confirm == Confirm::Held {
+            // Its run was cancelled, and nobody waits for the call any more.
+            return;
         }
         let renewed = match self.next.renewed(waiting.unwrap_or(call.id), call, context) {
             Ok(Some(renewed)) => Ok(renewed),

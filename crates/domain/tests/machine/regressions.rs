@@ -375,3 +375,24 @@ fn an_empty_answer_in_a_tools_place_is_none() {
     let empty = w.answer_as("ana", 0, Answer::Respond { content: "  ".into() });
     assert!(matches!(empty, Err(Refusal::AnswerInvalid { field, .. }) if field == "content"));
 }
+
+#[test]
+fn i51_a_cancelled_run_ends_and_what_became_of_its_call_is_still_asked() {
+    let mut w = World::new();
+    w.say("x").think("", &[("wipe", json!({}))]);
+    w.approve("ana", 0);
+    let call = *w.session.calls.keys().next().unwrap();
+    let (run, by) = (w.session.run.as_ref().unwrap().id, Actor::Person(PersonId::new("ana")));
+    w.tell(&Command::CancelRun { run, by, reason: None }).unwrap();
+    assert_ne!(w.status(), "cancelled", "it still runs");
+    let outcome = domain::outcome::Outcome::Unknown { evidence: "may still run".into() };
+    w.report(call, outcome).unwrap();
+    assert_eq!(w.status(), "cancelled");
+    let settle = w.hold(1);
+    assert_eq!((settle.question.kind(), settle.state.name()), ("settle", "pending"));
+    let messages = w.session.transcript.len();
+    w.answer_as("ana", 1, Answer::Settle { how: Settlement::Retry, content: None }).unwrap();
+    assert_eq!(w.status(), "cancelled", "nothing is begun for that");
+    assert_eq!(w.session.transcript.len(), messages);
+    assert!(w.session.open_holds().next().is_none());
+}

@@ -232,6 +232,9 @@ impl Reference {
             _ if self.holds[hold].state == "approved" => {
                 self.calls[call].state = State::Cleared(By::People(hold), now);
             }
+            // Its run was cancelled and has ended: the answer is on record, and changes nothing.
+            Said::Succeeded | Said::Failed | Said::Retry
+                if self.calls[call].state != State::InDoubt(hold) => {}
             Said::Succeeded => self.calls[call].state = State::Settled("output"),
             Said::Failed => self.calls[call].state = State::Settled("error"),
             Said::Retry => self.ask_again(call),
@@ -347,6 +350,10 @@ impl Reference {
             ("unknown", _) => State::InDoubt(self.open(call, Circle::RequesterAndAdmins, 1, true)),
             (how, _) => State::Settled(how),
         };
+        // A cancelled run ends; what became of the call is still asked.
+        if self.stopping && matches!(self.calls[call].state, State::InDoubt(_)) {
+            self.calls[call].state = State::Settled("error");
+        }
     }
 
     /// The last look, and the start if nothing stands against it.
