@@ -17,6 +17,8 @@ pub(crate) struct AtWork(Mutex<IdMap<Work, CancellationToken>>);
 pub(crate) enum Work {
     Think(SessionId),
     Execute(CallId, u32),
+    /// Finds out what became of a call whose executor is gone.
+    Recover(CallId),
     /// Changed tools look at calls that are to be asked about again.
     Renew(SessionId),
 }
@@ -78,8 +80,12 @@ impl Engine {
                 }
                 // A call may wait for a thaw, or for its tool to look at it again.
                 Owed::Wake if !is_closing => self.start_renewing(session),
+                // Its executor is gone, and what became of it is being found out.
+                Owed::Stop { call, .. } => {
+                    self.0.at_work.stop(Work::Recover(call));
+                }
                 // Another node's work, or the next start's.
-                Owed::Execute { .. } | Owed::Stop { .. } | Owed::Wake => {}
+                Owed::Execute { .. } | Owed::Wake => {}
             }
         }
         if !thinks {

@@ -137,7 +137,8 @@ impl Engine {
             for (session, _) in owing {
                 // What is remembered may be older than the row that says what is owed.
                 self.fresh_session(session).await?;
-                // Also calls of a node that died, which could not start again while it was frozen.
+                // Also calls of a node that died, which could not start again while it was frozen. Nobody
+                // waits for what hosts find out about them.
                 self.recover_session(session).await?;
             }
         }

@@ -6,6 +6,7 @@
 //! of nodes may do the same over one store.
 
 mod accounts;
+mod announce;
 mod answer;
 mod api_keys;
 mod asker;
@@ -122,12 +123,14 @@ pub(crate) struct Inner {
     pub(crate) at_work: dispatch::AtWork,
     pub(crate) thinking: Semaphore,
     pub(crate) executing: Semaphore,
+    pub(crate) recovering: recover::Recovering,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: closing::Closing,
 }
 
 impl Engine {
-    /// Takes up what earlier processes left, then works until [`Engine::close`].
+    /// Works until [`Engine::close`]. What earlier processes left is taken up meanwhile: see
+    /// [`Engine::recovered`].
     pub async fn start(setup: Setup) -> Result<Engine, Error> {
         Engine::start_with(setup, Vec::new()).await
     }
@@ -162,12 +165,13 @@ impl Engine {
             at_work: dispatch::AtWork::default(),
             thinking,
             executing,
+            recovering: recover::Recovering::default(),
             tasks: TaskTracker::new(),
             closing: closing::Closing::default(),
         }));
         engine.load_house().await?;
         engine.note_policy().await?;
-        engine.recover().await?;
+        engine.start_recovery().await?;
         engine.start_timers();
         engine.start_deliveries();
         engine.start_forgetting();

@@ -41,6 +41,17 @@ impl Default for Limits {
     }
 }
 
+/// Looks for traces of interrupted calls at once. Many, because most of them only wait.
+pub(crate) const LOOKS_AT_ONCE: usize = 64;
+/// How long one look may take: longer than a database server takes to come back. After that its call is
+/// in doubt.
+pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(5 * 60);
+/// How long a look may go on when its run was cancelled.
+pub(crate) const LOOK_AFTER_CANCEL: Duration = Duration::from_secs(5);
+/// Attempts at one call that ended with the server. A call that ends it would do so for ever.
+pub(crate) const CRASHED_ATTEMPTS_MAX: u32 = 3;
+/// How long hosts may take to write down that a call has not begun. Without that a crash leaves it in doubt.
+pub(crate) const ANNOUNCE_WITHIN: Duration = Duration::from_secs(2);
 /// How long a reply is kept under its idempotency key: the contract's day.
 pub const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// How long it stays on disk. Not a day: whoever sets the clock of a machine forward by one would make

@@ -1,72 +1,183 @@
 //! What an earlier process left. A call whose start is on disk and whose result is not is never
 //! simply run again: it is looked at, and in doubt a person is asked.
+//!
+//! Nothing waits for this but the calls themselves: the server listens meanwhile, each call is looked at by
+//! a task of its own, and a look that does not end leaves its call in doubt. Until it has ended the call
+//! stays `Running` on a node that is gone: nobody starts it, its run cannot end, and an answer to another
+//! hold of the session changes nothing about it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use domain::call::Call;
 use domain::id::{CallId, SessionId};
-use domain::outcome::Outcome;
+use domain::outcome::{Outcome, Output};
 use domain::person::Actor;
 use domain::scrub::Scrubber;
-use domain::session::{CallState, Command, Recovered};
+use domain::session::{CallState, Command, Recovered, Session};
 use domain::tool::Effects;
+use futures_util::FutureExt as _;
 use ports::tool_host::Recovery;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
+use crate::dispatch::Work;
+use crate::limits::{CRASHED_ATTEMPTS_MAX, LOOK_AFTER_CANCEL, LOOK_WITHIN, LOOKS_AT_ONCE};
 use crate::secrets::{scrubbed, scrubber};
 use crate::{Engine, Error};
 
+/// Recovery that is still to be done.
+pub(crate) struct Recovering {
+    left: AtomicUsize,
+    over: Notify,
+    looks: tokio::sync::Semaphore,
+}
+
+impl Default for Recovering {
+    fn default() -> Recovering {
+        let looks = tokio::sync::Semaphore::new(LOOKS_AT_ONCE);
+        Recovering { left: AtomicUsize::new(0), over: Notify::new(), looks }
+    }
+}
+
+/// One piece of it, until it is dropped.
+struct RecoveryPart(Engine);
+
+impl RecoveryPart {
+    fn of(engine: &Engine) -> RecoveryPart {
+        engine.0.recovering.left.fetch_add(1, Ordering::AcqRel);
+        RecoveryPart(engine.clone())
+    }
+}
+
+impl Drop for RecoveryPart {
+    fn drop(&mut self) {
+        let recovering = &self.0.0.recovering;
+        if recovering.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            recovering.over.notify_waiters();
+        }
+    }
+}
+
+/// A call whose executor is gone.
+struct Orphan {
+    id: CallId,
+    attempt: u32,
+    call: Arc<Call>,
+    /// Its run was cancelled already.
+    is_stopping: bool,
+}
+
 impl Engine {
-    pub(crate) async fn recover(&self) -> Result<(), Error> {
+    /// Finds what earlier processes left, and has it taken up in the background.
+    pub(crate) async fn start_recovery(&self) -> Result<(), Error> {
         ports::failpoint!("recover.before");
-        let mut after = None;
+        let (mut found, mut after) = (Vec::new(), None);
         loop {
             let owing = self.0.store.owing(after, 500).await?;
-            let Some((last, _)) = owing.last() else { return Ok(()) };
+            let Some((last, _)) = owing.last() else { break };
             after = Some(*last);
             for (session, owner) in owing {
                 if owner == self.0.node
                     || self.0.store.is_gone(owner).await?
                     || self.has_orphans(session).await?
                 {
-                    self.recover_session(session).await?;
+                    found.push((session, RecoveryPart::of(self)));
                 }
             }
         }
+        let engine = self.clone();
+        self.spawn(async move {
+            for (session, part) in found {
+                if engine.0.closing.has_begun() {
+                    return;
+                }
+                if let Err(error) = engine.recover_session(session).await {
+                    engine.recover_later(session, error, part);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// How many sessions and calls of earlier processes have not been taken up yet.
+    pub fn recovering(&self) -> usize {
+        self.0.recovering.left.load(Ordering::Acquire)
+    }
+
+    /// Returns when nothing is left to recover.
+    pub async fn recovered(&self) {
+        loop {
+            let over = self.0.recovering.over.notified();
+            tokio::pin!(over);
+            // Listening before looking: what ends in between is heard.
+            over.as_mut().enable();
+            if self.recovering() == 0 {
+                return;
+            }
+            over.await;
+        }
+    }
+
+    /// A session that the store could not tell about holds up no other.
+    fn recover_later(&self, session: SessionId, error: Error, part: RecoveryPart) {
+        if let Error::Refused(_) = error {
+            return;
+        }
+        tracing::error!(%session, %error, "a session could not be recovered; trying again");
+        let engine = self.clone();
+        self.spawn(async move {
+            let mut pause = Duration::from_millis(100);
+            while !engine.0.closing.has_begun() {
+                engine.0.clock.sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(5));
+                match engine.recover_session(session).await {
+                    Ok(()) | Err(Error::Refused(_)) => break,
+                    Err(_) => {}
+                }
+            }
+            drop(part);
+        });
     }
 
     /// Whoever wrote to a session last is its owner, and need not be whoever runs its calls: a node
     /// that takes a message does not finish what another was doing when it died.
     async fn has_orphans(&self, id: SessionId) -> Result<bool, Error> {
         let session = self.load_session(id).await?;
-        for (_, record) in session.turn_calls() {
-            if let CallState::Running { node, .. } = record.state
-                && node != self.0.node
-                && self.0.store.is_gone(node).await?
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(!self.orphans(&session).await?.is_empty())
     }
 
+    async fn orphans(&self, session: &Session) -> Result<Vec<Orphan>, Error> {
+        let is_stopping = session.run.as_ref().is_some_and(|run| run.stopping.is_some());
+        let mut orphans = Vec::new();
+        for (id, record) in session.calls.iter() {
+            if let (CallState::Running { attempt, node, .. }, Some(call)) =
+                (&record.state, &record.call)
+                && *node != self.0.node
+                && self.0.store.is_gone(*node).await?
+            {
+                let (attempt, call) = (*attempt, call.clone());
+                orphans.push(Orphan { id: *id, attempt, call, is_stopping });
+            }
+        }
+        Ok(orphans)
+    }
+
+    /// Lets a session go on, and has its orphaned calls looked at. Waits for no look.
     pub(crate) async fn recover_session(&self, id: SessionId) -> Result<(), Error> {
         ports::failpoint!("recover.session");
         let session = self.load_session(id).await?;
-        for (call, record) in session.calls.iter() {
-            let (CallState::Running { attempt, node, .. }, Some(stored)) =
-                (&record.state, &record.call)
-            else {
-                continue;
-            };
-            if *node == self.0.node || !self.0.store.is_gone(*node).await? {
-                continue;
-            }
-            self.withdraw_questions(*call, *attempt).await;
-            let known = self.secrets_of(&session).await?;
-            let found = self.look_for(stored, *attempt).await;
-            let found = clean(found, &scrubber(Some(stored), &known));
-            ports::failpoint!("recover.looked");
-            tracing::info!(session = %id, call = %call, found = found.name(), "a call was interrupted");
-            self.recovered(id, *call, *attempt, found).await?;
-            ports::failpoint!("recover.wrote");
+        for orphan in self.orphans(&session).await? {
+            // Both the start and a thaw may come by.
+            let Some(stop) = self.0.at_work.take(Work::Recover(orphan.id)) else { continue };
+            let (engine, session, part) = (self.clone(), session.clone(), RecoveryPart::of(self));
+            self.spawn(async move {
+                engine.recover_call(&session, &orphan, stop).await;
+                engine.0.at_work.done(Work::Recover(orphan.id));
+                drop(part);
+            });
         }
         // Whatever else waited, a turn to be thought or a call to be started, goes on.
         let submitted = self.submit(id, &Actor::Runtime, &Command::Wake, None).await?;
@@ -75,13 +186,72 @@ impl Engine {
         Ok(())
     }
 
+    /// Finds out what became of a call, and writes it down. A stop of the engine leaves it as it is: the
+    /// next start finds it again.
+    async fn recover_call(&self, session: &Session, orphan: &Orphan, stop: CancellationToken) {
+        let Orphan { id, attempt, call, .. } = orphan;
+        self.withdraw_questions(*id, *attempt).await;
+        let mut pause = Duration::from_millis(100);
+        let known = loop {
+            match self.secrets_of(session).await {
+                Ok(known) => break known,
+                Err(_) if self.0.closing.has_begun() => return,
+                Err(error) => {
+                    tracing::error!(call = %id, %error, "a call could not be recovered; trying again");
+                }
+            }
+            self.0.clock.sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(5));
+        };
+        let Some(found) = self.look_bounded(orphan, &stop).await else { return };
+        let found = clean(found, &scrubber(Some(call), &known));
+        ports::failpoint!("recover.looked");
+        tracing::info!(session = %session.id, call = %id, found = found.name(), "a call was interrupted");
+        let command = Command::Recover { call: *id, attempt: *attempt, found };
+        self.report(session.id, &command).await;
+        ports::failpoint!("recover.wrote");
+    }
+
+    /// A look that ends, whatever its host does. `None`: the engine is closing.
+    async fn look_bounded(&self, orphan: &Orphan, stop: &CancellationToken) -> Option<Recovered> {
+        let unknown = |why: &str| {
+            let evidence = format!(
+                "The server ended while this call was running, and {why}. It may have been carried out, and \
+                 it may still run."
+            );
+            Some(Recovered::Unknown { evidence })
+        };
+        let look = async {
+            let _turn = self.0.recovering.looks.acquire().await;
+            AssertUnwindSafe(self.look_for(&orphan.call, orphan.attempt)).catch_unwind().await
+        };
+        let cancelled = async {
+            if !orphan.is_stopping {
+                stop.cancelled().await;
+            }
+            self.0.clock.sleep(LOOK_AFTER_CANCEL).await;
+        };
+        tokio::select! {
+            biased;
+            () = self.0.closing.begins() => None,
+            found = look => match found {
+                Ok(found) => Some(found),
+                Err(_) => unknown("its tool host panicked when it was asked what became of it"),
+            },
+            () = cancelled => unknown("its run was cancelled before it was known what became of it"),
+            () = self.0.clock.sleep(LOOK_WITHIN) => {
+                unknown("its tool host did not say in time what became of it")
+            }
+        }
+    }
+
     async fn look_for(&self, call: &Call, attempt: u32) -> Recovered {
         let Some(host) = self.0.tools.get(&call.tool) else {
             return Recovered::Unknown {
                 evidence: format!("the tool `{}` is not configured any more", call.tool),
             };
         };
-        match call.effects {
+        let found = match call.effects {
             Effects::ReadOnly | Effects::Idempotent => Recovered::Again,
             Effects::Transactional | Effects::AtMostOnce => {
                 match host.recover(call, attempt).await {
@@ -91,20 +261,31 @@ impl Engine {
                     Recovery::NeverHappened => Recovered::Again,
                 }
             }
+        };
+        match found {
+            Recovered::Again if attempt >= CRASHED_ATTEMPTS_MAX => too_many_crashes(call, attempt),
+            found => found,
         }
     }
+}
 
-    async fn recovered(
-        &self,
-        session: SessionId,
-        call: CallId,
-        attempt: u32,
-        found: Recovered,
-    ) -> Result<(), Error> {
-        let command = Command::Recover { call, attempt, found };
-        match self.submit(session, &Actor::Runtime, &command, None).await {
-            Ok(_) | Err(Error::Refused(_)) => Ok(()),
-            Err(error) => Err(error),
+/// What ended the server each time it ran may be the call itself.
+fn too_many_crashes(call: &Call, attempts: u32) -> Recovered {
+    let why = format!(
+        "it was begun {attempts} times, and each time the server ended before the call did. It may be what \
+         ends the server, and is not begun again"
+    );
+    match call.effects {
+        // Proof that nothing was begun: then it is not what ended the server.
+        Effects::AtMostOnce => Recovered::Again,
+        Effects::ReadOnly => Recovered::Done(Outcome::Failed(Output::text(format!(
+            "There is no result: {why}. It only reads, so nothing was changed."
+        )))),
+        Effects::Transactional => {
+            Recovered::Done(Outcome::Failed(Output::text(format!("Nothing was changed: {why}."))))
+        }
+        Effects::Idempotent => {
+            Recovered::Unknown { evidence: format!("Nobody knows how far it came: {why}.") }
         }
     }
 }

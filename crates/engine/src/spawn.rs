@@ -16,6 +16,18 @@ impl Engine {
         self.0.tasks.spawn(Box::pin(task));
     }
 
+    /// Work that is dropped when the engine closes.
+    pub fn spawn_housekeeping(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let engine = self.clone();
+        self.spawn(async move {
+            tokio::select! {
+                biased;
+                () = engine.0.closing.begins() => {}
+                () = task => {}
+            }
+        });
+    }
+
     /// Work that goes on to its end even if whoever waits for it hangs up.
     pub(crate) fn unstoppable<F>(&self, work: F) -> Unstoppable<F>
     where

@@ -107,6 +107,7 @@ impl Engine {
                 return Ok(Submitted { session, reply });
             }
             let Decided { events, next, reply } = decided;
+            self.announce_starts(&events, &next).await;
             let next = Arc::new(next);
             let kept = match (&reply, keep) {
                 (Ok(reply), Some(keep)) => {

@@ -17,7 +17,7 @@ use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, Setup, SystemChance, SystemClock};
 use ports::clock::{Chance as _, Clock};
 use ports::courier::Courier;
-use ports::store::{AuditEntry, Store};
+use ports::store::{AuditEntry, PutNote, Store};
 use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
 use server::AuditLines;
@@ -37,6 +37,9 @@ use crate::config::{
 
 /// The hidden subcommand under which our own binary watches over a child process.
 pub const SUPERVISE: &str = "__run";
+
+/// Notes of MCP servers whose definitions were pinned.
+const SEEN_SERVERS: &str = "mcp.seen";
 
 /// A running engine and the store under it.
 #[derive(Clone)]
@@ -123,6 +126,27 @@ impl Base {
         Base { node, store, chance, clock: Arc::new(SystemClock::new(None)) }
     }
 
+    /// Whether the definitions of this MCP server were ever pinned. Kept apart from the pins, and in every
+    /// backup, so that pins which are lost are missed.
+    async fn was_seen(&self, server: &str) -> Result<bool> {
+        Ok(self.store.store().note(SEEN_SERVERS, server).await?.is_some())
+    }
+
+    async fn note_seen(&self, server: &str) -> Result<()> {
+        if !self.was_seen(server).await? {
+            let put = PutNote {
+                shelf: SEEN_SERVERS.into(),
+                key: server.into(),
+                value: Some(Vec::new()),
+                expected: None,
+                due_at: None,
+                forget_at: None,
+            };
+            self.store.store().put_notes(vec![put]).await?;
+        }
+        Ok(())
+    }
+
     fn identity() -> (NodeId, Arc<SystemChance>) {
         let chance = Arc::new(SystemChance::default());
         (NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits()), chance)
@@ -173,15 +197,23 @@ impl Ground {
 
     pub async fn supervised(data: &Path, supervisor: Option<Supervisor>) -> Result<Ground> {
         let base = Base::on_disk(data).await?;
-        let spool = Spool::of_the_house(data.join("spool")).with_context(|| {
+        let spool = Spool::open(data.join("spool")).with_context(|| {
             format!("the folder `{}` cannot be made", data.join("spool").display())
         })?;
-        let runner = Runner::open(spool, supervisor).context("the spool cannot be opened")?;
-        Ok(Ground { base, runner })
+        Ok(Ground { base, runner: Runner::open(spool, supervisor) })
     }
 
     pub async fn build(self, plan: Plan) -> Result<House> {
-        self.base.build(plan).await
+        let house = self.base.build(plan).await?;
+        let (engine, runner) = (house.engine.clone(), self.runner);
+        // Nobody waits for this: what a command left in the spool must not keep the doors closed.
+        house.engine.spawn_housekeeping(async move {
+            runner.sweep().await;
+            // Traces that recovery has not looked at are kept, however old they are.
+            engine.recovered().await;
+            runner.remove_stale().await;
+        });
+        Ok(house)
     }
 }
 
@@ -200,7 +232,8 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
     for tool in &config.tools {
         match &tool.kind {
             ToolKind::Mcp(mcp) => {
-                companions.push(Arc::new(mcp_server(tool, mcp, &ground.runner, data)?));
+                let was_seen = ground.base.was_seen(&tool.name).await?;
+                companions.push(Arc::new(mcp_server(tool, mcp, ground, data, was_seen)?));
             }
             _ => tools.push(host(tool, &ground.runner)?),
         }
@@ -208,6 +241,9 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
     // One after the other, but they have all begun, so this takes no longer than the slowest.
     for server in &companions {
         server.first_look().await;
+        if server.is_pinned() {
+            ground.base.note_seen(server.name()).await?;
+        }
     }
     let agents = config
         .agents
@@ -255,8 +291,9 @@ fn environment(env: &config::ToolEnv) -> Result<Environment> {
 fn mcp_server(
     tool: &ToolConfig,
     mcp: &McpTools,
-    runner: &Runner,
+    ground: &Ground,
     data: &Path,
+    was_seen: bool,
 ) -> Result<McpServer> {
     let reach = match &mcp.reach {
         McpReach::Program { argv, cwd, env, run_as } => Reach::Program {
@@ -284,7 +321,8 @@ fn mcp_server(
     setup.effects = mcp.effects;
     setup.effects_of = mcp.effects_of.clone();
     setup.time_limit = mcp.time_limit.unwrap_or(setup.time_limit);
-    Ok(McpServer::open(setup, &data.join("mcp"), runner.clone())?)
+    setup.was_seen = was_seen;
+    Ok(McpServer::open(setup, &data.join("mcp"), ground.runner.clone())?)
 }
 
 fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {

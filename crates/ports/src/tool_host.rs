@@ -76,6 +76,14 @@ pub trait ToolHost: Send + Sync {
         self.run(call, stop).await
     }
 
+    /// Leaves a trace that this attempt has not begun. Called before the intent to make it is on disk, and
+    /// perhaps more than once. After a crash only such a trace, and never one that is missing, lets
+    /// [`ToolHost::recover`] say [`Recovery::NeverHappened`].
+    async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
+        let _ = (call, attempt);
+        Ok(())
+    }
+
     /// Looks for traces of an attempt whose executor is gone. Called only for calls that are not
     /// simply run again (`read_only`, `idempotent`).
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {

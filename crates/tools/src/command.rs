@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
 use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
-use crate::process::{Ended, Environment, Job, RunAs, Runner, path_of, resolve};
+use crate::process::{
+    Ended, Environment, Job, RunAs, Runner, bound_files, changed_file, path_of, resolve,
+};
 use crate::shell_cmd::{failure, with_leftovers};
 use crate::title::headline;
 
@@ -133,6 +135,13 @@ impl CommandTool {
             self.config.environment.names(),
             self.config.time_limit.as_secs_f64()
         ));
+        // A tool that works at the root of everything has no folder of its own.
+        let own = Some(self.config.cwd.clone()).filter(|cwd| cwd.parent().is_some());
+        let own: Vec<PathBuf> = own.into_iter().collect();
+        let files = bound_files(&program, rest, &self.config.cwd, &own)?;
+        for file in &files {
+            detail.push_str(&format!("\n{file}"));
+        }
         if let Some(user) = &self.run_as {
             detail.push_str(&format!("\nas user {}", user.name()));
         }
@@ -140,6 +149,7 @@ impl CommandTool {
         job.environment = environment;
         job.time_limit = self.config.time_limit;
         job.run_as = self.run_as.clone();
+        job.files = files;
         let cwd = Some(self.config.cwd.to_string_lossy().into_owned());
         Ok((job, ExecutionContext { detail, working_directory: cwd }))
     }
@@ -161,6 +171,10 @@ impl ToolHost for CommandTool {
         let failed = |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
         let mut job = match self.plan() {
             Ok((job, context)) if context == call.call().context => job,
+            Ok((_, now)) if changed_file(&call.call().context.detail, &now.detail).is_some() => {
+                let why = changed_file(&call.call().context.detail, &now.detail);
+                return failed(why.unwrap_or_default());
+            }
             Ok(_) => return failed("the tool's settings are not those that were approved".into()),
             Err(why) => return failed(why),
         };
@@ -176,6 +190,11 @@ impl ToolHost for CommandTool {
             .run(&call.call().idempotency_key(), call.attempt(), job, stop)
             .await
             .outcome(read)
+    }
+
+    async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
+        let announced = self.runner.announce(&call.idempotency_key(), attempt).await;
+        announced.map_err(|error| error.to_string())
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {

@@ -126,7 +126,17 @@ impl Case<'_> {
             return;
         }
         let before = (self.effects)();
+        let lost = self.call(&self.works, 8).await;
+        let found = self.host.recover(&lost, 1).await;
+        assert!(
+            matches!(found, Recovery::Unknown { .. }),
+            "what left no trace at all is in doubt: {found:?}"
+        );
         let call = self.call(&self.works, 3).await;
+        if let Err(why) = self.host.announce(&call, 1).await {
+            panic!("that a call has not begun must be written down: {why}");
+        }
+        assert_eq!((self.effects)(), before, "announcing must have no effects");
         match self.host.recover(&call, 1).await {
             Recovery::Done(outcome) => panic!("nothing was run, and yet {outcome:?}"),
             Recovery::Unknown { evidence } => {

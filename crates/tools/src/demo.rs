@@ -3,6 +3,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -24,6 +25,9 @@ pub const ABANDONED_ORDERS: u32 = 214;
 
 /// Makes the demo's database, unless there is one: a second start goes on where the first left off.
 pub fn create_database(path: &Path) -> rusqlite::Result<()> {
+    // For its owner only; SQLite gives its other files the mode of this one. What is wrong with the path it
+    // says itself.
+    let _ = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
     connection.execute_batch(&format!(
         "BEGIN IMMEDIATE;
@@ -112,7 +116,7 @@ fn is_logged(log: &Path, key: &str) -> io::Result<bool> {
 }
 
 fn append(log: &Path, key: &str, project: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(log)?;
+    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(log)?;
     file.write_all(format!("{key} {project}\n").as_bytes())?;
     file.sync_all()
 }

@@ -8,6 +8,8 @@ pub const OUTPUT_BYTES_KEPT: usize = 64 << 10;
 /// What one attempt may write to the spool. A process that prints more than this is not talking to
 /// anybody, and the disk is everybody's: it is stopped, and the result says so.
 pub const SPOOL_BYTES_MAX: u64 = 64 << 20;
+/// One record of the spool: a few hundred bytes, with room for a long sentence.
+pub const SPOOL_RECORD_BYTES_MAX: u64 = 64 << 10;
 /// Partial output shown to the person who settles an unknown outcome.
 pub const EVIDENCE_BYTES_MAX: usize = 2 << 10;
 /// Results wait in the spool only until they are in the store. One that is still here after this
@@ -18,9 +20,8 @@ pub const SPOOL_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub const TIME_LIMIT_DEFAULT: Duration = Duration::from_secs(60);
 /// No command runs longer, whatever was configured: a run that takes a day wants a job queue.
 pub const TIME_LIMIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often a running process's output is measured against [`SPOOL_BYTES_MAX`].
-pub const OUTPUT_CHECK: Duration = Duration::from_millis(100);
-/// A killed process that is still there after this hangs in the kernel, and is reported as such.
+/// A process tree that is not proved to be gone after this hangs in the kernel or forks faster than it can
+/// be killed, and is reported as such.
 pub const KILL_WITHIN: Duration = Duration::from_secs(5);
 /// Between two looks at a process tree that is being killed.
 pub const KILL_PAUSE: Duration = Duration::from_millis(2);
@@ -32,6 +33,11 @@ pub const COMPANION_LEAVES_WITHIN: Duration = Duration::from_secs(2);
 /// What a supervisor keeps for a program that does not read. Sixty-four calls with the longest
 /// arguments: a program that is further behind hangs.
 pub const COMPANION_UNREAD_MAX: usize = 64 << 20;
+
+/// Programs and scripts of one command whose content is bound to its approval, and how much of each is
+/// read: the largest programs that people write themselves.
+pub const BOUND_FILES_MAX: usize = 64;
+pub const BOUND_FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub const ARGUMENTS_OF_A_COMMAND_MAX: usize = 1_000;
 pub const STDIN_BYTES_MAX: usize = 1 << 20;

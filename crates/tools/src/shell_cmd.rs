@@ -22,7 +22,9 @@ use crate::bad_tool::BadTool;
 use crate::limits::{
     ARGUMENTS_OF_A_COMMAND_MAX, STDIN_BYTES_MAX, TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX,
 };
-use crate::process::{Ended, Environment, How, Job, RunAs, Runner, path_of, resolve};
+use crate::process::{
+    Ended, Environment, How, Job, RunAs, Runner, bound_files, changed_file, path_of, resolve,
+};
 use crate::title::headline;
 
 /// How `shell_cmd` is set up.
@@ -146,6 +148,10 @@ impl ShellCmd {
             self.config.environment.names(),
             time_limit.as_secs()
         );
+        let files = bound_files(&program, rest, &directory, &self.config.roots)?;
+        for file in &files {
+            detail.push_str(&format!("\n{file}"));
+        }
         if let Some(user) = &self.run_as {
             detail.push_str(&format!("\nas user {}", user.name()));
         }
@@ -164,6 +170,7 @@ impl ShellCmd {
         job.stdin = stdin.as_bytes().to_vec();
         job.time_limit = time_limit;
         job.run_as = self.run_as.clone();
+        job.files = files;
         Ok(Plan { job, context, title: headline(&title), warnings: wrapper::warnings(&argv) })
     }
 
@@ -230,6 +237,9 @@ impl ShellCmd {
     fn approved_plan(&self, call: &Call) -> Result<Job, String> {
         let plan = self.plan(call.arguments.value())?;
         if plan.context != call.context {
+            if let Some(why) = changed_file(&call.context.detail, &plan.context.detail) {
+                return Err(why);
+            }
             return Err(format!(
                 "what would run now is not what was approved: {} in {}, and it was {} in {}",
                 one_line(&plan.context.detail),
@@ -267,6 +277,11 @@ impl ToolHost for ShellCmd {
                 .outcome(read),
             Err(why) => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
         }
+    }
+
+    async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
+        let announced = self.runner.announce(&call.idempotency_key(), attempt).await;
+        announced.map_err(|error| error.to_string())
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {

@@ -135,7 +135,7 @@ impl Engine {
 
     /// A result that cannot be written yet is not dropped: the effect has happened. If the process
     /// ends before it could be written, the next one finds the call in doubt.
-    async fn report(&self, session: domain::id::SessionId, command: &Command) {
+    pub(crate) async fn report(&self, session: domain::id::SessionId, command: &Command) {
         let mut pause = Duration::from_millis(50);
         loop {
             match self.submit(session, &Actor::Runtime, command, None).await {

@@ -15,6 +15,7 @@ mod freeze;
 mod hang_up;
 mod model_cannot;
 mod nodes;
+mod recovery;
 mod replay;
 mod secrets;
 mod world;

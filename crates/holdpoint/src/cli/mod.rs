@@ -37,6 +37,9 @@ use client::Client;
 use exit::Exit;
 use output::Terminal;
 
+/// How long threads that wait for the system may take when all work is done.
+const LEAVES_WITHIN: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// The whole program.
 pub fn main() -> ExitCode {
     // Not a command for people: this process only watches over one child of a server.
@@ -45,7 +48,13 @@ pub fn main() -> ExitCode {
     }
     let cli = Cli::parse();
     match crate::threads::runtime() {
-        Ok(runtime) => runtime.block_on(run(cli)),
+        Ok(runtime) => {
+            let exit = runtime.block_on(run(cli));
+            // What must be on disk is there. A thread that hangs in a file or a lock of somebody else's keeps no
+            // process alive that was told to end.
+            runtime.shutdown_timeout(LEAVES_WITHIN);
+            exit
+        }
         Err(error) => {
             eprintln!("holdpoint: no threads are to be had: {error}");
             ExitCode::FAILURE

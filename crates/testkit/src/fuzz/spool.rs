@@ -84,10 +84,13 @@ fn ended(mut pieces: Pieces<'_>, times: u8) {
     };
     match (exit.how, outcome) {
         (how, Outcome::Unknown { evidence }) => {
-            assert!(exit.may_still_run > 0 || how == How::OwnerGone, "{how:?} is known");
+            let is_open = exit.may_still_run > 0 || exit.unproven || how == How::OwnerGone;
+            assert!(is_open, "{how:?} is known");
             told_plainly(&evidence, EVIDENCE_BYTES_MAX);
         }
-        (how, _) if exit.may_still_run > 0 => panic!("{how:?}, and it may still run"),
+        (how, _) if exit.may_still_run > 0 || exit.unproven => {
+            panic!("{how:?}, and it may still run")
+        }
         (How::Exited(_) | How::Signalled(_), outcome) => {
             assert!(matches!(outcome, Outcome::Succeeded(_)), "it ended by itself");
         }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tools::sql::postgres::{PgModify, PgModifyConfig};
 
 use super::proxy::{Fault, Proxy};
-use super::stage::{SELL, Shop, call, failed, run};
+use super::stage::{SELL, Shop, announce, call, failed, run};
 
 fn through(shop: &Shop, proxy: &Proxy) -> PgModify {
     PgModify::new(PgModifyConfig::new(shop.target_at(proxy.port))).unwrap()
@@ -45,6 +45,7 @@ async fn i19_the_client_dies_before_any_message_of_a_change() {
         let proxy = Proxy::start(shop.cluster.port(), Fault::CutBefore(cut)).await;
         let host = through(&shop, &proxy);
         let call = call(&host, SELL, cut.into());
+        announce(&shop, &call, 1).await;
         let before = shop.sold_and_marked().await.0;
         let died = tokio::select! {
             biased;
@@ -75,6 +76,7 @@ async fn i19_i38_the_line_is_cut_before_any_message_and_the_client_finds_out() {
         let proxy = Proxy::start(shop.cluster.port(), Fault::CutBefore(cut)).await;
         let host = through(&shop, &proxy);
         let call = call(&host, SELL, cut.into());
+        announce(&shop, &call, 1).await;
         let before = shop.sold_and_marked().await.0;
         let outcome = run(&host, &call, 1).await;
         let (sold, marked) = shop.sold_and_marked().await;
@@ -108,6 +110,7 @@ async fn i19_the_server_dies_around_the_commit() {
         let proxy = Proxy::start(shop.cluster.port(), fault).await;
         let host = through(&shop, &proxy);
         let call = call(&host, SELL, number);
+        announce(&shop, &call, 1).await;
         let before = shop.sold_and_marked().await.0;
         let dying = async {
             proxy.struck().await;
@@ -136,6 +139,7 @@ async fn i19_a_backend_that_is_ended_around_the_commit_leaves_all_or_nothing() {
         let proxy = Proxy::start(shop.cluster.port(), fault).await;
         let host = through(&shop, &proxy);
         let call = call(&host, SELL, number);
+        announce(&shop, &call, 1).await;
         let ending = async {
             proxy.struck().await;
             let admin = shop.cluster.connect("postgres", "shop").await;
@@ -156,6 +160,7 @@ async fn i17_a_client_that_slept_through_its_recovery_commits_nothing() {
     let sleeper = through(&shop, &proxy);
     let awake = shop.modify(|_| {});
     let call = call(&awake, SELL, 1);
+    announce(&shop, &call, 1).await;
     let meanwhile = async {
         proxy.struck().await;
         // Its COMMIT is on the way, and somebody looks into the call.
@@ -176,6 +181,7 @@ async fn i19_racing_attempts_change_once_and_a_server_that_is_away_is_unknown() 
     let mut shop = Shop::open().await;
     let host = shop.modify(|_| {});
     let call = call(&host, SELL, 1);
+    announce(&shop, &call, 1).await;
     let (a, b, c) = tokio::join!(run(&host, &call, 1), run(&host, &call, 2), run(&host, &call, 3));
     for outcome in [a, b, c] {
         // One that was too late for its turn says so; it changed nothing.

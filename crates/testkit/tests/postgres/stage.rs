@@ -111,6 +111,11 @@ pub(crate) async fn run(host: &dyn ToolHost, call: &Call, attempt: u32) -> Outco
     outcome
 }
 
+/// As the engine does before it writes its intent down.
+pub(crate) async fn announce(shop: &Shop, call: &Call, attempt: u32) {
+    shop.modify(|_| {}).announce(call, attempt).await.unwrap();
+}
+
 pub(crate) async fn done(host: &dyn ToolHost, sql: &str, number: u128) -> serde_json::Value {
     let context = prepare(host, sql).await.unwrap().context;
     let mut parts = call(host, sql, number).parts();

@@ -19,7 +19,7 @@ fn config(dir: &Path, script: &str) -> CommandConfig {
 }
 
 fn runner(dir: &Path) -> Runner {
-    Runner::open(Spool::of_the_house(dir.join("spool")).unwrap(), None).unwrap()
+    Runner::open(Spool::open(dir.join("spool")).unwrap(), None)
 }
 
 fn made(
@@ -106,7 +106,9 @@ async fn i16_what_a_dead_server_left_is_read_back_as_it_was() {
     // Another server on the same spool, which never saw the first.
     let other = CommandTool::new(host.config.clone(), runner(dir.path())).unwrap();
     assert_eq!(other.recover(&call, 1).await, Recovery::Done(outcome));
-    assert_eq!(other.recover(&call, 2).await, Recovery::NeverHappened);
+    assert!(matches!(other.recover(&call, 2).await, Recovery::Unknown { .. }), "no trace at all");
+    other.announce(&call, 3).await.unwrap();
+    assert_eq!(other.recover(&call, 3).await, Recovery::NeverHappened);
 }
 
 #[test]

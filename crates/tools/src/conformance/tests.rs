@@ -23,7 +23,7 @@ use crate::shell_cmd::{ShellCmd, ShellConfig};
 use crate::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
 
 fn runner(dir: &TempDir) -> Runner {
-    Runner::open(Spool::of_the_house(dir.path().join("spool")).unwrap(), None).unwrap()
+    Runner::open(Spool::open(dir.path().join("spool")).unwrap(), None)
 }
 
 fn lines(path: &Path) -> u64 {

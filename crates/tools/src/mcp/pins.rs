@@ -3,8 +3,9 @@
 //! One file for each server, written whole: a temporary file, synced, renamed, and the folder synced.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use domain::digest::Digest;
@@ -91,20 +92,31 @@ const VERSION: u32 = 1;
 
 impl Pins {
     /// A file that cannot be read is an error and not an empty one: an empty one would trust whatever
-    /// comes.
-    pub(crate) fn open(folder: &Path, server: &str) -> Result<Pins, PinError> {
+    /// comes. One that is gone although the server `was_seen` is not a first use either: then every tool is
+    /// asked about.
+    pub(crate) fn open(folder: &Path, server: &str, was_seen: bool) -> Result<Pins, PinError> {
         let file = folder.join(format!("{server}.json"));
         let unreadable =
             |why: String| PinError::Unreadable { file: file.display().to_string(), why };
         let text = match fs::read(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Pins { file, tools: BTreeMap::new(), is_first_use: true });
+                if was_seen {
+                    tracing::warn!(
+                        %server, file = %file.display(),
+                        "the pinned definitions of an MCP server are gone; each of its tools is asked about anew"
+                    );
+                }
+                return Ok(Pins { file, tools: BTreeMap::new(), is_first_use: !was_seen });
             }
             Err(error) => return Err(unreadable(error.to_string())),
         };
         let read = PinFile::read(&text).map_err(unreadable)?;
         Ok(Pins { file, tools: read.tools, is_first_use: false })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tools.is_empty()
     }
 
     pub(crate) fn is_first_use(&self) -> bool {
@@ -140,9 +152,11 @@ impl Pins {
 
 fn write(file: &Path, pins: &PinFile) -> io::Result<()> {
     let folder = file.parent().unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let temporary = file.with_extension("json.new");
-    let mut out = File::create(&temporary)?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut out = options.open(&temporary)?;
     out.write_all(&pins.write()?)?;
     out.sync_all()?;
     fs::rename(&temporary, file)?;
@@ -158,14 +172,14 @@ mod tests {
     #[test]
     fn pins_survive_and_a_damaged_file_is_not_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
-        let mut pins = Pins::open(folder.path(), "files").unwrap();
+        let mut pins = Pins::open(folder.path(), "files", false).unwrap();
         assert!(pins.is_first_use());
         let read = json!({"name": "read", "inputSchema": {"type": "object"}});
         let definition = Definition::read(read).unwrap();
         let who = Identity { name: "s".into(), version: "1".into() };
         pins.pin(vec![("read".into(), Pin::new(who.clone(), &definition))]).unwrap();
 
-        let again = Pins::open(folder.path(), "files").unwrap();
+        let again = Pins::open(folder.path(), "files", true).unwrap();
         assert!(!again.is_first_use());
         assert_eq!(again.get("read").unwrap().digest(), Some(definition.digest(&who)));
 
@@ -179,8 +193,25 @@ mod tests {
         ] {
             assert_ne!(damaged, text);
             fs::write(&file, &damaged).unwrap();
-            assert!(Pins::open(folder.path(), "files").is_err(), "{damaged}");
+            assert!(Pins::open(folder.path(), "files", false).is_err(), "{damaged}");
         }
+    }
+
+    #[test]
+    fn i49_lost_pins_are_no_first_use() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Pins::open(folder.path(), "files", false).unwrap().is_first_use());
+        assert!(!Pins::open(folder.path(), "files", true).unwrap().is_first_use());
+    }
+
+    #[test]
+    fn pins_are_for_their_owner_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let data = tempfile::tempdir().unwrap();
+        let folder = data.path().join("mcp");
+        Pins::open(&folder, "files", false).unwrap().pin(vec![]).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&folder.join("files.json"))), (0o700, 0o600));
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct McpConfig {
     pub effects_of: BTreeMap<String, Effects>,
     /// For one call, without the time that people take.
     pub time_limit: Duration,
+    /// It was seen before, so that definitions which are not pinned are no first use.
+    pub was_seen: bool,
 }
 
 /// How a server is reached.
@@ -97,6 +99,7 @@ impl McpConfig {
             effects: Effects::AtMostOnce,
             effects_of: BTreeMap::new(),
             time_limit: TIME_LIMIT_DEFAULT,
+            was_seen: false,
         }
     }
 }
@@ -154,8 +157,8 @@ impl McpServer {
             }
             _ => None,
         };
-        let pins =
-            Pins::open(folder, &config.name).map_err(|why| BadTool::new(&config.name, why))?;
+        let pins = Pins::open(folder, &config.name, config.was_seen)
+            .map_err(|why| BadTool::new(&config.name, why))?;
         let stop = CancellationToken::new();
         let core = Arc::new_cyclic(|me| Core {
             config,
@@ -186,6 +189,11 @@ impl McpServer {
         let mut link = self.core.link.subscribe();
         let looked = link.wait_for(|state| !matches!(state, State::Starting));
         let _ = tokio::time::timeout(FIRST_LOOK_WITHIN, looked).await;
+    }
+
+    /// Whether definitions of it are pinned: from then on they must not be missing.
+    pub fn is_pinned(&self) -> bool {
+        !self.core.pins().is_empty()
     }
 
     /// Ends the server, and waits until it has.

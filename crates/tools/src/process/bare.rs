@@ -9,7 +9,7 @@ use domain::visible::visible;
 
 use super::captured::Captured;
 use super::record::{Exit, First};
-use super::spool::word;
+use super::spool_file::parse_record;
 use super::supervisor::{frame, read_order};
 use super::trace::{Ended, Trace};
 use super::tree::{Identity, Process};
@@ -25,16 +25,18 @@ pub enum Word {
 /// A word as it would be written again.
 pub fn again(kind: Word, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let written = match kind {
-        Word::First => word::<First>(bytes).and_then(|first| Ok(serde_json::to_vec(&first)?)),
-        Word::Pid => word::<Identity>(bytes).and_then(|pid| Ok(serde_json::to_vec(&pid)?)),
-        Word::Last => word::<Exit>(bytes).and_then(|exit| Ok(serde_json::to_vec(&exit)?)),
+        Word::First => {
+            parse_record::<First>(bytes).and_then(|first| Ok(serde_json::to_vec(&first)?))
+        }
+        Word::Pid => parse_record::<Identity>(bytes).and_then(|pid| Ok(serde_json::to_vec(&pid)?)),
+        Word::Last => parse_record::<Exit>(bytes).and_then(|exit| Ok(serde_json::to_vec(&exit)?)),
     };
     written.map_err(told)
 }
 
 /// Whether an attempt is said never to have begun.
 pub fn is_fenced(bytes: &[u8]) -> Result<bool, String> {
-    word::<First>(bytes).map(|first| first == First::Fenced).map_err(told)
+    parse_record::<First>(bytes).map(|first| first == First::Fenced).map_err(told)
 }
 
 /// An order as it would be sent again, and how many bytes it took.
@@ -56,7 +58,7 @@ pub fn printed(streams: &[&[u8]]) -> io::Result<Captured> {
 
 /// What is made of a last word and of what was printed, if whoever ended by itself did well.
 pub fn outcome(last: &[u8], stdout: &[u8], stderr: &[u8]) -> Result<(Exit, Outcome), String> {
-    let exit: Exit = word(last).map_err(told)?;
+    let exit: Exit = parse_record(last).map_err(told)?;
     let (stdout, both) = (printed(&[stdout]), printed(&[stdout, stderr]));
     let (stdout, both) = (stdout.map_err(told)?, both.map_err(told)?);
     let trace = Trace::Ended(Ended { exit: exit.clone(), stdout, both });

@@ -1,7 +1,6 @@
 //! What a command printed, read back from its file: the beginning and the end, the count, the digest.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -10,14 +9,18 @@ use domain::outcome::{Cut, Output};
 use ring::digest::{Context, SHA256};
 
 use super::lossy::Part;
-use crate::limits::OUTPUT_BYTES_KEPT;
+use super::spool_file::open_spool_file;
+use crate::limits::{OUTPUT_BYTES_KEPT, SPOOL_BYTES_MAX};
 
 /// One or two streams, one after the other, each cut to its share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     streams: Vec<Stream>,
     total_bytes: u64,
+    /// Of all that was read.
     digest: Digest,
+    /// How much of what there is was not read, since it is more than a command may print.
+    unread: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,19 +31,25 @@ struct Stream {
 }
 
 impl Captured {
-    /// Reads files one after the other. The digest is that of their bytes in that order, so for a
-    /// command that printed to standard output only it is the digest of what it printed.
+    /// Reads files one after the other, each up to [`SPOOL_BYTES_MAX`]. The digest is that of their bytes
+    /// in that order, so for a command that printed to standard output only it is the digest of what it
+    /// printed.
     pub(crate) fn read(files: &[&Path]) -> io::Result<Captured> {
-        let mut opened = Vec::new();
+        let (mut opened, mut unread) = (Vec::new(), 0u64);
         for path in files {
-            opened.push(match File::open(path) {
-                Ok(file) => Some(file),
+            opened.push(match open_spool_file(path) {
+                Ok(file) => {
+                    let over = file.metadata()?.len().saturating_sub(SPOOL_BYTES_MAX);
+                    unread = unread.saturating_add(over);
+                    Some(file.take(SPOOL_BYTES_MAX))
+                }
                 // The command never got as far as to have one.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(error),
             });
         }
-        Captured::of(opened)
+        let read = Captured::of(opened)?;
+        Ok(Captured { total_bytes: read.total_bytes.saturating_add(unread), unread, ..read })
     }
 
     pub(super) fn of<R: Read>(files: Vec<Option<R>>) -> io::Result<Captured> {
@@ -56,7 +65,7 @@ impl Captured {
         }
         let mut digest = [0; 32];
         digest.copy_from_slice(hash.finish().as_ref());
-        Ok(Captured { streams, total_bytes, digest: Digest::from_bytes(digest) })
+        Ok(Captured { streams, total_bytes, digest: Digest::from_bytes(digest), unread: 0 })
     }
 
     /// The text that the model gets. The second stream follows under its own heading.
@@ -80,6 +89,13 @@ impl Captured {
                 "\n[not all of this was UTF-8; what was not is shown as \u{fffd}; {} of the whole]",
                 self.digest
             ));
+        }
+        if self.unread > 0 {
+            text.push_str(&format!(
+                "\n[only the first {SPOOL_BYTES_MAX} bytes of a stream were read, and {} not; {} of what was read]",
+                self.unread, self.digest
+            ));
+            is_cut = true;
         }
         let cut = is_cut.then_some(Cut { total_bytes: self.total_bytes, digest: self.digest });
         Output { text, cut }

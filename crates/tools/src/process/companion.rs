@@ -11,14 +11,14 @@ use std::process::{ExitCode, Stdio};
 use std::sync::mpsc::{self, TrySendError};
 use std::thread;
 
-use nix::unistd::Pid;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use super::descendants::kill_descendants;
 use super::job::Job;
 use super::run::{Runner, blocking, random_marker};
 use super::supervisor::{Order, frame};
-use super::tree::{Identity, MARKER, Tree};
+use super::tree::{MARKER, Tree};
 use super::watch::{Keeper, Notice, command, wait_in_background};
 use crate::limits::{COMPANION_LEAVES_WITHIN, COMPANION_UNREAD_MAX, LAST_WORDS_WITHIN};
 
@@ -114,10 +114,9 @@ pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> Exi
             return ExitCode::from(127);
         }
     };
-    let leader = Identity::of(child.id() as i32);
     let theirs = child.stdin.take();
     let (tell, notices) = mpsc::channel();
-    wait_in_background(child, Keeper::Supervisor, tell.clone());
+    let none_left = wait_in_background(child, Keeper::Supervisor, tell.clone());
 
     let (pass_on, words) = mpsc::sync_channel::<Vec<u8>>(COMPANION_UNREAD_MAX / CHUNK);
     thread::spawn(move || {
@@ -154,8 +153,7 @@ pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> Exi
         // Its input has ended. A program that means well ends, too.
         let _ = notices.recv_timeout(COMPANION_LEAVES_WITHIN);
     }
-    let me = Pid::this().as_raw();
-    Tree { marker: &order.marker, ancestor: Some(me), leader, spare: Some(me) }.kill();
+    kill_descendants(&order.marker, &none_left);
     ExitCode::SUCCESS
 }
 

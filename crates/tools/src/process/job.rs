@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::bound_files::BoundFile;
 use super::run_as::RunAs;
 use crate::limits::{SPOOL_BYTES_MAX, TIME_LIMIT_DEFAULT};
 
@@ -24,6 +25,9 @@ pub struct Job {
     pub time_limit: Duration,
     pub spool_bytes_max: u64,
     pub run_as: Option<RunAs>,
+    /// Must still be what they were when the call was approved.
+    #[serde(default)]
+    pub files: Vec<BoundFile>,
 }
 
 impl Job {
@@ -41,6 +45,7 @@ impl Job {
             time_limit: TIME_LIMIT_DEFAULT,
             spool_bytes_max: SPOOL_BYTES_MAX,
             run_as: None,
+            files: Vec::new(),
         }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum First {
     Began(Began),
     /// Written by recovery: this attempt has not started, and now it cannot.
     Fenced,
+    /// Written by recovery that found no trace of the attempt: it may have run, and now it cannot start.
+    Lost,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +33,14 @@ pub struct Exit {
     pub ran_ms: u64,
     /// Processes that the command left behind, and that were killed.
     pub left_behind: u32,
-    /// Processes that could not be killed.
+    /// Processes that could not be killed, or of which it is not proved that they are gone.
     pub may_still_run: u32,
+    /// It was stopped without a supervisor, where nobody can know that all of its processes are gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unproven: bool,
+    /// Why what it printed could not be stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_lost: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +70,8 @@ impl Exit {
             ran_ms: 0,
             left_behind: 0,
             may_still_run: 0,
+            unproven: false,
+            output_lost: None,
         }
     }
 }
@@ -73,7 +83,8 @@ mod tests {
     // A server finds what an earlier version of it left behind: these texts never change.
     #[test]
     fn records_are_pinned() {
-        let exit = Exit { how: How::Exited(3), ran_ms: 12, left_behind: 1, may_still_run: 0 };
+        let exit =
+            Exit { how: How::Exited(3), ran_ms: 12, left_behind: 1, ..Exit::not_started("") };
         let text = r#"{"how":{"exited":3},"ran_ms":12,"left_behind":1,"may_still_run":0}"#;
         assert_eq!(serde_json::to_string(&exit).unwrap(), text);
         assert_eq!(serde_json::from_str::<Exit>(text).unwrap(), exit);
@@ -81,6 +92,10 @@ mod tests {
         let first: First = serde_json::from_str(began).unwrap();
         assert_eq!(serde_json::to_string(&first).unwrap(), began);
         assert_eq!(serde_json::to_string(&First::Fenced).unwrap(), r#""fenced""#);
+        assert_eq!(serde_json::to_string(&First::Lost).unwrap(), r#""lost""#);
+        let stopped = r#"{"how":"stopped","ran_ms":1,"left_behind":0,"may_still_run":0,"unproven":true,"output_lost":"full"}"#;
+        let read: Exit = serde_json::from_str(stopped).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), stopped);
         for how in [
             r#"{"signalled":9}"#,
             r#"{"timed_out":{"after_ms":5}}"#,

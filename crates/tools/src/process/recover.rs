@@ -15,45 +15,43 @@ impl Runner {
     pub async fn recover(&self, key: &str, attempt: u32) -> Trace {
         let (runner, traces) = (self.clone(), self.0.spool.attempt(key, attempt));
         blocking(move || {
-            // Making the folder is part of the fence: whoever comes later finds it taken.
-            let found = match traces.reserve() {
-                Ok(made) => !made,
-                Err(error) => return unknown(format!("the spool cannot be written: {error}")),
-            };
-            ports::failpoint!("recover.before_fence");
-            let said = traces.say_first(&First::Fenced);
-            ports::failpoint!("recover.fenced");
-            match said {
-                Ok(true) if found || runner.0.spool.is_whole() => {
-                    Trace::NeverStarted { why: "no start was recorded".into() }
-                }
-                Ok(true) => {
-                    unknown("This machine has no trace of a start; it may have started elsewhere.")
-                }
-                Ok(false) => runner.look(&traces),
-                Err(error) => unknown(format!("the spool cannot be written: {error}")),
+            // Looked at before the first word is said: saying it takes the announcement away.
+            let is_announced = traces.is_announced();
+            match traces.first() {
+                Ok(None) => runner.give_up(&traces, is_announced),
+                _ => runner.look(&traces),
             }
         })
         .await
     }
 
+    /// Keeps an attempt without a first word from beginning. Only its announcement proves that it has not.
+    fn give_up(&self, traces: &Attempt, is_announced: bool) -> Trace {
+        let word = if is_announced { First::Fenced } else { First::Lost };
+        // Making the folder is part of the fence: whoever comes later finds it taken.
+        let made = traces.make_folder();
+        ports::failpoint!("recover.before_fence");
+        let said = made.and_then(|_| traces.say_first(&word));
+        ports::failpoint!("recover.fenced");
+        match said {
+            Ok(true) if is_announced => Trace::NeverStarted { why: "no start was recorded".into() },
+            Ok(true) => lost(),
+            Ok(false) => self.look(traces),
+            Err(error) => unknown(format!("the spool cannot be written: {error}")),
+        }
+    }
+
     /// What an attempt's folder says, once nothing of it is running.
     pub(super) fn look(&self, traces: &Attempt) -> Trace {
+        let is_announced = traces.is_announced();
         let began = match traces.first() {
             Ok(Some(First::Began(began))) => began,
             Ok(Some(First::Fenced)) => {
                 return Trace::NeverStarted { why: "it was given up before it began".into() };
             }
-            Ok(None) => {
-                // A supervisor that said nothing did nothing; now it cannot start any more either.
-                return match traces.say_first(&First::Fenced) {
-                    Ok(true) => {
-                        Trace::NeverStarted { why: "the supervisor did not start it".into() }
-                    }
-                    Ok(false) => self.look(traces),
-                    Err(error) => unknown(format!("the spool cannot be written: {error}")),
-                };
-            }
+            Ok(Some(First::Lost)) => return lost(),
+            // A supervisor that said nothing did nothing; now it cannot start any more either.
+            Ok(None) => return self.give_up(traces, is_announced),
             Err(error) => return unknown(format!("what the spool says cannot be read: {error}")),
         };
         self.await_last_words(traces, &began);
@@ -82,10 +80,13 @@ impl Runner {
         }
         text.push_str(", and no end was recorded.");
         text.push_str(&match killed {
-            Killed { killed: 0, left: 0 } => " Nothing of it was found running.".into(),
-            Killed { killed, left: 0 } => {
-                format!(" {killed} of its processes still ran and were killed.")
+            Killed { killed: 0, left: 0 } => {
+                " Nothing of it was found running, which does not prove that nothing is.".into()
             }
+            Killed { killed, left: 0 } => format!(
+                " {killed} of its processes still ran and were killed. Others, which could not be found, may \
+                 still run."
+            ),
             Killed { left, .. } => {
                 format!(" {left} of its processes could not be killed: it may still run.")
             }
@@ -108,4 +109,11 @@ impl Runner {
 
 fn unknown(evidence: impl Into<String>) -> Trace {
     Trace::Unknown { evidence: evidence.into() }
+}
+
+fn lost() -> Trace {
+    unknown(
+        "No trace of this attempt is left, neither of a start nor that there was none: it may have started \
+         elsewhere, or its traces were removed. It may have been carried out.",
+    )
 }

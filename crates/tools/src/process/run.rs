@@ -32,12 +32,11 @@ pub(super) struct Parts {
 }
 
 impl Runner {
-    /// Opens the spool, ends whatever a server that died left running there, and tidies up.
-    pub fn open(spool: Spool, supervisor: Option<Supervisor>) -> io::Result<Runner> {
+    /// Looks at nothing that is in the spool: what is there may take long, and nobody waits for it at
+    /// the start.
+    pub fn open(spool: Spool, supervisor: Option<Supervisor>) -> Runner {
         let me = Identity::of_myself();
-        let runner = Runner(Arc::new(Parts { spool, supervisor, setpriv: find_setpriv(), me }));
-        runner.sweep();
-        Ok(runner)
+        Runner(Arc::new(Parts { spool, supervisor, setpriv: find_setpriv(), me }))
     }
 
     /// A user to run commands as; tried out at once, so that a mistake is found at the start.
@@ -54,8 +53,9 @@ impl Runner {
         }
         self.end_earlier_attempts(key, attempt).await;
         let traces = self.0.spool.attempt(key, attempt);
-        match traces.reserve() {
+        match traces.announce() {
             Ok(true) => {}
+            Ok(false) if matches!(traces.first(), Ok(None)) && traces.is_announced() => {}
             Ok(false) => return never(format!("attempt {attempt} was made before, or given up")),
             Err(error) => return never(format!("the spool cannot be written: {error}")),
         }
@@ -67,6 +67,12 @@ impl Runner {
             Some(supervisor) => self.run_supervised(supervisor, traces, marker, job, stop).await,
             None => self.run_directly(traces, marker, job, stop).await,
         }
+    }
+
+    /// Leaves the proof that an attempt has not begun, before its intent is on disk.
+    pub async fn announce(&self, key: &str, attempt: u32) -> io::Result<()> {
+        let traces = self.0.spool.attempt(key, attempt);
+        blocking(move || traces.announce()).await.map(drop)
     }
 
     /// The result is in the store: the traces of this call are no longer needed.
@@ -214,19 +220,31 @@ impl Runner {
         }
     }
 
-    fn sweep(&self) {
-        for attempt in self.0.spool.attempts() {
-            if let Ok(Some(First::Began(began))) = attempt.first()
-                && !began.owner.is_alive()
-            {
-                // A supervisor is cleaning up by itself; give it the time to write down what it saw.
-                self.await_last_words(&attempt, &began);
-                self.end(&attempt);
+    /// Ends whatever a server that died left running.
+    pub async fn sweep(&self) {
+        let runner = self.clone();
+        blocking(move || {
+            for attempt in runner.0.spool.attempts() {
+                if let Ok(Some(First::Began(began))) = attempt.first()
+                    && !began.owner.is_alive()
+                {
+                    // A supervisor is cleaning up by itself; give it the time to write down what it saw.
+                    runner.await_last_words(&attempt, &began);
+                    runner.end(&attempt);
+                }
             }
-            if attempt.is_stale() {
-                attempt.forget();
-            }
-        }
+        })
+        .await;
+    }
+
+    /// Removes the traces of attempts that are long over. Recovery must have looked at them before.
+    pub async fn remove_stale(&self) {
+        let runner = self.clone();
+        blocking(move || {
+            let stale = runner.0.spool.attempts().into_iter().filter(Attempt::is_stale);
+            stale.for_each(|attempt| attempt.forget());
+        })
+        .await;
     }
 
     pub(super) fn await_last_words(&self, attempt: &Attempt, began: &Began) {

@@ -1,15 +1,14 @@
 //! Where attempts leave their traces: one folder each, readable by us alone.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use domain::visible::visible;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::record::{Exit, First};
+use super::spool_file::{create_spool_file, open_spool_file, read_record, sync_dir};
 use super::stopwatch::age;
 use crate::limits::SPOOL_KEPT;
 
@@ -17,33 +16,16 @@ use crate::limits::SPOOL_KEPT;
 #[derive(Clone, Debug)]
 pub struct Spool {
     root: PathBuf,
-    whole: bool,
 }
 
 impl Spool {
-    /// For a house that lives on this one machine: every attempt ever made has its folder here, so
-    /// one that has none has not started.
-    pub fn of_the_house(root: impl Into<PathBuf>) -> io::Result<Spool> {
-        Spool { root: root.into(), whole: true }.ready()
-    }
-
-    /// For one node of several, or a folder that may be lost (on a temporary file system): finding
-    /// nothing here proves nothing.
-    pub fn of_this_machine(root: impl Into<PathBuf>) -> io::Result<Spool> {
-        Spool { root: root.into(), whole: false }.ready()
-    }
-
-    fn ready(self) -> io::Result<Spool> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
-        let root = self.root.canonicalize()?;
-        // What is synced in a folder is lost with the folder's own name, and a spool without traces
-        // would say that nothing ever started.
+    pub fn open(root: impl Into<PathBuf>) -> io::Result<Spool> {
+        let root = root.into();
+        DirBuilder::new().recursive(true).mode(0o700).create(&root)?;
+        let root = root.canonicalize()?;
+        // What is synced in a folder is lost with the folder's own name.
         sync_dir(root.parent().unwrap_or(&root))?;
-        Ok(Spool { root, ..self })
-    }
-
-    pub(crate) fn is_whole(&self) -> bool {
-        self.whole
+        Ok(Spool { root })
     }
 
     pub(crate) fn attempt(&self, key: &str, attempt: u32) -> Attempt {
@@ -77,6 +59,7 @@ pub(crate) struct Attempt {
     dir: PathBuf,
 }
 
+const ANNOUNCED: &str = "announced";
 const STARTED: &str = "started";
 const EXIT: &str = "exit";
 const PID: &str = "pid";
@@ -92,8 +75,23 @@ impl Attempt {
         &self.dir
     }
 
-    /// Makes the folder; false if there is one, so that an attempt is made once.
-    pub(crate) fn reserve(&self) -> io::Result<bool> {
+    /// Makes the folder, and says in it that nothing has begun; false if there is a folder already.
+    pub(crate) fn announce(&self) -> io::Result<bool> {
+        if !self.make_folder()? {
+            return Ok(false);
+        }
+        create_spool_file(&self.dir.join(ANNOUNCED))?.sync_all()?;
+        sync_dir(&self.dir)?;
+        Ok(true)
+    }
+
+    /// That nothing had begun when this was looked at. Whoever says the first word afterwards knows that
+    /// nothing has.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.dir.join(ANNOUNCED).symlink_metadata().is_ok_and(|meta| meta.is_file())
+    }
+
+    pub(crate) fn make_folder(&self) -> io::Result<bool> {
         match DirBuilder::new().mode(0o700).create(&self.dir) {
             Ok(()) => sync_dir(self.dir.parent().unwrap_or_else(|| Path::new("/"))).map(|()| true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -112,12 +110,17 @@ impl Attempt {
             Err(error) => return Err(error),
         };
         let _ = fs::remove_file(draft);
-        sync_dir(&self.dir)?;
+        // Before anything starts, so that nobody takes an attempt that lost its first word for one that
+        // never began.
+        match fs::remove_file(self.dir.join(ANNOUNCED)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => sync_dir(&self.dir)?,
+        }
         Ok(said)
     }
 
     pub(crate) fn first(&self) -> io::Result<Option<First>> {
-        self.read(STARTED)
+        read_record(&self.dir.join(STARTED))
     }
 
     /// When the first word was said, for evidence.
@@ -130,18 +133,19 @@ impl Attempt {
     /// For evidence only, so it is not worth a sync.
     pub(crate) fn note_pid(&self, pid: &super::tree::Identity) {
         if let Ok(text) = serde_json::to_vec(pid) {
-            let _ = fs::write(self.dir.join(PID), text);
+            let _ =
+                create_spool_file(&self.dir.join(PID)).and_then(|mut file| file.write_all(&text));
         }
     }
 
     pub(crate) fn pid(&self) -> Option<super::tree::Identity> {
-        self.read(PID).ok().flatten()
+        read_record(&self.dir.join(PID)).ok().flatten()
     }
 
     /// Says the last word. The output is on disk before it.
     pub(crate) fn say_last(&self, exit: &Exit) -> io::Result<()> {
         for name in [STDOUT, STDERR] {
-            match File::open(self.dir.join(name)) {
+            match open_spool_file(&self.dir.join(name)) {
                 Ok(file) => file.sync_all()?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
@@ -154,21 +158,12 @@ impl Attempt {
     }
 
     pub(crate) fn last(&self) -> io::Result<Option<Exit>> {
-        self.read(EXIT)
+        read_record(&self.dir.join(EXIT))
     }
 
-    /// For output. Appending, so that a command that opens its own standard output by name does not
-    /// write over what it printed before.
+    /// For output.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
-        OpenOptions::new().append(true).create_new(true).mode(0o600).open(self.dir.join(name))
-    }
-
-    pub(crate) fn output_bytes(&self) -> u64 {
-        [STDOUT, STDERR]
-            .iter()
-            .filter_map(|name| self.dir.join(name).metadata().ok())
-            .map(|meta| meta.len())
-            .sum()
+        create_spool_file(&self.dir.join(name))
     }
 
     pub(crate) fn forget(&self) {
@@ -186,32 +181,13 @@ impl Attempt {
 
     fn draft(&self, name: &str, record: &impl Serialize) -> io::Result<PathBuf> {
         let path = self.dir.join(format!("{name}.{}", std::process::id()));
-        let mut file = private(&path)?;
+        // One that is left of a process with the same number.
+        let _ = fs::remove_file(&path);
+        let mut file = create_spool_file(&path)?;
         file.write_all(&serde_json::to_vec(record)?)?;
         file.sync_all()?;
         Ok(path)
     }
-
-    fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
-        match fs::read(self.dir.join(name)) {
-            Ok(bytes) => word(&bytes).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// A word that was said about an attempt. What is wrong with it is told to people.
-pub(super) fn word<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
-    serde_json::from_slice(bytes).map_err(|error| io::Error::other(visible(&error.to_string())))
-}
-
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
-}
-
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
 }
 
 #[cfg(test)]
@@ -230,17 +206,18 @@ mod tests {
     #[test]
     fn i17_only_one_party_says_the_first_word() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::of_the_house(dir.path().join("spool")).unwrap();
+        let spool = Spool::open(dir.path().join("spool")).unwrap();
         let attempt = spool.attempt("call_a-1", 1);
-        assert!(attempt.reserve().unwrap());
-        assert!(!attempt.reserve().unwrap());
+        assert!(attempt.announce().unwrap() && attempt.is_announced());
+        assert!(!attempt.announce().unwrap());
         assert_eq!(attempt.first().unwrap(), None);
         assert!(attempt.say_first(&First::Fenced).unwrap());
+        assert!(!attempt.is_announced());
         assert!(!attempt.say_first(&began()).unwrap(), "a fenced attempt cannot start");
         assert_eq!(attempt.first().unwrap(), Some(First::Fenced));
 
         let other = spool.attempt("call_a-1", 2);
-        assert!(other.reserve().unwrap() && other.say_first(&began()).unwrap());
+        assert!(other.announce().unwrap() && other.say_first(&began()).unwrap());
         assert!(!other.say_first(&First::Fenced).unwrap(), "a started attempt cannot be fenced");
         assert_eq!(spool.attempts_of("call_a-1").count(), 2);
         assert_eq!(spool.attempts_of("call_a-2").count(), 0);
@@ -249,14 +226,13 @@ mod tests {
     #[test]
     fn the_last_word_is_whole_or_absent_and_private() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::of_this_machine(dir.path()).unwrap();
+        let spool = Spool::open(dir.path()).unwrap();
         let attempt = spool.attempt("call_a-1", 1);
-        attempt.reserve().unwrap();
+        attempt.announce().unwrap();
         attempt.create(STDOUT).unwrap().write_all(b"hello").unwrap();
-        let exit = Exit { how: How::Exited(0), ran_ms: 1, left_behind: 0, may_still_run: 0 };
+        let exit = Exit { how: How::Exited(0), ..Exit::not_started("") };
         attempt.say_last(&exit).unwrap();
         assert_eq!(attempt.last().unwrap(), Some(exit));
-        assert_eq!(attempt.output_bytes(), 5);
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(attempt.dir()), 0o700);
         assert_eq!(mode(&attempt.dir().join(EXIT)), 0o600);
@@ -273,13 +249,13 @@ mod tests {
     #[test]
     fn i20_no_last_word_is_said_of_output_that_is_not_on_disk() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::of_this_machine(dir.path()).unwrap();
+        let spool = Spool::open(dir.path()).unwrap();
         let attempt = spool.attempt("call_a-1", 1);
-        attempt.reserve().unwrap();
+        attempt.announce().unwrap();
         // A device that cannot be synced stands for a disk that fails to.
         std::os::unix::fs::symlink("/dev/null", attempt.dir().join(STDERR)).unwrap();
         attempt.create(STDOUT).unwrap().write_all(b"hello").unwrap();
-        let exit = Exit { how: How::Exited(0), ran_ms: 1, left_behind: 0, may_still_run: 0 };
+        let exit = Exit { how: How::Exited(0), ..Exit::not_started("") };
         assert!(attempt.say_last(&exit).is_err());
         assert_eq!(attempt.last().unwrap(), None, "whoever looks finds an attempt without an end");
     }

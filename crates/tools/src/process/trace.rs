@@ -34,6 +34,16 @@ pub struct Ended {
 impl Trace {
     pub(crate) fn of_ended(attempt: &Attempt, exit: Exit) -> Trace {
         let (stdout, stderr) = (attempt.dir().join(STDOUT), attempt.dir().join(STDERR));
+        let is_begun = !matches!(exit.how, How::NotStarted { .. });
+        let missing = [&stdout, &stderr].into_iter().find(|path| is_begun && !path.exists());
+        if let Some(why) = exit
+            .output_lost
+            .clone()
+            .or_else(|| missing.map(|path| format!("`{}` is gone", path.display())))
+        {
+            let evidence = format!("it ended ({:?}), but its output is lost: {why}", exit.how);
+            return Trace::Unknown { evidence };
+        }
         let read = || {
             Ok(Ended {
                 stdout: Captured::read(&[&stdout])?,
@@ -81,8 +91,16 @@ impl Ended {
         let failed = |why: String| Outcome::Failed(self.with_note(why));
         if self.exit.may_still_run > 0 {
             let evidence = format!(
-                "{} of its processes could not be killed and may still run.{}",
+                "It is not proved that all of its processes are gone: {} or more may still run.{}",
                 self.exit.may_still_run,
+                self.so_far()
+            );
+            return Outcome::Unknown { evidence };
+        }
+        if self.exit.unproven {
+            let evidence = format!(
+                "It was told to stop, and without a supervisor nobody can prove that all of its processes \
+                 are gone: it may still run.{}",
                 self.so_far()
             );
             return Outcome::Unknown { evidence };

@@ -53,12 +53,12 @@ pub(super) struct Process {
     pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
-    start: u64,
+    pub(super) start: u64,
     state: char,
 }
 
 impl Process {
-    fn read(pid: i32) -> Option<Process> {
+    pub(super) fn read(pid: i32) -> Option<Process> {
         Process::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
@@ -78,7 +78,7 @@ impl Process {
     }
 
     /// A zombie has stopped acting; only its parent can make it go.
-    fn is_alive(&self) -> bool {
+    pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X' | 'x')
     }
 
@@ -153,27 +153,34 @@ impl<'a> Tree<'a> {
     }
 
     /// Kills until two looks in a row find nothing: a process can fork and end between the moments at
-    /// which one look reads its child's entry and its own.
+    /// which one look reads its child's entry and its own. That is likely to be all, and no proof that it
+    /// is; see [`super::descendants`].
     pub(crate) fn kill(&self) -> Killed {
         let since = Stopwatch::start();
         let mut killed = HashSet::new();
         let mut empty_looks = 0;
         loop {
-            let members = self.members();
-            empty_looks = if members.is_empty() { empty_looks + 1 } else { 0 };
+            let found = self.signal(&mut killed);
+            empty_looks = if found == 0 { empty_looks + 1 } else { 0 };
             if empty_looks == 2 {
                 return Killed { killed: killed.len() as u32, left: 0 };
             }
-            for it in &members {
-                // It may have ended by itself since we looked, which is as good.
-                let _ = kill(Pid::from_raw(it.pid), Signal::SIGKILL);
-                killed.insert((it.pid, it.start));
-            }
             if since.elapsed() > KILL_WITHIN {
-                return Killed { killed: killed.len() as u32, left: members.len() as u32 };
+                return Killed { killed: killed.len() as u32, left: found };
             }
             std::thread::sleep(KILL_PAUSE);
         }
+    }
+
+    /// Signals all that one look finds, and says how many that were.
+    pub(super) fn signal(&self, killed: &mut HashSet<(i32, u64)>) -> u32 {
+        let members = self.members();
+        for it in &members {
+            // It may have ended by itself since we looked, which is as good.
+            let _ = kill(Pid::from_raw(it.pid), Signal::SIGKILL);
+            killed.insert((it.pid, it.start));
+        }
+        members.len() as u32
     }
 }
 

@@ -5,24 +5,27 @@ use std::io::{Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::{io, thread};
 
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use nix::sys::wait::{WaitStatus, waitpid};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::descendants::{NoneLeft, kill_descendants};
 use super::job::Job;
+use super::output_copy::OutputCopy;
 use super::record::{Exit, How};
 use super::spool::{Attempt, STDERR, STDOUT};
 use super::stopwatch::Stopwatch;
 use super::tree::{Identity, Killed, MARKER, Tree};
-use crate::limits::{KILL_WITHIN, OUTPUT_CHECK};
+use crate::limits::KILL_WITHIN;
 
 /// What can end a command.
 pub(crate) enum Notice {
     Ended(How),
+    TooMuchOutput,
     Stop,
     OwnerGone,
 }
@@ -46,31 +49,48 @@ pub(crate) fn carry_out(
     (tell, notices): (Sender<Notice>, &Receiver<Notice>),
 ) -> Exit {
     let since = Stopwatch::start();
-    let (child, leader) = match start(job, attempt, marker, keeper, setpriv) {
-        Ok(started) => started,
-        Err(why) => return Exit::not_started(why),
-    };
+    let Started { child, leader, output } =
+        match start(job, attempt, marker, keeper, setpriv, &tell) {
+            Ok(started) => started,
+            Err(why) => return Exit::not_started(why),
+        };
     ports::failpoint!("supervisor.spawned");
     let pid = child.id() as i32;
-    wait_in_background(child, keeper, tell);
+    let none_left = wait_in_background(child, keeper, tell);
 
-    let how = first_notice(job, attempt, notices, &since);
+    let how = first_notice(job, notices, &since);
     let ran_ms = since.elapsed().as_millis() as u64;
-    let tree = match keeper {
-        Keeper::Supervisor => {
-            let me = Pid::this().as_raw();
-            Tree { marker, ancestor: Some(me), leader, spare: Some(me) }
-        }
-        Keeper::Server => Tree { marker, ancestor: Some(pid), leader, spare: None },
-    };
-    let Killed { killed, left } = tree.kill();
     let by_itself = matches!(how, How::Exited(_) | How::Signalled(_));
-    if !by_itself && left == 0 {
+    let Killed { killed, left } = match keeper {
+        Keeper::Supervisor => kill_descendants(marker, &none_left),
+        Keeper::Server => Tree { marker, ancestor: Some(pid), leader, spare: None }.kill(),
+    };
+    if keeper == Keeper::Server && !by_itself && left == 0 {
         // So that no zombie of ours is taken for a live process by whoever looks next.
         let _ = notices.recv_timeout(KILL_WITHIN);
     }
-    let left_behind = if by_itself { killed } else { 0 };
-    Exit { how, ran_ms, left_behind, may_still_run: left }
+    let copied = output.finish(KILL_WITHIN);
+    let how = match how {
+        // It ended while what it had printed was still being counted.
+        How::Exited(_) | How::Signalled(_) if copied.is_over => {
+            How::TooMuchOutput { bytes_max: job.spool_bytes_max }
+        }
+        how => how,
+    };
+    Exit {
+        left_behind: if by_itself { killed } else { 0 },
+        may_still_run: left,
+        unproven: keeper == Keeper::Server && !(by_itself && copied.has_ended),
+        output_lost: copied.lost,
+        how,
+        ran_ms,
+    }
+}
+
+struct Started {
+    child: Child,
+    leader: Option<Identity>,
+    output: OutputCopy,
 }
 
 fn start(
@@ -79,12 +99,22 @@ fn start(
     marker: &str,
     keeper: Keeper,
     setpriv: Option<&Path>,
-) -> Result<(Child, Option<Identity>), String> {
+    tell: &Sender<Notice>,
+) -> Result<Started, String> {
     let stdin =
         input(&job.stdin).map_err(|error| format!("it could not be given its input: {error}"))?;
-    let files = || Ok((attempt.create(STDOUT)?, attempt.create(STDERR)?));
-    let (stdout, stderr) =
-        files().map_err(|error: io::Error| format!("its output could not be stored: {error}"))?;
+    let stream = |name| {
+        let opened = io::pipe().and_then(|(reader, writer)| {
+            let file = attempt.create(name)?;
+            Ok(((reader, file), writer))
+        });
+        opened.map_err(|error| format!("its output could not be stored: {error}"))
+    };
+    let ((out, stdout), (err, stderr)) = (stream(STDOUT)?, stream(STDERR)?);
+    // As late as can be.
+    for file in &job.files {
+        file.check()?;
+    }
     // The death signal is bound to the thread that starts the command, and only a supervisor's is
     // sure to live as long as its process.
     let dies_with_us = keeper == Keeper::Supervisor;
@@ -103,7 +133,8 @@ fn start(
     if let Some(leader) = &leader {
         attempt.note_pid(leader);
     }
-    Ok((child, leader))
+    let output = OutputCopy::start(job.spool_bytes_max, [out, err], tell);
+    Ok(Started { child, leader, output })
 }
 
 /// What a command reads. All of it is there before the command is: if it came through a pipe, the death of
@@ -148,9 +179,14 @@ pub(super) fn command(
     Ok(command)
 }
 
-/// Tells how the command itself ended.
-pub(super) fn wait_in_background(mut child: Child, keeper: Keeper, tell: Sender<Notice>) {
+/// Tells how the command itself ended and, to a supervisor, that no process of the call is left.
+pub(super) fn wait_in_background(
+    mut child: Child,
+    keeper: Keeper,
+    tell: Sender<Notice>,
+) -> NoneLeft {
     let pid = Pid::from_raw(child.id() as i32);
+    let (prove, none_left) = mpsc::channel();
     thread::spawn(move || match keeper {
         Keeper::Server => {
             if let Ok(status) = child.wait() {
@@ -159,7 +195,8 @@ pub(super) fn wait_in_background(mut child: Child, keeper: Keeper, tell: Sender<
         }
         // Adopted orphans are waited for too, or they would stay as zombies.
         Keeper::Supervisor => loop {
-            match waitpid(None, None) {
+            // All kinds of children: some are made so that their end is not signalled.
+            match waitpid(None, Some(WaitPidFlag::__WALL)) {
                 Ok(WaitStatus::Exited(ended, code)) if ended == pid => {
                     let _ = tell.send(Notice::Ended(How::Exited(code)));
                 }
@@ -167,10 +204,15 @@ pub(super) fn wait_in_background(mut child: Child, keeper: Keeper, tell: Sender<
                     let _ = tell.send(Notice::Ended(How::Signalled(signal as i32)));
                 }
                 Ok(_) | Err(Errno::EINTR) => {}
+                Err(Errno::ECHILD) => {
+                    let _ = prove.send(());
+                    break;
+                }
                 Err(_) => break,
             }
         },
     });
+    none_left
 }
 
 fn how(status: ExitStatus) -> How {
@@ -180,24 +222,14 @@ fn how(status: ExitStatus) -> How {
     }
 }
 
-fn first_notice(
-    job: &Job,
-    attempt: &Attempt,
-    notices: &Receiver<Notice>,
-    since: &Stopwatch,
-) -> How {
-    loop {
-        match notices.recv_timeout(since.left(job.time_limit).min(OUTPUT_CHECK)) {
-            Ok(Notice::Ended(how)) => return how,
-            Ok(Notice::Stop) => return How::Stopped,
-            Ok(Notice::OwnerGone) | Err(RecvTimeoutError::Disconnected) => return How::OwnerGone,
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if since.elapsed() >= job.time_limit {
-            return How::TimedOut { after_ms: job.time_limit.as_millis() as u64 };
-        }
-        if attempt.output_bytes() > job.spool_bytes_max {
-            return How::TooMuchOutput { bytes_max: job.spool_bytes_max };
+fn first_notice(job: &Job, notices: &Receiver<Notice>, since: &Stopwatch) -> How {
+    match notices.recv_timeout(since.left(job.time_limit)) {
+        Ok(Notice::Ended(how)) => how,
+        Ok(Notice::TooMuchOutput) => How::TooMuchOutput { bytes_max: job.spool_bytes_max },
+        Ok(Notice::Stop) => How::Stopped,
+        Ok(Notice::OwnerGone) | Err(RecvTimeoutError::Disconnected) => How::OwnerGone,
+        Err(RecvTimeoutError::Timeout) => {
+            How::TimedOut { after_ms: job.time_limit.as_millis() as u64 }
         }
     }
 }

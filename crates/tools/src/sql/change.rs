@@ -168,6 +168,7 @@ impl Change {
         if marker::is_fenced(&connection, key, attempt)? {
             return Err(Failure::GivenUp);
         }
+        marker::say_first(&connection, key, attempt, marker::BEGUN)?;
         let (now, returned) = self.execute(&mut connection)?;
         if let Some(seen) = seen
             && seen != now
@@ -188,10 +189,29 @@ impl Change {
             if let Some(recorded) = marker::find(&connection, key)? {
                 return Ok(Some(recorded));
             }
-            marker::fence(&connection, key, attempt)?;
+            match marker::find(&connection, &marker::fence_key(key, attempt))?.as_deref() {
+                Some(marker::GIVEN_UP) => return Ok(None),
+                Some(_) => return Err(Failure::InDoubt(marker::NO_TRACE.into())),
+                None => {}
+            }
+            let announced = marker::find(&connection, &marker::announced_key(key, attempt))?;
+            let word = if announced.is_some() { marker::GIVEN_UP } else { marker::LOST };
+            marker::say_first(&connection, key, attempt, word)?;
             connection.execute_batch("COMMIT")?;
-            Ok(None)
+            match announced {
+                Some(_) => Ok(None),
+                None => Err(Failure::InDoubt(marker::NO_TRACE.into())),
+            }
         })
+    }
+
+    /// Leaves the proof that an attempt has not begun, before its intent is on disk.
+    pub(super) fn announce(&self, key: &str, attempt: u32) -> Result<(), Failure> {
+        let connection = self.begin(&StopFlag::default())?;
+        marker::make_table(&connection)?;
+        marker::announce(&connection, key, attempt)?;
+        connection.execute_batch("COMMIT")?;
+        Ok(())
     }
 
     fn begin(&self, stop: &StopFlag) -> Result<Connection, Failure> {

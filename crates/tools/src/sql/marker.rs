@@ -1,5 +1,9 @@
 //! The row that says that a change happened. It is written in the same transaction as the change, so
 //! there is one exactly when there is the other.
+//!
+//! Rows can be deleted, and tables dropped. So that a row is missing proves nothing: that an attempt has
+//! not begun is a row of its own, written before the intent is on disk, and that it has begun is another, written with
+//! the change.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
@@ -33,14 +37,33 @@ pub(super) fn write(connection: &Connection, key: &str, rows: u64, result: &str)
         .map(drop)
 }
 
-/// Gives an attempt up, so that a server which stopped in the middle and wakes up later changes
-/// nothing any more.
-pub(super) fn fence(connection: &Connection, key: &str, attempt: u32) -> Result<()> {
+/// The first word about an attempt: that it began, or that it never will.
+pub(super) const BEGUN: &str = "begun";
+/// So that a server which stopped in the middle and wakes up later changes nothing any more.
+pub(super) const GIVEN_UP: &str = "given up";
+/// The same for an attempt of which no trace was found: it may have been made.
+pub(super) const LOST: &str = "lost";
+
+pub(super) fn say_first(
+    connection: &Connection,
+    key: &str,
+    attempt: u32,
+    word: &str,
+) -> Result<()> {
+    note(connection, &fence_key(key, attempt), word)
+}
+
+/// Says that an attempt has not begun.
+pub(super) fn announce(connection: &Connection, key: &str, attempt: u32) -> Result<()> {
+    note(connection, &announced_key(key, attempt), "announced")
+}
+
+fn note(connection: &Connection, key: &str, word: &str) -> Result<()> {
     connection
         .execute(
             "INSERT OR IGNORE INTO holdpoint_marker (key, at, result)
-             VALUES (?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), 'given up')",
-            [fence_key(key, attempt)],
+             VALUES (?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?2)",
+            params![key, word],
         )
         .map(drop)
 }
@@ -48,6 +71,14 @@ pub(super) fn fence(connection: &Connection, key: &str, attempt: u32) -> Result<
 pub(super) fn is_fenced(connection: &Connection, key: &str, attempt: u32) -> Result<bool> {
     find(connection, &fence_key(key, attempt)).map(|found| found.is_some())
 }
+
+pub(super) fn announced_key(key: &str, attempt: u32) -> String {
+    format!("{key}/{attempt}/announced")
+}
+
+/// Told to the person who is asked about a change without traces.
+pub(super) const NO_TRACE: &str = "the table holdpoint_marker says neither that this change was made nor that it was \
+     not begun: its rows were removed, or the change was begun before they could be written";
 
 pub(super) fn fence_key(key: &str, attempt: u32) -> String {
     format!("{key}/{attempt}")

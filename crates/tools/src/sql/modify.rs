@@ -179,6 +179,12 @@ impl ToolHost for SqlModify {
         }
     }
 
+    async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
+        let (change, key) = (self.change(&call.arguments)?, call.idempotency_key());
+        let announced = blocking(move || change.announce(&key, attempt)).await;
+        announced.map_err(|failure| failure.text())
+    }
+
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
         let unknown = |evidence: String| Recovery::Unknown { evidence };
         let change = match self.change(&call.arguments) {
@@ -192,6 +198,7 @@ impl ToolHost for SqlModify {
         match blocking(move || change.look_back(&key, attempt)).await {
             Ok(Some(recorded)) => Recovery::Done(Outcome::Succeeded(Output::text(recorded))),
             Ok(None) => Recovery::NeverHappened,
+            Err(Failure::InDoubt(evidence)) => unknown(evidence),
             Err(failure) => unknown(format!("the marker could not be read: {}", failure.text())),
         }
     }

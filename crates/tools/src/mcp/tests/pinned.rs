@@ -133,13 +133,13 @@ async fn damaged_pins_stop_the_house_rather_than_trust_anew() {
     std::fs::write(folder.path().join("pins/mcp.json"), "{").unwrap();
     let reach = crate::mcp::Reach::Service { url: "http://127.0.0.1:1/".into(), headers: vec![] };
     let runner = crate::process::Runner::open(
-        crate::process::Spool::of_this_machine(folder.path().join("spool")).unwrap(),
+        crate::process::Spool::open(folder.path().join("spool")).unwrap(),
         None,
     );
     let opened = crate::mcp::McpServer::open(
         crate::mcp::McpConfig::new("mcp", reach),
         &folder.path().join("pins"),
-        runner.unwrap(),
+        runner,
     );
     let told = opened.err().unwrap().to_string();
     assert!(told.contains("remove it to trust the server anew"), "{told}");

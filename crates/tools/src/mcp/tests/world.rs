@@ -143,7 +143,7 @@ impl World {
 }
 
 fn runner(folder: &Path) -> Runner {
-    Runner::open(Spool::of_this_machine(folder.join("spool")).unwrap(), None).unwrap()
+    Runner::open(Spool::open(folder.join("spool")).unwrap(), None)
 }
 
 /// Proposes, clears and runs a call of exactly this host.

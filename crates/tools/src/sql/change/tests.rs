@@ -103,6 +103,7 @@ fn i19_a_crash_before_the_commit_leaves_neither_effect_nor_marker() {
     let shop = Shop::open();
     let sell = shop.change(SELL);
     let stop = StopFlag::default();
+    sell.announce(&key(1), 1).unwrap();
     let (connection, _) = sell.up_to_commit(&key(1), 1, None, &stop).unwrap();
     drop(connection);
     assert_eq!(shop.sold_and_marked(), (0, 0));
@@ -163,11 +164,39 @@ fn i19_racing_attempts_change_once() {
     assert_eq!(shop.sold_and_marked(), (1, 1));
 }
 
+/// Rows may be deleted and tables dropped by whoever owns the database, also of calls in flight.
+#[test]
+fn i49_a_lost_marker_never_proves_that_nothing_happened() {
+    for lost in [
+        "DROP TABLE holdpoint_marker",
+        "DELETE FROM holdpoint_marker",
+        "DELETE FROM holdpoint_marker WHERE rows IS NOT NULL",
+        "DELETE FROM holdpoint_marker WHERE key LIKE '%/1'",
+        "DELETE FROM holdpoint_marker WHERE key LIKE '%/announced'",
+    ] {
+        let shop = Shop::open();
+        let sell = shop.change(SELL);
+        sell.announce(&key(1), 1).unwrap();
+        sell.make(&key(1), 1, None, &StopFlag::default()).unwrap();
+        Connection::open(shop.path()).unwrap().execute_batch(lost).unwrap();
+        for look in 1..=3 {
+            match sell.look_back(&key(1), 1) {
+                Ok(Some(recorded)) => assert_eq!(recorded, r#"{"rows":1}"#),
+                Err(Failure::InDoubt(_)) => {}
+                other => panic!("{lost}, look {look}: {other:?}"),
+            }
+        }
+        assert_eq!(shop.number("SELECT count(*) FROM orders WHERE customer = 'new'"), 1);
+    }
+}
+
 #[test]
 fn i17_an_attempt_that_was_given_up_changes_nothing_when_it_wakes_up() {
     let shop = Shop::open();
     let sell = shop.change(SELL);
+    sell.announce(&key(1), 1).unwrap();
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None);
+    assert_eq!(sell.look_back(&key(1), 1).unwrap(), None, "and again after another crash");
     let late = sell.make(&key(1), 1, None, &StopFlag::default());
     assert!(matches!(late, Err(Failure::GivenUp)), "{late:?}");
     assert_eq!(shop.sold_and_marked(), (0, 0));

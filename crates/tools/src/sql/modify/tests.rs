@@ -136,6 +136,7 @@ async fn i02_the_count_that_was_approved_is_the_count_that_runs() {
         "{}",
         output.text
     );
+    host.announce(&call, 1).await.unwrap();
     assert_eq!(host.recover(&call, 1).await, Recovery::NeverHappened);
 }
 

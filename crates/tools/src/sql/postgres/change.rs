@@ -7,7 +7,7 @@ use tokio_postgres::Error;
 use tokio_util::sync::CancellationToken;
 
 use super::super::change::Count;
-use super::super::marker::TABLE;
+use super::super::marker::{BEGUN, GIVEN_UP, LOST, NO_TRACE, TABLE, announced_key, fence_key};
 use super::super::rows::Rows;
 use super::super::statement::Kind;
 use super::super::told::Counted;
@@ -156,7 +156,7 @@ impl Change {
         seen: Option<Count>,
     ) -> Result<String, Broken> {
         session.begin(Mode::ReadWrite, self.time_limit).await?;
-        if !marker::take(session, key, attempt, "begun").await? {
+        if !marker::take(session, key, attempt, BEGUN).await? {
             return match marker::find(session, key).await? {
                 Some(recorded) => Ok(recorded),
                 None => Err(Failure::GivenUp.into()),
@@ -221,6 +221,7 @@ impl Change {
         loop {
             match self.look(key, attempt).await {
                 // A server that is starting again, or a transaction that is just ending.
+                Err(Failure::InDoubt(why)) => return Err(Failure::InDoubt(why)),
                 Err(failure) if tries < SQL_LOOK_BACK_ATTEMPTS && !failure.is_the_statements() => {
                     tries += 1;
                     tokio::time::sleep(SQL_LOOK_BACK_PAUSE).await;
@@ -237,14 +238,30 @@ impl Change {
         let end = "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
                    WHERE application_name = $1 AND usename = current_user AND pid <> pg_catalog.pg_backend_pid()";
         session.client.query(end, &[&purpose(key, attempt)]).await?;
+        let announced = marker::find(&session, &announced_key(key, attempt)).await?;
+        let word = if announced.is_some() { GIVEN_UP } else { LOST };
         session.begin(Mode::ReadWrite, self.time_limit).await?;
-        let taken = marker::take(&session, key, attempt, "given up").await?;
+        let taken = marker::take(&session, key, attempt, word).await?;
         let found = marker::find(&session, key).await?;
+        let first = marker::find(&session, &fence_key(key, attempt)).await?;
         if found.is_none() && taken {
             session.client.batch_execute("COMMIT").await?;
         }
         session.end().await;
-        Ok(found)
+        match (found, first.as_deref()) {
+            (Some(recorded), _) => Ok(Some(recorded)),
+            (None, Some(GIVEN_UP)) => Ok(None),
+            (None, _) => Err(Failure::InDoubt(NO_TRACE.into())),
+        }
+    }
+
+    /// Leaves the proof that an attempt has not begun, before its intent is on disk.
+    pub(super) async fn announce(&self, key: &str, attempt: u32) -> Result<(), Failure> {
+        let session = Session::open(&self.target, "holdpoint announcement").await?;
+        marker::make_table(&session).await?;
+        marker::announce(&session, key, attempt).await?;
+        session.end().await;
+        Ok(())
     }
 
     async fn prepared(&self, session: &Session) -> Result<tokio_postgres::Statement, Failure> {

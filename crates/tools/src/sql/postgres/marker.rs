@@ -2,7 +2,7 @@
 
 use tokio_postgres::error::SqlState;
 
-use super::super::marker::{TABLE, fence_key};
+use super::super::marker::{TABLE, announced_key, fence_key};
 use super::session::Session;
 use super::trouble::Failure;
 
@@ -78,6 +78,13 @@ pub(super) async fn take(
         "INSERT INTO public.holdpoint_marker (key, result) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let taken = session.client.execute(sql, &[&fence_key(key, attempt), &word]).await?;
     Ok(taken == 1)
+}
+
+/// Says that an attempt has not begun.
+pub(super) async fn announce(session: &Session, key: &str, attempt: u32) -> Result<(), Failure> {
+    let sql = "INSERT INTO public.holdpoint_marker (key, result) VALUES ($1, 'announced') ON CONFLICT DO NOTHING";
+    session.client.execute(sql, &[&announced_key(key, attempt)]).await?;
+    Ok(())
 }
 
 /// The call's own row: it was made. A second one is refused by the key.

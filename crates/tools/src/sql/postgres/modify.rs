@@ -175,6 +175,12 @@ impl ToolHost for PgModify {
         }
     }
 
+    async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
+        let change = self.change(&call.arguments)?;
+        let announced = change.announce(&call.idempotency_key(), attempt).await;
+        announced.map_err(|failure| failure.text())
+    }
+
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
         let unknown = |evidence: String| Recovery::Unknown { evidence };
         let change = match self.change(&call.arguments) {
@@ -187,6 +193,7 @@ impl ToolHost for PgModify {
         match change.look_back(&call.idempotency_key(), attempt).await {
             Ok(Some(recorded)) => Recovery::Done(Outcome::Succeeded(Output::text(recorded))),
             Ok(None) => Recovery::NeverHappened,
+            Err(Failure::InDoubt(evidence)) => unknown(evidence),
             Err(failure) => unknown(format!("the marker could not be read: {}", failure.text())),
         }
     }

@@ -1,5 +1,8 @@
 //! Commands under a supervisor: real processes, killed at bad moments.
 
+mod hostile;
+mod lost;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,8 +17,7 @@ fn supervisor() -> Supervisor {
 }
 
 fn runner(dir: &TempDir) -> Runner {
-    Runner::open(Spool::of_the_house(dir.path().join("spool")).unwrap(), Some(supervisor()))
-        .unwrap()
+    Runner::open(Spool::open(dir.path().join("spool")).unwrap(), Some(supervisor()))
 }
 
 fn script(dir: &TempDir, text: &str) -> Job {
@@ -153,8 +155,8 @@ async fn i21_dropping_a_run_kills_it() {
 async fn i21_a_command_dies_with_its_supervisor() {
     let dir = tempfile::tempdir().unwrap();
     let runner = runner(&dir);
-    // The command kills the one that watches it.
-    let text = "echo begun; kill -9 $PPID; sleep 600";
+    // The command kills the one that watches it, once that one has heard it.
+    let text = "echo begun; until grep -q begun spool/*/stdout; do sleep 0.01; done; kill -9 $PPID; sleep 600";
     let trace = runner.run("call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
     let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.contains("no end was recorded"), "{evidence}");
@@ -229,13 +231,13 @@ async fn a_command_that_cannot_start_is_told_apart_from_one_that_failed() {
     assert!(matches!(ended.exit.how, How::NotStarted { .. }), "{:?}", ended.exit);
 
     let absent = Supervisor { program: dir.path().join("no-supervisor"), args: vec![] };
-    let spool = Spool::of_the_house(dir.path().join("spool")).unwrap();
-    let runner = Runner::open(spool, Some(absent)).unwrap();
+    let spool = Spool::open(dir.path().join("spool")).unwrap();
+    let runner = Runner::open(spool, Some(absent));
     let trace = runner.run("call_b-1", 1, script(&dir, "true"), CancellationToken::new()).await;
     assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
     let silent = Supervisor { program: "/bin/true".into(), args: vec![] };
-    let spool = Spool::of_the_house(dir.path().join("spool")).unwrap();
-    let runner = Runner::open(spool, Some(silent)).unwrap();
+    let spool = Spool::open(dir.path().join("spool")).unwrap();
+    let runner = Runner::open(spool, Some(silent));
     let trace = runner.run("call_c-1", 1, script(&dir, "true"), CancellationToken::new()).await;
     assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
 }
@@ -266,8 +268,10 @@ async fn a_server_that_will_be_killed() {
         return;
     };
     let supervised = std::env::var("DOOMED_SUPERVISED").unwrap() == "true";
-    let spool = Spool::of_the_house(Path::new(&dir).join("spool")).unwrap();
-    let runner = Runner::open(spool, supervised.then(supervisor)).unwrap();
+    let spool = Spool::open(Path::new(&dir).join("spool")).unwrap();
+    let runner = Runner::open(spool, supervised.then(supervisor));
+    // As the engine does, before its intent is on disk.
+    runner.announce("call_a-1", 1).await.unwrap();
     let text = std::env::var("DOOMED_SCRIPT").unwrap();
     let mut job = Job::new("/bin/sh", vec!["-c".into(), text], &dir);
     job.environment.insert("PATH".into(), "/usr/bin:/bin".into());
@@ -304,6 +308,7 @@ async fn i17_without_a_supervisor_the_next_server_kills_what_still_runs() {
     server.wait().unwrap();
     assert!(!alive(&dir).is_empty(), "nobody was there to kill them");
     let runner = runner(&dir);
+    runner.sweep().await;
     assert_eq!(alive(&dir), Vec::<i32>::new());
     let trace = runner.recover("call_a-1", 1).await;
     let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
@@ -333,6 +338,7 @@ async fn i16_an_end_that_was_recorded_is_found_after_the_server_died() {
 async fn i17_a_server_that_slept_through_its_recovery_starts_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (early, late) = (runner(&dir), runner(&dir));
+    late.announce("call_a-1", 1).await.unwrap();
     assert!(matches!(early.recover("call_a-1", 1).await, Trace::NeverStarted { .. }));
     // The old server wakes up and goes on where it was: about to start.
     let job = script(&dir, "echo ran >> witness");
@@ -349,9 +355,7 @@ async fn i17_a_server_that_slept_through_its_recovery_starts_nothing() {
 #[tokio::test]
 async fn i16_a_machine_of_several_does_not_conclude_from_its_own_silence() {
     let dir = tempfile::tempdir().unwrap();
-    let spool = Spool::of_this_machine(dir.path().join("spool")).unwrap();
-    let runner = Runner::open(spool, Some(supervisor())).unwrap();
-    let trace = runner.recover("call_a-1", 1).await;
+    let trace = runner(&dir).recover("call_a-1", 1).await;
     let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.contains("may have started elsewhere"), "{evidence}");
 }
