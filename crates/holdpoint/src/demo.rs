@@ -36,7 +36,7 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
         Some(data) => data,
         None => default_data()?,
     };
-    std::fs::create_dir_all(&data)
+    private_folder(&data)
         .with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
     crate::serve::start_logging(if args.json { "error" } else { "warn" });
     let house = holdpoint(&data).await?.house;
@@ -80,6 +80,17 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
     drop(out);
     serving.run().await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the folder for its owner only. One of ours that others may look into is closed, too.
+fn private_folder(data: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data)?;
+    let is_open = data.metadata()?.permissions().mode() & 0o077 != 0;
+    if is_open && data.join("lock").exists() {
+        std::fs::set_permissions(data, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 fn welcome(ready: &Value) -> String {
@@ -194,4 +205,28 @@ pub(crate) async fn mint_pair(
         .mint(by, new(TokenOwner::Program(program.into()), &[Scope::Ask, Scope::Run]))
         .await?;
     Ok((person.secret, program.secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn nobody_else_looks_into_the_demo() {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("state/demo");
+        let mode = || data.metadata().unwrap().permissions().mode() & 0o777;
+        private_folder(&data).unwrap();
+        assert_eq!(mode(), 0o700);
+        // As an earlier version left it.
+        std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(data.join("lock"), "").unwrap();
+        private_folder(&data).unwrap();
+        assert_eq!(mode(), 0o700);
+        create_database(&data.join("orders.db")).unwrap();
+        let orders = data.join("orders.db").metadata().unwrap().permissions().mode();
+        assert_eq!(orders & 0o777, 0o600);
+    }
 }

@@ -10,10 +10,11 @@ use crate::problem::Reply;
 use crate::wire::Health;
 
 pub(crate) async fn alive() -> Response {
-    reply(StatusCode::OK, &Health { status: "alive" })
+    reply(StatusCode::OK, &Health { status: "alive", recovering: None })
 }
 
 pub(crate) async fn ready(State(app): State<App>) -> Reply {
     app.engine.ready().await?;
-    Ok(reply(StatusCode::OK, &Health { status: "ready" }))
+    let recovering = Some(app.engine.recovering()).filter(|left| *left > 0);
+    Ok(reply(StatusCode::OK, &Health { status: "ready", recovering }))
 }

@@ -38,6 +38,10 @@ pub(crate) struct Nothing {}
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Health {
     pub(crate) status: &'static str,
+    /// Sessions and calls that an earlier process left and that are still being looked at. Nothing else
+    /// waits for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) recovering: Option<usize>,
 }
 
 /// One page of a list, newest first.
