@@ -105,6 +105,8 @@ impl World {
         let lines = [self.witness().lines(), self.ledger().lines()];
         Begun {
             attempts: folders
+                // One that is only announced has not begun.
+                .filter(|entry| entry.path().join("started").exists())
                 .map(|entry| entry.file_name().to_string_lossy().into_owned())
                 .collect(),
             lines: lines.into_iter().flat_map(Result::unwrap_or_default).collect(),

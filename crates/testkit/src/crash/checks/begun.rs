@@ -9,7 +9,7 @@ use crate::witness::Line;
 /// What calls have begun to do to the world.
 #[derive(Clone, Debug, Default)]
 pub struct Begun {
-    /// The folders of the spool, one for each process that was started, or about to be.
+    /// The folders of the spool in which a first word was said: processes that were started, or about to be.
     pub attempts: Vec<String>,
     pub lines: Vec<Line>,
     /// Statements that changed a database.
