@@ -107,7 +107,10 @@ impl Engine {
                 return Ok(Submitted { session, reply });
             }
             let Decided { events, next, reply } = decided;
-            self.announce_starts(&events, &next).await;
+            if starts_calls(&events) {
+                // By its address: most commands start nothing.
+                Box::pin(self.announce_starts(&events, &next)).await;
+            }
             let next = Arc::new(next);
             let kept = match (&reply, keep) {
                 (Ok(reply), Some(keep)) => {
