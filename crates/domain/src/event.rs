@@ -11,7 +11,7 @@ use crate::hold::{Hold, HoldChange, HoldState};
 use crate::id::{CallId, GrantId, HoldId, MessageId, NodeId, RunId, TokenId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
-use crate::person::{Actor, PersonId};
+use crate::person::{Actor, CredentialMaker, EarlierHand, LinkOrigin, PersonId};
 use crate::session::Home;
 
 /// Each event has one position in its stream, and followers see every one of them.
@@ -138,9 +138,17 @@ pub enum Event {
         token: TokenId,
         by: Actor,
     },
+    /// A one-time login link was made. Nobody has come in by it yet.
+    LoginLinkMade {
+        person: PersonId,
+        origin: LinkOrigin,
+        expires_at: crate::time::Timestamp,
+    },
     LoggedIn {
         person: PersonId,
         via: String,
+        /// The link that was used; `None` in records before version 4.
+        link: Option<LinkOrigin>,
     },
     /// The configuration that rules from here on: audit says under which policy things happened.
     PolicyInForce {
@@ -206,6 +214,7 @@ impl Event {
             Event::Thawed { .. } => "house.thawed",
             Event::TokenMinted { .. } => "token.minted",
             Event::TokenRevoked { .. } => "token.revoked",
+            Event::LoginLinkMade { .. } => "login_link.made",
             Event::LoggedIn { .. } => "person.logged_in",
             Event::PolicyInForce { .. } => "policy.in_force",
             Event::AnswerRefused { .. } => "answer.refused",
@@ -231,9 +240,17 @@ pub struct Token {
     pub scopes: Vec<Scope>,
     pub secret: crate::digest::Digest,
     pub minted_by: Actor,
+    /// Set if the maker had come in by a credential that was not certainly their own.
+    pub through: Option<EarlierHand>,
     pub minted_at: crate::time::Timestamp,
     pub expires_at: Option<crate::time::Timestamp>,
     pub note: Option<String>,
+}
+
+impl Token {
+    pub fn made_by(&self) -> CredentialMaker {
+        CredentialMaker { by: self.minted_by.clone(), through: self.through.clone() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod budget;
 pub mod call;
 pub mod context;
+pub mod credential;
 pub mod digest;
 pub mod event;
 pub mod grant;

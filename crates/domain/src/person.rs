@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::credential::{CredentialMaker, EarlierHand, LinkOrigin, Proof};
 use crate::id::TokenId;
 
 /// Names one person, as the configuration does.
@@ -129,32 +130,6 @@ impl fmt::Display for Actor {
     }
 }
 
-/// How somebody proved who they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proof {
-    Token(TokenId),
-    Login,
-    /// The sender that a chat platform vouched for, and the message that said it.
-    Channel {
-        name: String,
-        message: String,
-    },
-    /// A door without credentials of its own, acting in a person's name: a loopback door, or the
-    /// program that embeds us, with what it says about how it knows them.
-    Door(String),
-}
-
-impl Proof {
-    pub fn name(&self) -> &'static str {
-        match self {
-            Proof::Token(_) => "token",
-            Proof::Login => "login",
-            Proof::Channel { .. } => "channel",
-            Proof::Door(_) => "door",
-        }
-    }
-}
-
 /// A person who proved who they are. Answers take this and nothing else: there is no way to make
 /// one from what a model or a tool wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,6 +166,8 @@ pub struct Audience {
     pub roles: BTreeSet<String>,
     pub quorum: u32,
     pub exclude_requester: bool,
+    /// Only people whose login or token no other person made.
+    pub refuse_made_logins: bool,
 }
 
 impl Audience {
@@ -202,6 +179,11 @@ impl Audience {
         // Someone who left the configuration is entitled to nothing, even if named.
         let Some(person) = people.get(who) else { return false };
         self.people.contains(who) || person.roles.iter().any(|role| self.roles.contains(role))
+    }
+
+    /// Whether this person's way in is good enough for the rule.
+    pub fn accepts_login(&self, who: &PersonId, proof: &Proof) -> bool {
+        !self.refuse_made_logins || proof.is_own(who)
     }
 
     pub fn count(&self, requester: Option<&PersonId>, people: &People) -> usize {
@@ -232,6 +214,7 @@ mod tests {
             roles: ["dba".into()].into(),
             quorum,
             exclude_requester,
+            refuse_made_logins: false,
         }
     }
 

@@ -6,7 +6,9 @@ use domain::digest::Digest;
 use domain::event::{Event, Scope, Token, TokenOwner};
 use domain::hold::Hold;
 use domain::id::{StreamId, TokenId};
-use domain::person::{Actor, AuthenticatedPerson, Person, PersonId, Proof};
+use domain::person::{
+    Actor, AuthenticatedPerson, CredentialMaker, LinkOrigin, Person, PersonId, Proof,
+};
 use domain::refusal::Refusal;
 use domain::session::Session;
 use domain::time::Timestamp;
@@ -131,7 +133,8 @@ impl Engine {
         }
         match &token.owner {
             TokenOwner::Person(id) => {
-                self.person_caller(id, Proof::Token(token.id), via, token.scopes.clone())
+                let proof = Proof::MintedToken { id: token.id, made_by: token.made_by() };
+                self.person_caller(id, proof, via, token.scopes.clone())
             }
             TokenOwner::Program(name) => Some(program_caller(token, name)),
         }
@@ -210,7 +213,8 @@ impl Engine {
         let digest = Digest::of(secret.as_bytes());
         let found = self.0.store.find_secret(SecretKind::Cookie, digest).await?;
         Ok(found.filter(|cookie| cookie.expires_at > self.now()).and_then(|cookie| {
-            self.person_caller(&cookie.person, Proof::Login, "web", Scope::ALL.to_vec())
+            let proof = cookie.origin.map_or(Proof::Login, Proof::Link);
+            self.person_caller(&cookie.person, proof, "web", Scope::ALL.to_vec())
         }))
     }
 
@@ -218,19 +222,41 @@ impl Engine {
     pub async fn login_for(&self, by: &Caller, person: &PersonId) -> Result<String, Error> {
         by.must_be_admin()?;
         // Otherwise a program could log in, and be somebody who answers.
-        by.must_be_person()?;
-        self.new_login(person).await
+        let maker = by.must_be_person()?;
+        let through = maker.proof().earlier_hand(maker.id());
+        let made_by = CredentialMaker { by: by.actor.clone(), through };
+        self.make_login_link(person, LinkOrigin { made_by, channel: None }).await
     }
 
     /// A one-time login code for a person, without asking who wants it: for the operator's own
-    /// start-up. It is stored only as a digest.
+    /// start-up, and for a program that embeds us.
     pub async fn new_login(&self, person: &PersonId) -> Result<String, Error> {
+        let made_by = CredentialMaker::new(Actor::Runtime);
+        self.make_login_link(person, LinkOrigin { made_by, channel: None }).await
+    }
+
+    /// Its code is stored only as a digest. It is on the record before it works: there is no link that
+    /// the log does not know.
+    async fn make_login_link(
+        &self,
+        person: &PersonId,
+        origin: LinkOrigin,
+    ) -> Result<String, Error> {
         if self.0.people.get(person).is_none() {
             return Err(Refusal::NotFound { what: "person" }.into());
         }
         let code = self.secret("");
-        let expires_at = self.now().plus_ms(LOGIN_MS);
-        self.put_secret(SecretKind::Login, &code, person.clone(), expires_at).await?;
+        let made_at = self.now();
+        let expires_at = made_at.plus_ms(LOGIN_MS);
+        let (to, by) = (person.clone(), origin.made_by.by.clone());
+        let made = Event::LoginLinkMade { person: to, origin: origin.clone(), expires_at };
+        self.change_house(&by, |_| Ok(Some(made.clone()))).await?;
+        let digest = Digest::of(code.as_bytes());
+        let (kind, person, origin) = (SecretKind::Login, person.clone(), Some(origin));
+        self.0
+            .store
+            .put_secret(Secret { kind, digest, person, origin, made_at, expires_at })
+            .await?;
         Ok(code)
     }
 
@@ -241,32 +267,26 @@ impl Engine {
         let Some(login) = taken.filter(|login| login.expires_at > self.now()) else {
             return Ok(None);
         };
-        let cookie = self.secret("");
-        let person = login.person;
-        self.put_secret(SecretKind::Cookie, &cookie, person.clone(), self.now().plus_ms(COOKIE_MS))
-            .await?;
+        let Secret { person, origin, .. } = login;
         let actor = Actor::Person(person.clone());
-        self.change_house(&actor, |_| {
-            Ok(Some(Event::LoggedIn { person: person.clone(), via: "web".into() }))
-        })
-        .await?;
+        let link = origin.clone();
+        let logged_in = Event::LoggedIn { person: person.clone(), via: "web".into(), link };
+        // On the record before it works.
+        self.change_house(&actor, |_| Ok(Some(logged_in.clone()))).await?;
+        let cookie = self.secret("");
+        let (kind, digest) = (SecretKind::Cookie, Digest::of(cookie.as_bytes()));
+        let made_at = self.now();
+        let expires_at = made_at.plus_ms(COOKIE_MS);
+        self.0
+            .store
+            .put_secret(Secret { kind, digest, person, origin, made_at, expires_at })
+            .await?;
         Ok(Some(cookie))
     }
 
     pub async fn log_out(&self, cookie: &str) -> Result<(), Error> {
         self.0.store.take_secret(SecretKind::Cookie, Digest::of(cookie.as_bytes())).await?;
         Ok(())
-    }
-
-    async fn put_secret(
-        &self,
-        kind: SecretKind,
-        secret: &str,
-        person: PersonId,
-        expires_at: Timestamp,
-    ) -> Result<(), Error> {
-        let digest = Digest::of(secret.as_bytes());
-        Ok(self.0.store.put_secret(Secret { kind, digest, person, expires_at }).await?)
     }
 
     /// 256 random bits in a form that survives copying.
@@ -280,11 +300,18 @@ impl Engine {
             // Otherwise a program could make itself somebody who answers.
             by.must_be_person()?;
         }
-        self.mint(by.actor.clone(), new).await
+        let maker = by.person.as_ref();
+        let through = maker.and_then(|maker| maker.proof().earlier_hand(maker.id()));
+        self.mint_as(CredentialMaker { by: by.actor.clone(), through }, new).await
     }
 
     /// Mints without asking who wants it: for the operator's own start-up.
     pub async fn mint(&self, by: Actor, new: NewToken) -> Result<MintedToken, Error> {
+        self.mint_as(CredentialMaker::new(by), new).await
+    }
+
+    async fn mint_as(&self, made_by: CredentialMaker, new: NewToken) -> Result<MintedToken, Error> {
+        let CredentialMaker { by, through } = made_by;
         let prefix = match &new.owner {
             TokenOwner::Person(id) if self.0.people.get(id).is_none() => {
                 return Err(Refusal::NotFound { what: "person" }.into());
@@ -306,6 +333,7 @@ impl Engine {
             scopes: new.scopes,
             secret: Digest::of(secret.as_bytes()),
             minted_by: by.clone(),
+            through,
             minted_at: self.now(),
             expires_at: new.expires_at,
             note: new.note,

@@ -260,10 +260,11 @@ impl Engine {
         let named = !wanted.people.is_empty() || !wanted.roles.is_empty();
         let exclude_requester =
             admitted.exclude_requester || wanted.exclude_requester.unwrap_or(false);
+        let refuse_made_logins = admitted.refuse_made_logins;
         let quorum = admitted.quorum.max(wanted.quorum.unwrap_or(1));
         if !named {
             let base = if is_question { default_audience(requester) } else { admitted };
-            return Ok(Audience { quorum, exclude_requester, ..base });
+            return Ok(Audience { quorum, exclude_requester, refuse_made_logins, ..base });
         }
         let within =
             people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
@@ -287,6 +288,7 @@ impl Engine {
             roles: wanted.roles.iter().filter(|role| whole(role)).cloned().collect(),
             quorum,
             exclude_requester,
+            refuse_made_logins,
         })
     }
 

@@ -10,7 +10,7 @@ use domain::event::Event;
 use domain::grant::Grant;
 use domain::hold::{Hold, Risk};
 use domain::id::{CommitId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
-use domain::person::{Actor, PersonId};
+use domain::person::{Actor, LinkOrigin, PersonId};
 use domain::secret::Sealed;
 use domain::session::{Home, RunStatus, Session};
 use domain::time::Timestamp;
@@ -236,6 +236,10 @@ pub struct Secret {
     pub kind: SecretKind,
     pub digest: Digest,
     pub person: PersonId,
+    /// Who made the link, also of the login that came by it; `None` for those from before that was kept.
+    pub origin: Option<LinkOrigin>,
+    /// When the login began, however often it was prolonged since.
+    pub made_at: Timestamp,
     pub expires_at: Timestamp,
 }
 
@@ -339,6 +343,7 @@ pub trait Store: Send + Sync {
     /// Delivered (`None`), or to be tried again at this time.
     async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError>;
 
+    /// Replaces one of the same kind and digest.
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError>;
     async fn find_secret(
         &self,

@@ -156,6 +156,7 @@ fn gating(arguments: Value) -> Hold {
             roles: Default::default(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
         }
         .into(),
         rule: None,

@@ -70,6 +70,7 @@ fn gating(schema: Value, arguments: Value) -> Hold {
             roles: BTreeSet::new(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
         }
         .into(),
         rule: None,

@@ -74,6 +74,9 @@ impl Hold {
         if !self.admits(by.id(), people) {
             return Err(Refusal::NotEntitled { why: self.why_not(by, people) });
         }
+        if !self.audience.accepts_login(by.id(), by.proof()) {
+            return Err(Refusal::NotEntitled { why: by.proof().why_not_own(by.id()) });
+        }
         self.question
             .fits_sealed(answer)
             .map_err(|refused| Refusal::AnswerInvalid { field: refused.field, why: refused.why })?;
@@ -151,6 +154,7 @@ impl Hold {
             .votes
             .iter()
             .filter(|earlier| self.agrees(earlier, &vote) && self.admits(&earlier.by, people))
+            .filter(|earlier| self.audience.accepts_login(&earlier.by, &earlier.proof))
             .map(|earlier| earlier.by.clone())
             .collect();
         voters.push(vote.by.clone());
@@ -206,7 +210,8 @@ impl Hold {
             votes,
         };
         revised.changed(&change(Vec::new()));
-        if !revised.admits(by.id(), people) {
+        let login_counts = revised.audience.accepts_login(by.id(), by.proof());
+        if !revised.admits(by.id(), people) || !login_counts {
             // The editor may not approve what they made of it: it waits for those who may.
             return Judgement::Counts(change(Vec::new()));
         }

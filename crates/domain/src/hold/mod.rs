@@ -270,6 +270,15 @@ impl Hold {
         }
     }
 
+    /// Whether the login by which this person voted here is good enough for `audience`.
+    pub fn login_counts(&self, who: &PersonId, audience: &Audience) -> bool {
+        let mut votes = self.votes.iter().rev();
+        !audience.refuse_made_logins
+            || votes
+                .find(|vote| vote.by == *who)
+                .is_some_and(|vote| audience.accepts_login(who, &vote.proof))
+    }
+
     pub fn changed(&mut self, change: &HoldChange) {
         match change {
             HoldChange::Voted(vote) => self.votes.push(vote.clone()),

@@ -60,6 +60,7 @@ fn hold(arguments: Value) -> Hold {
             roles: [].into(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
         }
         .into(),
         rule: None,

@@ -261,6 +261,7 @@ pub(super) fn decision(
                 people: ask.people,
                 quorum: ask.quorum,
                 exclude_requester: ask.exclude_requester,
+                refuse_made_logins: ask.refuse_made_logins,
             })))
         }
     }

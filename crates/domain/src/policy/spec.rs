@@ -75,6 +75,8 @@ pub struct AskSpec {
     pub people: Vec<String>,
     pub quorum: u32,
     pub exclude_requester: bool,
+    /// Votes of a login or token that another person made do not count.
+    pub refuse_made_logins: bool,
     pub expires_ms: Option<u64>,
 }
 
@@ -85,6 +87,7 @@ impl Default for AskSpec {
             people: Vec::new(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
             expires_ms: None,
         }
     }
@@ -243,15 +246,22 @@ impl RuleSpec {
             .number("ask", u64::from(self.ask.is_some()));
         match &self.ask {
             None => framed,
-            Some(ask) => framed
-                .list("roles", &ask.roles)
-                .list("people", &ask.people)
-                .number("quorum", u64::from(ask.quorum))
-                .number("exclude_requester", u64::from(ask.exclude_requester))
-                .optional(
-                    "expires_ms",
-                    ask.expires_ms.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice),
-                ),
+            Some(ask) => {
+                let framed = framed
+                    .list("roles", &ask.roles)
+                    .list("people", &ask.people)
+                    .number("quorum", u64::from(ask.quorum))
+                    .number("exclude_requester", u64::from(ask.exclude_requester))
+                    .optional(
+                        "expires_ms",
+                        ask.expires_ms.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice),
+                    );
+                // Only where it is said: a policy that does not say it keeps the version it had.
+                match ask.refuse_made_logins {
+                    true => framed.number("refuse_made_logins", 1),
+                    false => framed,
+                }
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ pub struct Ask {
     pub people: Vec<String>,
     pub quorum: u32,
     pub exclude_requester: bool,
+    pub refuse_made_logins: bool,
     pub expires_ms: u64,
     /// The rule says so itself. Otherwise it is the default, and a channel may have its own.
     pub expires_by_rule: bool,
@@ -42,11 +43,13 @@ impl Ask {
 
 impl Decision {
     /// Higher is stricter.
-    fn strictness(&self) -> (u8, u32, bool, bool) {
+    fn strictness(&self) -> (u8, u32, bool, bool, bool) {
         match self {
-            Decision::Allow => (0, 0, false, false),
-            Decision::Ask(ask) => (1, ask.quorum, ask.exclude_requester, !ask.names_nobody()),
-            Decision::Deny => (2, 0, false, false),
+            Decision::Allow => (0, 0, false, false, false),
+            Decision::Ask(ask) => {
+                (1, ask.quorum, ask.exclude_requester, ask.refuse_made_logins, !ask.names_nobody())
+            }
+            Decision::Deny => (2, 0, false, false, false),
         }
     }
 }
@@ -104,6 +107,9 @@ fn whom(ask: &Ask) -> String {
     if ask.exclude_requester {
         text.push_str(", but not the requester");
     }
+    if ask.refuse_made_logins {
+        text.push_str(", by logins that nobody else made");
+    }
     text
 }
 
@@ -121,6 +127,7 @@ mod tests {
             people: Vec::new(),
             quorum,
             exclude_requester,
+            refuse_made_logins: false,
             expires_ms: 1,
             expires_by_rule: false,
         }))

@@ -151,6 +151,7 @@ impl Session {
             | Event::Thawed { .. }
             | Event::TokenMinted { .. }
             | Event::TokenRevoked { .. }
+            | Event::LoginLinkMade { .. }
             | Event::LoggedIn { .. }
             | Event::PolicyInForce { .. }
             | Event::AnswerRefused { .. }

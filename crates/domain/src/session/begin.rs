@@ -8,7 +8,7 @@ use super::{HoldSpec, Session};
 use crate::call::{Call, Clearance};
 use crate::context::{Context, Renewal};
 use crate::event::Event;
-use crate::grant::ClearedBy;
+use crate::grant::{ClearedBy, Grant};
 use crate::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
 use crate::outcome::{NotRun, ToolResult};
@@ -56,7 +56,7 @@ impl Session {
                 Some(grant)
                     if !grant.revoked
                         && context.now < grant.expires_at
-                        && self.may_grant(&grant.by, &verdict, context) =>
+                        && self.may_grant(grant, &verdict, context) =>
                 {
                     Look::Start
                 }
@@ -96,6 +96,7 @@ impl Session {
             let count = voters
                 .iter()
                 .filter(|voter| audience.admits(voter, hold.requester.as_ref(), context.people))
+                .filter(|voter| hold.login_counts(voter, audience))
                 .count();
             count >= audience.quorum as usize
         };
@@ -107,20 +108,31 @@ impl Session {
         Look::Start
     }
 
-    fn may_grant(
-        &self,
-        by: &crate::person::PersonId,
-        verdict: &Verdict,
-        context: &Context<'_>,
-    ) -> bool {
+    fn may_grant(&self, grant: &Grant, verdict: &Verdict, context: &Context<'_>) -> bool {
         match &verdict.decision {
             policy::Decision::Allow => true,
             policy::Decision::Deny => false,
             policy::Decision::Ask(ask) => {
                 let audience = audience_for(ask, self.requester());
-                audience.quorum <= 1 && audience.admits(by, self.requester(), context.people)
+                audience.quorum <= 1 && self.covers_rule(grant, &audience, context)
             }
         }
+    }
+}
+
+impl Session {
+    /// Whether the rule that asks this audience would have taken the word of whoever gave the grant.
+    pub(super) fn covers_rule(
+        &self,
+        grant: &Grant,
+        audience: &Audience,
+        context: &Context<'_>,
+    ) -> bool {
+        let login_counts = || {
+            self.holds.get(&grant.hold).is_some_and(|hold| hold.login_counts(&grant.by, audience))
+        };
+        audience.admits(&grant.by, self.requester(), context.people)
+            && (!audience.refuse_made_logins || login_counts())
     }
 }
 
@@ -277,13 +289,19 @@ pub(super) fn facts(call: &Call) -> Facts<'_> {
 pub fn audience_for(ask: &policy::Ask, requester: Option<&crate::person::PersonId>) -> Audience {
     if ask.roles.is_empty() && ask.people.is_empty() {
         let nobody = default_audience(requester);
-        return Audience { quorum: ask.quorum, exclude_requester: ask.exclude_requester, ..nobody };
+        return Audience {
+            quorum: ask.quorum,
+            exclude_requester: ask.exclude_requester,
+            refuse_made_logins: ask.refuse_made_logins,
+            ..nobody
+        };
     }
     Audience {
         people: ask.people.iter().map(|id| crate::person::PersonId::new(id)).collect(),
         roles: ask.roles.iter().map(|role| role.to_string()).collect(),
         quorum: ask.quorum,
         exclude_requester: ask.exclude_requester,
+        refuse_made_logins: ask.refuse_made_logins,
     }
 }
 
@@ -293,5 +311,6 @@ pub fn default_audience(requester: Option<&crate::person::PersonId>) -> Audience
         roles: [crate::person::ADMIN.to_owned()].into(),
         quorum: 1,
         exclude_requester: false,
+        refuse_made_logins: false,
     }
 }

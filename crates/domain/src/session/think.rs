@@ -181,7 +181,7 @@ impl Session {
             .find(|grant| {
                 grant.is_live(context.now)
                     && grant.covers(call)
-                    && spec.audience.admits(&grant.by, self.requester(), context.people)
+                    && self.covers_rule(grant, &spec.audience, context)
             })
             .cloned()
     }

@@ -4,7 +4,8 @@ use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::{Decision, HoldState, Vote};
-use domain::policy::Then;
+use domain::person::{AuthenticatedPerson, PersonId, Proof};
+use domain::policy::{AskSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::{Command, Recovered};
 use domain::tool::{Effects, Place, Tool};
@@ -153,6 +154,28 @@ fn i07_the_stricter_of_policy_then_and_policy_now_holds() {
     world.policy = policy(vec![rule("free", "wipe", Then::Allow, None)]);
     world.tell(&Command::Wake).unwrap();
     assert_eq!(world.hold(0).state.name(), "pending", "a looser policy does not answer for people");
+}
+
+#[test]
+fn i53_a_rule_that_refuses_made_logins_by_now_does_not_count_an_earlier_vote_of_one() {
+    let mut world = held();
+    world.frozen = Some("wait".into());
+    // Nothing says who made this login.
+    world.approve("ana", 0);
+    let refusing = ask(&["dba"], 1).map(|ask| AskSpec { refuse_made_logins: true, ..ask });
+    world.policy = policy(vec![rule("own logins", "wipe", Then::Ask, refusing)]);
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    assert!(world.running().is_empty());
+    assert!(world.hold(1).audience.refuse_made_logins);
+    let refused = world.answer_as("ana", 1, approve());
+    assert!(matches!(refused, Err(Refusal::NotEntitled { .. })), "{refused:?}");
+    let chat = Proof::Channel { name: "slack".into(), message: "m1".into() };
+    let by = AuthenticatedPerson::vouched(PersonId::new("ana"), chat, "slack");
+    let (hold, digest) = (world.hold(1).id, Some(world.hold(1).digest()));
+    let answer = Command::Answer { hold, digest, answer: approve(), by, edited: None };
+    world.tell(&answer).unwrap();
+    assert_eq!(world.running().len(), 1);
 }
 
 #[test]

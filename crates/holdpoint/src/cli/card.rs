@@ -135,6 +135,9 @@ fn audience(audience: &Value) -> String {
     if audience["exclude_requester"] == true {
         text.push_str(", but not who asked for it");
     }
+    if audience["refuse_made_logins"] == true {
+        text.push_str(", by logins that nobody else made");
+    }
     text
 }
 
@@ -145,6 +148,25 @@ fn said(hold: &Value, answer: &Value, now: Timestamp) -> String {
     }
     if let Some(via) = answer["via"].as_str() {
         text.push_str(&format!(", via {}", visible(via)));
+    }
+    text.push_str(&made_by(answer));
+    text
+}
+
+/// Who made the login or token of whoever answered, if it was not they themselves.
+fn made_by(answer: &Value) -> String {
+    let auth = &answer["auth"];
+    let (Some(maker), Some(method)) = (auth["made_by"].as_str(), auth["method"].as_str()) else {
+        return String::new();
+    };
+    let what = if method == "token" { "token" } else { "login link" };
+    let mut text = match answer["by"].as_str() {
+        Some(by) if by == maker => String::new(),
+        _ => format!(", by a {what} that {} made", visible(maker)),
+    };
+    if let Some(through) = auth["through"].as_str() {
+        let through = visible(through);
+        text.push_str(&format!(", whose own login came from {through}"));
     }
     text
 }
@@ -254,7 +276,8 @@ mod tests {
             "audience": {"people": ["bo"], "roles": ["dba"], "quorum": 2, "exclude_requester": true},
             "rationale": "trust me\u{1b}[2J\nplease",
             "opened_at": "1970-01-01T00:00:00.000Z",
-            "answers": [{"verdict": "deny", "by": "bo", "at": "1970-01-01T00:01:00.000Z", "via": "web", "reason": "no\u{202e}"}],
+            "answers": [{"verdict": "deny", "by": "bo", "at": "1970-01-01T00:01:00.000Z", "via": "web", "reason": "no\u{202e}",
+                "auth": {"method": "link", "made_by": "root\u{7}", "through": "eve"}}],
             "decision": {"verdict": "deny", "by": "bo", "reason": "no\u{202e}"},
             "outcome": null,
         })
@@ -276,6 +299,18 @@ mod tests {
         assert!(text.contains("(2 min ago)"), "{text}");
         assert!(text.contains("denied by bo: no⟦U+202E⟧"), "{text}");
         assert!(text.contains("digest     sha256:aa"), "{text}");
+    }
+
+    #[test]
+    fn i53_an_answer_tells_who_made_the_login() {
+        let text = shown(&hold());
+        let told = "via web, by a login link that root⟦U+0007⟧ made, whose own login came from eve";
+        assert!(text.contains(told), "{text}");
+        let answer = |auth: Value| json!({"by": "bo", "auth": auth});
+        assert_eq!(made_by(&answer(json!({"method": "link", "made_by": "bo"}))), "");
+        assert_eq!(made_by(&answer(json!({"method": "channel", "channel": "slack"}))), "");
+        let token = made_by(&answer(json!({"method": "token", "made_by": "root"})));
+        assert_eq!(token, ", by a token that root made");
     }
 
     #[test]

@@ -100,6 +100,7 @@ fn told(verdict: &Verdict, lines: &[String]) -> Value {
                 "people": ask.people,
                 "quorum": ask.quorum,
                 "exclude_requester": ask.exclude_requester,
+                "refuse_made_logins": ask.refuse_made_logins,
                 "expires_in_s": ask.expires_ms / 1000,
             }),
         ),

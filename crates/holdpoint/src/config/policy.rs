@@ -53,6 +53,7 @@ pub(super) struct AskTable {
     people: Vec<Spanned<String>>,
     quorum: Option<Spanned<u32>>,
     exclude_requester: Option<bool>,
+    refuse_made_logins: Option<bool>,
     expires: Option<Spanned<String>>,
     remind_after: Option<Spanned<toml::Value>>,
     escalate_to: Option<Spanned<toml::Value>>,
@@ -174,6 +175,7 @@ impl Source<'_> {
             people: ask.people.into_iter().map(Spanned::into_inner).collect(),
             quorum: ask.quorum.map_or(1, Spanned::into_inner),
             exclude_requester: ask.exclude_requester.unwrap_or_default(),
+            refuse_made_logins: ask.refuse_made_logins.unwrap_or_default(),
             expires_ms: ask.expires.map(|given| self.expires(&given)).transpose()?,
         })
     }

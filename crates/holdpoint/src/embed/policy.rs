@@ -249,6 +249,13 @@ impl Whom {
         self
     }
 
+    /// Votes of a login or token that another person made do not count.
+    #[must_use]
+    pub fn refuse_made_logins(mut self) -> Whom {
+        self.0.refuse_made_logins = true;
+        self
+    }
+
     /// How long the question waits. Silence then means no.
     #[must_use]
     pub fn expires(mut self, after: Duration) -> Whom {

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::auth::Auth;
 use super::text::Text;
 
 /// An answer that was given, or what stands.
@@ -46,6 +47,9 @@ pub(super) struct Answered<'a> {
     by: Option<Text<&'a PersonId>>,
     at: Text<Timestamp>,
     via: &'a str,
+    /// How this person was authenticated, and through whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth: Option<Auth<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +82,7 @@ impl<'a> Answered<'a> {
             by: None,
             at: Text(at),
             via,
+            auth: None,
             rule: None,
             grant: None,
             digest: None,
@@ -89,6 +94,7 @@ impl<'a> Answered<'a> {
     pub(super) fn vote(vote: &'a Vote, secrets: &Secrets) -> Answered<'a> {
         let said = Answered {
             by: Some(Text(&vote.by)),
+            auth: Some(Auth::of(&vote.proof)),
             digest: Some(Text(vote.digest)),
             view: Some(Text(vote.view)),
             ..Answered::new(vote.at, &vote.via)

@@ -11,6 +11,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
+use super::auth::Auth;
 use super::hold::{Call, Cancelled, Hold, Outcome};
 use super::message::Message;
 use super::text::Text;
@@ -167,9 +168,19 @@ fn payload<M: SerializeMap>(
                 TokenOwner::Person(id) => id.to_string(),
                 TokenOwner::Program(name) => name.clone(),
             },
+            "made_by": Text(&token.minted_by),
         }),
         Event::TokenRevoked { token, .. } => members!(data, {"token": Text(token)}),
-        Event::LoggedIn { person, via } => members!(data, {"person": Text(person), "via": via}),
+        Event::LoginLinkMade { person, origin, expires_at } => members!(data, {
+            "person": Text(person),
+            "auth": Auth::of_link(origin),
+            "expires_at": Text(expires_at),
+        }),
+        Event::LoggedIn { person, via, link } => members!(data, {
+            "person": Text(person),
+            "via": via,
+            "auth": link.as_ref().map(Auth::of_link),
+        }),
         Event::PolicyInForce { policy, .. } => members!(data, {"policy": Text(policy)}),
         Event::AnswerRefused { refused } => members!(data, {
             "channel": refused.channel,

@@ -109,6 +109,9 @@ struct Audience<'a> {
     roles: &'a BTreeSet<String>,
     quorum: u32,
     exclude_requester: bool,
+    /// Votes of a login or token that another person made are refused. Absent: they are not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    refuse_made_logins: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -201,6 +204,7 @@ impl<'a> Hold<'a> {
                 roles: &hold.audience.roles,
                 quorum: hold.audience.quorum,
                 exclude_requester: hold.audience.exclude_requester,
+                refuse_made_logins: hold.audience.refuse_made_logins,
             },
             rule: hold.rule.as_deref(),
             opened_at: Text(hold.opened_at),

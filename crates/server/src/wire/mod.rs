@@ -5,6 +5,7 @@ mod admin;
 mod answer;
 mod answer_shape;
 mod answered;
+mod auth;
 mod event;
 mod hold;
 mod message;

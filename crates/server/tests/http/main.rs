@@ -13,6 +13,7 @@ mod idempotency;
 mod limits;
 mod lists;
 mod login;
+mod made_logins;
 mod page;
 mod problems;
 mod stopping;

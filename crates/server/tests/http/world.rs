@@ -10,8 +10,8 @@ use std::time::Duration;
 use domain::context::WhilePending;
 use domain::event::{Scope, TokenOwner};
 use domain::id::NodeId;
-use domain::person::{Actor, PersonId};
-use domain::policy::Policy;
+use domain::person::{Actor, People, PersonId};
+use domain::policy::{Policy, PolicySpec};
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) doors: Vec<DoorSetup>,
     pub(crate) words: Words,
     pub(crate) hooks: Option<Arc<dyn server::Hooks>>,
+    pub(crate) policy: Option<PolicySpec>,
+    pub(crate) people: Option<People>,
 }
 
 pub(crate) async fn world() -> World {
@@ -61,8 +63,8 @@ pub(crate) async fn planned(plan: Plan) -> World {
         clock: Arc::new(SystemClock::new(None)),
         chance: Arc::new(SystemChance::default()),
         courier: Arc::new(NoCourier),
-        people: people(),
-        policy: Policy::compile(policy()).expect("a policy"),
+        people: plan.people.unwrap_or_else(people),
+        policy: Policy::compile(plan.policy.unwrap_or_else(policy)).expect("a policy"),
         agents: vec![AgentSetup {
             id: "ops".into(),
             instructions: None,
@@ -253,7 +255,12 @@ impl World {
     /// A browser's login: cookie and CSRF value.
     pub(crate) async fn log_in(&self, person: &str) -> (String, String) {
         let code = self.engine.new_login(&PersonId::new(person)).await.expect("a code");
-        let reply = self.use_code(&code).await;
+        self.log_in_with(&code).await
+    }
+
+    /// The same by a code that is at hand.
+    pub(crate) async fn log_in_with(&self, code: &str) -> (String, String) {
+        let reply = self.use_code(code).await;
         assert_eq!(reply.status(), 303);
         let cookie = reply.headers()["set-cookie"].to_str().expect("text").split(';').next();
         let cookie = cookie.expect("a cookie").to_owned();

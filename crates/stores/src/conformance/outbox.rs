@@ -2,7 +2,7 @@
 
 use domain::digest::Digest;
 use domain::id::{HoldId, SecretId, SessionId, StreamId};
-use domain::person::PersonId;
+use domain::person::{CredentialMaker, LinkOrigin, PersonId};
 use domain::secret::{Sealed, SecretValue};
 use ports::store::{Delivery, Secret, SecretKind};
 use serde_json::json;
@@ -55,7 +55,10 @@ pub async fn i35_deliveries_stay_until_they_are_done(open: &Opener) {
 
 fn secret(kind: SecretKind, text: &str, expires_ms: i64) -> Secret {
     let digest = Digest::of(text.as_bytes());
-    Secret { kind, digest, person: PersonId::new("ana"), expires_at: at(expires_ms) }
+    let made_by = CredentialMaker::new(person("root"));
+    let origin = (kind == SecretKind::Login).then(|| LinkOrigin { made_by, channel: None });
+    let ana = PersonId::new("ana");
+    Secret { kind, digest, person: ana, origin, made_at: at(7), expires_at: at(expires_ms) }
 }
 
 pub async fn a_secret_is_taken_once(open: &Opener) {

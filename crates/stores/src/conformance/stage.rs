@@ -48,6 +48,7 @@ pub fn audience(people: &[&str], roles: &[&str]) -> Audience {
         roles: roles.iter().map(|role| (*role).to_owned()).collect::<BTreeSet<_>>(),
         quorum: 1,
         exclude_requester: false,
+        refuse_made_logins: false,
     }
 }
 

@@ -1,10 +1,10 @@
-//! Who did something, and how they proved who they are.
+//! Who did something, and who is asked.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use domain::id::TokenId;
-use domain::person::{Actor, Audience, PersonId, Proof};
+use domain::person::{Actor, Audience, PersonId};
 use serde::{Deserialize, Serialize};
 
 use super::{Text, is_false};
@@ -62,46 +62,6 @@ pub(crate) fn key_of(actor: &Actor) -> Option<String> {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum StoredProof<'a> {
-    Token(Text<TokenId>),
-    Login,
-    Channel {
-        #[serde(borrow)]
-        name: Cow<'a, str>,
-        #[serde(borrow)]
-        message: Cow<'a, str>,
-    },
-    Door(#[serde(borrow)] Cow<'a, str>),
-}
-
-impl<'a> From<&'a Proof> for StoredProof<'a> {
-    fn from(proof: &'a Proof) -> StoredProof<'a> {
-        match proof {
-            Proof::Token(id) => StoredProof::Token(Text(*id)),
-            Proof::Login => StoredProof::Login,
-            Proof::Channel { name, message } => {
-                StoredProof::Channel { name: name.into(), message: message.into() }
-            }
-            Proof::Door(name) => StoredProof::Door(name.into()),
-        }
-    }
-}
-
-impl From<StoredProof<'_>> for Proof {
-    fn from(stored: StoredProof<'_>) -> Proof {
-        match stored {
-            StoredProof::Token(Text(id)) => Proof::Token(id),
-            StoredProof::Login => Proof::Login,
-            StoredProof::Channel { name, message } => {
-                Proof::Channel { name: name.into_owned(), message: message.into_owned() }
-            }
-            StoredProof::Door(name) => Proof::Door(name.into_owned()),
-        }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredAudience<'a> {
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
@@ -112,6 +72,8 @@ pub(super) struct StoredAudience<'a> {
     quorum: u32,
     #[serde(default, skip_serializing_if = "is_false")]
     exclude_requester: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    refuse_made_logins: bool,
 }
 
 fn one() -> u32 {
@@ -129,6 +91,7 @@ impl<'a> From<&'a Audience> for StoredAudience<'a> {
             roles: audience.roles.iter().map(Cow::from).collect(),
             quorum: audience.quorum,
             exclude_requester: audience.exclude_requester,
+            refuse_made_logins: audience.refuse_made_logins,
         }
     }
 }
@@ -140,6 +103,7 @@ impl From<StoredAudience<'_>> for Audience {
             roles: stored.roles.into_iter().map(Cow::into_owned).collect::<BTreeSet<String>>(),
             quorum: stored.quorum,
             exclude_requester: stored.exclude_requester,
+            refuse_made_logins: stored.refuse_made_logins,
         }
     }
 }

@@ -8,8 +8,8 @@ use domain::hold::Vote;
 use domain::person::PersonId;
 use serde::{Deserialize, Serialize};
 
-use super::actor::StoredProof;
 use super::call::{read_arguments, text};
+use super::credential::StoredProof;
 use super::grant::StoredConditions;
 use super::json::Json;
 use super::{Broken, Hex, Ms, is_false};

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::actor::{StoredActor, StoredAudience};
 use super::answer::StoredVote;
 use super::call::{StoredCall, StoredSession};
+use super::credential::version_of_hold;
 use super::json::{Json, is_null, null};
 use super::question::StoredQuestion;
 use super::state::{StoredOutcome, StoredPreview, StoredRisk, StoredState};
-use super::{Broken, FIRST, Frame, Hex, Ms, Text, damaged, is_false};
+use super::{Broken, Frame, Hex, Ms, Text, damaged, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -203,7 +204,8 @@ struct HoldRecord<'a> {
 }
 
 pub(crate) fn write_hold(hold: &Hold) -> Vec<u8> {
-    super::write(&HoldRecord { v: FIRST, hold: StoredHold::new(hold, Frame::default()) })
+    let v = version_of_hold(hold);
+    super::write(&HoldRecord { v, hold: StoredHold::new(hold, Frame::default()) })
 }
 
 pub(crate) fn read_hold(bytes: &[u8]) -> Result<Arc<Hold>, Broken> {

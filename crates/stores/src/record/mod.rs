@@ -11,6 +11,7 @@
 mod actor;
 mod answer;
 mod call;
+mod credential;
 mod event;
 #[cfg(test)]
 mod golden;
@@ -43,6 +44,7 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 pub(crate) use actor::{StoredActor, key_of};
+pub(crate) use credential::{read_origin, write_origin};
 pub(crate) use grant::{read_grant, write_grant};
 pub(crate) use hold::{read_hold, write_hold};
 pub(crate) use row::{read_row, write_row};
@@ -56,7 +58,8 @@ pub(crate) use since::{read_since, write_since};
 /// | 1 | the beginning |
 /// | 2 | what turns cost, budgets that are used up, and who looked at secrets |
 /// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
-pub const VERSION: u32 = 3;
+/// | 4 | who made the login or token of a voter, and rules that refuse those that another person made |
+pub const VERSION: u32 = 4;
 /// What holds and grants are written as.
 const FIRST: u32 = 1;
 

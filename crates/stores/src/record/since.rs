@@ -9,9 +9,10 @@ use domain::hold::Hold;
 use domain::person::PersonId;
 use serde::{Deserialize, Serialize};
 
+use super::Broken;
 use super::answer::StoredVote;
+use super::credential::version_of_hold;
 use super::state::{StoredOutcome, StoredState};
-use super::{Broken, FIRST};
 
 /// Each of these as it is now, and not only where it differs from what was opened.
 #[derive(Serialize, Deserialize)]
@@ -33,7 +34,7 @@ struct Since<'a> {
 pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
     is_the_same_question(opened, hold).then(|| {
         super::write(&Since {
-            v: FIRST,
+            v: version_of_hold(hold),
             version: hold.version,
             state: StoredState::new(&hold.state, &hold.votes),
             claimed_by: hold.claimed_by.as_ref().map(|id| id.as_str().into()),

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use domain::event::{Scope, Token, TokenOwner};
 use domain::id::TokenId;
-use domain::person::PersonId;
+use domain::person::{EarlierHand, PersonId};
 use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
+use super::credential::StoredHand;
 use super::{Broken, Hex, Ms, Text, damaged};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub(super) struct StoredToken<'a> {
     secret: Hex,
     #[serde(borrow)]
     minted_by: StoredActor<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    through: Option<StoredHand<'a>>,
     minted_at: Ms,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_at: Option<Ms>,
@@ -47,6 +50,7 @@ impl<'a> From<&'a Token> for StoredToken<'a> {
             scopes: token.scopes.iter().map(|scope| scope.name().into()).collect(),
             secret: Hex(token.secret),
             minted_by: (&token.minted_by).into(),
+            through: token.through.as_ref().map(StoredHand::from),
             minted_at: token.minted_at.into(),
             expires_at: token.expires_at.map(Ms::from),
             note: token.note.as_deref().map(Cow::from),
@@ -69,6 +73,7 @@ impl StoredToken<'_> {
             },
             secret: self.secret.0,
             minted_by: self.minted_by.into(),
+            through: self.through.map(EarlierHand::from),
             minted_at: self.minted_at.into(),
             expires_at: self.expires_at.map(Ms::into),
             note: self.note.map(Cow::into_owned),

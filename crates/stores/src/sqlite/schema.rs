@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
@@ -12,6 +12,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0006_homes.sql"),
     include_str!("migrations/0007_since.sql"),
     include_str!("migrations/0008_places.sql"),
+    include_str!("migrations/0009_login_origins.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.

@@ -137,14 +137,16 @@ fn put_secret(
         .execute(params![head.at_ms])?;
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO secrets (kind, digest, person, expires_at) \
-             VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO secrets (kind, digest, person, expires_at, origin, made_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
         .execute(params![
             cells::secret_code(secret.kind),
             secret.digest.as_bytes(),
             secret.person.as_str(),
             secret.expires_at.as_ms(),
+            secret.origin.as_ref().map(crate::record::write_origin),
+            secret.made_at.as_ms(),
         ])?;
     Ok(Done::Nothing)
 }
@@ -154,14 +156,23 @@ pub(super) fn find_secret(
     kind: SecretKind,
     digest: Digest,
 ) -> Result<Option<Secret>, rusqlite::Error> {
+    // A login from before its beginning was kept is not prolonged: it began at time 0.
     connection
-        .prepare_cached("SELECT person, expires_at FROM secrets WHERE kind = ?1 AND digest = ?2")?
+        .prepare_cached(
+            "SELECT person, expires_at, origin, made_at FROM secrets WHERE kind = ?1 AND digest = ?2",
+        )?
         .query_row(params![cells::secret_code(kind), digest.as_bytes()], |row| {
             Ok(Secret {
                 kind,
                 digest,
                 person: PersonId::new(row.get_ref(0)?.as_str()?),
                 expires_at: Timestamp::from_ms(row.get(1)?),
+                // An origin that cannot be read proves nothing, as one that was never kept.
+                origin: row
+                    .get_ref(2)?
+                    .as_blob_or_null()?
+                    .and_then(|bytes| crate::record::read_origin(bytes).ok()),
+                made_at: Timestamp::from_ms(row.get::<_, Option<i64>>(3)?.unwrap_or(0)),
             })
         })
         .optional()

@@ -59,6 +59,7 @@ pub fn hold() -> Hold {
             roles: BTreeSet::new(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
         }
         .into(),
         rule: None,

@@ -17,13 +17,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::actor::StoredActor;
 use crate::record::call::{StoredCall, StoredClearance, Written};
+use crate::record::credential::{
+    StoredLink, TELLS_THE_MAKER, version_of_audience, version_of_hold, version_of_state,
+    version_of_vote,
+};
 use crate::record::grant::StoredGrant;
 use crate::record::hold::StoredHold;
 use crate::record::json::{Json, is_null, null};
 use crate::record::message::{StoredMessage, StoredResult};
 use crate::record::state::{StoredChange, StoredState};
 use crate::record::token::StoredToken;
-use crate::record::{Frame, Hex, Text, is_false};
+use crate::record::{FIRST, Frame, Hex, Ms, Text, is_false};
 
 pub(super) use read::read_events;
 pub(super) use write::ToWrite;
@@ -181,11 +185,20 @@ pub(super) enum StoredEvent<'a> {
         #[serde(borrow)]
         by: StoredActor<'a>,
     },
+    LoginLinkMade {
+        #[serde(borrow)]
+        person: Cow<'a, str>,
+        #[serde(borrow)]
+        origin: StoredLink<'a>,
+        expires_at: Ms,
+    },
     LoggedIn {
         #[serde(borrow)]
         person: Cow<'a, str>,
         #[serde(borrow)]
         via: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        link: Option<StoredLink<'a>>,
     },
     PolicyInForce {
         policy: Hex,
@@ -263,7 +276,16 @@ pub(super) fn version_of(event: &Event) -> u32 {
         | Event::BudgetUsedUp { .. }
         | Event::HoldUpdated { change: HoldChange::Revealed(_), .. } => 2,
         Event::AnswerRefused { .. } | Event::DeliveryFailed { .. } => 3,
-        _ => 1,
+        Event::LoginLinkMade { .. } | Event::LoggedIn { link: Some(_), .. } => TELLS_THE_MAKER,
+        Event::TokenMinted { token } if token.through.is_some() => TELLS_THE_MAKER,
+        Event::HoldOpened { hold } => version_of_hold(hold),
+        Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),
+        Event::HoldUpdated { change: HoldChange::Revised { audience, votes, .. }, .. } => {
+            let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
+            votes.max(version_of_audience(audience))
+        }
+        Event::HoldDecided { state, .. } => version_of_state(state),
+        _ => FIRST,
     }
 }
 

@@ -110,9 +110,16 @@ fn read_event(stored: StoredEvent<'_>, actor: &Actor, frame: Frame<'_>) -> Resul
         StoredEvent::TokenRevoked { token, by } => {
             Event::TokenRevoked { token: token.0, by: by.into() }
         }
-        StoredEvent::LoggedIn { person, via } => {
-            Event::LoggedIn { person: PersonId::new(&person), via: via.into_owned() }
-        }
+        StoredEvent::LoginLinkMade { person, origin, expires_at } => Event::LoginLinkMade {
+            person: PersonId::new(&person),
+            origin: origin.into(),
+            expires_at: expires_at.into(),
+        },
+        StoredEvent::LoggedIn { person, via, link } => Event::LoggedIn {
+            person: PersonId::new(&person),
+            via: via.into_owned(),
+            link: link.map(Into::into),
+        },
         StoredEvent::PolicyInForce { policy, node } => {
             Event::PolicyInForce { policy: policy.0, node: node.0 }
         }

@@ -121,9 +121,16 @@ fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredE
         Event::TokenRevoked { token, by } => {
             StoredEvent::TokenRevoked { token: Text(*token), by: by.into() }
         }
-        Event::LoggedIn { person, via } => {
-            StoredEvent::LoggedIn { person: person.as_str().into(), via: via.into() }
-        }
+        Event::LoginLinkMade { person, origin, expires_at } => StoredEvent::LoginLinkMade {
+            person: person.as_str().into(),
+            origin: origin.into(),
+            expires_at: (*expires_at).into(),
+        },
+        Event::LoggedIn { person, via, link } => StoredEvent::LoggedIn {
+            person: person.as_str().into(),
+            via: via.into(),
+            link: link.as_ref().map(Into::into),
+        },
         Event::PolicyInForce { policy, node } => {
             StoredEvent::PolicyInForce { policy: Hex(*policy), node: Text(*node) }
         }

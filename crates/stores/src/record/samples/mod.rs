@@ -5,7 +5,7 @@ mod rows;
 
 use std::sync::Arc;
 
-pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, event_name};
+pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
@@ -18,7 +18,7 @@ use domain::hold::{
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
 use domain::outcome::ToolResult;
-use domain::person::{Actor, Audience, PersonId, Proof};
+use domain::person::{Actor, Audience, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
 use domain::policy::{ConditionSpec, Conditions, Op};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place};
@@ -100,6 +100,7 @@ fn audience() -> Arc<Audience> {
         roles: ["dba".to_owned()].into(),
         quorum: 2,
         exclude_requester: true,
+        refuse_made_logins: false,
     })
 }
 
@@ -113,6 +114,17 @@ fn vote(answer: Answer, proof: Proof) -> Arc<Vote> {
         digest: call().digest(),
         view: Digest::of(b"what she saw"),
     })
+}
+
+/// A link that root made for Ana, having come in by one that Bob made.
+fn origin() -> LinkOrigin {
+    let by = Actor::Person(PersonId::new("root"));
+    let through = Some(EarlierHand::Person(PersonId::new("bob")));
+    LinkOrigin { made_by: CredentialMaker { by, through }, channel: None }
+}
+
+fn by_link() -> Proof {
+    Proof::Link(origin())
 }
 
 fn approve() -> Answer {
@@ -195,6 +207,7 @@ fn choice() -> Hold {
             roles: [].into(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
         }
         .into(),
         rule: None,
@@ -251,6 +264,12 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     settle.question = Question::Settle;
     settle.outcome = Some(HoldOutcome::Unknown);
     settle.risk = Risk::High;
+    let mut refusing = pending();
+    Arc::make_mut(&mut refusing.audience).refuse_made_logins = true;
+    let mut voted = pending();
+    let made_by = CredentialMaker::new(Actor::Runtime);
+    let proof = Proof::MintedToken { id: TokenId::new(MS, 4), made_by };
+    voted.votes = vec![vote(approve(), proof)];
     vec![
         ("hold_pending", pending()),
         ("hold_approved", decided),
@@ -258,6 +277,8 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_fill", fill),
         ("hold_perform", perform),
         ("hold_settle", settle),
+        ("hold_refusing_made_logins", refusing),
+        ("hold_voted_by_token", voted),
     ]
 }
 

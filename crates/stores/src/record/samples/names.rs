@@ -33,6 +33,7 @@ pub(in crate::record) fn event_name(event: &Event) -> &'static str {
         Event::Thawed { .. } => "Thawed",
         Event::TokenMinted { .. } => "TokenMinted",
         Event::TokenRevoked { .. } => "TokenRevoked",
+        Event::LoginLinkMade { .. } => "LoginLinkMade",
         Event::LoggedIn { .. } => "LoggedIn",
         Event::PolicyInForce { .. } => "PolicyInForce",
         Event::AnswerRefused { .. } => "AnswerRefused",
@@ -40,7 +41,7 @@ pub(in crate::record) fn event_name(event: &Event) -> &'static str {
     }
 }
 
-pub(in crate::record) const EVENT_NAMES: [&str; 31] = [
+pub(in crate::record) const EVENT_NAMES: [&str; 32] = [
     "SessionOpened",
     "MessageQueued",
     "RunStarted",
@@ -68,6 +69,7 @@ pub(in crate::record) const EVENT_NAMES: [&str; 31] = [
     "Thawed",
     "TokenMinted",
     "TokenRevoked",
+    "LoginLinkMade",
     "LoggedIn",
     "PolicyInForce",
     "AnswerRefused",
@@ -81,3 +83,13 @@ pub(in crate::record) const SINCE_V2: [&str; 3] =
 
 /// The same of the second version.
 pub(in crate::record) const SINCE_V3: [&str; 2] = ["answer_refused", "delivery_failed"];
+
+/// The same of the third version.
+pub(in crate::record) const SINCE_V4: [&str; 6] = [
+    "login_link_made",
+    "logged_in_by_link",
+    "token_minted_through",
+    "voted_by_link",
+    "hold_refusing_made_logins",
+    "hold_voted_by_token",
+];

@@ -12,14 +12,14 @@ use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk};
 use domain::id::{CallId, CommitId, GrantId, HoldId, MessageId, StreamId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
-use domain::person::{Actor, PersonId, Proof};
+use domain::person::{Actor, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
 use domain::session::Home;
 use ports::store::Commit;
 use serde_json::{Value, json};
 
 use super::{
-    CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, call,
-    choice, conditions, go_on, grants, pending, person, program, rare_call, vote,
+    CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, by_link,
+    call, choice, conditions, go_on, grants, origin, pending, person, program, rare_call, vote,
 };
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -212,6 +212,7 @@ fn deciding() -> Vec<Named> {
                 votes: vec![vote(approve(), Proof::Door("worlds".into()))],
             }),
         ),
+        ("voted_by_link", updated(HoldChange::Voted(vote(approve(), by_link())))),
         ("hold_claimed", updated(HoldChange::Claimed(ana()))),
         ("hold_unclaimed", updated(HoldChange::Unclaimed)),
         ("hold_revealed", updated(HoldChange::Revealed(ana()))),
@@ -331,11 +332,18 @@ fn house() -> Vec<Named> {
             scopes: scopes.to_vec(),
             secret: Digest::of(b"a secret"),
             minted_by: person(),
+            through: None,
             minted_at: at(0),
             expires_at: note.map(|_| at(86_400)),
             note: note.map(str::to_owned),
         }),
     };
+    let mut through = token(TokenOwner::Person(ana()), &[TokenScope::Answer], None);
+    if let Event::TokenMinted { token } = &mut through {
+        token.through = Some(EarlierHand::Unrecorded);
+    }
+    let made_by = CredentialMaker::new(Actor::Person(ana()));
+    let sent = LinkOrigin { made_by, channel: Some("feishu".into()) };
     vec![
         ("frozen", vec![Event::Frozen { by: person(), reason: "smoke".into() }]),
         ("thawed", vec![Event::Thawed { by: person() }]),
@@ -347,7 +355,19 @@ fn house() -> Vec<Named> {
             ],
         ),
         ("token_revoked", vec![Event::TokenRevoked { token: TokenId::new(MS, 4), by: person() }]),
-        ("logged_in", vec![Event::LoggedIn { person: ana(), via: "link".into() }]),
+        ("token_minted_through", vec![through]),
+        (
+            "login_link_made",
+            vec![
+                Event::LoginLinkMade { person: ana(), origin: origin(), expires_at: at(900) },
+                Event::LoginLinkMade { person: ana(), origin: sent, expires_at: at(900) },
+            ],
+        ),
+        ("logged_in", vec![Event::LoggedIn { person: ana(), via: "link".into(), link: None }]),
+        (
+            "logged_in_by_link",
+            vec![Event::LoggedIn { person: ana(), via: "web".into(), link: Some(origin()) }],
+        ),
         (
             "policy_in_force",
             vec![Event::PolicyInForce { policy: Digest::of(b"a policy"), node: NODE }],

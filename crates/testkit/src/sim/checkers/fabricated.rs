@@ -233,6 +233,7 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
             roles: ["dba".to_owned()].into(),
             quorum: 1,
             exclude_requester: false,
+            refuse_made_logins: false,
         }),
         rule: None,
         policy: Digest::of(b"policy"),
