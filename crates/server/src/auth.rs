@@ -10,7 +10,7 @@ use engine::Caller;
 use crate::app::App;
 use crate::mount::Vouched;
 use crate::problem::{Problem, Refused, Reply};
-use crate::{cookie, peer};
+use crate::{cookie, origin, peer};
 
 /// A caller whose credentials were checked, with the credentials: a stream that stays open looks
 /// again from time to time whether they still hold.
@@ -147,7 +147,12 @@ fn is_safe(method: &Method) -> bool {
 /// Browsers say where a request comes from; a state change must come from our own pages.
 pub(crate) fn must_come_from_us(app: &App, parts: &Parts) -> Result<(), Problem> {
     let headers = &parts.headers;
-    let foreign = || Err(Problem::not_entitled("this request comes from another site"));
+    let foreign = || {
+        Err(Problem::not_entitled(
+            "this request comes from another site; if it is this one, set `public_url` (and \
+             `trusted_proxies` behind a proxy) under `[server]`",
+        ))
+    };
     if let Some(site) = headers.get("sec-fetch-site")
         && site != "same-origin"
         && site != "none"
@@ -156,13 +161,14 @@ pub(crate) fn must_come_from_us(app: &App, parts: &Parts) -> Result<(), Problem>
     }
     match headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or("null")) {
         None => Ok(()),
-        Some(origin) if origin == app.origin => Ok(()),
+        Some(origin) if origin::is_same(origin, &app.origin) => Ok(()),
         Some(origin) => {
             // HTTP/2 names the host in the address and not in a header.
             let host = headers.get(HOST).and_then(|host| host.to_str().ok());
             let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str()));
-            let theirs = origin.split_once("://").map(|(_, authority)| authority);
-            if host.is_some() && theirs == host { Ok(()) } else { foreign() }
+            let secure = peer::is_secure(app, &parts.extensions, headers);
+            let ours = host.and_then(|host| origin::of_host(host, secure, &app.origin));
+            if ours.is_some_and(|ours| origin::is_same(origin, &ours)) { Ok(()) } else { foreign() }
         }
     }
 }

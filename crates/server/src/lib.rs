@@ -20,6 +20,7 @@ mod login;
 mod metrics;
 mod mount;
 mod openapi;
+mod origin;
 mod page;
 mod peer;
 mod problem;

@@ -248,3 +248,28 @@ async fn a_revoked_or_expired_token_opens_nothing() {
         assert_eq!((status, &problem["field"]), (422, &json!(field)));
     }
 }
+
+#[tokio::test]
+async fn i33_a_page_of_another_scheme_is_another_site() {
+    let world = world().await;
+    let (cookie, csrf) = world.log_in("bob").await;
+    let before = world.state().await;
+    let host = world.address.to_string();
+    for origin in [format!("https://{host}"), format!("http://{}:1", world.address.ip())] {
+        let headers = [("x-holdpoint-csrf", csrf.as_str()), ("origin", origin.as_str())];
+        let (status, problem) =
+            browse(&world, Method::POST, "/v1/sessions", &cookie, &headers).await;
+        assert_eq!((status, &problem["code"]), (403, &json!("not_entitled")), "{origin}");
+    }
+    assert_eq!(world.state().await, before);
+    // Under the public address the scheme is the one that people are told, whatever the proxy says.
+    let public = Plan { public_url: Some("https://hold.example".into()), ..Plan::default() };
+    let world = planned(public).await;
+    let (cookie, csrf) = world.log_in("bob").await;
+    for (origin, wanted) in [("https://hold.example", 201), ("http://hold.example", 403)] {
+        let headers =
+            [("x-holdpoint-csrf", csrf.as_str()), ("origin", origin), ("host", "hold.example")];
+        let (status, told) = browse(&world, Method::POST, "/v1/sessions", &cookie, &headers).await;
+        assert_eq!(status, wanted, "{origin}: {told}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Where a page comes from: scheme, host and port, all of them.
+
+/// Whether two origins are the same one. A port that goes without saying is the same as the one said.
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    matches!((split(one), split(other)), (Some(one), Some(other)) if one == other)
+}
+
+/// The origin of a request's own address. Under the host that people are told to use, the scheme is the
+/// one that they are told; a proxy that nobody told us of may hide it from us.
+pub(crate) fn of_host(host: &str, secure: bool, public: &str) -> Option<String> {
+    let scheme = |secure| if secure { "https" } else { "http" };
+    let public_scheme = public.split_once("://")?.0;
+    let told = format!("{public_scheme}://{host}");
+    let own = format!("{}://{host}", scheme(secure));
+    split(&own)?;
+    Some(if is_same(&told, public) { told } else { own })
+}
+
+/// Scheme, host in lower case, and port. Nothing else has an origin: no user, no path.
+fn split(origin: &str) -> Option<(String, String, u16)> {
+    let (scheme, authority) = origin.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let default = match scheme.as_str() {
+        "https" => 443,
+        "http" => 80,
+        _ => return None,
+    };
+    let plain = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]%".contains(&byte))
+    };
+    if !plain(authority) {
+        return None;
+    }
+    // The last colon stands before the port, unless it is inside the brackets of an IPv6 address.
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port.parse().ok()?),
+        _ => (authority, default),
+    };
+    plain(host).then(|| (scheme, host.to_ascii_lowercase(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i33_scheme_host_and_port_are_compared() {
+        for (one, other, same) in [
+            ("https://a.example", "https://a.example", true),
+            ("https://a.example", "https://A.example:443", true),
+            ("http://a.example:80", "http://a.example", true),
+            ("http://a.example", "https://a.example", false),
+            ("https://a.example", "https://a.example:8443", false),
+            ("http://a.example:443", "https://a.example", false),
+            ("https://a.example", "https://b.example", false),
+            ("https://a.example", "https://a.example.evil", false),
+            ("http://[::1]:8080", "http://[::1]:8080", true),
+            ("http://[::1]", "http://[::1]:80", true),
+            ("http://[::1]:81", "http://[::1]", false),
+            ("null", "null", false),
+            ("https://", "https://", false),
+            ("https://a.example/x", "https://a.example/x", false),
+            ("https://u@a.example", "https://u@a.example", false),
+            ("ftp://a.example", "ftp://a.example", false),
+        ] {
+            assert_eq!(is_same(one, other), same, "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn i33_the_public_address_says_the_scheme_of_its_host() {
+        let of = |host, secure, public| of_host(host, secure, public).unwrap_or_default();
+        let public = "https://hold.example";
+        assert_eq!(of("hold.example", false, public), public);
+        assert_eq!(of("127.0.0.1:7433", false, public), "http://127.0.0.1:7433");
+        assert_eq!(of("127.0.0.1:7433", true, public), "https://127.0.0.1:7433");
+        assert_eq!(of_host("a b", true, public), None);
+    }
+}
