@@ -16,6 +16,7 @@ use crate::idempotency::Recent;
 use crate::limits::HttpLimits;
 use crate::metrics::Metrics;
 use crate::rate::Buckets;
+use crate::share::Share;
 use crate::streams::Streams;
 
 #[derive(Clone)]
@@ -41,6 +42,10 @@ pub(crate) struct Inner {
     pub(crate) buckets: Buckets,
     pub(crate) streams: Streams,
     pub(crate) requests: Semaphore,
+    pub(crate) stranger_requests: Semaphore,
+    pub(crate) urgent_requests: Semaphore,
+    pub(crate) stranger_bodies: Arc<Share>,
+    pub(crate) cookie_lookups: Semaphore,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
     pub(crate) openapi: Vec<u8>,

@@ -2,6 +2,7 @@
 //! own words here or refused here.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -18,6 +19,7 @@ use crate::auth::Who;
 use crate::idempotency::{self, Key, key_of, request_digest};
 use crate::limits::{DRAINED_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX};
 use crate::problem::{Problem, Refused, Reply};
+use crate::replay;
 
 /// A hold without a long diff fits, and most replies are one hold.
 const USUAL_BYTES: usize = 2 << 10;
@@ -66,6 +68,11 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
         let (mut parts, body) = request.into_parts();
         let who = Who::from_request_parts(&mut parts, app).await?;
         let key = key_of(&parts.headers)?;
+        if key.is_some() {
+            // Before anything that was kept is looked at: the key is the caller's, but the reply was
+            // given to whoever they were then, and by another of their tokens perhaps.
+            replay::must_be_let(app, &who.caller, &parts).await?;
+        }
         let bytes = read_body(app, body).await?;
         let key = match key {
             None => None,
@@ -105,8 +112,24 @@ pub(crate) async fn read_at_most(app: &App, body: Body, limit: usize) -> Reply<B
     read_long(app, body, limit.min(app.limits.body_bytes)).await
 }
 
-/// The same, where more is needed than elsewhere.
+/// The body of somebody who has not shown who they are. They have a small share of places and a short
+/// time, so that no number of them can keep known callers waiting.
+pub(crate) async fn read_strangers(app: &App, body: Body, limit: usize) -> Reply<Bytes> {
+    let ticket = app.stranger_bodies.enter();
+    let evicted = ticket.evicted();
+    let reading = read_within(body, limit, app.limits.stranger_body_timeout);
+    evicted
+        .run_until_cancelled(reading)
+        .await
+        .unwrap_or_else(|| Err(Problem::unavailable("too much at once; try again", 1).into()))
+}
+
+/// The same as `read_body`, where more is needed than elsewhere.
 pub(crate) async fn read_long(app: &App, body: Body, limit: usize) -> Reply<Bytes> {
+    read_within(body, limit, app.limits.body_timeout).await
+}
+
+async fn read_within(body: Body, limit: usize, timeout: Duration) -> Reply<Bytes> {
     let mut stream = body.into_data_stream();
     let reading = async {
         let mut bytes = Vec::new();
@@ -124,7 +147,7 @@ pub(crate) async fn read_long(app: &App, body: Body, limit: usize) -> Reply<Byte
         }
         Ok(Bytes::from(bytes))
     };
-    match tokio::time::timeout(app.limits.body_timeout, reading).await {
+    match tokio::time::timeout(timeout, reading).await {
         Ok(read) => Ok(read?),
         Err(_) => Err(Problem::bad_request("the body did not arrive in time").into()),
     }

@@ -1,5 +1,7 @@
 //! Who is calling. Runs before every guarded route, so that nobody learns anything without a name.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::request::Parts;
@@ -10,6 +12,7 @@ use engine::Caller;
 use crate::app::App;
 use crate::mount::Vouched;
 use crate::problem::{Problem, Refused, Reply};
+use crate::standing::Standing;
 use crate::{cookie, origin, peer};
 
 /// A caller whose credentials were checked, with the credentials: a stream that stays open looks
@@ -41,7 +44,11 @@ impl Credential {
     pub(crate) async fn caller(&self, app: &App) -> Result<Option<Caller>, engine::Error> {
         match self {
             Credential::Token { secret, via } => Ok(app.engine.caller_by_token(secret, via)),
-            Credential::Cookie(secret) => app.engine.caller_by_cookie(secret).await,
+            Credential::Cookie(secret) => {
+                // Never closed.
+                let _turn = app.cookie_lookups.acquire().await;
+                app.engine.caller_by_cookie(secret).await
+            }
             Credential::Vouched(vouched) => {
                 Ok(app.engine.caller_vouched(&vouched.person, &vouched.how))
             }
@@ -100,6 +107,9 @@ pub(crate) async fn vouch(
     // How that program knows its users we cannot tell; it may well be a cookie.
     if let (Credential::Vouched(_), false) = (&credential, is_safe(&parts.method)) {
         must_come_from_us(app, parts)?;
+    }
+    if let Some(standing) = parts.extensions.get::<Arc<Standing>>() {
+        standing.has_caller();
     }
     if let Err(seconds) = app.buckets.take(&caller.key_space(), app.engine.now()) {
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());

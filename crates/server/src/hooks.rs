@@ -15,7 +15,7 @@ use ports::channel::{HookReply, Hooked};
 use tokio::sync::Semaphore;
 
 use crate::app::App;
-use crate::asked::read_at_most;
+use crate::asked::read_strangers;
 use crate::limits::{HOOK_BURST, HOOK_BYTES_MAX, HOOKS_AT_ONCE, HOOKS_PER_SECOND};
 use crate::peer;
 use crate::problem::{Problem, Reply};
@@ -68,11 +68,11 @@ async fn hand_over(
     if let Err(seconds) = hooking.buckets.take(&address.to_string(), at) {
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());
     }
+    let (parts, body) = request.into_parts();
+    let body = read_strangers(app, body, HOOK_BYTES_MAX).await?;
     let Ok(_place) = hooking.places.try_acquire() else {
         return Err(Problem::unavailable("too much at once; try again", 1).into());
     };
-    let (parts, body) = request.into_parts();
-    let body = read_at_most(app, body, HOOK_BYTES_MAX).await?;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let hooked = Hooked {
         method: parts.method.to_string(),

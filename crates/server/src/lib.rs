@@ -25,8 +25,11 @@ mod page;
 mod peer;
 mod problem;
 mod rate;
+mod replay;
 mod routes;
+mod share;
 mod sse;
+mod standing;
 mod streams;
 mod threshold;
 mod v1;
@@ -183,6 +186,10 @@ fn make(made: Made) -> App {
         buckets: rate::Buckets::new(&limits),
         streams: streams::Streams::new(&limits, metrics.streams.clone()),
         requests: Semaphore::new(limits.requests_at_once),
+        stranger_requests: Semaphore::new(limits.strangers_at_once.min(limits.requests_at_once)),
+        urgent_requests: Semaphore::new(limits::URGENT_AT_ONCE),
+        stranger_bodies: share::Share::new(limits.stranger_bodies),
+        cookie_lookups: Semaphore::new(limits::COOKIE_LOOKUPS),
         tasks: TaskTracker::new(),
         closing: CancellationToken::new(),
         openapi: openapi::document().to_string().into_bytes(),

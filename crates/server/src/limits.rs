@@ -19,8 +19,18 @@ pub struct HttpLimits {
     pub callers_remembered: usize,
     /// Requests that are being answered; more are asked to come back.
     pub requests_at_once: usize,
-    /// Connections that are open; more wait in the system's queue.
+    /// Of strangers, apart from those of known callers. Nothing that strangers may ask takes long.
+    pub strangers_at_once: usize,
+    /// Connections that are open.
     pub connections: usize,
+    /// Of these, connections on which nobody has shown yet who they are, at most a quarter. When there
+    /// are more, the oldest is closed for the newest: whoever has a token is known after one request.
+    pub stranger_connections: usize,
+    /// Bodies of strangers that are being read (logins, requests of chat platforms). When there are
+    /// more, the oldest is given up for the newest.
+    pub stranger_bodies: usize,
+    /// A login is a few hundred bytes in one packet.
+    pub stranger_body_timeout: Duration,
     /// Open event streams, of all callers and of one.
     pub streams: usize,
     pub streams_per_caller: usize,
@@ -47,7 +57,11 @@ impl Default for HttpLimits {
             request_burst: 10_000,
             callers_remembered: 10_000,
             requests_at_once: 8_192,
+            strangers_at_once: 1_024,
             connections: 10_000,
+            stranger_connections: 2_048,
+            stranger_bodies: 256,
+            stranger_body_timeout: Duration::from_secs(5),
             streams: 8_192,
             streams_per_caller: 4_096,
             heartbeat: Duration::from_secs(15),
@@ -77,6 +91,12 @@ pub(crate) const KEY_BYTES_MAX: usize = 255;
 pub(crate) const RECENT_REPLIES: usize = 4_096;
 /// Replies that hold a secret are kept only for a client that lost the first one on the way.
 pub(crate) const SECRETS_KEPT_MS: u64 = 600_000;
+/// Places kept for freezing, thawing and cancelling when everything else is full.
+pub(crate) const URGENT_AT_ONCE: usize = 64;
+/// Cookies that are being looked up; more wait a moment for their turn. Anybody can send one.
+pub(crate) const COOKIE_LOOKUPS: usize = 256;
+/// The longest body that a stranger has to send, except to a chat channel's address.
+pub(crate) const STRANGER_BYTES_MAX: usize = 8 << 10;
 /// A handshake that takes longer is no browser.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Audit entries read at once for an export.

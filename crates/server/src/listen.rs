@@ -17,7 +17,6 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -26,6 +25,7 @@ use tower::ServiceExt as _;
 use crate::app::App;
 use crate::limits::{CONNECTION_BYTES, HANDSHAKE};
 use crate::peer::Peer;
+use crate::standing::{Places, Standing};
 use crate::{BindError, Tls};
 
 /// Between two attempts to accept when the system has no more file descriptors.
@@ -66,23 +66,21 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let connections = TaskTracker::new();
-    let places = Arc::new(Semaphore::new(app.limits.connections));
+    let places = Places::new(app.limits.connections, app.limits.stranger_connections);
     let builder = Arc::new(builder(&app));
     let cut = CancellationToken::new();
     tokio::pin!(shutdown);
     loop {
-        let accepting = async {
-            let place = places.clone().acquire_owned().await;
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
+        let accepted = tokio::select! {
             () = &mut shutdown => break,
-            accepted = accepting => accepted,
+            accepted = listener.accept() => accepted,
         };
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
+                // The system has fewer places than we: strangers must not keep all of them.
+                places.evict_stranger();
                 tokio::time::sleep(EXHAUSTED).await;
                 continue;
             }
@@ -93,13 +91,11 @@ pub(crate) async fn serve(
             closing: app.closing.clone(),
             cut: cut.clone(),
             router: router.clone(),
+            standing: places.enter(),
             peer,
         };
         let acceptor = acceptor.clone();
-        connections.spawn(async move {
-            let _place = place;
-            connection.run(stream, acceptor).await;
-        });
+        connections.spawn(async move { connection.run(stream, acceptor).await });
     }
     drop(listener);
     // Streams and long polls would never end by themselves.
@@ -146,6 +142,7 @@ struct Connection {
     /// What is under way has had its time.
     cut: CancellationToken,
     router: Router,
+    standing: Arc<Standing>,
     peer: SocketAddr,
 }
 
@@ -157,7 +154,13 @@ impl Connection {
             None => self.serve(stream).await,
             Some(acceptor) => {
                 let handshake = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream));
-                match self.closing.run_until_cancelled(handshake).await {
+                let handshake = tokio::select! {
+                    biased;
+                    done = handshake => Some(done),
+                    () = self.standing.evicted() => None,
+                    () = self.closing.cancelled() => None,
+                };
+                match handshake {
                     Some(Ok(Ok(stream))) => self.serve(stream).await,
                     Some(Ok(Err(error))) => tracing::debug!(%error, "a TLS handshake failed"),
                     Some(Err(_)) => tracing::debug!("a TLS handshake took too long"),
@@ -171,10 +174,12 @@ impl Connection {
         let peer = Peer(self.peer.ip().to_canonical());
         let has_asked = Arc::new(AtomicBool::new(false));
         let asked = has_asked.clone();
+        let standing = self.standing.clone();
         let service =
             self.router.map_request(move |mut request: Request<hyper::body::Incoming>| {
                 asked.store(true, Ordering::Relaxed);
                 request.extensions_mut().insert(peer);
+                request.extensions_mut().insert(standing.clone());
                 request
             });
         let service = TowerToHyperService::new(service);
@@ -192,6 +197,7 @@ impl Connection {
             biased;
             ended = connection.as_mut() => Some(ended),
             () = silent => None,
+            () = self.standing.evicted() => None,
             () = self.closing.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 self.cut.run_until_cancelled(connection).await

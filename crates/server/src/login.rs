@@ -9,8 +9,9 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::asked::{Params, read_body};
+use crate::asked::{Params, read_strangers};
 use crate::auth::{self, Credential, Who};
+use crate::limits::STRANGER_BYTES_MAX;
 use crate::page::{guarded, html};
 use crate::problem::{Problem, Reply};
 use crate::{cookie, peer};
@@ -58,7 +59,7 @@ pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
 pub(crate) async fn log_in(State(app): State<App>, request: Request) -> Reply {
     let (parts, body) = request.into_parts();
     auth::must_come_from_us(&app, &parts)?;
-    let body = read_body(&app, body).await?.into();
+    let body = read_strangers(&app, body, STRANGER_BYTES_MAX).await?.into();
     let form = Form::<Code>::from_request(Request::from_parts(parts.clone(), body), &app).await;
     let Ok(Form(Code { code: Some(code) })) = form else {
         return Err(Problem::bad_request("send the form field `code`").into());

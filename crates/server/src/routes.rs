@@ -5,12 +5,14 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use domain::event::Scope;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
 use crate::openapi::{Kind, Parameter};
 use crate::problem::Problem;
-use crate::threshold::Behind;
+use crate::replay::Need;
+use crate::threshold::{Behind, Guard};
 use crate::{health, login, metrics, openapi, page, v1, wire};
 
 pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -25,14 +27,18 @@ pub(crate) struct Route {
     pub(crate) gives: Vec<Given>,
     /// Problems that come from what it means; those that come from its shape are worked out.
     pub(crate) refuses: &'static [u16],
+    /// What a caller must be to get a kept reply of it.
+    replay: Need,
+    /// Places are kept for it.
+    urgent: bool,
     handler: Handled,
 }
 
 /// A handler that waits to hear whether it is guarded.
-type Handled = Box<dyn FnOnce(bool) -> MethodRouter<App>>;
+type Handled = Box<dyn FnOnce(Guard) -> MethodRouter<App>>;
 
 fn handled<T: 'static>(method: MethodFilter, handler: impl Handler<T, App>) -> Handled {
-    Box::new(move |guarded| on(method, Behind { handler, guarded }))
+    Box::new(move |guard| on(method, Behind { handler, guard }))
 }
 
 fn get<T: 'static>(handler: impl Handler<T, App>) -> Handled {
@@ -97,6 +103,8 @@ impl Route {
             takes: None,
             gives: Vec::new(),
             refuses: &[],
+            replay: Need::Admin,
+            urgent: false,
             handler,
         }
     }
@@ -116,6 +124,14 @@ impl Route {
 
     fn refuses(self, refuses: &'static [u16]) -> Route {
         Route { refuses, ..self }
+    }
+
+    fn replay(self, replay: Need) -> Route {
+        Route { replay, ..self }
+    }
+
+    fn urgent(self) -> Route {
+        Route { urgent: true, ..self }
     }
 
     fn says(mut self, status: u16, kind: &'static str) -> Route {
@@ -158,6 +174,7 @@ fn native() -> Vec<Route> {
             .gives::<wire::List<wire::Agent>>(200),
         caller(Method::POST, "/v1/sessions", "Open a session", post(sessions::open))
             .takes::<wire::NewSessionBody>()
+            .replay(Need::Scope(Scope::Run))
             .gives::<wire::Session>(201)
             .refuses(&[403]),
         caller(
@@ -172,6 +189,7 @@ fn native() -> Vec<Route> {
             .gives::<wire::Session>(200),
         caller(Method::POST, "/v1/sessions/{id}/messages", "Say something", post(messages::say))
             .takes::<wire::SayBody>()
+            .replay(Need::Scope(Scope::Run))
             .gives::<wire::Said>(202)
             .says(200, "text/event-stream")
             .refuses(&[409, 423]),
@@ -199,10 +217,13 @@ fn native() -> Vec<Route> {
             post(runs::cancel),
         )
         .takes::<wire::Cancel>()
+        .replay(Need::Scope(Scope::Run))
+        .urgent()
         .gives::<wire::Run>(200)
         .refuses(&[409]),
         caller(Method::POST, "/v1/runs/{id}/retry", "Let a failed run go on", post(runs::retry))
             .takes::<wire::Nothing>()
+            .replay(Need::Scope(Scope::Run))
             .gives::<wire::Run>(200)
             .refuses(&[409, 423]),
         caller(Method::GET, "/v1/holds", "The inbox", get(holds::list))
@@ -220,20 +241,24 @@ fn native() -> Vec<Route> {
             .gives::<wire::List<wire::Hold>>(200),
         caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
             .takes::<wire::NewHoldBody>()
+            .replay(Need::Scope(Scope::Ask))
             .gives::<wire::Hold>(201)
             .refuses(&[423]),
         caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show))
             .gives::<wire::Hold>(200),
         caller(Method::POST, "/v1/holds/{id}/answer", "Answer a hold", post(answers::answer))
             .takes::<wire::AnswerBody>()
+            .replay(Need::PersonWith(Scope::Answer))
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
         caller(Method::POST, "/v1/holds/{id}/cancel", "Withdraw a hold", post(holds::cancel))
             .takes::<wire::Cancel>()
+            .replay(Need::Nothing)
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
         caller(Method::POST, "/v1/holds/{id}/claim", "Say that one is on it", post(holds::claim))
             .takes::<wire::Nothing>()
+            .replay(Need::Person)
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
         caller(
@@ -251,6 +276,7 @@ fn native() -> Vec<Route> {
             post(reveal::reveal),
         )
         .takes::<wire::Nothing>()
+        .replay(Need::PersonWith(Scope::Answer))
         .gives::<wire::Secrets>(200)
         .refuses(&[403]),
         caller(Method::GET, "/v1/holds/{id}/wait", "Wait for a decision", get(holds::wait))
@@ -275,6 +301,7 @@ fn native() -> Vec<Route> {
             post(outcome::report),
         )
         .takes::<wire::OutcomeBody>()
+        .replay(Need::Nothing)
         .gives::<wire::Hold>(200)
         .refuses(&[409]),
     ]
@@ -327,8 +354,10 @@ fn administration() -> Vec<Route> {
             .gives::<wire::Freeze>(200),
         admin(Method::POST, "/v1/freeze", "Let no call start", post(freeze::freeze))
             .takes::<wire::NewFreeze>()
+            .urgent()
             .gives::<wire::Freeze>(200),
         admin(Method::DELETE, "/v1/freeze", "Let calls start again", delete(freeze::thaw))
+            .urgent()
             .gives::<wire::Freeze>(200),
     ]
 }
@@ -359,7 +388,7 @@ fn open() -> Vec<Route> {
 
 pub(crate) fn router(app: &App) -> Router {
     let handler = async || Problem::not_found("address");
-    routed(|_| true).fallback(Behind { handler, guarded: false }).with_state(app.clone())
+    routed(|_| true).fallback(Behind { handler, guard: Guard::Open }).with_state(app.clone())
 }
 
 /// Those whose path is wanted. Any other address is somebody else's business.
@@ -370,11 +399,14 @@ pub(crate) fn chosen(app: &App, wanted: impl Fn(&str) -> bool) -> Router {
 fn routed(wanted: impl Fn(&str) -> bool) -> Router<App> {
     let mut router = Router::new();
     for route in table().into_iter().filter(|route| wanted(route.path)) {
-        let guarded = route.access.is_guarded();
-        router = router.route(route.path, (route.handler)(guarded));
+        let guard = match route.access.is_guarded() {
+            true => Guard::Caller { replay: route.replay, urgent: route.urgent },
+            false => Guard::Open,
+        };
+        router = router.route(route.path, (route.handler)(guard));
     }
     let handler = async || Problem::wrong_method();
-    router.method_not_allowed_fallback(Behind { handler, guarded: false })
+    router.method_not_allowed_fallback(Behind { handler, guard: Guard::Open })
 }
 
 /// Every route as method and path, and whether it needs a caller: for tests that go through all.

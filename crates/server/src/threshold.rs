@@ -1,4 +1,4 @@
-//! What every request crosses before a handler sees it: so many at once, who is calling, and a bug in
+//! What every request crosses before a handler sees it: who is calling, so many at once, and a bug in
 //! one handler that must not end the others; and what every reply says. One step does all of it, and
 //! where it can it is part of the handler: a router copies every layer for every request.
 
@@ -15,28 +15,41 @@ use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use tokio::sync::SemaphorePermit;
 use tower::{Layer, Service};
 
 use crate::app::App;
 use crate::auth;
 use crate::metrics::Measured;
 use crate::problem::Problem;
+use crate::replay::Need;
+
+/// Who gets to a handler, and which places their requests take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// Everybody; strangers share a few places among themselves.
+    Open,
+    /// Nobody without a name. `replay`: what a caller must be to get a kept reply. `urgent`: some
+    /// places are kept for it, whatever else is going on.
+    Caller { replay: Need, urgent: bool },
+    /// The routes behind it judge by themselves who is calling.
+    Own,
+}
 
 /// A handler with the threshold before it.
 #[derive(Clone)]
 pub(crate) struct Behind<H> {
     pub(crate) handler: H,
-    /// Whether nobody gets there without a name.
-    pub(crate) guarded: bool,
+    pub(crate) guard: Guard,
 }
 
 impl<T: 'static, H: Handler<T, App>> Handler<T, App> for Behind<H> {
     type Future = BoxFuture<'static, Response>;
 
     fn call(self, request: Request, app: App) -> Self::Future {
-        let Behind { handler, guarded } = self;
+        let Behind { handler, guard } = self;
         Box::pin(async move {
-            cross(&app, guarded, request, |request| handler.call(request, app.clone())).await
+            cross(&app, guard, request, |request| handler.call(request, app.clone())).await
         })
     }
 }
@@ -83,21 +96,18 @@ where
                 Err(never) => match never {},
             }
         };
-        Box::pin(async move { Ok(cross(&app, false, request, answer).await) })
+        Box::pin(async move { Ok(cross(&app, Guard::Own, request, answer).await) })
     }
 }
 
 async fn cross<A: Future<Output = Response>>(
     app: &App,
-    guarded: bool,
+    guard: Guard,
     mut request: Request,
     answer: impl FnOnce(Request) -> A,
 ) -> Response {
     let measured = Measured::begin(&mut request);
-    let mut reply = match app.requests.try_acquire() {
-        Ok(_place) => shielded(answered(app, guarded, request, answer)).await,
-        Err(_) => Problem::unavailable("too much at once; try again", 1).into_response(),
-    };
+    let mut reply = shielded(answered(app, guard, request, answer)).await;
     let headers = reply.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -107,19 +117,35 @@ async fn cross<A: Future<Output = Response>>(
 
 async fn answered<A: Future<Output = Response>>(
     app: &App,
-    guarded: bool,
+    guard: Guard,
     mut request: Request,
     answer: impl FnOnce(Request) -> A,
 ) -> Response {
-    if guarded {
+    // Who is calling is known from the head alone: a stranger is turned away before they take a place.
+    if let Guard::Caller { replay, .. } = guard {
         let (mut parts, body) = request.into_parts();
-        match auth::authenticate(app, &parts).await {
-            Ok(who) => parts.extensions.insert(who),
+        let who = match auth::authenticate(app, &parts).await {
+            Ok(who) => who,
             Err(refused) => return refused.into_response(),
         };
+        parts.extensions.insert(who);
+        parts.extensions.insert(replay);
         request = Request::from_parts(parts, body);
     }
+    let Some(_place) = place(app, guard) else {
+        return Problem::unavailable("too much at once; try again", 1).into_response();
+    };
     answer(request).await
+}
+
+fn place(app: &App, guard: Guard) -> Option<SemaphorePermit<'_>> {
+    let places = match guard {
+        Guard::Open => &app.stranger_requests,
+        Guard::Caller { .. } | Guard::Own => &app.requests,
+    };
+    let urgent = matches!(guard, Guard::Caller { urgent: true, .. });
+    let kept = || if urgent { app.urgent_requests.try_acquire().ok() } else { None };
+    places.try_acquire().ok().or_else(kept)
 }
 
 async fn shielded(answer: impl Future<Output = Response>) -> Response {

@@ -167,3 +167,45 @@ async fn i09_of_many_at_once_one_acts() {
     .await;
     assert!(all.iter().all(|reply| reply.0 == 201 && reply.1 == all[0].1), "{all:?}");
 }
+
+/// A kept reply goes only to somebody who could ask for it now. Keys are a person's, and one of their
+/// tokens may do less than another.
+#[tokio::test]
+async fn i09_a_kept_reply_is_not_for_a_token_with_fewer_scopes() {
+    let world = world().await;
+    let token = |person: &'static str, scope: &'static str| {
+        let world = &world;
+        async move {
+            let new = json!({"person": person, "scopes": [scope]});
+            let (status, token) = world.post("ana", "/v1/tokens", new).await;
+            assert_eq!(status, 201, "{token}");
+            text(&token, "token")
+        }
+    };
+    let again = |token: String, path: String, key: &'static str, body: Value| {
+        let request = world.client.post(world.url(&path)).bearer_auth(token);
+        let request = request.header("Idempotency-Key", key).json(&body);
+        async move { crate::world::read(request.send().await.expect("a reply")).await }
+    };
+    let (weak_ana, weak_bob) = (token("ana", "ask").await, token("bob", "ask").await);
+    let (status, problem) = {
+        // The reply holds a login link: a secret.
+        let (path, body) = ("/v1/logins".to_owned(), json!({"person": "bob"}));
+        assert_eq!(keyed(&world, "ana", &path, "link", &body).await.0, 201);
+        again(weak_ana.clone(), path, "link", body).await
+    };
+    assert_eq!((status, &problem["code"]), (403, &json!("not_entitled")), "{problem}");
+    let (path, body) = ("/v1/sessions".to_owned(), json!({"agent": "ops"}));
+    assert_eq!(keyed(&world, "bob", &path, "session", &body).await.0, 201);
+    let (status, problem) = again(weak_bob.clone(), path, "session", body).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("not_entitled")), "{problem}");
+    let (_, hold) = world.held("bob", "call wipe {}").await;
+    let path = format!("/v1/holds/{}/answer", text(&hold, "id"));
+    let body = json!({"digest": hold["digest"], "answer": {"verdict": "deny"}});
+    assert_eq!(keyed(&world, "bob", &path, "answer", &body).await.0, 200);
+    let (status, problem) = again(weak_bob, path, "answer", body).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("not_entitled")), "{problem}");
+    let (path, body) = ("/v1/freeze".to_owned(), json!({"reason": "x"}));
+    assert_eq!(keyed(&world, "ana", &path, "freeze", &body).await.0, 200);
+    assert_eq!(again(weak_ana, path, "freeze", body).await.0, 403);
+}

@@ -17,6 +17,7 @@ mod made_logins;
 mod page;
 mod problems;
 mod stopping;
+mod strangers;
 mod tls;
 mod undelivered;
 mod world;
