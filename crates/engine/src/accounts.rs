@@ -119,7 +119,10 @@ pub struct MintedToken {
 
 /// One-time links are for right now.
 pub const LOGIN_MS: u64 = 15 * 60 * 1000;
-const COOKIE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// However often it is used, a login ends after this: a browser that was lost is not one for ever.
+const LOGIN_LIFE_MS: u64 = 180 * 24 * 60 * 60 * 1000;
+/// A login is prolonged once in such a part of its length, and not with every request.
+const PROLONGED_IN: u64 = 30;
 
 impl Engine {
     /// Who holds this token, if anybody does now.
@@ -235,6 +238,18 @@ impl Engine {
         self.make_login_link(person, LinkOrigin { made_by, channel: None }).await
     }
 
+    /// A one-time login code that a person asked for, to be sent to their own account on that channel
+    /// and nowhere else.
+    pub async fn login_over_channel(
+        &self,
+        person: &PersonId,
+        channel: &str,
+    ) -> Result<String, Error> {
+        let made_by = CredentialMaker::new(Actor::Person(person.clone()));
+        let channel = Some(channel.to_owned());
+        self.make_login_link(person, LinkOrigin { made_by, channel }).await
+    }
+
     /// Its code is stored only as a digest. It is on the record before it works: there is no link that
     /// the log does not know.
     async fn make_login_link(
@@ -276,12 +291,36 @@ impl Engine {
         let cookie = self.secret("");
         let (kind, digest) = (SecretKind::Cookie, Digest::of(cookie.as_bytes()));
         let made_at = self.now();
-        let expires_at = made_at.plus_ms(COOKIE_MS);
+        let expires_at = made_at.plus_ms(self.session_ms());
         self.0
             .store
             .put_secret(Secret { kind, digest, person, origin, made_at, expires_at })
             .await?;
         Ok(Some(cookie))
+    }
+
+    /// How long a login lasts that nobody uses.
+    pub fn session_ms(&self) -> u64 {
+        self.0.limits.session_ms
+    }
+
+    /// A login that is used lasts longer, up to its whole life. `Some`: so many milliseconds from now;
+    /// `None`: it was prolonged not long ago, or cannot be any more.
+    pub async fn prolong_login(&self, cookie: &str) -> Result<Option<u64>, Error> {
+        let digest = Digest::of(cookie.as_bytes());
+        let (now, lasts_ms) = (self.now(), self.session_ms());
+        let Some(login) = self.0.store.find_secret(SecretKind::Cookie, digest).await? else {
+            return Ok(None);
+        };
+        let ends = login.made_at.plus_ms(LOGIN_LIFE_MS).min(now.plus_ms(lasts_ms));
+        let gains_ms = ends.ms_since(login.expires_at);
+        if login.expires_at <= now || ends <= login.expires_at || gains_ms < lasts_ms / PROLONGED_IN
+        {
+            return Ok(None);
+        }
+        // Only if it is still there: whoever logs out meanwhile is out.
+        self.0.store.prolong_secret(SecretKind::Cookie, digest, ends).await?;
+        Ok(Some(ends.ms_since(now)))
     }
 
     pub async fn log_out(&self, cookie: &str) -> Result<(), Error> {

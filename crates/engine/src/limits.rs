@@ -23,6 +23,8 @@ pub struct Limits {
     pub delivery_attempts: u32,
     /// How long a question waits in sessions that live in these channels, where no rule says.
     pub home_expires_ms: BTreeMap<Arc<str>, u64>,
+    /// How long a login lasts that nobody uses.
+    pub session_ms: u64,
 }
 
 impl Default for Limits {
@@ -37,6 +39,7 @@ impl Default for Limits {
             delivery_retry_max: Duration::from_secs(3_600),
             delivery_attempts: 12,
             home_expires_ms: BTreeMap::new(),
+            session_ms: 30 * 24 * 3_600_000,
         }
     }
 }

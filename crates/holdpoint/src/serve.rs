@@ -15,7 +15,7 @@ use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Tls, Words};
 
 use crate::cli::args::ServeArgs;
 use crate::config::{Config, ServerConfig};
-use crate::wiring::channels::ChannelHooks;
+use crate::wiring::channels::{ChannelHooks, ChannelLinks};
 use crate::wiring::{self, ExportLines, House};
 
 /// How long running calls and open requests may take to end by themselves.
@@ -165,6 +165,9 @@ impl Serving {
         let mut server = server::bind(self.setup).await?;
         if let Some(board) = &self.house.board {
             server = server.with_hooks(Arc::new(ChannelHooks(board.clone())));
+            if board.can_write_directly() {
+                server = server.with_links(Arc::new(ChannelLinks(board.clone())));
+            }
             board.start(server.origin());
         }
         Ok(Bound { house: self.house, server })

@@ -101,6 +101,8 @@ pub struct Plan {
     pub lines: Vec<Line>,
     /// How long questions wait in sessions that live in a channel.
     pub home_expires_ms: BTreeMap<Arc<str>, u64>,
+    /// How long a login lasts that nobody uses.
+    pub session_ms: u64,
 }
 
 /// What an engine is built on.
@@ -163,7 +165,11 @@ impl Base {
             policy: plan.policy,
             agents: plan.agents,
             tools: plan.tools,
-            limits: Limits { home_expires_ms: plan.home_expires_ms, ..Limits::default() },
+            limits: Limits {
+                home_expires_ms: plan.home_expires_ms,
+                session_ms: plan.session_ms,
+                ..Limits::default()
+            },
         };
         let boxes = plan.companions.iter().map(|server| server.clone() as Arc<dyn Toolbox>);
         let engine = Engine::start_with(setup, boxes.collect()).await?;
@@ -281,6 +287,7 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
             },
         )?,
         home_expires_ms: channels::expiries(&config.channels),
+        session_ms: u64::from(config.server.session_days) * 24 * 3_600_000,
     })
 }
 

@@ -350,6 +350,13 @@ pub trait Store: Send + Sync {
         kind: SecretKind,
         digest: Digest,
     ) -> Result<Option<Secret>, StoreError>;
+    /// Lets it end later. One that was taken stays taken.
+    async fn prolong_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError>;
     /// Removes it and says what it was: of two who come at once, one gets it.
     async fn take_secret(
         &self,

@@ -16,6 +16,7 @@ use crate::idempotency::Recent;
 use crate::limits::HttpLimits;
 use crate::metrics::Metrics;
 use crate::rate::Buckets;
+use crate::send_link::LinkRequests;
 use crate::share::Share;
 use crate::streams::Streams;
 
@@ -46,6 +47,7 @@ pub(crate) struct Inner {
     pub(crate) urgent_requests: Semaphore,
     pub(crate) stranger_bodies: Arc<Share>,
     pub(crate) cookie_lookups: Semaphore,
+    pub(crate) links: LinkRequests,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
     pub(crate) openapi: Vec<u8>,

@@ -8,7 +8,6 @@ use ring::hmac;
 use subtle::ConstantTimeEq as _;
 
 const NAME: &str = "holdpoint_session";
-const WEEK_S: u32 = 7 * 24 * 60 * 60;
 
 pub(crate) fn read(headers: &HeaderMap) -> Option<String> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -19,15 +18,15 @@ pub(crate) fn read(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Secrets are hexadecimal, so nothing in them can break out of the header.
-pub(crate) fn set(secret: &str, secure: bool) -> Option<HeaderValue> {
-    written(secret, WEEK_S, secure)
+pub(crate) fn set(secret: &str, lasts_ms: u64, secure: bool) -> Option<HeaderValue> {
+    written(secret, lasts_ms / 1000, secure)
 }
 
 pub(crate) fn clear(secure: bool) -> Option<HeaderValue> {
     written("", 0, secure)
 }
 
-fn written(value: &str, max_age_s: u32, secure: bool) -> Option<HeaderValue> {
+fn written(value: &str, max_age_s: u64, secure: bool) -> Option<HeaderValue> {
     let secure = if secure { "; Secure" } else { "" };
     let text =
         format!("{NAME}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}");
@@ -61,12 +60,14 @@ mod tests {
 
     #[test]
     fn i33_the_cookie_stays_with_its_site() {
-        let text = set("abc", true).expect("a header");
+        let text = set("abc", 604_800_000, true).expect("a header");
         assert_eq!(
             text,
             "holdpoint_session=abc; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure"
         );
-        assert!(!set("abc", false).expect("a header").to_str().expect("text").contains("Secure"));
+        assert!(
+            !set("abc", 1, false).expect("a header").to_str().expect("text").contains("Secure")
+        );
     }
 
     #[test]

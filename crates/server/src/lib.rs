@@ -27,6 +27,7 @@ mod problem;
 mod rate;
 mod replay;
 mod routes;
+mod send_link;
 mod share;
 mod sse;
 mod standing;
@@ -58,6 +59,7 @@ pub use hooks::Hooks;
 pub use limits::HttpLimits;
 pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
+pub use send_link::LinkSender;
 
 use app::{App, Inner};
 use threshold::Threshold;
@@ -190,6 +192,7 @@ fn make(made: Made) -> App {
         urgent_requests: Semaphore::new(limits::URGENT_AT_ONCE),
         stranger_bodies: share::Share::new(limits.stranger_bodies),
         cookie_lookups: Semaphore::new(limits::COOKIE_LOOKUPS),
+        links: send_link::LinkRequests::default(),
         tasks: TaskTracker::new(),
         closing: CancellationToken::new(),
         openapi: openapi::document().to_string().into_bytes(),
@@ -223,6 +226,13 @@ impl Server {
     #[must_use]
     pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Server {
         Server { hooks: Some(hooks), ..self }
+    }
+
+    /// Also sends login links to people who ask for one, to their own account in a chat.
+    #[must_use]
+    pub fn with_links(self, links: Arc<dyn LinkSender>) -> Server {
+        self.app.links.send_by(links);
+        self
     }
 
     /// Serves until `shutdown`; then takes nothing new, ends streams, and lets requests end.

@@ -97,6 +97,10 @@ pub(crate) const URGENT_AT_ONCE: usize = 64;
 pub(crate) const COOKIE_LOOKUPS: usize = 256;
 /// The longest body that a stranger has to send, except to a chat channel's address.
 pub(crate) const STRANGER_BYTES_MAX: usize = 8 << 10;
+/// Login links that one address may ask for in a minute.
+pub(crate) const LINKS_PER_MINUTE: u32 = 5;
+/// Between two login links to the same person: nobody can flood somebody else's chat.
+pub(crate) const LINK_PAUSE_MS: u64 = 60_000;
 /// A handshake that takes longer is no browser.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Audit entries read at once for an export.

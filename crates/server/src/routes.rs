@@ -13,7 +13,7 @@ use crate::openapi::{Kind, Parameter};
 use crate::problem::Problem;
 use crate::replay::Need;
 use crate::threshold::{Behind, Guard};
-use crate::{health, login, metrics, openapi, page, v1, wire};
+use crate::{health, login, metrics, openapi, page, send_link, v1, wire};
 
 pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
@@ -381,6 +381,16 @@ fn open() -> Vec<Route> {
             .says(200, "text/html"),
         Route::new(Method::POST, "/login", Access::Page, "Log in", post(login::log_in))
             .says(303, ""),
+        Route::new(
+            Method::POST,
+            "/login/link",
+            Access::Open,
+            "Have a login link sent to a person's own chat account",
+            post(send_link::ask),
+        )
+        .takes::<wire::LinkWanted>()
+        .gives::<wire::LinkPromised>(202)
+        .refuses(&[403, 404, 429]),
         Route::new(Method::POST, "/logout", Access::Caller, "Log out", post(login::log_out))
             .says(303, ""),
     ]

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::HeaderValue;
-use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, SET_COOKIE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -19,10 +19,10 @@ use tokio::sync::SemaphorePermit;
 use tower::{Layer, Service};
 
 use crate::app::App;
-use crate::auth;
 use crate::metrics::Measured;
 use crate::problem::Problem;
 use crate::replay::Need;
+use crate::{auth, login};
 
 /// Who gets to a handler, and which places their requests take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,12 +122,14 @@ async fn answered<A: Future<Output = Response>>(
     answer: impl FnOnce(Request) -> A,
 ) -> Response {
     // Who is calling is known from the head alone: a stranger is turned away before they take a place.
+    let mut renewed = None;
     if let Guard::Caller { replay, .. } = guard {
         let (mut parts, body) = request.into_parts();
         let who = match auth::authenticate(app, &parts).await {
             Ok(who) => who,
             Err(refused) => return refused.into_response(),
         };
+        renewed = login::renewed(app, &parts, &who).await;
         parts.extensions.insert(who);
         parts.extensions.insert(replay);
         request = Request::from_parts(parts, body);
@@ -135,7 +137,11 @@ async fn answered<A: Future<Output = Response>>(
     let Some(_place) = place(app, guard) else {
         return Problem::unavailable("too much at once; try again", 1).into_response();
     };
-    answer(request).await
+    let mut reply = answer(request).await;
+    if let Some(cookie) = renewed {
+        reply.headers_mut().entry(SET_COOKIE).or_insert(cookie);
+    }
+    reply
 }
 
 fn place(app: &App, guard: Guard) -> Option<SemaphorePermit<'_>> {

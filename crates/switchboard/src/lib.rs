@@ -14,6 +14,7 @@ pub mod bare;
 mod caller;
 mod copies;
 mod delivery;
+mod direct;
 mod follow;
 mod hear;
 mod limits;

@@ -26,6 +26,16 @@ impl Words {
         }
     }
 
+    pub(crate) fn login_link(self, url: &str) -> String {
+        self.either(
+            format!(
+                "Your login link, good once within 15 minutes; show it to nobody: {url}\nIf you did \
+                 not ask for it, you need not do anything."
+            ),
+            format!("您的登录链接，15 分钟内有效，仅可使用一次，请勿转发：{url}\n如果不是您本人请求的，无需理会。"),
+        )
+    }
+
     pub(crate) fn expired(self, tag: &str) -> String {
         self.either(
             format!("#{tag}: the time ran out. Nobody decided, and nothing was run."),

@@ -211,6 +211,14 @@ impl Store for Faulty {
     ) -> Result<Option<Secret>, StoreError> {
         self.inner.find_secret(kind, digest).await
     }
+    async fn prolong_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.inner.prolong_secret(kind, digest, expires_at).await
+    }
     async fn take_secret(
         &self,
         kind: SecretKind,

@@ -12,6 +12,10 @@ use super::source::{Result, Source};
 /// Loopback only, unless the file says otherwise.
 pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
 
+const SESSION_DAYS_DEFAULT: u32 = 30;
+/// A browser that nobody used for longer is not one that somebody still has in hand.
+const SESSION_DAYS_MAX: u32 = 90;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
     pub listen: SocketAddr,
@@ -20,6 +24,8 @@ pub struct ServerConfig {
     /// Whose word on the caller's address and scheme is taken.
     pub trusted_proxies: Vec<Network>,
     pub tls: Option<TlsFiles>,
+    /// After so many days without use a login ends.
+    pub session_days: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +42,7 @@ pub(super) struct ServerTable {
     #[serde(default)]
     trusted_proxies: Vec<Spanned<String>>,
     tls: Option<TlsTable>,
+    session_days: Option<Spanned<u32>>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +78,16 @@ impl ServerTable {
             cert_file: source.path(&tls.cert_file),
             key_file: source.path(&tls.key_file),
         });
+        let session_days = match &self.session_days {
+            None => SESSION_DAYS_DEFAULT,
+            Some(days) if (1..=SESSION_DAYS_MAX).contains(days.get_ref()) => *days.get_ref(),
+            Some(days) => {
+                let message = format!("a login lasts between 1 and {SESSION_DAYS_MAX} days");
+                return Err(source.error(days.span(), message));
+            }
+        };
         Ok(ServerConfig {
+            session_days,
             listen,
             public_url,
             trusted_proxies: proxies.collect::<Result<_>>()?,

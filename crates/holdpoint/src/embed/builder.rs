@@ -169,6 +169,7 @@ impl Builder {
             callbacks,
             lines: Vec::new(),
             home_expires_ms: Default::default(),
+            session_ms: engine::Limits::default().session_ms,
         };
         let mut base = match &self.data {
             Some(folder) => Base::on_disk(folder).await.map_err(BuildError::Unready)?,

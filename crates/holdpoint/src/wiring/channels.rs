@@ -10,10 +10,11 @@ use channels::feishu::Feishu;
 use channels::slack::Slack;
 use channels::telegram::Telegram;
 use channels::webhook::Webhook;
+use domain::person::PersonId;
 use futures_util::future::BoxFuture;
 use ports::channel::{Channel, HookReply, Hooked};
 use ports::clock::{Chance, Clock};
-use server::Hooks;
+use server::{Hooks, LinkSender};
 use switchboard::{Line, Switchboard};
 
 use crate::config::{ChannelConfig, PlatformConfig};
@@ -51,6 +52,27 @@ pub struct ChannelHooks(pub Switchboard);
 impl Hooks for ChannelHooks {
     fn hook<'a>(&'a self, channel: &'a str, request: Hooked) -> BoxFuture<'a, Option<HookReply>> {
         Box::pin(self.0.hook(channel, request))
+    }
+}
+
+/// Login links go from the server's door to the person's own account in a chat.
+pub struct ChannelLinks(pub Switchboard);
+
+impl LinkSender for ChannelLinks {
+    fn channel_of(&self, person: &PersonId) -> Option<String> {
+        self.0.direct_channel(person)
+    }
+
+    fn send<'a>(
+        &'a self,
+        person: &'a PersonId,
+        channel: &'a str,
+        url: &'a str,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let sent = self.0.send_login_link(person, channel, url).await;
+            sent.map_err(|error| error.to_string())
+        })
     }
 }
 

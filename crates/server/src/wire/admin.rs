@@ -219,6 +219,31 @@ impl NewToken {
 pub(crate) struct NewLogin {
     /// Somebody whom the configuration names.
     pub(crate) person: String,
+    /// Where the login leads: a path of this site, such as `/holds/hold_…`.
+    pub(crate) next: Option<String>,
+}
+
+/// Somebody wants a login link sent to a person's own chat account.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkWanted {
+    pub(crate) person: String,
+    /// Where the login leads: a path of this site, such as `/holds/hold_…`.
+    #[serde(default)]
+    pub(crate) next: Option<String>,
+}
+
+/// The same for everybody, whether there is such a person or not.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LinkPromised {
+    detail: &'static str,
+}
+
+impl LinkPromised {
+    pub(crate) fn new() -> LinkPromised {
+        let detail = "if this person has a linked chat account, a login link is on its way there";
+        LinkPromised { detail }
+    }
 }
 
 /// A link that is good for one login.

@@ -18,7 +18,8 @@ mod view;
 mod whole;
 
 pub(crate) use admin::{
-    Agent, AuditEntry, Freeze, Grant, Login, Me, NewFreeze, NewLogin, NewToken, Token,
+    Agent, AuditEntry, Freeze, Grant, LinkPromised, LinkWanted, Login, Me, NewFreeze, NewLogin,
+    NewToken, Token,
 };
 pub(crate) use answer::AnswerBody;
 pub(crate) use event::{EventData, Told, spoken};

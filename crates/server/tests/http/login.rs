@@ -273,3 +273,67 @@ async fn i33_a_page_of_another_scheme_is_another_site() {
         assert_eq!(status, wanted, "{origin}: {told}");
     }
 }
+
+#[tokio::test]
+async fn a_login_returns_to_the_hold_and_never_to_another_site() {
+    let world = world().await;
+    let body = json!({"person": "bob", "next": "/holds/hold_01jd"});
+    let (status, login) = world.post("ana", "/v1/logins", body).await;
+    assert_eq!(status, 201, "{login}");
+    let url = text(&login, "url");
+    assert!(url.ends_with("&next=/holds/hold_01jd"), "{url}");
+    let page = world.client.get(&url).send().await.expect("a reply").text().await.expect("a page");
+    assert!(page.contains("name=\"next\" value=\"/holds/hold_01jd\""), "{page}");
+    let body = json!({"person": "bob", "next": "//evil.example"});
+    assert_eq!(world.post("ana", "/v1/logins", body).await.0, 422);
+    for (next, leads_to) in [
+        ("/holds/hold_01jd", "/holds/hold_01jd"),
+        ("//evil.example", "/"),
+        ("https://evil.example/", "/"),
+        ("/%5Cevil.example", "/"),
+        ("/%0d%0aset-cookie:x=y", "/"),
+    ] {
+        let person = domain::person::PersonId::new("bob");
+        let code = world.engine.new_login(&person).await.expect("a code");
+        let request = world.client.post(world.url("/login"));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let reply = request.body(format!("code={code}&next={next}")).send().await.expect("a reply");
+        assert_eq!(reply.status(), 303);
+        assert_eq!(reply.headers()["location"], leads_to, "{next}");
+        assert_eq!(reply.headers().get_all("set-cookie").iter().count(), 1);
+    }
+    // Whoever opens a hold without a login gets the page, which says what to do.
+    let reply = world.client.get(world.url("/holds/hold_01jd")).send().await.expect("a reply");
+    assert_eq!(reply.status(), 200);
+}
+
+#[tokio::test]
+async fn a_login_that_is_used_lasts_longer() {
+    let world = planned(Plan { session_ms: Some(60_000), ..Plan::default() }).await;
+    let (cookie, csrf) = world.log_in("bob").await;
+    let me = async || {
+        let request = world.client.get(world.url("/v1/me")).header("cookie", &cookie);
+        request.send().await.expect("a reply")
+    };
+    // Not with every request, but after a thirtieth of its time.
+    let mut renewed = None;
+    for _ in 0..1000 {
+        let reply = me().await;
+        assert_eq!(reply.status(), 200);
+        if let Some(set) = reply.headers().get("set-cookie") {
+            renewed = Some(set.to_str().expect("text").to_owned());
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let renewed = renewed.expect("a longer cookie");
+    assert!(renewed.starts_with(&format!("{cookie}; ")), "{renewed}");
+    assert!(renewed.contains("HttpOnly; SameSite=Strict"), "{renewed}");
+    assert!(me().await.headers().get("set-cookie").is_none(), "not twice");
+    // Logging out ends it, and nothing brings it back.
+    let out = world.client.post(world.url("/logout")).header("cookie", &cookie);
+    let reply = out.header("x-holdpoint-csrf", &csrf).send().await.expect("a reply");
+    let cleared = reply.headers()["set-cookie"].to_str().expect("text");
+    assert!(cleared.contains("Max-Age=0"), "{cleared}");
+    assert_eq!(me().await.status(), 401);
+}

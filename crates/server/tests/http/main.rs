@@ -16,6 +16,7 @@ mod login;
 mod made_logins;
 mod page;
 mod problems;
+mod send_link;
 mod stopping;
 mod strangers;
 mod tls;

@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) hooks: Option<Arc<dyn server::Hooks>>,
     pub(crate) policy: Option<PolicySpec>,
     pub(crate) people: Option<People>,
+    pub(crate) links: Option<Arc<dyn server::LinkSender>>,
+    pub(crate) session_ms: Option<u64>,
 }
 
 pub(crate) async fn world() -> World {
@@ -90,7 +92,10 @@ pub(crate) async fn planned(plan: Plan) -> World {
             Arc::new(deploy(wiped.clone())),
             Arc::new(both()),
         ],
-        limits: Limits::default(),
+        limits: Limits {
+            session_ms: plan.session_ms.unwrap_or(Limits::default().session_ms),
+            ..Limits::default()
+        },
     })
     .await
     .expect("an engine");
@@ -129,6 +134,10 @@ pub(crate) async fn planned(plan: Plan) -> World {
     let server = match plan.hooks {
         Some(hooks) => bound.with_hooks(hooks),
         None => bound,
+    };
+    let server = match plan.links {
+        Some(links) => server.with_links(links),
+        None => server,
     };
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel();

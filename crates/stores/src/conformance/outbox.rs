@@ -87,7 +87,15 @@ pub async fn a_secret_is_taken_once(open: &Opener) {
     let store = open(node(2));
     assert_eq!(store.take_secret(SecretKind::Login, login.digest).await.unwrap(), None);
     let kept = store.find_secret(SecretKind::Cookie, cookie.digest).await.unwrap();
-    assert_eq!(kept, Some(cookie), "kinds stay apart");
+    assert_eq!(kept, Some(cookie.clone()), "kinds stay apart");
+
+    let (kind, digest) = (SecretKind::Cookie, cookie.digest);
+    store.prolong_secret(kind, digest, at(9_500)).await.unwrap();
+    let longer = Secret { expires_at: at(9_500), ..cookie };
+    assert_eq!(store.find_secret(kind, digest).await.unwrap(), Some(longer));
+    store.take_secret(kind, digest).await.unwrap();
+    store.prolong_secret(kind, digest, at(9_900)).await.unwrap();
+    assert_eq!(store.find_secret(kind, digest).await.unwrap(), None, "what is taken stays taken");
 }
 
 pub async fn secrets_that_expired_are_swept(open: &Opener) {

@@ -203,6 +203,19 @@ impl Store for MemoryStore {
         self.with(|data| data.secrets.get(&(kind, digest)).cloned())
     }
 
+    async fn prolong_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.with(|data| {
+            if let Some(secret) = data.secrets.get_mut(&(kind, digest)) {
+                secret.expires_at = expires_at;
+            }
+        })
+    }
+
     async fn take_secret(
         &self,
         kind: SecretKind,

@@ -24,6 +24,11 @@ pub(super) enum Side {
         again_at: Option<Timestamp>,
     },
     PutSecret(Secret),
+    ProlongSecret {
+        kind: SecretKind,
+        digest: Digest,
+        expires_at: Timestamp,
+    },
     TakeSecret {
         kind: SecretKind,
         digest: Digest,
@@ -87,6 +92,18 @@ impl Side {
                 Ok(Done::Nothing)
             }
             Side::PutSecret(secret) => put_secret(connection, head, secret),
+            Side::ProlongSecret { kind, digest, expires_at } => {
+                connection
+                    .prepare_cached(
+                        "UPDATE secrets SET expires_at = ?3 WHERE kind = ?1 AND digest = ?2",
+                    )?
+                    .execute(params![
+                        cells::secret_code(*kind),
+                        digest.as_bytes(),
+                        expires_at.as_ms()
+                    ])?;
+                Ok(Done::Nothing)
+            }
             Side::TakeSecret { kind, digest } => {
                 let secret = find_secret(connection, *kind, *digest)?;
                 if secret.is_some() {

@@ -176,6 +176,15 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| Ok(side::find_secret(connection, kind, digest)?)).await
     }
 
+    async fn prolong_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.side(Side::ProlongSecret { kind, digest, expires_at }).await.map(drop)
+    }
+
     async fn take_secret(
         &self,
         kind: SecretKind,

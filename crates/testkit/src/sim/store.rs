@@ -258,6 +258,16 @@ impl Store for NodeStore {
         self.world.disk.find_secret(kind, digest).await
     }
 
+    async fn prolong_secret(
+        &self,
+        kind: SecretKind,
+        digest: Digest,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.change("prolong_secret").await?;
+        self.world.disk.prolong_secret(kind, digest, expires_at).await
+    }
+
     async fn take_secret(
         &self,
         kind: SecretKind,

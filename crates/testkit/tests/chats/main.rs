@@ -130,6 +130,44 @@ async fn i31_i32_a_chat_is_asked_and_the_right_person_answers() {
     assert_eq!(served.witness().lines().unwrap().len(), 1);
 }
 
+/// Asked for by anybody, it goes to the person's own account, and no file of ours has it.
+#[tokio::test]
+async fn i53_a_login_link_goes_to_the_persons_own_chat_and_is_written_down_nowhere() {
+    let telegram = FakeTelegram::start().await;
+    let served = served(&telegram).await;
+    let body = json!({"person": "bob", "next": "/holds/hold_01jd"});
+    served.stranger().post("/login/link", &body).await.must(202);
+    served.stranger().post("/login/link", &json!({"person": "nobody"})).await.must(202);
+    let sent = message(&telegram, 8, "/login?code=").await;
+    let text = sent["text"].as_str().expect("a text");
+    let code = text.split_once("code=").expect("a code").1.split('&').next().expect("a code");
+    assert_eq!(code.len(), 64, "{text}");
+    assert!(text.contains("&next=/holds/hold_01jd"), "{text}");
+    assert!(telegram.messages(7).is_empty(), "{:#?}", telegram.messages(7));
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
+    let request = client.expect("a client").post(format!("{}/login", served.url()));
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    let reply = request.body(format!("code={code}&next=/holds/hold_01jd")).send().await;
+    let reply = reply.expect("a reply");
+    assert_eq!(
+        (reply.status().as_u16(), &reply.headers()["location"]),
+        (303, &"/holds/hold_01jd".parse().expect("a value"))
+    );
+    let events = served.audited().await;
+    let own = json!({"made_by": {"by": {"person": "bob"}}, "channel": "telegram"});
+    let made = events.iter().find(|event| event["login_link_made"]["person"] == "bob");
+    assert_eq!(made.expect("it is on the record")["login_link_made"]["origin"], own);
+    let came = events.iter().find(|event| event["logged_in"]["person"] == "bob");
+    assert_eq!(came.expect("it is on the record")["logged_in"]["link"], own);
+    let data = served.database();
+    for entry in std::fs::read_dir(data.parent().expect("a folder")).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let bytes = if path.is_file() { std::fs::read(&path).expect("a file") } else { continue };
+        let found = bytes.windows(code.len()).any(|piece| piece == code.as_bytes());
+        assert!(!found, "{} has the code", path.display());
+    }
+}
+
 /// Until whoever pressed is told something.
 async fn told(telegram: &FakeTelegram, query: &str) {
     let looking = async {
