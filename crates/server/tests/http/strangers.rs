@@ -63,13 +63,11 @@ async fn i50_slow_bodies_of_strangers_keep_nobody_with_a_token_waiting() {
     assert!(!cookie.is_empty());
     assert_eq!(asked(&world, &client, "ana", Method::POST, "/v1/freeze").await, 200);
     // Most of them have lost their connection for another's sake.
-    let mut cut = 0;
     for stranger in strangers.iter_mut().take(STRANGERS - 64) {
         let mut reply = Vec::new();
-        let ended = tokio::time::timeout(Duration::from_secs(10), stranger.read_to_end(&mut reply));
-        cut += usize::from(ended.await.is_ok());
+        let ended = tokio::time::timeout(Duration::from_secs(20), stranger.read_to_end(&mut reply));
+        assert!(ended.await.is_ok(), "it still has its place");
     }
-    assert_eq!(cut, STRANGERS - 64);
 }
 
 #[tokio::test]
