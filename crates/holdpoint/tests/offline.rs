@@ -113,6 +113,12 @@ fn rules_are_checked_and_explained_without_a_server() {
     let (code, out, _) = run(&["policy", "check", path, "--json"]);
     assert_eq!(code, 1);
     assert!(out.contains("\"line\": 13"), "{out}");
+    // Both mistakes of a file are told at once.
+    let two = RULES.replace("then = \"ask\"", "then = \"aks\"").replace("\"deny\"", "\"dney\"");
+    std::fs::write(&file, two).unwrap();
+    let (code, _, err) = run(&["policy", "check", path]);
+    assert_eq!(code, 1);
+    assert!(err.contains("toml:7: ") && err.contains("toml:12: "), "{err}");
     assert_eq!(run(&["policy", "check", "no-such-file.toml"]).0, 1);
 }
 

@@ -16,7 +16,7 @@ use super::client::Client;
 use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Screen, Terminal, now};
-use crate::config::{Config, StoreConfig};
+use crate::config::{Config, ConfigError, StoreConfig};
 
 /// The day this was written: a clock before it was never set.
 const NOT_BEFORE_MS: i64 = 1_763_164_800_000;
@@ -120,7 +120,11 @@ async fn configured(path: &Path) -> Vec<Check> {
     let shown = visible(&path.display().to_string());
     let config = match Config::load(path) {
         Ok(config) => config,
-        Err(error) => return vec![Check::failed("configuration", &visible(&error.to_string()))],
+        Err(errors) => {
+            let wrong =
+                |one: &ConfigError| Check::failed("configuration", &visible(&one.to_string()));
+            return errors.0.iter().map(wrong).collect();
+        }
     };
     let mut checks = vec![Check::fine("configuration", format!("{shown} is sound"))];
     for warning in &config.warnings {

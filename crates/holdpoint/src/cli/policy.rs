@@ -10,7 +10,7 @@ use super::args::{PolicyCheckArgs, PolicyExplainArgs};
 use super::exit::{Exit, UsageError};
 use super::json;
 use super::output::{Paint, Terminal};
-use crate::config::{Config, SqlAccess, SqlTool, ToolConfig, ToolKind};
+use crate::config::{Config, ConfigError, SqlAccess, SqlTool, ToolConfig, ToolKind};
 
 pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit> {
     let out = terminal.out();
@@ -38,13 +38,12 @@ pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit
             }
             Ok(Exit::Done)
         }
-        Err(error) if args.json => {
-            out.print(&json::pretty(&json!({
-                "sound": false,
-                "file": error.file,
-                "line": error.line,
-                "message": error.message,
-            })))?;
+        Err(errors) if args.json => {
+            let told = |one: &ConfigError| json!({"file": one.file, "line": one.line, "message": one.message});
+            let mut report = errors.0.first().map_or_else(|| json!({}), told);
+            report["sound"] = json!(false);
+            report["mistakes"] = errors.0.iter().map(told).collect();
+            out.print(&json::pretty(&report))?;
             Ok(Exit::Failed)
         }
         Err(error) => Err(error.into()),

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::budgets::BudgetsTable;
+use super::mistakes::Mistakes;
 use super::model::ModelConfig;
 use super::source::{Result, Source};
 use super::tool::ToolConfig;
@@ -47,6 +48,47 @@ pub(super) struct AgentTable {
     budgets: BudgetsTable,
 }
 
+impl AgentConfig {
+    /// The agent of a table; for one with a mistake, somebody of that name.
+    pub(super) fn checked(
+        mut table: AgentTable,
+        source: &Source<'_>,
+        models: &BTreeMap<String, ModelConfig>,
+        tools: &[ToolConfig],
+        mistakes: &mut Mistakes,
+    ) -> AgentConfig {
+        let stand_in = AgentConfig::stand_in(table.id.get_ref());
+        if mistakes.is_broken("models", table.model.get_ref()) || mistakes.lacks_names("tools") {
+            return stand_in;
+        }
+        let broken: Vec<&str> = mistakes.broken_in("tools").collect();
+        table.tools.retain(|tool| {
+            let name = tool.get_ref().as_str();
+            let of_server = |server: &&str| {
+                name.strip_prefix(*server).is_some_and(|rest| rest.starts_with("__"))
+            };
+            !broken.contains(&name) && !broken.iter().any(of_server)
+        });
+        let id = table.id.get_ref().clone();
+        let agent = table.check(source, models, tools);
+        mistakes.note_named("agents", &id, agent).unwrap_or(stand_in)
+    }
+
+    /// Nobody who works, for the checks of what refers to an agent whose table has a mistake.
+    pub(super) fn stand_in(id: &str) -> AgentConfig {
+        AgentConfig {
+            id: id.into(),
+            model: String::new(),
+            instructions: None,
+            tools: Vec::new(),
+            while_pending: WhilePending::default(),
+            run_as_decided: false,
+            budgets: Budgets::default(),
+            prices: Prices::default(),
+        }
+    }
+}
+
 const WHILE_PENDING: [(&str, WhilePending); 4] = [
     ("queue", WhilePending::Queue),
     ("supersede", WhilePending::Supersede),
@@ -59,7 +101,7 @@ impl AgentTable {
         &self.id
     }
 
-    pub(super) fn check(
+    fn check(
         self,
         source: &Source<'_>,
         models: &BTreeMap<String, ModelConfig>,

@@ -22,6 +22,28 @@ impl fmt::Display for ConfigError {
     }
 }
 
+/// All mistakes of one file, in the order of its lines. There is at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigErrors(pub Vec<ConfigError>);
+
+impl std::error::Error for ConfigErrors {}
+
+impl fmt::Display for ConfigErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, mistake) in self.0.iter().enumerate() {
+            let between = if number == 0 { "" } else { "\n" };
+            write!(f, "{between}{mistake}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<ConfigError> for ConfigErrors {
+    fn from(one: ConfigError) -> ConfigErrors {
+        ConfigErrors(vec![one])
+    }
+}
+
 /// Says in our words what the reader of TOML found.
 pub(super) fn reworded(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unknown field ") {

@@ -12,6 +12,7 @@ mod doors;
 mod duration;
 mod error;
 mod json;
+mod mistakes;
 mod model;
 mod people;
 mod policy;
@@ -36,7 +37,7 @@ pub use channel::{
     SlackConfig, SlackMode, TelegramConfig, TelegramWebhook, WebhookConfig,
 };
 pub use doors::DoorConfig;
-pub use error::ConfigError;
+pub use error::{ConfigError, ConfigErrors};
 pub(crate) use error::{listed, nearest};
 pub use model::{HeaderSource, ModelConfig, OpenAiApi, Provider, Vendor, VendorModel};
 pub use secret::SecretSource;
@@ -47,6 +48,7 @@ pub use tool::{
     SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
 };
 
+use mistakes::Mistakes;
 use source::Source;
 
 /// A configuration in which everything that is referred to exists and every question can be
@@ -69,13 +71,12 @@ pub struct Config {
 }
 
 impl Config {
-    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+    pub fn load(path: &Path) -> Result<Config, ConfigErrors> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|why| {
             let message = match why.kind() {
                 std::io::ErrorKind::NotFound => {
-                    "there is no such file; write one (`holdpoint.example.toml` shows every key), or \
-                     name another with `--config`"
+                    "there is no such file; `holdpoint init` writes one, and `--config` names another"
                         .to_owned()
                 }
                 _ => format!("the file cannot be read: {why}"),
@@ -86,29 +87,47 @@ impl Config {
     }
 
     /// `name` is the path of the file: it is shown in errors, and paths in it are meant from there.
-    pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
+    pub fn parse(text: &str, name: &str) -> Result<Config, ConfigErrors> {
         let source = Source::new(text, name);
-        let file: ConfigFile = source.read()?;
+        let mut mistakes = Mistakes::default();
+        let Some(file) = mistakes.read::<ConfigFile>(&source) else { return Err(mistakes.told()) };
 
-        let server = file.server.check(&source)?;
-        let store = file.store.check(&source)?;
-        let people = people::check(file.people, &channel::platforms(&file.channels), &source)?;
+        let server = mistakes.note(file.server.check(&source));
+        let store = mistakes.note(file.store.check(&source));
+        let platforms = channel::platforms(&file.channels);
+        let people = people::check(file.people, &platforms, &source, &mut mistakes);
 
         let names = file.tools.iter().map(|tool| tool.get_ref().name());
-        distinct("tool", names, &source)?;
-        tool::mcp::check_prefixes(&file.tools, &source)?;
-        let tools = file.tools.into_iter().map(|tool| tool::ToolTable::check(tool, &source));
-        let tools = tools.collect::<Result<Vec<_>, _>>()?;
+        distinct("tool", names, &source, &mut mistakes);
+        mistakes.note(tool::mcp::check_prefixes(&file.tools, &source));
+        let mut tools = Vec::new();
+        for table in file.tools {
+            let name = table.get_ref().name().get_ref().clone();
+            let tool = tool::ToolTable::check(table, &source);
+            tools.extend(mistakes.note_named("tools", &name, tool));
+        }
 
         let mut models = BTreeMap::new();
         for (key, table) in file.models {
-            let model = model::ModelTable::check(table, &key, &source, name)?;
-            models.insert(model.name.clone(), model);
+            let model = model::ModelTable::check(table, &key, &source, name);
+            if let Some(model) = mistakes.note_named("models", key.get_ref(), model) {
+                models.insert(model.name.clone(), model);
+            }
         }
 
-        distinct("agent", file.agents.iter().map(agent::AgentTable::id), &source)?;
-        let agents = file.agents.into_iter().map(|agent| agent.check(&source, &models, &tools));
-        let agents = agents.collect::<Result<Vec<_>, _>>()?;
+        let names = file.agents.iter().map(agent::AgentTable::id);
+        distinct("agent", names, &source, &mut mistakes);
+        let mut agents = Vec::new();
+        for table in file.agents {
+            agents.push(agent::AgentConfig::checked(
+                table,
+                &source,
+                &models,
+                &tools,
+                &mut mistakes,
+            ));
+        }
+        agents.extend(mistakes.broken_in("agents").map(agent::AgentConfig::stand_in));
 
         let (policy, line) = match file.policy {
             Some(policy) => {
@@ -117,14 +136,28 @@ impl Config {
             }
             None => (policy::PolicyTable::default(), 1),
         };
-        let policy = policy.check(&people, line, &source)?;
+        // Whom rules may name is known only with all people.
+        let policy = match mistakes.lacks_names("people") {
+            true => None,
+            false => policy.check(&people, line, &source, &mut mistakes),
+        };
 
-        let house =
-            doors::House { server: &server, people: &people, agents: &agents, tools: &tools };
-        let doors = doors::check(file.doors, &house, &source)?;
-        let channels = channel::check(&file.channels, &agents, &source)?;
+        let doors = match &server {
+            Some(server) => {
+                let house =
+                    doors::House { server, people: &people, agents: &agents, tools: &tools };
+                doors::check(file.doors, &house, &source, &mut mistakes)
+            }
+            None => Vec::new(),
+        };
+        let channels = channel::check(&file.channels, &agents, &source, &mut mistakes);
+        let callbacks = mistakes.note(file.callbacks.check(&source));
+        let (Some(server), Some(store), Some(policy), Some(callbacks), true) =
+            (server, store, policy, callbacks, mistakes.is_empty())
+        else {
+            return Err(mistakes.told());
+        };
 
-        let callbacks = file.callbacks.check(&source)?;
         let near = models.values().filter_map(ModelConfig::warning);
         let open = doors.iter().filter_map(|door| door.warning.clone());
         let warnings = server.warnings().into_iter().chain(near).chain(open).collect();
@@ -172,16 +205,16 @@ fn distinct<'a>(
     what: &str,
     names: impl Iterator<Item = &'a Spanned<String>>,
     source: &Source<'_>,
-) -> Result<(), ConfigError> {
+    mistakes: &mut Mistakes,
+) {
     let mut known: HashMap<&str, usize> = HashMap::new();
     for name in names {
         if let Some(line) = known.insert(name.get_ref(), source.line(name.span())) {
             let shown = domain::visible::visible(name.get_ref());
             let message = format!("there is another {what} `{shown}` in line {line}");
-            return Err(source.error(name.span(), message));
+            mistakes.push(source.error(name.span(), message));
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

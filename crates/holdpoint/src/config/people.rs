@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::channel::PLATFORMS;
+use super::mistakes::Mistakes;
 use super::source::{Result, Source};
 use crate::checks;
 
@@ -26,57 +27,89 @@ pub(super) fn check(
     people: Vec<PersonTable>,
     channels: &[(&str, &str)],
     source: &Source<'_>,
-) -> Result<People> {
+    mistakes: &mut Mistakes,
+) -> People {
+    let broken: Vec<Person> = mistakes.broken_in("people").map(stand_in).collect();
     let Some(first) = people.first().map(|person| person.id.span()) else {
+        if !broken.is_empty() {
+            return People::new(broken);
+        }
         // Somebody must be able to log in and to be asked.
-        return Ok(People::new([Person {
+        return People::new([Person {
             id: PersonId::new("admin"),
             name: "Admin".into(),
             roles: [ADMIN.to_owned()].into(),
             identities: BTreeMap::new(),
-        }]));
+        }]);
     };
     let mut known: HashMap<String, usize> = HashMap::new();
-    let mut accounts: HashMap<(String, String), (String, String)> = HashMap::new();
-    let mut checked = Vec::new();
+    let mut accounts = Accounts::new();
+    let mut all = broken.clone();
+    let mut sound = broken.is_empty();
     for person in people {
         let id = person.id.get_ref().clone();
-        source.checked(&person.id, checks::person_name(&id))?;
-        if let Some(line) = known.insert(id.clone(), source.line(person.id.span())) {
-            let message = format!("there is another person `{id}` in line {line}");
-            return Err(source.error(person.id.span(), message));
-        }
-        for (key, account) in &person.identities {
-            linked(key, account, channels, source)?;
-            person.stays_in_one_organisation(key, account, channels, source)?;
-        }
-        for (channel, under, account) in person.accounts(channels) {
-            let key = (channel.to_owned(), account.get_ref().clone());
-            // Or one account could speak for two people, and a quorum of two would be one person.
-            if let Some((other, theirs)) = accounts.insert(key, (id.clone(), under.to_owned())) {
-                let message = match (theirs == channel, under == channel) {
-                    (true, true) => format!(
-                        "this account of `{channel}` belongs to `{other}` already; one account is one person"
-                    ),
-                    (false, _) => format!(
-                        "this account of `{channel}` belongs to `{other}` already, by what stands under \
-                         `{theirs}`; one account is one person, so give `{other}` an account of \
-                         `{channel}` as well, or take this one out"
-                    ),
-                    (true, false) => format!(
-                        "this account of `{channel}` belongs to `{other}` already; under `{under}` it \
-                         counts there too, so give `{id}` an account of `{channel}` as well, or take this \
-                         one out"
-                    ),
-                };
-                return Err(source.error(account.span(), message));
-            }
-        }
-        checked.push(person.checked(source)?);
+        let roles = person.roles.iter().map(|role| role.get_ref().clone()).collect();
+        let stand_in = Person { roles, ..stand_in(&id) };
+        let checked = check_one(person, channels, source, &mut known, &mut accounts);
+        sound &= checked.is_ok();
+        all.push(mistakes.note_named("people", &id, checked).unwrap_or(stand_in));
     }
-    let people = People::new(checked);
-    checks::has_admin(&people).map_err(|why| source.error(first, why))?;
-    Ok(people)
+    let people = People::new(all);
+    if sound {
+        mistakes.note(checks::has_admin(&people).map_err(|why| source.error(first, why)));
+    }
+    people
+}
+
+/// Somebody of this name, for the checks of what refers to a person whose table has a mistake.
+fn stand_in(id: &str) -> Person {
+    let (roles, identities) = Default::default();
+    Person { id: PersonId::new(id), name: id.into(), roles, identities }
+}
+
+/// By channel and account: whose it is, and under which key it stands.
+type Accounts = HashMap<(String, String), (String, String)>;
+
+fn check_one(
+    person: PersonTable,
+    channels: &[(&str, &str)],
+    source: &Source<'_>,
+    known: &mut HashMap<String, usize>,
+    accounts: &mut Accounts,
+) -> Result<Person> {
+    let id = person.id.get_ref().clone();
+    source.checked(&person.id, checks::person_name(&id))?;
+    if let Some(line) = known.insert(id.clone(), source.line(person.id.span())) {
+        let message = format!("there is another person `{id}` in line {line}");
+        return Err(source.error(person.id.span(), message));
+    }
+    for (key, account) in &person.identities {
+        linked(key, account, channels, source)?;
+        person.stays_in_one_organisation(key, account, channels, source)?;
+    }
+    for (channel, under, account) in person.accounts(channels) {
+        let key = (channel.to_owned(), account.get_ref().clone());
+        // Or one account could speak for two people, and a quorum of two would be one person.
+        if let Some((other, theirs)) = accounts.insert(key, (id.clone(), under.to_owned())) {
+            let message = match (theirs == channel, under == channel) {
+                (true, true) => format!(
+                    "this account of `{channel}` belongs to `{other}` already; one account is one person"
+                ),
+                (false, _) => format!(
+                    "this account of `{channel}` belongs to `{other}` already, by what stands under \
+                     `{theirs}`; one account is one person, so give `{other}` an account of \
+                     `{channel}` as well, or take this one out"
+                ),
+                (true, false) => format!(
+                    "this account of `{channel}` belongs to `{other}` already; under `{under}` it \
+                     counts there too, so give `{id}` an account of `{channel}` as well, or take this \
+                     one out"
+                ),
+            };
+            return Err(source.error(account.span(), message));
+        }
+    }
+    person.checked(source)
 }
 
 /// A platform, or one channel there: some platforms name people anew for each app.

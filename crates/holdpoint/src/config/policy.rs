@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use domain::hold::Risk;
 use domain::person::People;
-use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then};
+use domain::policy::{
+    AskSpec, BadPolicy, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then,
+    Unsatisfiable,
+};
 use domain::tool::Effects;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::error::unknown_key;
 use super::json::json;
+use super::mistakes::Mistakes;
 use super::source::{Result, Source};
 use crate::checks;
 
@@ -62,31 +66,47 @@ pub(super) struct AskTable {
 const THEN: [(&str, Then); 3] = [("allow", Then::Allow), ("deny", Then::Deny), ("ask", Then::Ask)];
 
 impl PolicyTable {
-    /// `line` is that of the section, for mistakes that belong to no rule.
-    pub(super) fn check(self, people: &People, line: usize, source: &Source<'_>) -> Result<Policy> {
+    /// `line` is that of the section, for mistakes that belong to no rule. `None`: there are some.
+    pub(super) fn check(
+        self,
+        people: &People,
+        line: usize,
+        source: &Source<'_>,
+        mistakes: &mut Mistakes,
+    ) -> Option<Policy> {
         let base = PolicySpec::default();
-        let default = match &self.default {
-            Some(given) => source.word("default", given, &THEN)?,
-            None => base.default,
-        };
-        let default_expires_ms = match &self.expires {
-            Some(given) => source.expires(given)?,
-            None => base.default_expires_ms,
-        };
-        let rules = self.rules.into_iter().map(|rule| source.rule(rule, people));
-        let rules = rules.collect::<Result<_>>()?;
+        let default = self.default.as_ref().map(|given| source.word("default", given, &THEN));
+        let default = mistakes.note(default.transpose());
+        let expires = self.expires.as_ref().map(|given| source.expires(given));
+        let expires = mistakes.note(expires.transpose());
         let or_section = |at: usize| if at == 0 { line } else { at };
-        let policy =
-            Policy::compile(PolicySpec { default, default_expires_ms, rules }).map_err(|bad| {
-                source.error_at(or_section(bad.line), format!("rule `{}`: {}", bad.rule, bad.why))
-            })?;
-        match policy.check(people).into_iter().next() {
-            None => Ok(policy),
-            Some(bad) => {
-                let message = format!("rule `{}`: {}", bad.rule, bad.why);
-                Err(source.error_at(or_section(bad.line), message))
-            }
+        let bad = |bad: BadPolicy| {
+            source.error_at(or_section(bad.line), format!("rule `{}`: {}", bad.rule, bad.why))
+        };
+        let mut rules = Vec::new();
+        let mut sound = true;
+        for rule in self.rules {
+            let rule = mistakes.note(source.rule(rule, people));
+            // Each alone first, because all together tell only the first mistake.
+            let alone =
+                rule.as_ref().map(|rule| PolicySpec { rules: vec![rule.clone()], ..base.clone() });
+            let alone = alone.and_then(|spec| mistakes.note(Policy::compile(spec).map_err(bad)));
+            sound &= alone.is_some();
+            rules.extend(rule);
         }
+        let (Some(default), Some(expires), true) = (default, expires, sound) else { return None };
+        let spec = PolicySpec {
+            default: default.unwrap_or(base.default),
+            default_expires_ms: expires.unwrap_or(base.default_expires_ms),
+            rules,
+        };
+        let policy = mistakes.note(Policy::compile(spec).map_err(bad))?;
+        let unsound = policy.check(people);
+        let is_sound = unsound.is_empty();
+        for Unsatisfiable { rule, line, why, .. } in unsound {
+            mistakes.push(source.error_at(or_section(line), format!("rule `{rule}`: {why}")));
+        }
+        is_sound.then_some(policy)
     }
 }
 

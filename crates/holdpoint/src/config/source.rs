@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::de::{DeserializeOwned, DeserializeSeed};
+use serde::de::DeserializeSeed;
 use toml::Spanned;
 
 use super::error::{ConfigError, listed, nearest, reworded};
@@ -22,13 +22,11 @@ impl<'a> Source<'a> {
         Source { name, text, folder }
     }
 
-    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        toml::from_str(self.text).map_err(|error| {
-            self.error(error.span().unwrap_or_default(), reworded(error.message()))
-        })
+    pub(super) fn text(&self) -> &'a str {
+        self.text
     }
 
-    /// The same for what only a seed can read.
+    /// What only a seed can read.
     pub(super) fn read_with<S: DeserializeSeed<'a>>(&self, seed: S) -> Result<S::Value> {
         toml::Deserializer::parse(self.text).and_then(|file| seed.deserialize(file)).map_err(
             |error| self.error(error.span().unwrap_or_default(), reworded(error.message())),

@@ -21,6 +21,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::agent::AgentConfig;
+use super::mistakes::Mistakes;
 use super::source::{Result, Source};
 
 pub use common::ChannelConfig;
@@ -61,25 +62,36 @@ pub(super) fn check(
     channels: &BTreeMap<Spanned<String>, Spanned<CommonTable>>,
     agents: &[AgentConfig],
     source: &Source<'_>,
-) -> Result<Vec<ChannelConfig>> {
+    mistakes: &mut Mistakes,
+) -> Vec<ChannelConfig> {
     let mut checked = Vec::new();
     for (name, common) in channels {
-        let at = Section {
-            name: name.get_ref(),
-            span: common.span(),
-            enabled: common.get_ref().is_enabled(),
-        };
-        let platform = match common.get_ref().platform(name, source)? {
-            "feishu" => own::<FeishuTable>(&at, source)?,
-            "dingtalk" => own::<DingtalkTable>(&at, source)?,
-            "slack" => own::<SlackTable>(&at, source)?,
-            "telegram" => own::<TelegramTable>(&at, source)?,
-            "webhook" => own::<WebhookTable>(&at, source)?,
-            _ => own::<EmailTable>(&at, source)?,
-        };
-        checked.extend(common.get_ref().check(name, platform, agents, source)?);
+        let channel = check_one(name, common, agents, source);
+        checked.extend(mistakes.note(channel).flatten());
     }
-    Ok(checked)
+    checked
+}
+
+fn check_one(
+    name: &Spanned<String>,
+    common: &Spanned<CommonTable>,
+    agents: &[AgentConfig],
+    source: &Source<'_>,
+) -> Result<Option<ChannelConfig>> {
+    let at = Section {
+        name: name.get_ref(),
+        span: common.span(),
+        enabled: common.get_ref().is_enabled(),
+    };
+    let platform = match common.get_ref().platform(name, source)? {
+        "feishu" => own::<FeishuTable>(&at, source)?,
+        "dingtalk" => own::<DingtalkTable>(&at, source)?,
+        "slack" => own::<SlackTable>(&at, source)?,
+        "telegram" => own::<TelegramTable>(&at, source)?,
+        "webhook" => own::<WebhookTable>(&at, source)?,
+        _ => own::<EmailTable>(&at, source)?,
+    };
+    common.get_ref().check(name, platform, agents, source)
 }
 
 /// The name and the platform of each channel, whether it is switched on or not. What has no platform is

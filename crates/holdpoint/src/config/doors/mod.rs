@@ -14,6 +14,7 @@ use toml::Spanned;
 
 use super::agent::{AgentConfig, refer};
 use super::error::unknown_key;
+use super::mistakes::Mistakes;
 use super::server::ServerConfig;
 use super::source::{Result, Source};
 use super::tool::ToolConfig;
@@ -56,17 +57,19 @@ pub(super) fn check(
     doors: BTreeMap<Spanned<String>, DoorTable>,
     house: &House<'_>,
     source: &Source<'_>,
-) -> Result<Vec<DoorConfig>> {
+    mistakes: &mut Mistakes,
+) -> Vec<DoorConfig> {
     let mut open = Vec::new();
     for (name, table) in doors {
         if !DOORS.contains(&name.get_ref().as_str()) {
-            return Err(source.error(name.span(), unknown_key(name.get_ref(), &DOORS)));
+            mistakes.push(source.error(name.span(), unknown_key(name.get_ref(), &DOORS)));
+            continue;
         }
         let enabled = table.enabled.as_ref().is_some_and(|enabled| *enabled.get_ref());
-        let door = table.check(name.get_ref(), house, source)?;
-        open.extend(enabled.then_some(door));
+        let door = mistakes.note(table.check(name.get_ref(), house, source));
+        open.extend(door.filter(|_| enabled));
     }
-    Ok(open)
+    open
 }
 
 impl DoorTable {

@@ -167,9 +167,14 @@ fn a_mistake_in_a_script_names_the_script() {
     let bad = read("s.toml");
     let missing = read("none.toml");
     std::fs::remove_dir_all(&folder).expect("removed");
-    assert_eq!((bad.file, bad.line), (folder.join("s.toml").display().to_string(), Some(2)));
+    let bad = &bad.0[0];
+    assert_eq!(
+        (bad.file.clone(), bad.line),
+        (folder.join("s.toml").display().to_string(), Some(2))
+    );
     assert_eq!(bad.message, "`when` is empty; write `any = true` for a turn that always fits");
-    assert_eq!((missing.file, missing.line), (name, Some(3)));
+    let missing = &missing.0[0];
+    assert_eq!((missing.file.clone(), missing.line), (name, Some(3)));
     assert!(missing.message.contains("cannot be read"), "{}", missing.message);
 }
 

@@ -35,7 +35,7 @@ fn harmless() -> String {
 }
 
 fn parse(house: &str, door: &str) -> Result<Config, String> {
-    Config::parse(&format!("{house}{door}"), "h.toml").map_err(|error| error.message)
+    Config::parse(&format!("{house}{door}"), "h.toml").map_err(|errors| errors.0[0].message.clone())
 }
 
 fn refused(house: &str, door: &str, why: &str) {

@@ -190,7 +190,10 @@ fn a_listener_in_the_open_is_warned_about() {
 #[test]
 fn a_file_that_is_not_there_is_told_so() {
     let told = Config::load(std::path::Path::new("no/such/file.toml")).unwrap_err().to_string();
-    assert!(told.starts_with("no/such/file.toml: there is no such file; write one"), "{told}");
+    assert!(
+        told.starts_with("no/such/file.toml: there is no such file; `holdpoint init` writes one"),
+        "{told}"
+    );
 }
 
 #[test]
