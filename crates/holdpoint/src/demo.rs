@@ -1,6 +1,7 @@
 //! The whole circle on embedded defaults: SQLite, a scripted model, a web page. No key, no account.
 
 mod doors;
+mod fresh_shop;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use serde_json::{Value, json};
 use server::Scenario;
 use tools::demo::{Deploy, create_database};
 use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
+
+use fresh_shop::FreshShop;
 
 use crate::cli::args::DemoArgs;
 use crate::serve::{Serving, secure_file};
@@ -93,31 +96,41 @@ fn private_folder(data: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Lines of at most 80 columns; the link and the tokens stand alone, so that they can be copied whole.
 fn welcome(ready: &Value) -> String {
     let text = |key: &str| ready[key].as_str().unwrap_or_default().to_owned();
     format!(
         "
-  Holdpoint is running. An agent will be stopped before it does something dangerous,
-  and you decide.
+Holdpoint is running. An agent will be stopped before it does something
+dangerous, and you decide.
 
-  1. Open this link (it logs you in as Ana, once):
-       {login}
-  2. Say one of the scenarios there, and answer what comes up.
+1. Open this link (it logs you in as Ana, once):
 
-  The same from a second terminal:
-       export HOLDPOINT_SERVER={url}
-       export HOLDPOINT_TOKEN={token}
-       holdpoint ask \"Which strategy?\" --option Blue-Green --option Canary
-       holdpoint --help
+{login}
 
-  Everything is in {data}
-  Kill this process whenever you like, even with SIGKILL, and start it again: nothing is
-  lost and nothing runs twice. Ctrl-C stops it.
+2. Choose a scenario there, and answer what comes up. Each starts with a
+   fresh shop.
+
+The same from a second terminal, as Ana:
+
+export HOLDPOINT_SERVER={url}
+export HOLDPOINT_TOKEN={person}
+holdpoint list
+
+Programs that ask have tokens of their own, which never answer:
+
+export HOLDPOINT_TOKEN={program}
+holdpoint ask \"Which strategy?\" --option Blue-Green --option Canary
+
+Everything is in {data}
+Kill this process whenever you like, even with SIGKILL, and start it again:
+nothing is lost and nothing runs twice. Ctrl-C stops it.
 
 ",
         login = text("login"),
         url = text("url"),
-        token = text("person_token"),
+        person = text("person_token"),
+        program = text("program_token"),
         data = text("data"),
     )
 }
@@ -143,7 +156,8 @@ async fn holdpoint(data: &Path) -> Result<Holdpoint> {
     let query = SqlQuery::new(QueryConfig::new(Databases::one("sql_query", &orders)?))?;
     let modify = SqlModify::new(ModifyConfig::new(Databases::one("sql_modify", &orders)?))?;
     let whereabouts = "Where the person is, as their browser knows it.";
-    let agent = Agent::new(AGENT, Arc::new(ScriptedModel::parse(DEMO_SCRIPT)?))
+    let model = FreshShop { script: ScriptedModel::parse(DEMO_SCRIPT)?, orders: orders.clone() };
+    let agent = Agent::new(AGENT, Arc::new(model))
         .instructions("You keep a small shop's orders in shape.")
         .tool(Tool::host(Arc::new(query)))
         .tool(Tool::host(Arc::new(modify)))

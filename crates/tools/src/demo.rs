@@ -5,6 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ClearedCall, ExecutionContext};
@@ -23,6 +24,17 @@ use crate::title::headline;
 /// Orders whose `status` is 1: those that the demo's agent wants to delete.
 pub const ABANDONED_ORDERS: u32 = 214;
 
+/// How long a change of the orders that runs just now may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// 500 orders, of which [`ABANDONED_ORDERS`] are abandoned.
+const FILL: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+    INSERT INTO orders
+        SELECT i, 'customer-' || (i * 7919 % 97),
+               CASE WHEN i <= 214 THEN 1 ELSE 2 + i % 2 END,
+               500 + i * 7919 % 20000
+        FROM n";
+
 /// Makes the demo's database, unless there is one: a second start goes on where the first left off.
 pub fn create_database(path: &Path) -> rusqlite::Result<()> {
     // For its owner only; SQLite gives its other files the mode of this one. What is wrong with the path it
@@ -37,15 +49,21 @@ pub fn create_database(path: &Path) -> rusqlite::Result<()> {
              status INTEGER NOT NULL, -- 1 abandoned, 2 paid, 3 shipped
              total_cents INTEGER NOT NULL
          );
-         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
-         INSERT INTO orders
-             SELECT i, 'customer-' || (i * 7919 % 97),
-                    CASE WHEN i <= {ABANDONED_ORDERS} THEN 1 ELSE 2 + i % 2 END,
-                    500 + i * 7919 % 20000
-             FROM n WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'demo_filled');
+         {FILL} WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'demo_filled');
          CREATE TABLE IF NOT EXISTS demo_filled (at TEXT);
          COMMIT;"
     ))
+}
+
+/// Puts the orders back as they were at the beginning. Everything else in the file stays, such as the
+/// marks of changes that ran.
+pub async fn reset_orders(path: PathBuf) -> rusqlite::Result<()> {
+    blocking(move || {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; DELETE FROM orders; {FILL}; COMMIT;"))
+    })
+    .await
 }
 
 pub const DEPLOY: &str = "deployToShipperCloud";
@@ -178,8 +196,8 @@ mod tests {
         connection.query_row(&sql, [], |row| row.get(0)).unwrap()
     }
 
-    #[test]
-    fn the_database_is_made_once_and_then_left_alone() {
+    #[tokio::test]
+    async fn the_database_is_made_once_and_then_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("demo.db");
         create_database(&path).unwrap();
@@ -188,6 +206,11 @@ mod tests {
         Connection::open(&path).unwrap().execute_batch("DELETE FROM orders").unwrap();
         create_database(&path).unwrap();
         assert_eq!(count(&path, "true"), 0, "what was deleted stays deleted");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE mark (at TEXT)").unwrap();
+        reset_orders(path.clone()).await.unwrap();
+        reset_orders(path.clone()).await.unwrap();
+        assert_eq!(count(&path, "status = 1"), ABANDONED_ORDERS);
+        assert_eq!(count(&path, "true AND NOT EXISTS (SELECT 1 FROM mark)"), 500);
     }
 
     #[tokio::test]
