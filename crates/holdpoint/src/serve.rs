@@ -16,14 +16,16 @@ use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Tls, Words};
 use crate::cli::args::ServeArgs;
 use crate::config::{Config, ServerConfig};
 use crate::wiring::channels::{ChannelHooks, ChannelLinks};
+use crate::wiring::rehearsal::absent_databases;
 use crate::wiring::{self, ExportLines, House};
 
 /// How long running calls and open requests may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(10);
 
 pub async fn run(args: ServeArgs) -> Result<ExitCode> {
-    let config = Config::load(&args.config)?;
+    let mut config = Config::load(&args.config)?;
     start_logging("info");
+    config.warnings.extend(absent_databases(&config));
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
@@ -38,11 +40,23 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     if let (Some(path), Some(admin)) = (&args.bootstrap_tokens, &admin) {
         bootstrap(serving.engine(), path, admin).await?;
     }
+    let mut login = None;
+    if let (Some(admin), false) = (&admin, serving.engine().somebody_logged_in()) {
+        let code = serving.engine().new_login(admin).await?;
+        login = Some((admin, format!("{url}/login?code={code}")));
+    }
     let mut out = std::io::stdout().lock();
-    writeln!(out, "holdpoint is listening on {url}")?;
-    if let (Some(admin), false) = (admin, serving.engine().somebody_logged_in()) {
-        let code = serving.engine().new_login(&admin).await?;
-        writeln!(out, "log in as {admin} (once, within 15 minutes): {url}/login?code={code}")?;
+    match (login, args.json) {
+        (login, true) => {
+            let (person, link) = login.map(|(id, link)| (id.as_str(), link)).unzip();
+            writeln!(out, "{}", json!({"url": url, "person": person, "login": link}))?;
+        }
+        (login, false) => {
+            writeln!(out, "holdpoint is listening on {url}")?;
+            if let Some((admin, link)) = login {
+                writeln!(out, "log in as {admin} (once, within 15 minutes):\n{link}")?;
+            }
+        }
     }
     out.flush()?;
     drop(out);

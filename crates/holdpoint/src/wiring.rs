@@ -2,6 +2,7 @@
 
 pub mod channels;
 mod http;
+pub mod rehearsal;
 mod secret;
 mod sql;
 
@@ -233,17 +234,46 @@ pub async fn open(config: &Config) -> Result<House> {
 
 /// What the configuration describes, besides its data.
 async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
+    let mut faults = Faults::default();
     let mut tools = Vec::new();
     let mut companions = Vec::new();
     for tool in &config.tools {
         match &tool.kind {
             ToolKind::Mcp(mcp) => {
                 let was_seen = ground.base.was_seen(&tool.name).await?;
-                companions.push(Arc::new(mcp_server(tool, mcp, ground, data, was_seen)?));
+                let server = mcp_server(tool, mcp, &ground.runner, data, was_seen);
+                companions.extend(faults.note(server).map(Arc::new));
             }
-            _ => tools.push(host(tool, &ground.runner)?),
+            _ => tools.extend(faults.note(host(tool, &ground.runner))),
         }
     }
+    let mut agents = Vec::new();
+    for agent in &config.agents {
+        let model = config.models.get(&agent.model);
+        let model = model.with_context(|| format!("agent `{}` has no model", agent.id))?;
+        let (clock, chance) = (ground.base.clock.clone(), ground.base.chance.clone());
+        let Some(model) = faults.note(model.open(clock, chance).map_err(Into::into)) else {
+            continue;
+        };
+        agents.push(AgentSetup {
+            id: agent.id.clone(),
+            instructions: agent.instructions.clone(),
+            model,
+            tools: agent.tools.clone(),
+            while_pending: agent.while_pending,
+            run_as_decided: agent.run_as_decided,
+            budgets: agent.budgets,
+            prices: agent.prices,
+        });
+    }
+    let grounds =
+        channels::Grounds { clock: ground.base.clock.clone(), chance: ground.base.chance.clone() };
+    let mut lines = Vec::new();
+    for channel in &config.channels {
+        lines.extend(faults.note(channels::line(channel, &grounds)));
+    }
+    faults.note(courier(&config.callbacks, ground.base.clock.clone()));
+    faults.none()?;
     // One after the other, but they have all begun, so this takes no longer than the slowest.
     for server in &companions {
         server.first_look().await;
@@ -251,27 +281,6 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
             ground.base.note_seen(server.name()).await?;
         }
     }
-    let agents = config
-        .agents
-        .iter()
-        .map(|agent| {
-            let model = config
-                .models
-                .get(&agent.model)
-                .with_context(|| format!("agent `{}` has no model", agent.id))?
-                .open(ground.base.clock.clone(), ground.base.chance.clone())?;
-            Ok(AgentSetup {
-                id: agent.id.clone(),
-                instructions: agent.instructions.clone(),
-                model,
-                tools: agent.tools.clone(),
-                while_pending: agent.while_pending,
-                run_as_decided: agent.run_as_decided,
-                budgets: agent.budgets,
-                prices: agent.prices,
-            })
-        })
-        .collect::<Result<Vec<_>>>()?;
     Ok(Plan {
         people: config.people.clone(),
         policy: config.policy.clone(),
@@ -279,16 +288,29 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         tools,
         companions,
         callbacks: config.callbacks.clone(),
-        lines: channels::lines(
-            &config.channels,
-            &channels::Grounds {
-                clock: ground.base.clock.clone(),
-                chance: ground.base.chance.clone(),
-            },
-        )?,
+        lines,
         home_expires_ms: channels::expiries(&config.channels),
         session_ms: u64::from(config.server.session_days) * 24 * 3_600_000,
     })
+}
+
+/// Everything that keeps a set-up from starting, and not only the first of it.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn note<T>(&mut self, opened: Result<T>) -> Option<T> {
+        opened.map_err(|why| self.0.push(format!("{why:#}"))).ok()
+    }
+
+    fn none(mut self) -> Result<()> {
+        // Two agents may share a model.
+        self.0.dedup();
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(anyhow::anyhow!(self.0.join("\n"))),
+        }
+    }
 }
 
 fn environment(env: &config::ToolEnv) -> Result<Environment> {
@@ -298,7 +320,7 @@ fn environment(env: &config::ToolEnv) -> Result<Environment> {
 fn mcp_server(
     tool: &ToolConfig,
     mcp: &McpTools,
-    ground: &Ground,
+    runner: &Runner,
     data: &Path,
     was_seen: bool,
 ) -> Result<McpServer> {
@@ -329,7 +351,7 @@ fn mcp_server(
     setup.effects_of = mcp.effects_of.clone();
     setup.time_limit = mcp.time_limit.unwrap_or(setup.time_limit);
     setup.was_seen = was_seen;
-    Ok(McpServer::open(setup, &data.join("mcp"), ground.runner.clone())?)
+    Ok(McpServer::open(setup, &data.join("mcp"), runner.clone())?)
 }
 
 fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {

@@ -336,6 +336,109 @@ async fn the_audit_log_is_exported_and_verified_offline() {
 }
 
 #[tokio::test]
+async fn holds_are_listed_and_named_by_their_tags() {
+    let demo = Demo::start();
+    let nothing = demo.person_runs(&["list"]).ends_with(0);
+    assert_eq!(nothing.out, "Nothing waits for an answer.\n");
+    let hold = demo.scenario("approve").await;
+    let (tag, digest) = (hold["tag"].as_str().unwrap(), hold["digest"].as_str().unwrap());
+    let listed = demo.person_runs(&["list"]).ends_with(0);
+    assert_eq!(listed.out.lines().count(), 2, "{}", listed.out);
+    assert!(listed.out.lines().nth(1).is_some_and(|line| line.starts_with(tag)), "{}", listed.out);
+    let json = demo.person_runs(&["list", "--json", "--agent", "demo", "--mine"]).ends_with(0);
+    assert_eq!(json.json()[0]["id"], hold["id"]);
+    let none = demo.person_runs(&["list", "--risk", "critical", "--json"]).ends_with(0);
+    assert_eq!(none.json(), json!([]));
+
+    let lower = tag.to_lowercase();
+    let shown = demo.person_runs(&["show", &lower, "--json"]).ends_with(0).json();
+    assert_eq!(shown["id"], hold["id"]);
+    let claimed = demo.person_runs(&["claim", tag, "--json"]).ends_with(0).json();
+    assert!(!claimed["claimed_by"].is_null(), "{claimed}");
+    demo.person_runs(&["claim", tag, "--release"]).ends_with(0);
+    demo.person_runs(&["approve", tag, "--digest", digest]).ends_with(0);
+    // One that is decided can still be looked at.
+    demo.person_runs(&["show", tag]).ends_with(0);
+    let decided = demo.person_runs(&["list", "--state", "approved"]).ends_with(0);
+    assert!(decided.out.contains(tag) && decided.out.contains("approved"), "{}", decided.out);
+    let other = if tag == "ZZZ" { "ZZY" } else { "ZZZ" };
+    let unknown = demo.person_runs(&["show", other]).ends_with(1);
+    assert!(unknown.err.contains("holdpoint list"), "{}", unknown.err);
+}
+
+#[tokio::test]
+async fn a_watcher_is_told_what_comes_and_what_goes() {
+    use std::io::{BufRead as _, BufReader};
+    let demo = Demo::start();
+    let token = demo.ready()["person_token"].as_str().unwrap().to_owned();
+    let mut watcher = demo.command(&token, &["list", "--watch", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    let mut next = || -> serde_json::Value {
+        serde_json::from_str(&lines.next().expect("a line").unwrap()).unwrap()
+    };
+    let hold = demo.scenario("approve").await;
+    let told = next();
+    assert_eq!((&told["change"], &told["hold"]["id"]), (&json!("open"), &hold["id"]));
+    demo.person_runs(&["deny", hold["tag"].as_str().unwrap(), "--reason", "no"]).ends_with(0);
+    let told = next();
+    assert_eq!((&told["change"], &told["hold"]["state"]), (&json!("gone"), &json!("denied")));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_kept_token_is_used_and_forgotten() {
+    use std::io::Write as _;
+    let demo = Demo::start();
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str], input: Option<&str>| -> demo::Ran {
+        let mut command = command(arguments);
+        command.env("XDG_CONFIG_HOME", home.path()).env("HOLDPOINT_SERVER", demo.url());
+        command.stdin(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // Nobody may want to read it.
+        let _ = stdin.write_all(input.unwrap_or_default().as_bytes());
+        drop(stdin);
+        child.wait_with_output().unwrap().into()
+    };
+    let refused = run(&["list"], None).ends_with(1);
+    assert!(refused.err.contains("holdpoint login"), "{}", refused.err);
+    run(&["login"], Some("hp_person_wrong\n")).ends_with(1);
+    run(&["login"], Some("nonsense\n")).ends_with(2);
+    run(&["list"], None).ends_with(1);
+    let token = demo.ready()["person_token"].as_str().unwrap();
+    let told = run(&["login", "--json"], Some(&format!("{token}\n"))).ends_with(0).json();
+    assert_eq!((&told["kind"], &told["id"]), (&json!("person"), &json!("ana")));
+    assert!(!told.to_string().contains(token), "the token is not shown");
+    run(&["list"], None).ends_with(0);
+    run(&["logout"], None).ends_with(0);
+    run(&["list"], None).ends_with(1);
+
+    // A login link makes a token of its own, once.
+    let link = demo.ready()["login"].as_str().unwrap();
+    let told = run(&["login", link], None).ends_with(0);
+    assert!(told.out.contains("as the person ana"), "{}", told.out);
+    run(&["freeze"], None).ends_with(0);
+    let again = run(&["login", link], None).ends_with(1);
+    assert!(again.err.contains("used before"), "{}", again.err);
+}
+
+#[tokio::test]
+async fn each_scenario_of_the_demo_finds_the_shop_as_the_first_did() {
+    let demo = Demo::start();
+    for _ in 0..2 {
+        let hold = demo.scenario("approve").await;
+        assert!(hold["view"]["text"].as_str().unwrap().contains("214"), "{hold}");
+        let (id, digest) = (hold["id"].as_str().unwrap(), hold["digest"].as_str().unwrap());
+        demo.person_runs(&["approve", id, "--digest", digest]).ends_with(0);
+        let wait = format!("/v1/holds/{id}/wait?until=settled&timeout_s=60");
+        let settled = demo.client().get(&wait).await.unwrap();
+        assert_eq!(settled["outcome"]["state"], "succeeded", "{settled}");
+    }
+}
+
+#[tokio::test]
 async fn the_doctor_finds_a_healthy_server_well() {
     let demo = Demo::start();
     let well = demo.person_runs(&["doctor", "--json"]).ends_with(0).json();

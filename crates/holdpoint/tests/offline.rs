@@ -9,6 +9,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
         .args(arguments)
         .stdin(Stdio::null())
         .env_remove("HOLDPOINT_TOKEN")
+        .env("XDG_CONFIG_HOME", "/nonexistent")
         // Nothing listens there: the port of the discard service, on loopback.
         .env("HOLDPOINT_SERVER", "http://127.0.0.1:9")
         .output()
@@ -132,6 +133,119 @@ fn the_doctor_says_what_is_missing() {
     assert!(out.contains("✓ configuration"), "{out}");
     assert!(out.contains("the first start makes it"), "{out}");
     assert!(out.contains("✗ server") && out.contains("→ start a server"), "{out}");
+}
+
+#[test]
+fn the_doctor_tells_all_that_would_keep_a_server_from_starting_and_so_does_serve() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap();
+    let config = format!(
+        r#"[server]
+listen = "{listen}"
+[models.far]
+provider = "anthropic"
+model = "m"
+api_key_env = "HOLDPOINT_TEST_UNSET_KEY"
+[[agents]]
+id = "ops"
+model = "far"
+[[tools]]
+name = "deploy"
+kind = "command"
+description = "Deploys."
+argv = ["no-such-program-anywhere"]
+input_schema = {{ type = "object" }}
+[[tools]]
+name = "shop"
+kind = "sql"
+database = "no-such.db"
+access = "query"
+[[tools]]
+name = "files"
+kind = "mcp"
+argv = ["no-such-mcp-server"]
+[callbacks]
+secret_envs = ["HOLDPOINT_TEST_UNSET_SECRET"]
+"#
+    );
+    let file = folder.path().join("holdpoint.toml");
+    std::fs::write(&file, config).unwrap();
+    let path = file.to_str().unwrap();
+    let (code, out, err) = run(&["doctor", "--config", path]);
+    assert_eq!(code, 1, "{err}");
+    for wrong in [
+        "HOLDPOINT_TEST_UNSET_KEY",
+        "no-such-program-anywhere",
+        "no-such.db",
+        "no-such-mcp-server",
+        "HOLDPOINT_TEST_UNSET_SECRET",
+        &format!("✗ port           {listen} "),
+    ] {
+        assert!(out.contains(wrong), "{wrong} is not told: {out}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "it left something behind: {left:?}");
+
+    let (code, _, err) = run(&["serve", "--config", path]);
+    assert_eq!(code, 1, "{err}");
+    for wrong in
+        ["HOLDPOINT_TEST_UNSET_KEY", "no-such-program-anywhere", "HOLDPOINT_TEST_UNSET_SECRET"]
+    {
+        assert!(err.contains(wrong), "{wrong} is not told: {err}");
+    }
+}
+
+#[test]
+fn a_set_up_of_ones_own_is_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let shop = folder.path().join("shop");
+    let path = shop.to_str().unwrap();
+    let (code, out, err) = run(&["init", path]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("holdpoint serve") && out.contains(&format!("cd {path}")), "{out}");
+    let (code, _, err) = run(&["init", path]);
+    assert_eq!(code, 2);
+    assert!(err.contains("is not overwritten"), "{err}");
+    let (code, out, _) = run(&["policy", "check", shop.join("holdpoint.toml").to_str().unwrap()]);
+    assert_eq!(code, 0);
+    assert!(out.contains("Sound:"), "{out}");
+}
+
+#[test]
+fn shells_and_man_find_every_command() {
+    let (code, out, _) = run(&["completions", "bash"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("approve") && out.contains("--watch"), "{out}");
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(&["man", folder.path().to_str().unwrap()]);
+    assert_eq!(code, 0, "{err}");
+    let page = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(page("holdpoint.1").contains("holdpoint\\-approve(1)"), "{}", page("holdpoint.1"));
+    assert!(page("holdpoint-token-create.1").contains("\\-\\-scope"));
+}
+
+#[test]
+fn a_server_that_speaks_otherwise_is_told_with_its_own_remedy() {
+    use std::io::{Read as _, Write as _};
+    // A TLS server says so to whoever speaks plain HTTP, and a plain one says HTTP to TLS.
+    for (scheme, says, remedy) in [
+        ("http", &b"\x15\x03\x01\x00\x02\x02\x46"[..], "use https://"),
+        ("https", &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], "use http://"),
+    ] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("{scheme}://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let _ = stream.read(&mut [0; 1024]);
+                let _ = stream.write_all(says);
+            }
+        });
+        let (code, _, err) = run(&["--server", &server, "freeze"]);
+        assert_eq!(code, 1);
+        assert!(err.contains(remedy), "{scheme}: {err}");
+    }
 }
 
 /// Standard input goes in, standard output comes back.

@@ -8,7 +8,7 @@ use domain::json::Arguments;
 use domain::visible::visible;
 use serde_json::{Value, json};
 
-use super::args::{AnswerArgs, ApproveArgs, DenyArgs, ShowArgs};
+use super::args::{AnswerArgs, ApproveArgs, ClaimArgs, DenyArgs, ShowArgs};
 use super::card::{card, decided, view_is_genuine};
 use super::client::Client;
 use super::exit::{Exit, UsageError};
@@ -19,7 +19,8 @@ use super::problem::Problem;
 use super::prompt::{ask_for, confirm};
 
 pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyhow::Result<Exit> {
-    let hold = client.hold(args.id).await?;
+    let id = args.id.resolve(client).await?;
+    let hold = client.hold(id).await?;
     let out = terminal.out();
     if args.json {
         out.print(&json::pretty(&hold))?;
@@ -27,7 +28,7 @@ pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyh
         out.print(&card(&out, &hold, now()))?;
     }
     if args.reveal {
-        let secrets = client.post(&format!("/v1/holds/{}/reveal", args.id), &json!({})).await?;
+        let secrets = client.post(&format!("/v1/holds/{id}/reveal"), &json!({})).await?;
         if args.json {
             out.print(&json::pretty(&secrets))?;
             return Ok(Exit::Done);
@@ -72,7 +73,8 @@ pub async fn approve(
     if let Some(note) = &args.note {
         answer["note"] = json!(note);
     }
-    let hold = look(client, terminal, args.id, args.json).await?;
+    let id = args.id.resolve(client).await?;
+    let hold = look(client, terminal, id, args.json).await?;
     if let Some(edited) = answer.get("arguments") {
         let screen = terminal.for_reading(args.json);
         screen.line(&screen.paint(Paint::Bold, "Approved instead would be these arguments:"))?;
@@ -86,17 +88,18 @@ pub async fn approve(
             shown_digest(&hold)?
         }
     };
-    send(client, terminal, args.id, &json!({"digest": digest, "answer": answer}), args.json).await
+    send(client, terminal, id, &json!({"digest": digest, "answer": answer}), args.json).await
 }
 
 pub async fn deny(client: &Client, terminal: &Terminal, args: &DenyArgs) -> anyhow::Result<Exit> {
-    look(client, terminal, args.id, args.json).await?;
+    let id = args.id.resolve(client).await?;
+    look(client, terminal, id, args.json).await?;
     // Without a digest: whoever says no to a call says no to its edited version as well.
     let mut answer = json!({"verdict": "deny", "reason": args.reason});
     if args.stop {
         answer["stop"] = json!(true);
     }
-    send(client, terminal, args.id, &json!({"answer": answer}), args.json).await
+    send(client, terminal, id, &json!({"answer": answer}), args.json).await
 }
 
 pub async fn answer(
@@ -111,7 +114,8 @@ pub async fn answer(
         )
         .into());
     }
-    let hold = look(client, terminal, args.id, args.json).await?;
+    let id = args.id.resolve(client).await?;
+    let hold = look(client, terminal, id, args.json).await?;
     let answer = match given {
         Some(answer) => answer,
         None if hold["state"] != "pending" => return standing(terminal, &hold),
@@ -122,7 +126,28 @@ pub async fn answer(
         Some(digest) => digest.to_string(),
         None => shown_digest(&hold)?,
     };
-    send(client, terminal, args.id, &json!({"digest": digest, "answer": answer}), args.json).await
+    send(client, terminal, id, &json!({"digest": digest, "answer": answer}), args.json).await
+}
+
+/// Says to the others who looks after it.
+pub async fn claim(client: &Client, terminal: &Terminal, args: &ClaimArgs) -> anyhow::Result<Exit> {
+    let id = args.id.resolve(client).await?;
+    let path = format!("/v1/holds/{id}/claim");
+    let hold = match args.release {
+        true => client.delete(&path).await?,
+        false => client.post(&path, &json!({})).await?,
+    };
+    let out = terminal.out();
+    if args.json {
+        out.print(&json::pretty(&hold))?;
+    } else if args.release {
+        out.line("Given back: nobody looks after it.")?;
+    } else {
+        out.line(
+            "Yours: the others see that you look after it. Anybody who may answer still can.",
+        )?;
+    }
+    Ok(Exit::Done)
 }
 
 /// The answer that the options spell out.

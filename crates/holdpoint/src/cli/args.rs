@@ -2,6 +2,7 @@
 
 mod admin;
 mod holds;
+mod shell;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use admin::*;
 pub use holds::*;
+pub use shell::*;
 
 /// Holds AI agents at the dangerous step until an entitled person has approved exactly that call.
 #[derive(Debug, Parser)]
@@ -20,35 +22,45 @@ pub use holds::*;
     after_help = EXITS
 )]
 pub struct Cli {
-    /// The server to talk to. Its token is read from HOLDPOINT_TOKEN.
+    /// The server to talk to, http://127.0.0.1:7420 if nobody says. Its token is read from
+    /// HOLDPOINT_TOKEN, or is the one that `holdpoint login` kept.
     #[arg(
         long,
         global = true,
         env = "HOLDPOINT_SERVER",
-        default_value = "http://127.0.0.1:7420",
         value_name = "URL",
+        hide_env_values = true,
         display_order = 900
     )]
-    pub server: String,
+    pub server: Option<String>,
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// Where `demo` and `serve` listen unless they are told otherwise.
+pub const SERVER_DEFAULT: &str = "http://127.0.0.1:7420";
 
 const EXITS: &str = "\
 Exit codes: 0 done, answered or approved · 1 error · 2 usage · 10 denied · 11 expired ·
 12 cancelled · 13 nobody could be asked · 130 interrupted
 
 Start here:
-  holdpoint demo";
+  holdpoint demo                everything at work, with a scripted model
+  holdpoint init shop           a set-up of your own";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Demo(DemoArgs),
+    Init(InitArgs),
     Serve(ServeArgs),
+    Login(LoginArgs),
+    Logout(LogoutArgs),
+    List(ListArgs),
     Show(ShowArgs),
     Approve(ApproveArgs),
     Deny(DenyArgs),
     Answer(AnswerArgs),
+    Claim(ClaimArgs),
     Ask(AskArgs),
     Gate(GateArgs),
     /// Check rules, and ask which one decides.
@@ -68,6 +80,8 @@ pub enum Command {
     Token(TokenCommand),
     Freeze(FreezeArgs),
     Doctor(DoctorArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// The whole circle on embedded defaults: no key, no account, loopback only.
@@ -88,6 +102,20 @@ pub struct DemoArgs {
     pub json: bool,
 }
 
+/// Write a set-up that works, to start from: a configuration with a policy, and a sample database.
+///
+/// Nothing is overwritten.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint init shop")]
+pub struct InitArgs {
+    /// Where to write it; it is made if it is not there.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Run the server.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  holdpoint serve --config holdpoint.toml")]
@@ -99,6 +127,9 @@ pub struct ServeArgs {
     /// is there: for setting up a server without a browser.
     #[arg(long, env = "HOLDPOINT_BOOTSTRAP_TOKENS_FILE", value_name = "FILE")]
     pub bootstrap_tokens: Option<PathBuf>,
+    /// Print one line of JSON when ready.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[cfg(test)]

@@ -34,6 +34,11 @@ pub async fn export(
     sink.flush()?;
     if let Some(path) = &args.out {
         let path = visible(&path.to_string_lossy());
+        if args.json {
+            let out = terminal.out();
+            out.print(&json::pretty(&json!({"file": path, "bytes": bytes})))?;
+            return Ok(Exit::Done);
+        }
         terminal.note(&format!("{bytes} bytes in {path}; check it with `holdpoint audit verify`."));
     }
     Ok(Exit::Done)

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::exit::UsageError;
 use super::problem::Problem;
+use super::token_store::TokenStore;
 
 /// A loopback server answers in milliseconds; a far one that takes longer is not there.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -42,15 +43,17 @@ pub struct Client {
 pub struct Unreachable {
     server: String,
     why: String,
+    remedy: &'static str,
 }
 
 impl std::fmt::Display for Unreachable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "cannot reach {}: {}\n  → start a server with `holdpoint serve` or `holdpoint demo`, or name one with --server or HOLDPOINT_SERVER",
+            "cannot reach {}: {}\n  → {}",
             visible(&self.server),
-            visible(&self.why)
+            visible(&self.why),
+            self.remedy
         )
     }
 }
@@ -58,7 +61,7 @@ impl std::fmt::Display for Unreachable {
 impl std::error::Error for Unreachable {}
 
 impl Client {
-    /// Talks to `server` with the token of the environment.
+    /// Talks to `server` with the token of the environment, or with the one that `login` kept.
     pub fn new(server: &str) -> anyhow::Result<Client> {
         let token = match std::env::var("HOLDPOINT_TOKEN") {
             Ok(token) => Some(token.trim().to_owned()).filter(|token| !token.is_empty()),
@@ -67,7 +70,13 @@ impl Client {
                 return Err(UsageError("HOLDPOINT_TOKEN is not text".into()).into());
             }
         };
-        Client::with_token(server, token)
+        let mut client = Client::with_token(server, token)?;
+        if client.token.is_none()
+            && let Some(store) = TokenStore::of_user()
+        {
+            client.token = store.token(&client.server)?;
+        }
+        Ok(client)
     }
 
     pub fn with_token(server: &str, token: Option<String>) -> anyhow::Result<Client> {
@@ -224,8 +233,90 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Unreachable {
-        Unreachable { server: self.server.to_string(), why: innermost(error) }
+        let why = innermost(error);
+        let remedy = remedy(&why, self.server.scheme());
+        Unreachable { server: self.server.to_string(), why, remedy }
     }
+
+    /// Uses the code of a login link up. What is open afterwards is a session like a browser's.
+    pub async fn open_session(&self, code: &str) -> anyhow::Result<BrowserSession> {
+        let request = self.request(Method::POST, "/login").timeout(REPLY);
+        let form = [("content-type", "application/x-www-form-urlencoded")];
+        let request =
+            form.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let plain = code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        anyhow::ensure!(plain && !code.is_empty(), "this is no login code");
+        let sent = request.body(format!("code={code}")).send().await;
+        let reply = sent.map_err(|error| self.unreachable(&error))?;
+        let cookie = header(&reply, "set-cookie");
+        let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+        if reply.status() != StatusCode::SEE_OTHER || cookie.is_empty() {
+            anyhow::bail!(
+                "the link was used before, or is too old\n  → ask for a new one: `holdpoint token login PERSON` makes it"
+            );
+        }
+        let mut session = BrowserSession { cookie, csrf: String::new(), me: Value::Null };
+        let asked =
+            self.request(Method::GET, "/v1/me").timeout(REPLY).header("cookie", &session.cookie);
+        let reply = asked.send().await.map_err(|error| self.unreachable(&error))?;
+        session.me = body(self.checked(reply).await?).await?;
+        session.csrf = session.me["csrf"].as_str().unwrap_or_default().to_owned();
+        Ok(session)
+    }
+
+    pub async fn post_in(
+        &self,
+        session: &BrowserSession,
+        path: &str,
+        content: &Value,
+    ) -> anyhow::Result<Value> {
+        let request = self.request(Method::POST, path).timeout(REPLY).json(content);
+        let request = request.header("cookie", &session.cookie);
+        let sent = request.header("x-holdpoint-csrf", &session.csrf).send().await;
+        let reply = sent.map_err(|error| self.unreachable(&error))?;
+        if reply.status().is_redirection() {
+            return Ok(Value::Null);
+        }
+        body(self.checked(reply).await?).await
+    }
+}
+
+/// A login of a person, as a browser has it.
+pub struct BrowserSession {
+    cookie: String,
+    csrf: String,
+    /// Whose it is.
+    pub me: Value,
+}
+
+/// What helps: a server that is not there, one that speaks otherwise, and a certificate that nobody
+/// trusts want different things.
+fn remedy(why: &str, scheme: &str) -> &'static str {
+    let says = |words: &str| why.contains(words);
+    if says("UnknownIssuer") || says("CaUsedAsEndEntity") || says("SelfSigned") {
+        return "its certificate is not signed by anybody whom this machine trusts: add the CA's certificate to the system's, or name its file in SSL_CERT_FILE";
+    }
+    if says("NotValidForName") || says("not valid for name") {
+        return "its certificate is for another name: use the name that stands in it, with --server";
+    }
+    if says("Expired") || says("expired") {
+        return "its certificate is too old (or the clock here is wrong): whoever runs the server must renew it";
+    }
+    if says("NotValidYet") || says("not valid yet") {
+        return "its certificate is not valid yet: is the clock of this machine right?";
+    }
+    if scheme == "https" && (says("InvalidContentType") || says("corrupt message")) {
+        return "it speaks no TLS at this port: use http://, or the port of the proxy that does";
+    }
+    if scheme == "http"
+        && (says("invalid HTTP version") || says("connection closed before message"))
+    {
+        return "it does not speak plain HTTP at this port: use https://";
+    }
+    if says("certificate") || says("Certificate") {
+        return "its certificate is refused: look at it with `openssl s_client -connect HOST:PORT`";
+    }
+    "start a server with `holdpoint serve` or `holdpoint demo`, or name one with --server or HOLDPOINT_SERVER"
 }
 
 fn is_loopback(server: &Url) -> bool {
@@ -326,6 +417,20 @@ mod tests {
     fn a_mangled_token_is_found_before_it_is_sent() {
         let error = Client::with_token("http://127.0.0.1:1", Some("hp_\n".into())).unwrap_err();
         assert!(error.is::<UsageError>(), "{error}");
+    }
+
+    #[test]
+    fn certificates_that_are_refused_have_their_own_remedies() {
+        use rustls::{CertificateError, Error};
+        let told = |error: CertificateError| {
+            remedy(&Error::InvalidCertificate(error).to_string(), "https")
+        };
+        assert!(told(CertificateError::UnknownIssuer).contains("SSL_CERT_FILE"));
+        assert!(told(CertificateError::NotValidForName).contains("another name"));
+        assert!(told(CertificateError::Expired).contains("renew"));
+        assert!(told(CertificateError::NotValidYet).contains("clock"));
+        assert!(told(CertificateError::BadSignature).contains("openssl"));
+        assert!(remedy("Connection refused (os error 111)", "https").contains("holdpoint serve"));
     }
 
     #[test]

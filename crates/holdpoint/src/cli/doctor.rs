@@ -2,37 +2,65 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use domain::id::NodeId;
 use domain::time::Timestamp;
 use domain::visible::visible;
-use engine::{SystemChance, SystemClock};
 use serde_json::{Value, json};
 use stores::{OpenError, SqliteStore};
 
-use super::args::DoctorArgs;
+use super::args::{DoctorArgs, SERVER_DEFAULT};
 use super::client::Client;
 use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Screen, Terminal, now};
 use crate::config::{Config, ConfigError, StoreConfig};
+use crate::wiring::rehearsal::{Finding, rehearse, try_listen};
 
 /// The day this was written: a clock before it was never set.
 const NOT_BEFORE_MS: i64 = 1_763_164_800_000;
+const IN_USE: &str = "it is in use by a running server";
 /// Whoever is further off than this gives deadlines that people do not expect.
 const SKEW_MS_MAX: u64 = 30_000;
 
-pub async fn run(server: &str, terminal: &Terminal, args: &DoctorArgs) -> anyhow::Result<Exit> {
+/// `server`: the address that somebody named. Without one it is that of the configuration.
+pub async fn run(
+    server: Option<&str>,
+    terminal: &Terminal,
+    args: &DoctorArgs,
+) -> anyhow::Result<Exit> {
     let mut checks = vec![clock(now())];
-    let config = match &args.config {
+    let path = match &args.config {
         Some(path) => Some(path.clone()),
         None => Some(PathBuf::from("holdpoint.toml")).filter(|path| path.exists()),
     };
-    if let Some(path) = config {
-        checks.extend(configured(&path).await);
+    let config = path.as_ref().map(|path| Config::load(path));
+    let own = match &config {
+        Some(Ok(config)) => Some(own_address(config)),
+        _ => None,
+    };
+    let client = Client::new(server.or(own.as_deref()).unwrap_or(SERVER_DEFAULT))?;
+    match (config, path) {
+        (Some(Ok(config)), Some(path)) => {
+            checks.extend(configured(&config, &path).await);
+            // Before the first start nobody answers, and nothing is wrong.
+            let quiet = server.is_none() && client.probe("/healthz").await.is_err();
+            checks.extend(match quiet {
+                true => vec![not_started(&client, &path)],
+                false => served(&client).await,
+            });
+        }
+        (Some(Err(errors)), _) => {
+            let wrong =
+                |one: &ConfigError| Check::failed("configuration", &visible(&one.to_string()));
+            checks.extend(errors.0.iter().map(wrong));
+            // No server starts with it, and where it would listen is not known either.
+            if server.is_some() {
+                checks.extend(served(&client).await);
+            }
+        }
+        _ => checks.extend(served(&client).await),
     }
-    checks.extend(served(&Client::new(server)?).await);
     let out = terminal.out();
     let well = checks.iter().all(|check| check.state != State::Wrong);
     if args.json {
@@ -80,6 +108,15 @@ impl Check {
         Check { name, state: State::Wrong, detail, remedy }
     }
 
+    fn of(finding: &Finding) -> Check {
+        let name = visible(&finding.name);
+        match &finding.wrong {
+            None => Check::fine(finding.what, format!("`{name}` is ready")),
+            Some(why) if why.contains(&*finding.name) => Check::failed(finding.what, &visible(why)),
+            Some(why) => Check::failed(finding.what, &format!("`{name}`: {}", visible(why))),
+        }
+    }
+
     fn doubtful(self) -> Check {
         Check { state: State::Doubtful, ..self }
     }
@@ -116,31 +153,53 @@ fn clock(now: Timestamp) -> Check {
     Check::fine("clock", format!("it says {now}"))
 }
 
-async fn configured(path: &Path) -> Vec<Check> {
+/// Where a server with this configuration listens, as seen from this machine.
+fn own_address(config: &Config) -> String {
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
+    let listen = config.server.listen;
+    match &config.server.public_url {
+        // A certificate is for that name.
+        Some(url) if config.server.tls.is_some() => url.clone(),
+        _ if listen.ip().is_unspecified() => format!("{scheme}://127.0.0.1:{}", listen.port()),
+        _ => format!("{scheme}://{listen}"),
+    }
+}
+
+fn not_started(client: &Client, path: &Path) -> Check {
+    let server = visible(client.server().as_str());
+    let remedy =
+        format!("start it: holdpoint serve --config {}", visible(&path.display().to_string()));
+    Check::wrong("server", format!("nobody answers at {server} yet"), remedy).doubtful()
+}
+
+/// What `serve` looks at before it opens its doors.
+async fn configured(config: &Config, path: &Path) -> Vec<Check> {
     let shown = visible(&path.display().to_string());
-    let config = match Config::load(path) {
-        Ok(config) => config,
-        Err(errors) => {
-            let wrong =
-                |one: &ConfigError| Check::failed("configuration", &visible(&one.to_string()));
-            return errors.0.iter().map(wrong).collect();
-        }
-    };
     let mut checks = vec![Check::fine("configuration", format!("{shown} is sound"))];
     for warning in &config.warnings {
         checks.push(Check::fine("configuration", visible(warning)).doubtful());
     }
-    let clock = Arc::new(SystemClock::new(None));
-    let chance = Arc::new(SystemChance::default());
-    for model in config.models.values() {
-        checks.push(match model.open(clock.clone(), chance.clone()) {
-            Ok(_) => Check::fine("model", format!("`{}` is set up", visible(&model.name))),
-            Err(error) => Check::failed("model", &visible(&error.to_string())),
-        });
-    }
+    checks.extend(rehearse(config).await.iter().map(Check::of));
     let StoreConfig::Sqlite { path } = &config.store;
-    checks.extend(stored(path).await);
+    let stored = stored(path).await;
+    // A running server has its port, and who else would have its data?
+    if !stored.iter().any(|check| check.detail == IN_USE) {
+        checks.push(Check::of(&try_listen(config)));
+    }
+    checks.extend(stored);
+    checks.extend(readable_by_others(path));
     checks
+}
+
+/// The data folder is its owner's alone.
+fn readable_by_others(path: &Path) -> Option<Check> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    (mode & 0o077 != 0).then(|| {
+        let shown = visible(&path.display().to_string());
+        let detail = format!("{shown} can be read by other users of this machine");
+        Check::wrong("data", detail, format!("chmod go-rwx {shown}")).doubtful()
+    })
 }
 
 /// The data directory: there, writable, and either free and sound or in use by a server.
@@ -165,12 +224,12 @@ async fn stored(path: &Path) -> Vec<Check> {
     let writable = Check::fine("data", format!("{shown} can be written to"));
     // Looked at first, because opening the store would wait for nothing and say less.
     if is_locked(path) {
-        return vec![writable, Check::fine("store", "it is in use by a running server")];
+        return vec![writable, Check::fine("store", IN_USE)];
     }
     let store = match SqliteStore::open(path, NodeId::new(now().as_ms(), 0)) {
         Ok(store) => store,
         Err(OpenError::InUse { .. }) => {
-            return vec![writable, Check::fine("store", "it is in use by a running server")];
+            return vec![writable, Check::fine("store", IN_USE)];
         }
         Err(error) => return vec![writable, Check::failed("store", &visible(&error.to_string()))],
     };
@@ -228,8 +287,8 @@ async fn token(client: &Client) -> Vec<Check> {
     if !client.has_token() {
         return vec![Check::wrong(
             "token",
-            "HOLDPOINT_TOKEN is not set",
-            "put a token into HOLDPOINT_TOKEN (`holdpoint token create` makes one)",
+            "there is none for this server",
+            "log in with `holdpoint login`, or put a token into HOLDPOINT_TOKEN",
         )];
     }
     let mut checks = Vec::new();

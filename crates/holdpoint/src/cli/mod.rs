@@ -18,20 +18,26 @@ pub mod exit;
 pub mod form;
 pub mod freeze;
 pub mod gate;
+pub mod hold_ref;
+pub mod init;
 pub mod json;
+pub mod list;
+pub mod login;
 pub mod menu;
 pub mod output;
 pub mod policy;
 pub mod problem;
 pub mod prompt;
 pub mod reply;
+pub mod shell;
 pub mod token;
+pub mod token_store;
 pub mod waiting;
 
 use std::process::ExitCode;
 
 pub use args::Cli;
-use args::{AuditCommand, ChannelsCommand, Command, PolicyCommand, ReplyCommand};
+use args::{AuditCommand, ChannelsCommand, Command, PolicyCommand, ReplyCommand, SERVER_DEFAULT};
 use clap::Parser as _;
 use client::Client;
 use exit::Exit;
@@ -76,10 +82,16 @@ pub async fn run(cli: Cli) -> ExitCode {
 }
 
 async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
-    let client = || Client::new(&cli.server);
+    let server = cli.server.as_deref().unwrap_or(SERVER_DEFAULT);
+    let client = || Client::new(server);
     let exit = match cli.command {
         Command::Demo(args) => return Box::pin(crate::demo::run(args)).await,
         Command::Serve(args) => return Box::pin(crate::serve::run(args)).await,
+        Command::Init(args) => init::run(terminal, &args),
+        Command::Login(args) => login::login(server, terminal, &args).await,
+        Command::Logout(args) => login::logout(server, terminal, &args),
+        Command::List(args) => list::run(&client()?, terminal, &args).await,
+        Command::Claim(args) => answer::claim(&client()?, terminal, &args).await,
         Command::Show(args) => answer::show(&client()?, terminal, &args).await,
         Command::Approve(args) => answer::approve(&client()?, terminal, &args).await,
         Command::Deny(args) => answer::deny(&client()?, terminal, &args).await,
@@ -96,7 +108,9 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Audit(AuditCommand::Verify(args)) => audit::verify(terminal, &args),
         Command::Token(command) => token::run(&client()?, terminal, &command).await,
         Command::Freeze(args) => freeze::run(&client()?, terminal, &args).await,
-        Command::Doctor(args) => doctor::run(&cli.server, terminal, &args).await,
+        Command::Doctor(args) => doctor::run(cli.server.as_deref(), terminal, &args).await,
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(terminal, &args),
     }?;
     Ok(ExitCode::from(exit.code()))
 }

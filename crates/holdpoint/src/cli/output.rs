@@ -6,6 +6,11 @@ use std::io::{self, IsTerminal, Write};
 use domain::time::Timestamp;
 use domain::visible::visible;
 
+/// Where the width is not known.
+const COLUMNS_DEFAULT: usize = 120;
+/// Nobody can read less.
+const COLUMNS_MIN: usize = 40;
+
 /// How a word is painted, on a terminal that wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
@@ -60,6 +65,15 @@ impl Screen {
 
     pub fn paint(&self, paint: Paint, text: &str) -> String {
         painted(self.paints, paint, text)
+    }
+
+    /// How long a line may be. Where no terminal says it, one that most windows hold.
+    pub fn columns(&self) -> usize {
+        let here = match self.stream {
+            Stream::Out => terminal_size::terminal_size_of(io::stdout()),
+            Stream::Err => terminal_size::terminal_size_of(io::stderr()),
+        };
+        here.map_or(COLUMNS_DEFAULT, |(width, _)| usize::from(width.0).max(COLUMNS_MIN))
     }
 
     /// A screen that takes no colours, for text that is compared in tests.

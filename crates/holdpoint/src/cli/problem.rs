@@ -49,10 +49,10 @@ impl Problem {
     fn remedy(&self) -> Option<String> {
         let remedy = match self.code.as_str() {
             "unauthenticated" if !self.with_token => {
-                "put a token into HOLDPOINT_TOKEN (`holdpoint token create` makes one)"
+                "log in with `holdpoint login`, or put a token into HOLDPOINT_TOKEN (`holdpoint token create` makes one)"
             }
             "unauthenticated" => {
-                "the token in HOLDPOINT_TOKEN is unknown, expired or revoked: use another"
+                "the token (HOLDPOINT_TOKEN, or that of `holdpoint login`) is unknown, expired or revoked: use another"
             }
             "not_entitled" => {
                 "use the token of a person who may do this; a program's token never answers a hold"
@@ -141,7 +141,7 @@ mod tests {
     fn the_remedy_depends_on_whether_a_token_was_sent() {
         let document = json!({"code": "unauthenticated", "title": "who are you?"});
         let without = problem(&document, false).to_string();
-        assert!(without.contains("put a token into HOLDPOINT_TOKEN"), "{without}");
+        assert!(without.contains("holdpoint login"), "{without}");
         assert!(problem(&document, true).to_string().contains("expired or revoked"));
     }
 

@@ -38,7 +38,11 @@ pub async fn run(
         }
         TokenCommand::Revoke(args) => {
             client.delete(&format!("/v1/tokens/{}", args.id)).await?;
-            out.line(&format!("Revoked {}.", args.id))?;
+            if args.json {
+                out.print(&json::pretty(&json!({"id": args.id.to_string(), "revoked": true})))?;
+            } else {
+                out.line(&format!("Revoked {}.", args.id))?;
+            }
         }
         TokenCommand::Login(args) => {
             let login = client.post("/v1/logins", &json!({"person": args.person})).await?;
@@ -85,6 +89,13 @@ async fn all(client: &Client) -> anyhow::Result<Vec<Value>> {
             None => return Ok(tokens),
         }
     }
+}
+
+/// What names the next page of a list.
+pub fn next_cursor(page: &Value) -> Option<String> {
+    let cursor = page["next"].as_str()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    cursor.chars().all(plain).then(|| cursor.to_owned())
 }
 
 /// Where the next page is. Cursors are opaque: what is not plain is not put into an address.

@@ -25,20 +25,17 @@ pub struct Grounds {
     pub chance: Arc<dyn Chance>,
 }
 
-/// The channels of a configuration, as the switchboard wants them.
-pub fn lines(configs: &[ChannelConfig], grounds: &Grounds) -> Result<Vec<Line>> {
-    let line = |config: &ChannelConfig| {
-        let channel = open(config, grounds)
-            .with_context(|| format!("the channel `{}` cannot be opened", config.name))?;
-        Ok(Line {
-            channel,
-            agent: config.agent.clone(),
-            ask: config.ask.clone(),
-            on_ambiguous: config.on_ambiguous,
-            language: config.language,
-        })
-    };
-    configs.iter().map(line).collect()
+/// A channel of a configuration, as the switchboard wants it.
+pub fn line(config: &ChannelConfig, grounds: &Grounds) -> Result<Line> {
+    let channel = open(config, grounds)
+        .with_context(|| format!("the channel `{}` cannot be opened", config.name))?;
+    Ok(Line {
+        channel,
+        agent: config.agent.clone(),
+        ask: config.ask.clone(),
+        on_ambiguous: config.on_ambiguous,
+        language: config.language,
+    })
 }
 
 /// How long questions wait in sessions that live in each channel.

@@ -61,6 +61,8 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_remove("HOLDPOINT_TOKEN").env_remove("HOLDPOINT_SERVER");
+    // Nor a token that somebody keeps on this machine.
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
     command
 }
 
@@ -153,16 +155,21 @@ impl Demo {
         let id = session["id"].as_str().unwrap();
         let path = format!("/v1/sessions/{id}/messages");
         client.post(&path, &json!({"text": say})).await.unwrap();
-        for _ in 0..500 {
-            let list = format!("/v1/holds?state=pending&session={id}");
-            let holds = client.get(&list).await.unwrap();
-            if let Some(hold) = holds["items"].as_array().and_then(|items| items.first()) {
-                return hold.clone();
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("the scenario {name} opened no hold");
+        first_pending(&client, id).await
     }
+}
+
+/// The first hold that opens in a session.
+pub(crate) async fn first_pending(client: &Client, session: &str) -> Value {
+    for _ in 0..1500 {
+        let list = format!("/v1/holds?state=pending&session={session}");
+        let holds = client.get(&list).await.unwrap();
+        if let Some(hold) = holds["items"].as_array().and_then(|items| items.first()) {
+            return hold.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the session {session} opened no hold");
 }
 
 /// A command that has put its question and waits.
@@ -175,7 +182,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    fn start(mut command: Command) -> Asking {
+    pub(crate) fn start(mut command: Command) -> Asking {
         let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();

@@ -196,6 +196,20 @@ impl McpServer {
         !self.core.pins().is_empty()
     }
 
+    /// Why the server cannot be used now, for those who look after a set-up. Waits for the first attempt.
+    pub async fn unusable(&self) -> Option<String> {
+        let mut link = self.core.link.subscribe();
+        let looked = link.wait_for(|state| !matches!(state, State::Starting));
+        match tokio::time::timeout(FIRST_LOOK_WITHIN, looked).await {
+            Ok(Ok(state)) => match &*state {
+                State::Down { why } => Some(why.clone()),
+                State::Starting | State::Up(_) => None,
+            },
+            Ok(Err(_)) => Some("it was let go of".into()),
+            Err(_) => Some(format!("it said nothing for {} s", FIRST_LOOK_WITHIN.as_secs())),
+        }
+    }
+
     /// Ends the server, and waits until it has.
     pub async fn close(&self) {
         self.core.stop.cancel();

@@ -105,6 +105,9 @@ pub struct AuditExportArgs {
     /// A file that does not exist yet. Default: standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print JSON about what was written to the file; the log itself is JSON in any case.
+    #[arg(long, requires = "out")]
+    pub json: bool,
 }
 
 /// Verify an exported audit log offline: every entry, the chain, and the signed checkpoints.
@@ -181,6 +184,9 @@ pub struct TokenListArgs {
 pub struct TokenRevokeArgs {
     /// The id of the token, as `token list` shows it.
     pub id: TokenId,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Make a fresh one-time login link for a person.

@@ -5,16 +5,71 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use domain::digest::Digest;
-use domain::id::HoldId;
 
 use crate::cli::duration;
+use crate::cli::hold_ref::HoldRef;
+
+/// List holds, one line each: those that wait for an answer, unless you say otherwise.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint list\n  holdpoint list --watch --mine\n  holdpoint list --state denied --json"
+)]
+pub struct ListArgs {
+    /// How they stand.
+    #[arg(long, value_name = "STATE", default_value = "pending",
+          value_parser = ["pending", "approved", "denied", "answered", "expired", "cancelled", "all"])]
+    pub state: String,
+    /// Only what you may answer now.
+    #[arg(long)]
+    pub mine: bool,
+    /// Only of this agent.
+    #[arg(long, value_name = "ID")]
+    pub agent: Option<String>,
+    /// Only of this session.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only of this kind.
+    #[arg(long, value_name = "KIND", value_parser = ["approve", "choose", "fill", "perform", "settle"])]
+    pub kind: Option<String>,
+    /// Only of this risk.
+    #[arg(long, value_name = "RISK", value_parser = ["low", "medium", "high", "critical"])]
+    pub risk: Option<String>,
+    /// Only with this text in them.
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// At most so many, the newest first.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub limit: u32,
+    /// Go on: one line for each hold that comes, and for each that goes. Ctrl-C ends it.
+    #[arg(long)]
+    pub watch: bool,
+    /// Print the holds as the API gives them: a list, or with --watch one line for each change.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Tell the others that you look after a hold, or that you no longer do.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  holdpoint claim 7Q2\n  holdpoint claim 7Q2 --release")]
+pub struct ClaimArgs {
+    /// The id of the hold, or its tag while it is pending.
+    pub id: HoldRef,
+    /// Give it back.
+    #[arg(long)]
+    pub release: bool,
+    /// Print the hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Show one hold, whole.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  holdpoint show hold_01jd3kq8v2m4x6z8a0c2e4g6j8")]
+#[command(
+    after_help = "Examples:\n  holdpoint show 7Q2\n  holdpoint show hold_01jd3kq8v2m4x6z8a0c2e4g6j8"
+)]
 pub struct ShowArgs {
-    /// The id of the hold.
-    pub id: HoldId,
+    /// The id of the hold, or its tag while it is pending.
+    pub id: HoldRef,
     /// Show its secrets, too. You must be one of those who may answer, and the log says that you looked.
     #[arg(long)]
     pub reveal: bool,
@@ -29,11 +84,11 @@ pub struct ShowArgs {
 /// `show` prints; if the call has changed since, nothing is approved.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  holdpoint approve hold_01jd3kq8v2m4x6z8a0c2e4g6j8\n  holdpoint approve hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --digest sha256:9f86d0… --note 'checked with Bo'"
+    after_help = "Examples:\n  holdpoint approve 7Q2\n  holdpoint approve hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --digest sha256:9f86d0… --note 'checked with Bo'"
 )]
 pub struct ApproveArgs {
-    /// The id of the hold.
-    pub id: HoldId,
+    /// The id of the hold, or its tag while it is pending.
+    pub id: HoldRef,
     /// The digest of what you were shown. With it, nothing more is asked.
     #[arg(long, value_name = "SHA256")]
     pub digest: Option<Digest>,
@@ -57,8 +112,8 @@ pub struct ApproveArgs {
     after_help = "Example:\n  holdpoint deny hold_01jd3kq8v2m4x6z8a0c2e4g6j8 --reason 'wrong table'"
 )]
 pub struct DenyArgs {
-    /// The id of the hold.
-    pub id: HoldId,
+    /// The id of the hold, or its tag while it is pending.
+    pub id: HoldRef,
     /// Why; the agent is told.
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
@@ -77,8 +132,8 @@ pub struct DenyArgs {
 )]
 #[command(group = clap::ArgGroup::new("what").multiple(false))]
 pub struct AnswerArgs {
-    /// The id of the hold.
-    pub id: HoldId,
+    /// The id of the hold, or its tag while it is pending.
+    pub id: HoldRef,
     /// An option, by number or label; repeat it to choose several.
     #[arg(long, group = "what", value_name = "OPTION")]
     pub choose: Vec<String>,

@@ -1,0 +1,149 @@
+//! Opens everything that a configuration describes, looks whether it works, and closes it again: what
+//! `doctor` does, so that it finds what `serve` would find. Nothing is left behind, and nothing is pinned.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use engine::{SystemChance, SystemClock};
+use tools::process::{Runner, Spool, Supervisor};
+
+use super::{SUPERVISE, channels, courier, host, mcp_server};
+use crate::config::{Config, SqlDatabase, ToolConfig, ToolKind};
+
+/// One thing that was looked at.
+#[derive(Debug)]
+pub struct Finding {
+    /// What kind of thing it is, in a word.
+    pub what: &'static str,
+    pub name: String,
+    pub wrong: Option<String>,
+}
+
+impl Finding {
+    fn new<T>(what: &'static str, name: &str, opened: Result<T>) -> Finding {
+        Finding { what, name: name.into(), wrong: opened.err().map(|why| format!("{why:#}")) }
+    }
+}
+
+/// Everything but the data folder and the port, which a running server holds.
+pub async fn rehearse(config: &Config) -> Vec<Finding> {
+    let clock = Arc::new(SystemClock::new(None));
+    let chance = Arc::new(SystemChance::default());
+    let mut found = Vec::new();
+    for model in config.models.values() {
+        let opened = model.open(clock.clone(), chance.clone()).map_err(Into::into);
+        found.push(Finding::new("model", &model.name, opened));
+    }
+    match Scratch::new() {
+        Ok(scratch) => {
+            for tool in &config.tools {
+                let opened = try_tool(tool, &scratch).await;
+                found.push(Finding::new("tool", &tool.name, opened));
+            }
+        }
+        Err(why) => found.push(Finding::new::<()>("tool", "tools", Err(why))),
+    }
+    let grounds = channels::Grounds { clock: clock.clone(), chance };
+    for channel in &config.channels {
+        found.push(Finding::new("channel", &channel.name, channels::line(channel, &grounds)));
+    }
+    if !config.callbacks.secret_envs.is_empty() {
+        found.push(Finding::new("callbacks", "callbacks", courier(&config.callbacks, clock)));
+    }
+    if let Some(tls) = &config.server.tls {
+        for file in [&tls.cert_file, &tls.key_file] {
+            let read = fs::read(file).context("it cannot be read");
+            found.push(Finding::new("TLS", &file.display().to_string(), read));
+        }
+    }
+    found
+}
+
+/// Whether the port can be had.
+pub fn try_listen(config: &Config) -> Finding {
+    let listen = config.server.listen;
+    let bound = TcpListener::bind(listen).with_context(|| {
+        format!("{listen} cannot be listened on; stop what does, or set another `[server] listen`")
+    });
+    Finding::new("port", &listen.to_string(), bound)
+}
+
+/// Databases that a tool works on and that are not there: every call would fail.
+pub fn absent_databases(config: &Config) -> Vec<String> {
+    let absent = |tool: &ToolConfig| {
+        let path = sqlite_file(tool).filter(|path| !path.exists())?;
+        let (name, path) = (&tool.name, path.display());
+        Some(format!(
+            "tool `{name}`: there is no database `{path}`, so every call of it fails; make it, or \
+             mend `database`"
+        ))
+    };
+    config.tools.iter().filter_map(absent).collect()
+}
+
+fn sqlite_file(tool: &ToolConfig) -> Option<&Path> {
+    match &tool.kind {
+        ToolKind::Sql(sql) => match &sql.database {
+            SqlDatabase::Sqlite(path) => Some(path),
+            SqlDatabase::Postgres(_) => None,
+        },
+        _ => None,
+    }
+}
+
+async fn try_tool(tool: &ToolConfig, scratch: &Scratch) -> Result<()> {
+    let ToolKind::Mcp(mcp) = &tool.kind else {
+        host(tool, &scratch.runner)?;
+        if let Some(path) = sqlite_file(tool) {
+            fs::File::open(path).with_context(|| {
+                format!("tool `{}`: the database `{}` cannot be opened", tool.name, path.display())
+            })?;
+        }
+        return Ok(());
+    };
+    let server = mcp_server(tool, mcp, &scratch.runner, &scratch.folder, false)?;
+    let unusable = server.unusable().await;
+    server.close().await;
+    match unusable {
+        None => Ok(()),
+        Some(why) => {
+            Err(anyhow::anyhow!("tool `{}`: the MCP server is of no use: {why}", tool.name))
+        }
+    }
+}
+
+/// A folder for traces and pins that nobody needs afterwards.
+struct Scratch {
+    folder: PathBuf,
+    runner: Runner,
+}
+
+impl Scratch {
+    fn new() -> Result<Scratch> {
+        let folder = std::env::temp_dir().join(format!("holdpoint-doctor-{}", std::process::id()));
+        let made = fs::DirBuilder::new().mode(0o700).create(&folder);
+        made.with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+        let supervisor = std::env::current_exe().ok();
+        let supervisor =
+            supervisor.map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
+        let runner = Spool::open(folder.join("spool")).map(|spool| Runner::open(spool, supervisor));
+        match runner {
+            Ok(runner) => Ok(Scratch { folder, runner }),
+            Err(why) => {
+                let _ = fs::remove_dir_all(&folder);
+                Err(why).context("commands cannot be watched over")
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // It holds nothing that anybody needs.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
