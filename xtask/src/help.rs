@@ -11,6 +11,8 @@ cargo xtask <command>: checks, set-up and tests of this repository
   tidy     our own rules only (a second or two)
   web      build the web page and refresh web/dist
   dist     the program as it goes to production
+  pictures the pictures of the guide, taken anew
+  package  tarball, Debian package, container image, SBOM, checksums
   bench    the benchmark of that program
   torture  kills, power cuts and simulated stories, as many as you like
   fuzz     hostile bytes for every parser, under libFuzzer
@@ -83,6 +85,33 @@ the program is.
 
 Example:
   cargo xtask dist";
+
+const PICTURES: &str = "\
+cargo xtask pictures
+
+Starts the program with the demo, opens its page in Chromium, and takes the pictures of
+docs/guide/start.md anew. Look at them before you commit them.
+
+Example:
+  cargo xtask pictures && git status --short docs/guide/pictures";
+
+const PACKAGE: &str = "\
+cargo xtask package [--only STEP…] [--debug] [--list]
+
+Makes what people install, in target/package: a tarball with a program that runs on any Linux with glibc
+2.17 or newer, a Debian package, a container image with a static program, an SBOM, and SHA256SUMS of them
+all. Each is tried out. Needs cargo-zigbuild and zig (`pip install cargo-zigbuild ziglang`), buildah for the
+image, and for its static program the target x86_64-unknown-linux-musl (rustup) or Debian's rustc-web,
+cargo-web and rust-web-src; cargo-deb and cargo-cyclonedx are installed into .tools. Two release builds: half
+an hour on two cores.
+
+  --only   these steps, in this order
+  --debug  with a debug build, to try the steps out
+  --list   the steps
+
+Examples:
+  cargo xtask package
+  cargo xtask package --only tarball deb sums";
 
 const BENCH: &str = "\
 cargo xtask bench [ARGS…]
@@ -157,6 +186,8 @@ pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
         Some("tidy") => TIDY,
         Some("web") => WEB,
         Some("dist") => DIST,
+        Some("package") => PACKAGE,
+        Some("pictures") => PICTURES,
         Some("bench") => BENCH,
         Some("fuzz") => FUZZ,
         Some("mutants") => MUTANTS,
@@ -176,8 +207,10 @@ mod tests {
             .filter_map(|line| line.strip_prefix("  "))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
-        let verbs =
-            ["test", "check", "ci", "tidy", "web", "dist", "bench", "torture", "fuzz", "mutants"];
+        let verbs = [
+            "test", "check", "ci", "tidy", "web", "dist", "pictures", "package", "bench",
+            "torture", "fuzz", "mutants",
+        ];
         assert_eq!(listed, verbs);
         for verb in listed {
             let text = about(Some(verb)).expect("help exists");

@@ -15,6 +15,7 @@ mod help;
 mod job;
 mod ledger;
 mod mutants;
+mod package;
 mod profile;
 mod setup;
 mod stopwatch;
@@ -96,6 +97,11 @@ fn obey(words: &[String]) -> Result<bool> {
             no_more(verb, rest)?;
             dist::run(&here)
         }
+        "pictures" => {
+            no_more(verb, rest)?;
+            test::pictures(&here)
+        }
+        "package" => package::run(&here, rest),
         "fuzz" => fuzz::run(&here, rest),
         "mutants" => mutants::run(&here, rest),
         "torture" => torture::run(&here, rest),

@@ -70,6 +70,32 @@ pub(crate) fn cargo_deny(here: &Checkout) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// A tool that makes packages, in a version that we know.
+pub(crate) fn cargo_tool(here: &Checkout, name: &str, version: &str) -> Result<PathBuf> {
+    let program = here.tools().join("bin").join(name);
+    // What cargo installed says it: not every tool tells its version.
+    let record = fs::read_to_string(here.tools().join(".crates.toml")).unwrap_or_default();
+    if !program.is_file() || !record.contains(&format!("\"{name} {version} ")) {
+        let installed = Job::cargo()
+            .args([
+                "install",
+                name,
+                "--locked",
+                "--debug",
+                "--force",
+                "--version",
+                version,
+                "--root",
+            ])
+            .args([here.tools()])
+            .limit_minutes(30)
+            .aside()
+            .run()?;
+        ensure!(installed.success, "{name} {version} cannot be installed; see above");
+    }
+    Ok(program)
+}
+
 /// Draws flame graphs. A tool and not a dependency: its licence is not one that we link with.
 pub(crate) fn inferno(here: &Checkout) -> Result<()> {
     let program = here.tools().join("bin/inferno-flamegraph");

@@ -31,6 +31,20 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     Ok(Runner::Node.tally(&finished))
 }
 
+/// Takes the pictures of the guide anew.
+pub(crate) fn pictures(here: &Checkout) -> Result<bool> {
+    setup::web_packages(here)?;
+    let chromium = setup::chromium()?;
+    let binary = rust::binary(here)?;
+    let taken = Job::new("node")
+        .args(["tests/pictures.mjs"])
+        .within(here.join("web"))
+        .env("HOLDPOINT_BIN", binary)
+        .env("CHROMIUM", chromium)
+        .run()?;
+    Ok(taken.success)
+}
+
 fn tests(here: &Checkout) -> Result<Vec<PathBuf>> {
     let mut tests = Vec::new();
     for entry in std::fs::read_dir(here.join("web/tests")).context("web/tests")? {

@@ -14,6 +14,7 @@ use anyhow::{Result, bail, ensure};
 
 use crate::ledger::Part;
 use crate::web;
+pub(crate) use browser::pictures;
 pub(crate) use rust::failing_binary;
 
 pub(crate) const PARTS: [Part; 10] = [
