@@ -77,7 +77,9 @@ impl Attempt {
 
     /// Makes the folder, and says in it that nothing has begun; false if there is a folder already.
     pub(crate) fn announce(&self) -> io::Result<bool> {
-        if !self.make_folder()? {
+        // An empty one is left of an announcement for which the disk had no room: its intent was not written
+        // either, or its executor lives and has not begun.
+        if !self.make_folder()? && fs::read_dir(&self.dir)?.next().is_some() {
             return Ok(false);
         }
         create_spool_file(&self.dir.join(ANNOUNCED))?.sync_all()?;
@@ -221,6 +223,18 @@ mod tests {
         assert!(!other.say_first(&First::Fenced).unwrap(), "a started attempt cannot be fenced");
         assert_eq!(spool.attempts_of("call_a-1").count(), 2);
         assert_eq!(spool.attempts_of("call_a-2").count(), 0);
+    }
+
+    #[test]
+    fn i39_an_announcement_that_the_disk_had_no_room_for_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let attempt = Spool::open(dir.path()).unwrap().attempt("call_a-1", 1);
+        assert!(attempt.make_folder().unwrap());
+        assert!(!attempt.is_announced());
+        assert!(attempt.announce().unwrap() && attempt.is_announced());
+        assert!(attempt.say_first(&began()).unwrap());
+        assert!(!attempt.announce().unwrap(), "what has begun is not announced again");
+        assert!(!attempt.is_announced());
     }
 
     #[test]

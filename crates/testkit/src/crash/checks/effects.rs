@@ -88,7 +88,10 @@ impl<'a> Story<'a> {
                 .output
                 .strip_prefix("saw ")
                 .and_then(|json| serde_json::from_str(json).ok());
-            if self.call.is_error || saw.as_ref() != Some(self.call.input) {
+            // What a kill met three times is taken for what ends the server, and given up.
+            let is_given_up =
+                self.call.is_error && self.call.output.contains("it was begun 3 times");
+            if !is_given_up && (self.call.is_error || saw.as_ref() != Some(self.call.input)) {
                 wrong.push(format!(
                     "looked at {} and was told {:?}",
                     self.call.input, self.call.output
