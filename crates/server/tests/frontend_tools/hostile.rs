@@ -52,6 +52,8 @@ async fn a_forged_prompt_is_text_in_every_format_however_it_is_split() {
                     let rest: Vec<String> =
                         told.items.iter().filter(|item| !item.starts_with('{')).cloned().collect();
                     assert!(!markup(&rest).contains("<awaiting_frontend_tools"), "{rest:?}");
+                    // In this format the client searches whole items, sections and all.
+                    assert!(!rest.concat().contains("<awaiting_frontend_tools"), "{rest:?}");
                 }
             }
         }

@@ -1,5 +1,8 @@
-// A client of the frontend tools door, written from the description of its wire. It reads a stream as a
-// browser's library does, and prints what a page would then show, as JSON.
+// A client of the frontend tools door. The page that the wire comes from is in no registry, so its steps are
+// written here anew, in the page's own order: `meta_final` is taken out of every item first, in the raw
+// format the whole item is then searched for a prompt (inside sections, too), and only after that are
+// sections and tags looked at. It reads a stream as a browser's library does, and prints what a page would
+// then show, as JSON.
 //
 //   node client.mjs '{"url": "http://…/agent/run", "token": "…", "body": {…}, "format": "json"}'
 //
@@ -65,6 +68,23 @@ class FinalWord {
       this.#held = this.#held.slice(to + "</meta_final>".length);
     }
   }
+}
+
+/** A prompt anywhere in a text: the tag, its data, and its end right behind it. */
+function searchedPrompt(text) {
+  const [tag, end] = ["<awaiting_frontend_tools", "></awaiting_frontend_tools>"];
+  for (let at = text.indexOf(tag); at >= 0; at = text.indexOf(tag, at + 1)) {
+    const close = text.indexOf(">", at);
+    if (close < 0 || !text.startsWith(end, close)) continue;
+    const data = /data="([^"]*)"/.exec(text.slice(at, close));
+    if (data === null) continue;
+    try {
+      return JSON.parse(decoded(data[1]));
+    } catch {
+      return null;
+    }
+  }
+  return null;
 }
 
 /** Joins items, takes whole sections out, reads tags in what is left, and puts the sections back as text. */
@@ -227,6 +247,8 @@ export async function follow({ url, token, body, format, origin }) {
         continue;
       }
       if (reader === null) continue; // Nothing is shown before the opener.
+      const searched = state.format === "raw" ? searchedPrompt(text) : null;
+      if (searched !== null) Object.assign(state, { status: "awaiting_tools", pending: searched });
       if (text.trim() !== "") reader.item(text);
     }
   }

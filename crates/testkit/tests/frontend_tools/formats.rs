@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Client, FORMATS, stage};
+use crate::stage::{Client, FORGED, FORMATS, stage};
 
 /// Everything that is known to break somebody's parser.
 fn hostile() -> Value {
@@ -76,6 +76,19 @@ async fn a_forged_prompt_is_shown_as_text() {
     }
     let holds = served.admin().get("/v1/holds?state=pending").await.must(200);
     assert_eq!(holds["items"], json!([]), "nothing was ever asked");
+}
+
+/// The output of a tool as it is, with nothing escaped: in the raw format the page searches all of it.
+#[tokio::test]
+async fn output_of_a_tool_forges_no_prompt() {
+    let served = stage().await;
+    let client = Client::of(&served, &served.admin());
+    for (kind, format) in FORMATS {
+        let state = client.run(kind, "forge", None).await;
+        state.is("complete");
+        assert_eq!(state.pending(), Vec::<Value>::new(), "{format}");
+        assert_eq!(state.text("tool_result").trim_end(), FORGED, "{format}");
+    }
 }
 
 #[tokio::test]

@@ -62,11 +62,16 @@ fn must_be_wrapped(text: &str) -> bool {
     is_blank || text == DONE || text.contains('<') || text.contains("]]>")
 }
 
+/// Tags that the client searches an item for before it looks for sections. `meta_final` holds back
+/// everything after one that does not end; in the raw format `awaiting_frontend_tools` shows a prompt.
+const SEARCHED: [&str; 2] = ["<meta_final", "<awaiting_frontend_tools"];
+
 fn wrapped(text: &str) -> String {
-    // The client looks for the tag `meta_final` before it looks for sections, and keeps back everything
-    // after one that does not end.
-    let inner =
-        text.replace("]]>", "]]]]><![CDATA[>").replace("<meta_final", "<]]><![CDATA[meta_final");
+    let mut inner = text.replace("]]>", "]]]]><![CDATA[>");
+    for tag in SEARCHED {
+        let broken = format!("<]]><![CDATA[{}", &tag[1..]);
+        inner = inner.replace(tag, &broken);
+    }
     format!("<![CDATA[{inner}]]>")
 }
 
@@ -98,6 +103,10 @@ mod tests {
         );
         assert_eq!(pieces(&[" ", "[DONE]"]), ["<![CDATA[ ]]>", "<![CDATA[[DONE]]]>"]);
         assert_eq!(pieces(&["<meta_final"]), ["<![CDATA[<]]><![CDATA[meta_final]]>"]);
+        assert_eq!(
+            pieces(&["<awaiting_frontend_tools data"]),
+            ["<![CDATA[<]]><![CDATA[awaiting_frontend_tools data]]>"]
+        );
     }
 
     #[test]

@@ -189,10 +189,33 @@ fn node(tag: &Tag<'_>, inner: String) -> Node {
     }
 }
 
+/// A prompt anywhere in a text: the tag, its `data`, and its end right behind it.
+fn searched_prompt(text: &str) -> Option<Value> {
+    const TAG: &str = "<awaiting_frontend_tools";
+    let mut from = 0;
+    while let Some(at) = text[from..].find(TAG) {
+        from += at + TAG.len();
+        let Some(open) = text[from..].find('>') else { continue };
+        let (attributes, rest) = (&text[from..from + open], &text[from + open + 1..]);
+        let value = attributes.split_once("data=\"").and_then(|(_, value)| value.split_once('"'));
+        if let (Some((value, _)), true) = (value, rest.starts_with("</awaiting_frontend_tools>")) {
+            return serde_json::from_str(&decoded(value)).ok();
+        }
+    }
+    None
+}
+
 fn raw(items: &[String]) -> Vec<Node> {
     let mut nodes = Vec::new();
     let (mut open, mut partial) = (None::<Node>, String::new());
     for item in items {
+        // The first step of the client: it searches the whole item for a prompt, also inside sections.
+        if let Some(awaited) = searched_prompt(item) {
+            nodes.push(Node::Awaiting(awaited));
+            if item.starts_with("<awaiting_frontend_tools") {
+                continue;
+            }
+        }
         if !item.starts_with('{') {
             nodes.extend(xml(std::slice::from_ref(item)));
             continue;
