@@ -475,6 +475,23 @@ async fn the_demo_opens_its_doors_when_it_is_told_to() {
     let yes = "Yes, please proceed with deploying \"my-app\" to Shipper Cloud.";
     let done = say(yes).await.unwrap().text().await.unwrap();
     assert!(done.contains("\"status\":\"success\""), "{done}");
+    // Every agent type that the front end of the first door offers, without `agent_uuid`, as it posts.
+    for kind in [
+        "agent_no_tools",
+        "agent_client_tools",
+        "agent_frontend_tools",
+        "agent_all_json",
+        "agent_subagents",
+        "agent_cowork",
+    ] {
+        let body = json!({"user_prompt": "Hello.", "agent_type": kind});
+        let run = reqwest::Client::new().post(format!("{}/agent/run", demo.url())).json(&body);
+        let reply = run.header("origin", "http://localhost:5173").send().await.unwrap();
+        assert_eq!(reply.status(), 200, "{kind}");
+        let told = reply.text().await.unwrap();
+        assert!(told.starts_with("data: ") && told.contains("meta_init"), "{kind}: {told}");
+        assert!(told.ends_with("data: [DONE]\n\n"), "{kind}: {told}");
+    }
     // The page says what kind of set-up this is.
     let me = own.get("/v1/me").await.unwrap();
     assert!(me.to_string().contains("insecure"), "{me}");

@@ -23,6 +23,18 @@ const ORIGINS: [&str; 6] = [
     "http://127.0.0.1:8080",
 ];
 
+/// What the front end of the first wire lets people pick, and the type of its skills. All lead to the
+/// same agent, in the three formats.
+const AGENT_TYPES: [(&str, Format); 7] = [
+    ("agent_frontend_tools", Format::Xml),
+    ("agent_client_tools", Format::Xml),
+    ("agent_no_tools", Format::Raw),
+    ("agent_all_json", Format::Json),
+    ("agent_subagents", Format::Json),
+    ("agent_cowork", Format::Json),
+    ("agent_skills", Format::Json),
+];
+
 /// Every door, leading to these agents.
 pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
     let named = || agents.iter().map(|id| NamedAgent { name: (*id).into(), agent: (*id).into() });
@@ -35,11 +47,7 @@ pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
     };
     let wires = [
         Wire::FrontendTools(FrontendTools {
-            agents: vec![
-                kind("agent_frontend_tools", Format::Xml),
-                kind("agent_all_json", Format::Json),
-                kind("agent_no_tools", Format::Raw),
-            ],
+            agents: AGENT_TYPES.map(|(name, format)| kind(name, format)).into(),
             bridge_approvals: true,
         }),
         Wire::Worlds(Worlds {
