@@ -3,7 +3,7 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { open } from "./harness.mjs";
+import { approve, cardOf, completed, holdId, open } from "./harness.mjs";
 
 const to = process.argv[2] ?? "../docs/guide/pictures";
 await mkdir(to, { recursive: true });
@@ -11,22 +11,22 @@ const world = await open();
 try {
   // Small files that a reader on a phone can read, too.
   const page = await world.page({ viewport: { width: 900, height: 640 }, deviceScaleFactor: 1, colorScheme: "light" });
-  const take = (name, options = {}) => page.screenshot({ path: join(to, `${name}.png`), animations: "disabled", ...options });
+  const take = async (name, { element = page } = {}) => {
+    if (element !== page) await element.waitFor();
+    await element.screenshot({ path: join(to, `${name}.png`), animations: "disabled" });
+  };
   await page.goto(world.url("/"));
   await page.waitForSelector("[data-scenario]");
   await take("inbox");
-  await world.scenario(page, "approve");
-  await page.waitForTimeout(500);
-  const { items } = await world.api("GET", "/v1/holds?state=pending");
-  await page.goto(world.url(`/holds/${items[0].id}`));
-  await page.waitForSelector("[data-hold]", { timeout: 10_000 }).catch(() => page.waitForLoadState("networkidle"));
-  await take("hold", { fullPage: true });
-  const hold = await world.hold(items[0].id);
-  await world.api("POST", `/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer: { verdict: "approve", scope: "once" } });
-  await world.api("GET", `/v1/holds/${hold.id}/wait?until=settled&timeout_s=30`);
-  await page.goto(world.url(`/sessions/${hold.session}`));
-  await page.getByText("Done. The database says").waitFor();
-  await take("session", { fullPage: true });
+  const card = (await world.scenario(page, "approve")).first();
+  const id = await holdId(card);
+  const place = page.url();
+  await page.goto(world.url(`/holds/${id}`));
+  await take("hold", { element: cardOf(page, id) });
+  await page.goto(place);
+  await approve(cardOf(page, id));
+  await completed(page);
+  await take("session", { element: page.locator("main").last() });
 } finally {
   await world.close();
 }
