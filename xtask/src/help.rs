@@ -99,7 +99,7 @@ const PACKAGE: &str = "\
 cargo xtask package [--only STEP…] [--debug] [--list]
 
 Makes what people install, in target/package: a tarball with a program that runs on any Linux with glibc
-2.17 or newer, a Debian package, a container image with a static program, an SBOM, and SHA256SUMS of them
+2.28 or newer, a Debian package, a container image with a static program, an SBOM, and SHA256SUMS of them
 all. Each is tried out. Needs cargo-zigbuild and zig (`pip install cargo-zigbuild ziglang`), buildah for the
 image, and for its static program the target x86_64-unknown-linux-musl (rustup) or Debian's rustc-web,
 cargo-web and rust-web-src; cargo-deb and cargo-cyclonedx are installed into .tools. Two release builds: half
