@@ -3,6 +3,7 @@
 //! A hold is the same thing wherever it lives: in a session, or by itself when an outside program
 //! opened it. What follows from a decision is the business of whoever holds it.
 
+mod asked_by;
 mod judge;
 mod question;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use asked_by::AskedBy;
 pub use judge::{Edited, Judgement};
 pub use question::{Choice, Question, Refused, find_option};
 

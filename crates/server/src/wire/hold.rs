@@ -34,6 +34,7 @@ pub(crate) struct Hold<'a> {
     run: Option<Text<RunId>>,
     parent: Option<Text<HoldId>>,
     requester: Option<Text<&'a PersonId>>,
+    asked_by: AskedBy<'a>,
     /// Of what is asked: an answer names it.
     digest: Text<Digest>,
     call: Option<Call<'a>>,
@@ -62,6 +63,27 @@ pub(crate) struct Hold<'a> {
     /// Where people could not be asked. It can be answered elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undelivered: Vec<Undelivered>,
+}
+
+/// Who asks: the program or the agent, and the person for whom it acts.
+#[derive(Debug, Serialize, JsonSchema)]
+struct AskedBy<'a> {
+    /// The name of its token.
+    program: Option<&'a str>,
+    agent: Option<&'a str>,
+    /// For a program, whoever made its token.
+    on_behalf_of: Option<Text<&'a PersonId>>,
+}
+
+impl<'a> AskedBy<'a> {
+    fn of(hold: &'a domain::hold::Hold) -> AskedBy<'a> {
+        let asked = hold.asked_by();
+        AskedBy {
+            program: asked.program,
+            agent: asked.agent,
+            on_behalf_of: asked.on_behalf_of.map(Text),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -170,6 +192,7 @@ impl<'a> Hold<'a> {
             run: hold.run.map(Text),
             parent: hold.parent.map(Text),
             requester: hold.requester.as_ref().map(Text),
+            asked_by: AskedBy::of(hold),
             digest: Text(hold.digest()),
             call: hold.call.as_deref().map(Call::of),
             view: View::of(hold),
