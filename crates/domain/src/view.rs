@@ -7,6 +7,7 @@
 //! about its call are not here: surfaces show them apart.
 
 mod compose;
+mod edit;
 mod fields;
 mod foreign;
 mod form;
@@ -18,7 +19,8 @@ mod tests;
 
 use serde_json::{Value, json};
 
-pub use fields::{Field, FieldValue};
+pub(crate) use edit::with_edit;
+pub use fields::{Field, FieldValue, fields_of};
 pub use foreign::ForeignText;
 pub use form::{FormField, Input};
 pub use part::{Author, DiffLine, Label, Part, Picked, Sign};

@@ -200,13 +200,17 @@ impl Hold {
         now: Timestamp,
     ) -> Judgement {
         let mut revised = self.clone();
+        // Whoever is asked next sees what was changed, and decides on it by its digest.
+        let by_the_tool = edited.preview.diff.as_deref();
+        let diff = crate::view::with_edit(self, &edited.call, by_the_tool);
+        let preview = Preview { diff, ..edited.preview.clone() };
         let change = |votes| HoldChange::Revised {
             title: edited.title.clone(),
             call: edited.call.clone(),
             audience: edited.audience.clone(),
             rule: edited.rule.clone(),
             risk: edited.risk,
-            preview: edited.preview.clone(),
+            preview: preview.clone(),
             votes,
         };
         revised.changed(&change(Vec::new()));

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::fields::fields;
+use super::edit::{diff_lines, edits};
+use super::fields::fields_of;
 use super::foreign::ForeignText;
 use super::form::form;
 use super::part::{Author, DiffLine, Label, Part, Picked, Sign};
@@ -21,6 +22,12 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
     let title = ForeignText::marked(&hold.title.replace('\n', " "));
     parts.push(Part::Quote { label: Label::Title, by: asker(hold), text: title });
     warnings(&mut parts, hold);
+    let diff = hold.preview.diff.as_deref();
+    let edits = diff.and_then(|diff| edits(hold, diff));
+    if let Some((lines, _)) = edits {
+        let (label, by) = (Label::Edit, Author::Person);
+        parts.push(Part::Diff { label, by, lines: diff_lines(lines) });
+    }
     if let Some(summary) = &hold.preview.summary {
         quote(&mut parts, Label::Preview, Author::Tool, summary);
     }
@@ -28,15 +35,15 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
         fact(&mut parts, Label::Rows, &rows.to_string());
     }
     if let Some(call) = &hold.call {
-        asked_call(&mut parts, hold, call);
+        asked_call(&mut parts, hold, call, edits.is_some());
     }
     question(&mut parts, hold);
-    if let Some(diff) = &hold.preview.diff {
+    if let Some(diff) = edits.map_or(diff, |(_, by_the_tool)| by_the_tool) {
         let lines = diff.split('\n').map(diff_line).collect();
         parts.push(Part::Diff { label: Label::Diff, by: Author::Tool, lines });
     }
     if !hold.context.is_null() && hold.context != Value::Object(serde_json::Map::new()) {
-        let fields = fields(&hold.context);
+        let fields = fields_of(&hold.context);
         parts.push(Part::Fields { label: Label::Context, by: asker(hold), fields });
     }
     if let Some(call) = &hold.call {
@@ -74,7 +81,7 @@ fn proposer(hold: &Hold) -> Author {
     }
 }
 
-fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call) {
+fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call, edited: bool) {
     let named_by = if hold.session.is_some() { Author::Operator } else { proposer(hold) };
     quote(parts, Label::Tool, named_by, &call.tool);
     let shown = redacted(call.arguments.value(), &call.secrets);
@@ -86,8 +93,9 @@ fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call) {
             }
         }
         Place::Server | Place::Client => {
-            let (label, by) = (Label::Arguments, proposer(hold));
-            parts.push(Part::Fields { label, by, fields: fields(&shown) });
+            let by = if edited { Author::Person } else { proposer(hold) };
+            let label = Label::Arguments;
+            parts.push(Part::Fields { label, by, fields: fields_of(&shown) });
         }
     }
 }
@@ -106,7 +114,7 @@ fn question(parts: &mut Vec<Part>, hold: &Hold) {
         }
         Question::Fill { schema: Some(schema) } => parts.push(match form(schema) {
             Some((fields, more)) => Part::Form { by, fields, more },
-            None => Part::Fields { label: Label::Form, by, fields: fields(schema) },
+            None => Part::Fields { label: Label::Form, by, fields: fields_of(schema) },
         }),
         _ => {}
     }

@@ -24,7 +24,8 @@ pub enum FieldValue {
     Scalar(ForeignText),
 }
 
-pub(super) fn fields(value: &Value) -> Vec<Field> {
+/// In the order in which they were written.
+pub fn fields_of(value: &Value) -> Vec<Field> {
     let mut fields = Vec::new();
     match value {
         Value::Object(map) if !map.is_empty() => {

@@ -109,6 +109,13 @@ fn line_of(text: &ForeignText) -> String {
     lines.join(&LINE_END.to_string())
 }
 
+/// The lines of one field alone.
+pub(super) fn field_rows(one: &Field) -> Vec<Row> {
+    let mut rows = Vec::new();
+    field(&mut rows, one);
+    rows
+}
+
 fn field(rows: &mut Vec<Row>, field: &Field) {
     let indent = "  ".repeat(field.depth);
     let name = match &field.name {

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::fields::fields;
+use super::fields::fields_of;
 use super::*;
 use crate::call::{Call, ExecutionContext, Proposal};
 use crate::hold::{Choice, HoldState, Preview, Question, Risk};
@@ -12,7 +12,7 @@ use crate::tool::{Effects, Place, Tool};
 
 fn shown(arguments: Value) -> String {
     let by = Author::Agent;
-    let part = Part::Fields { label: Label::Arguments, by, fields: fields(&arguments) };
+    let part = Part::Fields { label: Label::Arguments, by, fields: fields_of(&arguments) };
     View { parts: vec![part] }.text()
 }
 

@@ -220,6 +220,22 @@ fn i02_an_edit_voids_earlier_votes() {
 }
 
 #[test]
+fn the_next_approver_is_shown_what_every_edit_changed() {
+    let mut world = World::new();
+    world.say("go").think("", &[("launch", json!({"n": 1, "to": "moon"}))]);
+    let proposed = domain::view::digest(&world.hold(0));
+    world.edit("bob", 0, json!({"n": 2, "to": "moon"})).unwrap();
+    let text = domain::view::render(&world.hold(0));
+    let change = "changed by an edit (person):\n│ -n: 1\n│ +n: 2\n│  to: \"moon\"\n";
+    assert!(text.contains(change) && text.contains("arguments (person):\n│ n: 2\n"), "{text}");
+    assert_ne!(domain::view::digest(&world.hold(0)), proposed, "a vote records it");
+    world.edit("ana", 0, json!({"n": 2, "to": "mars"})).unwrap();
+    let text = domain::view::render(&world.hold(0));
+    let both = "│ +n: 2\n│  to: \"moon\"\n│  n: 2\n│ -to: \"moon\"\n│ +to: \"mars\"\n";
+    assert!(text.contains(both), "{text}");
+}
+
+#[test]
 fn i05_an_edit_that_the_editor_may_not_approve_waits_for_those_who_may() {
     let mut world = held();
     let conditions = domain::policy::ConditionSpec {
