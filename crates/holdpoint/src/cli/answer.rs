@@ -203,7 +203,7 @@ fn prompt<T>(
     let screen = terminal.for_prompts();
     let mut input = io::stdin().lock();
     let mut output = To(screen);
-    ask(&mut Menu::new(&mut input, &mut output), &screen)
+    ask(&mut Menu::new(&mut input, &mut output).of_columns(screen.columns()), &screen)
 }
 
 struct To(Screen);

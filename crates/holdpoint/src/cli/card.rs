@@ -1,46 +1,78 @@
 //! One hold as a person reads it in a terminal.
 //!
-//! The middle of it is the server's `view.text`, as it is: the one rendering of what is asked, the
-//! same on every surface, whose digest is recorded with the answer. Everything around it is ours,
-//! and is made visible here.
+//! The middle of it is the server's `view.text`: what is asked, the same on every surface, whose
+//! digest is recorded with the answer. Its lines of foreign text begin with a bar; they are wrapped
+//! here, with a mark on every line that is drawn. Whatever else somebody wrote stands behind a bar too.
 
 use std::fmt::Write as _;
 
 use domain::time::Timestamp;
-use domain::view::digest_of;
+use domain::view::{FOREIGN_MARK, digest_of};
 use domain::visible::{visible, visible_multiline};
 use serde_json::{Value, json};
 
+use super::foreign_lines::{behind, marked_lines, own_lines};
 use super::json;
 use super::output::{Paint, Screen, moment};
 
-const RULE: &str = "────────────────────────────────────────────────────────────";
+const RULE_COLUMNS_MAX: usize = 60;
+
+/// On a narrower screen id and state have a line each.
+const HEAD_COLUMNS: usize = 62;
 
 pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
     let mut text = String::new();
     let state = hold["state"].as_str().unwrap_or("?");
     let risk = hold["risk"].as_str().unwrap_or("?");
+    let columns = screen.columns();
     let _ = writeln!(
         text,
-        "{}  {}  {}  {}",
+        "{}{}{}  {}  {}",
         screen.paint(Paint::Bold, &word(hold, "id")),
+        if columns < HEAD_COLUMNS { "\n" } else { "  " },
         word(hold, "tag"),
         screen.paint(paint_of_risk(risk), &format!("{} risk", visible(risk))),
         screen.paint(paint_of_state(state), &visible(state)),
     );
-    let _ = writeln!(text, "{}", screen.paint(Paint::Dim, RULE));
-    text.push_str(&view(hold));
-    let _ = writeln!(text, "{}", screen.paint(Paint::Dim, RULE));
+    let rule = "─".repeat(RULE_COLUMNS_MAX.min(columns - 1));
+    let _ = writeln!(text, "{}", screen.paint(Paint::Dim, &rule));
+    write_lines(&mut text, view_lines(hold, columns));
+    let _ = writeln!(text, "{}", screen.paint(Paint::Dim, &rule));
     for (name, content) in facts(hold, now) {
-        let _ = writeln!(text, "{} {content}", screen.paint(Paint::Dim, &format!("{name:<10}")));
+        // The name is ours; who had a say in the rest is not asked here.
+        let name = format!("{name:<10} ");
+        let lines = behind(&name, &content, columns);
+        let lines = lines.iter().map(|line| match line.strip_prefix(name.as_str()) {
+            Some(content) => format!("{}{content}", screen.paint(Paint::Dim, &name)),
+            None => line.clone(),
+        });
+        write_lines(&mut text, lines.collect());
     }
     if let Some(rationale) = hold["rationale"].as_str().filter(|words| !words.is_empty()) {
-        let _ = writeln!(text, "{}", screen.paint(Paint::Dim, "the model's own words:"));
-        for line in visible_multiline(rationale).lines() {
-            let _ = writeln!(text, "  │ {line}");
-        }
+        let heading = "the model's own words, not checked:";
+        let _ = writeln!(text, "{}", screen.paint(Paint::Dim, heading));
+        write_lines(&mut text, marked_lines(&visible_multiline(rationale), columns));
     }
     text
+}
+
+fn write_lines(text: &mut String, lines: Vec<String>) {
+    for line in lines {
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+/// What is asked, for a screen of so many columns.
+fn view_lines(hold: &Value, columns: usize) -> Vec<String> {
+    let text = view(hold);
+    // A server from before there were parts marked only some of the foreign lines.
+    let tells_apart = hold["view"]["parts"].is_array();
+    let lines = text.lines().flat_map(|line| match line.strip_prefix(FOREIGN_MARK) {
+        Some(foreign) if tells_apart => marked_lines(foreign, columns),
+        None if tells_apart => own_lines(line, columns),
+        _ => marked_lines(line, columns),
+    });
+    lines.collect()
 }
 
 /// The canonical text. A server that sends anything invisible in it is not ours, and its words get the
@@ -81,8 +113,7 @@ fn facts(hold: &Value, now: Timestamp) -> Vec<(&'static str, String)> {
             facts.push((name, content));
         }
     };
-    push("asked by", word(hold, "requester"));
-    push("agent", word(hold, "agent"));
+    push("asked by", asked_by(hold));
     push("session", word(hold, "session"));
     push("parent", word(hold, "parent"));
     push("rule", word(hold, "rule"));
@@ -110,6 +141,23 @@ fn facts(hold: &Value, now: Timestamp) -> Vec<(&'static str, String)> {
     }
     push("digest", word(hold, "digest"));
     facts
+}
+
+/// The program or the agent first, then the person for whom it acts.
+fn asked_by(hold: &Value) -> String {
+    let asked = &hold["asked_by"];
+    let (agent, person) = match asked.is_object() {
+        true => (word(asked, "agent"), word(asked, "on_behalf_of")),
+        false => (word(hold, "agent"), word(hold, "requester")),
+    };
+    let named = [("program", word(asked, "program")), ("agent", agent)];
+    let named = named.iter().filter(|(_, name)| !name.is_empty());
+    let named: Vec<String> = named.map(|(kind, name)| format!("{kind} {name}")).collect();
+    match (named.join(", "), person) {
+        (named, person) if named.is_empty() => person,
+        (named, person) if person.is_empty() => named,
+        (named, person) => format!("{named}, for {person}"),
+    }
 }
 
 fn word(hold: &Value, key: &str) -> String {
@@ -271,7 +319,7 @@ mod tests {
             "id": "hold_01jd", "tag": "7Q2", "risk": "high", "state": "denied",
             "title": "Delete 214 rows", "agent": "ops", "requester": "ana",
             "digest": "sha256:aa",
-            "view": {"text": "asks: approve\ntitle: Delete 214 rows\n", "digest": "sha256:bb"},
+            "view": {"parts": [], "text": "asks: approve\ntitle (tool):\n│ Delete 214 rows\n", "digest": "sha256:bb"},
             "options": [{"id": "1", "label": "Canary"}],
             "audience": {"people": ["bo"], "roles": ["dba"], "quorum": 2, "exclude_requester": true},
             "rationale": "trust me\u{1b}[2J\nplease",
@@ -284,21 +332,22 @@ mod tests {
     }
 
     fn shown(hold: &Value) -> String {
-        card(&Screen::plain(), hold, Timestamp::from_ms(120_000))
+        card(&Screen::of_columns(200), hold, Timestamp::from_ms(120_000))
     }
 
     #[test]
     fn a_hold_is_shown_whole_and_its_text_verbatim() {
         let text = shown(&hold());
         assert!(text.contains("hold_01jd  7Q2  high risk  denied"), "{text}");
-        assert!(text.contains("\nasks: approve\ntitle: Delete 214 rows\n"), "{text}");
+        assert!(text.contains("\nasks: approve\ntitle (tool):\n│ Delete 214 rows\n"), "{text}");
         assert!(
-            text.contains("bo, anyone who is dba (2 of them must agree), but not who asked"),
+            text.contains("may answer │ bo, anyone who is dba (2 of them must agree), but not who asked for it\n"),
             "{text}"
         );
+        assert!(text.contains("asked by   │ agent ops, for ana\n"), "{text}");
         assert!(text.contains("(2 min ago)"), "{text}");
         assert!(text.contains("denied by bo: no⟦U+202E⟧"), "{text}");
-        assert!(text.contains("digest     sha256:aa"), "{text}");
+        assert!(text.contains("digest     │ sha256:aa"), "{text}");
     }
 
     #[test]
@@ -316,7 +365,7 @@ mod tests {
     #[test]
     fn nothing_in_a_hold_can_draw_on_the_terminal() {
         let text = shown(&hold());
-        assert!(text.contains("  │ trust me⟦U+001B⟧[2J\n  │ please"), "{text}");
+        assert!(text.contains("\n│ trust me⟦U+001B⟧[2J\n│ please\n"), "{text}");
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
         // Not even when the text that should be safe is not.
         let mut hostile = hold();
@@ -338,7 +387,6 @@ mod tests {
     fn a_text_that_was_tampered_with_is_recognised() {
         let mut genuine = hold();
         let text = genuine["view"]["text"].as_str().unwrap().to_owned();
-        genuine["view"]["parts"] = json!([]);
         genuine["view"]["digest"] = json!(digest_of(&json!([]), &text).to_string());
         assert!(view_is_genuine(&genuine));
         assert!(!view_is_genuine(&hold()));

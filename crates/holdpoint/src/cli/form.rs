@@ -58,7 +58,7 @@ impl Field<'_> {
     /// Nothing: an optional field was left out.
     fn ask(&self, menu: &mut Menu<'_>) -> anyhow::Result<Option<Value>> {
         menu.say("")?;
-        menu.say(&self.heading())?;
+        menu.say_foreign("", &self.heading())?;
         loop {
             let Some(value) = self.typed(menu)? else {
                 match self.schema.get("default") {

@@ -8,6 +8,8 @@ use std::io::{BufRead, Read as _, Write};
 use domain::visible::visible;
 
 use super::exit::Abandoned;
+use super::foreign_lines::behind;
+use super::output::Screen;
 
 /// One line of typing; more is a file that was pasted by mistake.
 const LINE_BYTES_MAX: u64 = 256 << 10;
@@ -30,15 +32,26 @@ impl Entry {
 pub struct Menu<'a> {
     input: &'a mut dyn BufRead,
     output: &'a mut dyn Write,
+    columns: usize,
 }
 
 impl<'a> Menu<'a> {
     pub fn new(input: &'a mut dyn BufRead, output: &'a mut dyn Write) -> Menu<'a> {
-        Menu { input, output }
+        Menu { input, output, columns: Screen::plain().columns() }
+    }
+
+    #[must_use]
+    pub fn of_columns(self, columns: usize) -> Menu<'a> {
+        Menu { columns, ..self }
     }
 
     pub fn say(&mut self, text: &str) -> anyhow::Result<()> {
         Ok(writeln!(self.output, "{text}")?)
+    }
+
+    /// Words of ours, and behind them what somebody else wrote, with a mark on every line.
+    pub fn say_foreign(&mut self, ours: &str, shown: &str) -> anyhow::Result<()> {
+        behind(ours, shown, self.columns).iter().try_for_each(|line| self.say(line))
     }
 
     /// One line, without its end and the blanks around it. No more input: nothing was answered.
@@ -105,7 +118,8 @@ impl<'a> Menu<'a> {
                 Some(description) => format!(" — {}", visible(description)),
                 None => String::new(),
             };
-            self.say(&format!("  {}) {}{description}", index + 1, visible(&entry.label)))?;
+            let label = format!("{}{description}", visible(&entry.label));
+            self.say_foreign(&format!("  {}) ", index + 1), &label)?;
         }
         if allow_other {
             self.say(&format!("  {}) something else, in your own words", entries.len() + 1))?;
@@ -276,7 +290,7 @@ mod tests {
         let (_, shown) = menu(&entries, false, false, "1\n");
         assert_eq!(
             shown.lines().next().unwrap(),
-            "  1) safe⟦U+202E⟧⟦U+000A⟧  2) hidden — ⟦U+001B⟧]0;x⟦U+0007⟧"
+            "  1) │ safe⟦U+202E⟧⟦U+000A⟧  2) hidden — ⟦U+001B⟧]0;x⟦U+0007⟧"
         );
     }
 

@@ -15,6 +15,7 @@ pub mod client;
 pub mod doctor;
 pub mod duration;
 pub mod exit;
+mod foreign_lines;
 pub mod form;
 pub mod freeze;
 pub mod gate;

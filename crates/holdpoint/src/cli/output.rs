@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use domain::visible::visible;
 
 /// Where the width is not known.
-const COLUMNS_DEFAULT: usize = 120;
+const COLUMNS_DEFAULT: usize = 80;
 /// Nobody can read less.
 const COLUMNS_MIN: usize = 40;
 
@@ -38,6 +38,8 @@ impl Paint {
 pub struct Screen {
     stream: Stream,
     paints: bool,
+    /// As wide as this, whatever the stream is.
+    fixed_columns: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,10 @@ enum Stream {
 }
 
 impl Screen {
+    fn new(stream: Stream, paints: bool) -> Screen {
+        Screen { stream, paints, fixed_columns: None }
+    }
+
     /// Writes it all at once, so that lines of several threads do not mix.
     pub fn print(&self, text: &str) -> io::Result<()> {
         match self.stream {
@@ -67,18 +73,24 @@ impl Screen {
         painted(self.paints, paint, text)
     }
 
-    /// How long a line may be. Where no terminal says it, one that most windows hold.
+    /// How long a line may be now. Where no terminal says it, one that most windows hold.
     pub fn columns(&self) -> usize {
         let here = match self.stream {
             Stream::Out => terminal_size::terminal_size_of(io::stdout()),
             Stream::Err => terminal_size::terminal_size_of(io::stderr()),
         };
-        here.map_or(COLUMNS_DEFAULT, |(width, _)| usize::from(width.0).max(COLUMNS_MIN))
+        let told = here.map(|(width, _)| usize::from(width.0)).filter(|columns| *columns > 0);
+        self.fixed_columns.or(told).unwrap_or(COLUMNS_DEFAULT).max(COLUMNS_MIN)
     }
 
     /// A screen that takes no colours, for text that is compared in tests.
     pub fn plain() -> Screen {
-        Screen { stream: Stream::Out, paints: false }
+        Screen::of_columns(COLUMNS_DEFAULT)
+    }
+
+    /// The same, so wide.
+    pub fn of_columns(columns: usize) -> Screen {
+        Screen { stream: Stream::Out, paints: false, fixed_columns: Some(columns) }
     }
 }
 
@@ -113,11 +125,11 @@ impl Terminal {
     }
 
     pub fn out(&self) -> Screen {
-        Screen { stream: Stream::Out, paints: self.output_is_terminal && self.wants_colour }
+        Screen::new(Stream::Out, self.output_is_terminal && self.wants_colour)
     }
 
     pub fn err(&self) -> Screen {
-        Screen { stream: Stream::Err, paints: self.error_is_terminal && self.wants_colour }
+        Screen::new(Stream::Err, self.error_is_terminal && self.wants_colour)
     }
 
     /// Where a person looks before answering. When standard output goes elsewhere, or belongs to
