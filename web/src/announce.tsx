@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { settledText } from "./holds/state";
 import { t } from "./i18n";
+import { counted } from "./inbox";
 import { live } from "./live";
 import { hasVoted, isAddressed } from "./who";
 import type { HoldState, Me } from "./wire";
@@ -26,7 +27,7 @@ export function Announce({ me }: { me: Me }) {
         else if (before === "pending") said.push(`${hold.title}: ${settledText(hold, me)}`);
       }
       if (live.listed) first = false;
-      document.title = waiting > 0 ? `(${waiting}) ${t("app.name")}` : t("app.name");
+      document.title = waiting > 0 ? `(${counted(waiting, live.next)}) ${t("app.name")}` : t("app.name");
       if (said.length > 0) setText(said.join(". "));
     };
     look();

@@ -143,6 +143,13 @@ export function retryRun(id: string): Promise<Run> {
   return send("POST", `/v1/runs/${at(id)}/retry`, "{}");
 }
 
+/** Always answered with the same words: whether somebody is known here is not for strangers to learn. */
+export async function askForLink(person: string, next: string): Promise<void> {
+  const body = JSON.stringify({ person, next });
+  const reply = await fetch("/login/link", { method: "POST", headers: { "Content-Type": "application/json" }, body, credentials: "same-origin" });
+  if (!reply.ok) throw new Refused(reply.status, await problemOf(reply));
+}
+
 /** Logging out answers with a page and not with JSON, so it does not go through `send`. */
 export async function logout(): Promise<void> {
   const headers = { "X-Holdpoint-CSRF": csrf ?? "" };

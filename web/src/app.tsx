@@ -8,7 +8,7 @@ import { Chat } from "./chat";
 import { HoldPage } from "./holds/page";
 import { Icon } from "./icons";
 import { language, onLanguage, switchLanguage, t } from "./i18n";
-import { Inbox } from "./inbox";
+import { counted, Inbox } from "./inbox";
 import { live, useLive } from "./live";
 import { Login } from "./login";
 import { useRoute, type Route } from "./route";
@@ -71,7 +71,7 @@ export function App() {
     case "loading":
       return <p class="loading">{t("app.loading")}</p>;
     case "nobody":
-      return <Login />;
+      return <Login read={read} />;
     case "unreachable":
       return (
         <main class="login">
@@ -154,7 +154,7 @@ function Top({ signedOut }: { signedOut: () => void }) {
       </a>
       <a class="top-waiting" href="/">
         <Icon name="pending" />
-        {t("sessions.waiting", { n: waiting })}
+        {t("sessions.waiting", { n: counted(waiting, live.next) })}
       </a>
       <span class="top-right">
         <span class="top-name">{me.name}</span>

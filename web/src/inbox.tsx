@@ -3,6 +3,7 @@
 import { Icon } from "./icons";
 import { t, word } from "./i18n";
 import { useLive } from "./live";
+import { Chip } from "./foreign";
 import { Plain } from "./plain";
 import { holdPath } from "./route";
 import { Expiry } from "./holds/facts";
@@ -24,7 +25,7 @@ export function Inbox({ current }: { current: string | null }) {
   return (
     <nav class="inbox" aria-label={t("inbox.title")}>
       <h2>
-        {t("inbox.title")} <span class="count">{mine.length}</span>
+        {t("inbox.title")} <span class="count">{counted(mine.length, live.next)}</span>
       </h2>
       {mine.length === 0 ? <p class="muted">{live.listed ? t("inbox.empty") : t("app.loading")}</p> : <Items holds={mine} current={current} />}
       {live.next === null ? null : (
@@ -49,16 +50,21 @@ export function Inbox({ current }: { current: string | null }) {
   );
 }
 
+/** With a plus where the server has more than was read. */
+export function counted(waiting: number, next: string | null): string {
+  return next === null ? String(waiting) : `${waiting}+`;
+}
+
 function Items({ holds, current }: { holds: Hold[]; current: string | null }) {
   return (
     <ul class="items">
       {holds.map((hold) => (
         <li key={hold.id}>
-          <a class={`item state-${hold.state}`} href={holdPath(hold.id)} data-item={hold.id} aria-current={hold.id === current ? "page" : undefined}>
+          <a class={`item state-${hold.state}`} href={holdPath(hold.id)} data-item={hold.id} data-waits={hold.state === "pending"} aria-current={hold.id === current ? "page" : undefined}>
             <Icon name={hold.state} />
             <span class="item-text">
               <span class="item-title">
-                <Plain text={hold.title} />
+                <Chip text={hold.title} />
               </span>
               <span class="item-line">
                 <Line hold={hold} />

@@ -18,11 +18,16 @@ export function onKey(event: KeyboardEvent): void {
 }
 
 function move(step: 1 | -1, event: KeyboardEvent): void {
-  const items = [...document.querySelectorAll<HTMLElement>(".inbox [data-item]")].filter((item) => item.offsetParent !== null);
+  const all = [...document.querySelectorAll<HTMLElement>(".inbox [data-item]")].filter((item) => item.offsetParent !== null);
+  // Settled ones are passed over: the next one is the next that waits.
+  const items = all.filter((item) => item.dataset["waits"] === "true");
   if (items.length === 0) return;
   event.preventDefault();
-  const at = items.findIndex((item) => item === document.activeElement);
-  const from = at >= 0 ? at : items.findIndex((item) => item.getAttribute("aria-current") === "page");
-  const next = from < 0 ? (step > 0 ? 0 : items.length - 1) : Math.min(items.length - 1, Math.max(0, from + step));
-  items[next]?.focus();
+  const at = all.findIndex((item) => item === document.activeElement);
+  const from = at >= 0 ? at : all.findIndex((item) => item.getAttribute("aria-current") === "page");
+  const beyond = (item: HTMLElement) => (step > 0 ? all.indexOf(item) > from : all.indexOf(item) < from);
+  const next = step > 0 ? items.find(beyond) : items.filter(beyond).at(-1);
+  // From a settled one at the end of the list, the first that waits; from nowhere, the nearest end.
+  const waiting = at >= 0 && items.includes(all[at] as HTMLElement);
+  (next ?? (waiting ? all[at] : step > 0 ? items[0] : items.at(-1)))?.focus();
 }

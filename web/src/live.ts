@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import { follow, type ServerEvent } from "./events";
-import { idOf, type Hold } from "./wire";
+import { idOf, type Hold, type List } from "./wire";
 
 // More changed holds at once than this, and reading the list again is cheaper than reading each.
 const READ_SINGLY_MOST = 20;
@@ -12,6 +12,9 @@ const READ_SINGLY_MOST = 20;
 const GATHER_MS = 40;
 // A hidden page follows nothing (browsers allow few connections per server) and only looks from time to time.
 const HIDDEN_LOOK_MS = 30_000;
+
+// Nobody reads more of a list than this; then the number has a plus behind it.
+const PAGES_MOST = 20;
 
 export type Known = Hold | "loading" | "gone";
 
@@ -128,10 +131,19 @@ class Live {
 
   async readList(): Promise<void> {
     try {
-      const list = await api.pendingHolds();
-      const pending = new Set(list.items.map((hold) => hold.id));
-      for (const hold of list.items) this.put(hold, false);
-      this.next = list.next;
+      // All pages: a badge that counts only the first one would say that less waits than does.
+      const items: Hold[] = [];
+      let next: string | null = null;
+      let pages = 0;
+      do {
+        const list: List<Hold> = await (next === null ? api.pendingHolds() : api.pendingHolds(next));
+        items.push(...list.items);
+        next = list.next;
+        pages += 1;
+      } while (next !== null && pages < PAGES_MOST);
+      const pending = new Set(items.map((hold) => hold.id));
+      for (const hold of items) this.put(hold, false);
+      this.next = next;
       this.listed = true;
       // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page), and a call that we
       // think runs may have ended: look at them.

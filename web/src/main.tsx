@@ -5,6 +5,7 @@ import { onLinkClick } from "./route";
 import "./style/base.css";
 import "./style/frame.css";
 import "./style/hold.css";
+import "./style/foreign.css";
 import "./style/chat.css";
 
 document.addEventListener("click", onLinkClick);

@@ -1,8 +1,9 @@
 // Text that a model, a tool or a stranger wrote. It is only ever put in the page as text, and characters that would hide
 // or reorder what is read (bidi controls, zero-width characters, control codes, tag characters) are named in its place.
-// The exact text of a call (`view.text`) does not come through here: the server has already made it safe and it is shown verbatim.
+// What a call is comes as parts (`holds/parts.tsx`); longer text of others is drawn by `foreign.tsx`.
 
 import type { ComponentChildren } from "preact";
+import { Chip, Quoted } from "./foreign";
 import type { Json } from "./wire";
 
 // C0 (but tab and newline) and C1 controls, soft hyphen, Arabic letter mark, Hangul and Khmer fillers, zero-width and bidi
@@ -42,14 +43,6 @@ export function Plain({ text }: { text: string }) {
 export function Value({ value }: { value: Json | undefined }) {
   if (value === undefined || value === null || value === "") return <span class="muted">–</span>;
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  const short = !text.includes("\n") && text.length <= 80;
-  return short ? (
-    <code class="value">
-      <Plain text={text} />
-    </code>
-  ) : (
-    <pre class="text">
-      <Plain text={text} />
-    </pre>
-  );
+  const short = !text.includes("\n") && text.length <= 40;
+  return short ? <Chip text={text} /> : <Quoted text={text} />;
 }

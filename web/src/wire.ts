@@ -39,6 +39,8 @@ export interface Said {
   by_name?: string | null;
   at?: string;
   via?: string;
+  /** How they had proved who they are. */
+  auth?: { method: string; made_by?: string; through?: string; channel?: string };
   reason?: string | null;
   note?: string | null;
   arguments?: Json;
@@ -66,6 +68,32 @@ export interface Option {
   description?: string | null;
 }
 
+/** A piece of a foreign line: shown as it is, or drawn as a mark. */
+export type Span = string | { spaces: number } | { code: string; count: number };
+export interface ForeignText {
+  bytes: number;
+  lines: Span[][];
+}
+export interface ViewField {
+  depth: number;
+  name: ForeignText | null;
+  kind: "group" | "text" | "scalar";
+  text: ForeignText | null;
+}
+interface FormField {
+  name: ForeignText;
+  title: ForeignText | null;
+}
+/** What is asked. Labels and facts are the server's words; every text has an author. */
+export type ViewPart =
+  | { type: "fact"; label: string; value: string }
+  | { type: "quote"; label: string; by: string; text: ForeignText }
+  | { type: "fields"; label: string; by: string; fields: ViewField[] }
+  | { type: "options"; by: string; multiple: boolean; allow_other: boolean; options: { id: ForeignText; label: ForeignText; description: ForeignText | null }[] }
+  | { type: "form"; by: string; fields: FormField[]; more: boolean }
+  | { type: "diff"; label: string; by: string; lines: { sign: "added" | "removed" | "same"; text: ForeignText }[] }
+  | { type: "warning"; by: string; text: ForeignText };
+
 export interface Hold {
   id: string;
   version: number;
@@ -81,7 +109,8 @@ export interface Hold {
   requester: string | null;
   digest: string;
   call: { id?: string; tool_use_id?: string; tool: string; arguments: Json; effects?: string } | null;
-  view?: { text: string; digest: string };
+  view?: { parts: ViewPart[]; text: string; digest: string };
+  asked_by?: { program: string | null; agent: string | null; on_behalf_of: string | null };
   two_phase?: boolean;
   preview?: { summary?: string | null; rows?: number | null; diff?: string | null; warnings?: string[] } | null;
   options?: Option[] | null;

@@ -1,5 +1,6 @@
 // Starts the real program and a real browser, logs in once through the one-time link, and hands out pages.
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -158,6 +159,22 @@ export function cardOf(page, id) {
 
 export function completed(page) {
   return page.locator("[data-run=completed]").waitFor();
+}
+
+/** Asserts that everything foreign that the server tells of a hold is drawn on its card, whole. */
+export async function assertShown(card, hold) {
+  const shown = (await card.locator("[data-testid=view]").textContent()).replaceAll("·", " ");
+  const texts = [];
+  const gather = (value) => {
+    if (Array.isArray(value?.lines) && typeof value.bytes === "number") texts.push(...value.lines.flat());
+    else if (value !== null && typeof value === "object") Object.values(value).forEach(gather);
+  };
+  hold.view.parts.filter((part) => part.label !== "title" && part.type !== "options" && part.type !== "form").forEach(gather);
+  assert.ok(texts.length > 0);
+  for (const text of texts) {
+    const wanted = typeof text === "string" ? text : text.spaces ? ` ×${text.spaces}` : text.code;
+    assert.ok(shown.includes(wanted.replaceAll("·", " ")), `${wanted} is not in ${shown}`);
+  }
 }
 
 /** Fills a form by the hold's own schema, each kind of field in its own way. Returns what should have been sent. */

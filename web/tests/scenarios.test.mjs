@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { approve, cardOf, completed, fillBySchema, holdId, open } from "./harness.mjs";
+import { approve, assertShown, cardOf, completed, fillBySchema, holdId, open } from "./harness.mjs";
 
 let world;
 before(async () => {
@@ -29,7 +29,7 @@ test("approve: the exact call is shown, runs once, and its result is in the sess
   const id = await holdId(cards.first());
   const card = cardOf(page, id);
   const before = await world.hold(id);
-  assert.equal(await card.locator("pre.view").textContent(), before.view.text);
+  await assertShown(card, before);
   await approve(card);
   await card.locator("[data-settled=approved]").waitFor();
   await completed(page);

@@ -1,12 +1,14 @@
 // May this call run, or this run go on? Once, for the session, edited, answered in its place, or not at all.
 
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
+import { FoldsOf } from "../foreign";
 import { t } from "../i18n";
 import { isObject } from "./schema";
 import type { AnswerProps } from "./answer";
 import { Confirm, needsTag, tagMatches } from "./confirm";
 import { DenyPanel } from "./deny";
 import { Panel } from "./panel";
+import { longTexts } from "./parts";
 import { asksToGoOn, type Json } from "../wire";
 
 type Mode = "none" | "once" | "session" | "edit" | "respond" | "deny";
@@ -17,7 +19,10 @@ export function ApproveAnswer({ hold, answering, stale }: AnswerProps) {
   const back = () => setMode("none");
   const off = answering.busy || stale;
   // Without the exact text nobody can know what they would approve.
-  const blind = !hold.view?.text;
+  const blind = !hold.view?.parts;
+  const { opened } = useContext(FoldsOf);
+  // Nobody approves what they have not had before their eyes. A denial never waits.
+  const unread = longTexts(hold).some((key) => !opened.has(key));
   const goOn = asksToGoOn(hold);
   const once = () => {
     if (needsTag(hold)) setMode("once");
@@ -26,19 +31,20 @@ export function ApproveAnswer({ hold, answering, stale }: AnswerProps) {
   return (
     <>
       {blind ? <p class="refusal">{t("hold.no_view")}</p> : null}
+      {unread ? <p class="note unread">{t("approve.unread")}</p> : null}
       <div class="actions">
         {blind ? null : (
           <>
-            <button type="button" class="primary" disabled={off} aria-expanded={needsTag(hold) ? mode === "once" : undefined} onClick={once}>
+            <button type="button" class="primary" disabled={off || unread} aria-expanded={needsTag(hold) ? mode === "once" : undefined} onClick={once}>
               {answering.busy ? t("answer.sending") : t(goOn ? "approve.go_on" : "approve.once")}
             </button>
             {hold.session && !goOn ? (
-              <button type="button" disabled={off} aria-expanded={mode === "session"} onClick={() => toggle("session")}>
+              <button type="button" disabled={off || unread} aria-expanded={mode === "session"} onClick={() => toggle("session")}>
                 {t("approve.session")}…
               </button>
             ) : null}
             {hold.call ? (
-              <button type="button" disabled={off} aria-expanded={mode === "edit"} onClick={() => toggle("edit")}>
+              <button type="button" disabled={off || unread} aria-expanded={mode === "edit"} onClick={() => toggle("edit")}>
                 {t("approve.edit")}
               </button>
             ) : null}

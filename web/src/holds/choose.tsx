@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
-import { Plain } from "../plain";
+import { Quoted } from "../foreign";
 import type { AnswerProps } from "./answer";
 import { DenyToggle } from "./deny";
 import { Panel } from "./panel";
@@ -46,13 +46,9 @@ export function ChooseAnswer(props: AnswerProps) {
           {(hold.options ?? []).map((option) => (
             <label class="choice" key={option.id}>
               <input type={type} name={group} value={option.id} checked={chosen.has(option.id)} onChange={(event) => pick(option.id, event.currentTarget.checked)} />
-              <span>
-                <Plain text={option.label} />
-                {option.description ? (
-                  <small>
-                    <Plain text={option.description} />
-                  </small>
-                ) : null}
+              <span class="choice-text">
+                <Quoted text={option.label} prose />
+                {option.description ? <Quoted text={option.description} prose /> : null}
               </span>
             </label>
           ))}

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { t, type Key } from "../i18n";
+import { Chip, Quoted } from "../foreign";
 import { Plain, Value } from "../plain";
 import type { Hold, Json, JsonObject, Said } from "../wire";
 import { isObject } from "./schema";
@@ -13,8 +14,8 @@ export function DecisionDetails({ hold }: { hold: Hold }) {
   if (said.rule && !said.by) rows.push(["hold.rule", <Plain text={said.rule} />]);
   if (said.scope === "session") rows.push(["settled.session", null]);
   if (said.arguments !== undefined && said.arguments !== null) rows.push(["settled.edited", <Value value={said.arguments} />]);
-  if (said.reason) rows.push(["settled.reason", <Plain text={said.reason} />]);
-  if (said.note) rows.push(["settled.note", <Plain text={said.note} />]);
+  if (said.reason) rows.push(["settled.reason", <Quoted text={said.reason} prose />]);
+  if (said.note) rows.push(["settled.note", <Quoted text={said.note} prose />]);
   if (said.choose) rows.push(["settled.chose", <Chosen hold={hold} chosen={said.choose} />]);
   if (said.fill) rows.push(["settled.filled", <Filled hold={hold} values={said.fill} />]);
   if (said.perform) {
@@ -48,7 +49,7 @@ function Chosen({ hold, chosen }: { hold: Hold; chosen: string[] }) {
     <ul class="plain-list">
       {chosen.map((id) => (
         <li key={id}>
-          <Plain text={label(id)} />
+          <Chip text={label(id)} />
         </li>
       ))}
     </ul>
@@ -66,7 +67,7 @@ function Filled({ hold, values }: { hold: Hold; values: JsonObject }) {
       {Object.entries(values).map(([name, value]) => (
         <div key={name}>
           <dt>
-            <Plain text={name} />
+            <Chip text={name} />
           </dt>
           <dd>{secret(name) ? <em>{t("settled.secret")}</em> : <Value value={value} />}</dd>
         </div>

@@ -3,24 +3,24 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { t, word, type Key } from "../i18n";
+import { Chip } from "../foreign";
 import { live } from "../live";
 import { Plain } from "../plain";
 import { holdPath, sessionPath } from "../route";
 import { clock, full, span, useNow } from "../time";
 import { nameOf, personName, useMe } from "../who";
-import type { Hold } from "../wire";
+import type { Hold, Said } from "../wire";
 import { whatSaid } from "./refusal";
 
 export function Facts({ hold }: { hold: Hold }) {
-  const me = useMe();
   const rows: [Key, ComponentChildren][] = [];
-  if (hold.agent) rows.push(["hold.agent", <Plain text={hold.agent} />]);
-  if (hold.requester) rows.push(["hold.requester", <Plain text={personName(hold.requester, me)} />]);
-  if (hold.call) rows.push(["hold.tool", <code><Plain text={hold.call.tool} /></code>]);
-  if (hold.call?.effects) rows.push(["hold.effects", word("hold.effects", hold.call.effects)]);
-  if (hold.rule) rows.push(["hold.rule", <Plain text={hold.rule} />]);
-  rows.push(["hold.audience", <Audience hold={hold} />]);
-  if (hold.kind === "approve" || (hold.answers ?? []).length > 0) rows.push(["hold.votes", <Votes hold={hold} />]);
+  // While it waits these stand above, where the decision is made.
+  if (hold.state !== "pending") {
+    rows.push(["hold.asked_by", <AskedBy hold={hold} />]);
+    rows.push(["hold.audience", <Audience hold={hold} />]);
+    if (hold.kind === "approve" || (hold.answers ?? []).length > 0) rows.push(["hold.votes", <Votes hold={hold} />]);
+    if (hold.rule) rows.push(["hold.rule", <Plain text={hold.rule} />]);
+  }
   rows.push(["hold.opened", <Moment at={hold.opened_at} />]);
   if (hold.state === "pending") rows.push(["hold.expires", <Expiry hold={hold} />]);
   if (hold.undelivered?.length) rows.push(["hold.undelivered", <Undelivered hold={hold} />]);
@@ -37,6 +37,43 @@ export function Facts({ hold }: { hold: Hold }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** Who asks, who may answer and how many of them are needed, who voted, and by which rule: on the card, before the call itself. */
+export function Standing({ hold }: { hold: Hold }) {
+  const rows: [Key, ComponentChildren][] = [["hold.asked_by", <AskedBy hold={hold} />], ["hold.audience", <Audience hold={hold} />]];
+  if (hold.kind === "approve" || (hold.answers ?? []).length > 0) rows.push(["hold.votes", <Votes hold={hold} />]);
+  if (hold.rule) rows.push(["hold.rule", <Plain text={hold.rule} />]);
+  return (
+    <dl class="facts standing">
+      {rows.map(([key, value]) => (
+        <div key={key}>
+          <dt>{t(key)}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The program or the agent first, then the person for whom it acts. */
+function AskedBy({ hold }: { hold: Hold }) {
+  const me = useMe();
+  const asked = hold.asked_by ?? { program: null, agent: hold.agent, on_behalf_of: hold.requester };
+  const kinds: [Key, string | null][] = [["hold.asked_by.program", asked.program], ["hold.asked_by.agent", asked.agent]];
+  const named = kinds.filter((kind): kind is [Key, string] => kind[1] !== null);
+  const person = asked.on_behalf_of === null ? null : personName(asked.on_behalf_of, me);
+  return (
+    <span class="asked-by">
+      {named.map(([key, name]) => (
+        <span key={key}>
+          {t(key)} <Chip text={name} />
+        </span>
+      ))}
+      {person === null ? null : named.length > 0 ? <span>{t("hold.asked_by.for", { name: person })}</span> : <span>{person}</span>}
+      {person === null && named.length === 0 ? <span>–</span> : null}
+    </span>
   );
 }
 
@@ -93,6 +130,22 @@ function Undelivered({ hold }: { hold: Hold }) {
   );
 }
 
+/** How a voter had logged in, and through whom: a link that somebody else made is told. */
+function LoggedInBy({ said }: { said: Said }) {
+  const me = useMe();
+  const auth = said.auth;
+  if (!auth) return null;
+  const maker = auth.made_by && auth.made_by !== said.by ? t("vote.auth.made_by", { name: personName(auth.made_by, me) }) : "";
+  return (
+    <span class={maker ? "unread" : "muted"}>
+      {" "}
+      · {word("vote.auth", auth.method)}
+      {auth.channel ? <> ({auth.channel})</> : null}
+      {maker}
+    </span>
+  );
+}
+
 function Votes({ hold }: { hold: Hold }) {
   const me = useMe();
   const answers = hold.answers ?? [];
@@ -121,6 +174,7 @@ function Votes({ hold }: { hold: Hold }) {
                 </>
               ) : null}
               {said.via ? <span class="muted"> · {t("settled.via", { via: said.via })}</span> : null}
+              <LoggedInBy said={said} />
             </li>
           ))}
         </ul>

@@ -3,7 +3,8 @@
 import { Icon } from "../icons";
 import { t } from "../i18n";
 import { live } from "../live";
-import { Plain, Value } from "../plain";
+import { Chip } from "../foreign";
+import { Value } from "../plain";
 import { holdPath } from "../route";
 import { useMe } from "../who";
 import type { Hold } from "../wire";
@@ -44,7 +45,7 @@ function SettlingLink({ settling }: { settling: Hold }) {
   return (
     <p>
       <a href={holdPath(settling.id)}>
-        <Plain text={settling.title} />
+        <Chip text={settling.title} />
       </a>
       {settling.state === "pending" ? null : <> · {settledText(settling, me)}</>}
     </p>

@@ -1,9 +1,9 @@
 // One hold, on its own page or in a session: what is asked, how it stands, and how to answer it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { FoldsOf } from "../foreign";
 import { Icon } from "../icons";
 import { t, word } from "../i18n";
-import { Plain } from "../plain";
 import { holdPath } from "../route";
 import { personName, useMe } from "../who";
 import type { Hold } from "../wire";
@@ -11,9 +11,10 @@ import { AnswerControls } from "./answer";
 import { useAnswering } from "./answering";
 import { needsTag } from "./confirm";
 import { DecisionDetails } from "./decision";
-import { Context, ExactText, Preview, Rationale } from "./exact";
-import { Expiry, Facts } from "./facts";
+import { Exact, Rationale } from "./exact";
+import { Expiry, Facts, Standing } from "./facts";
 import { OutcomeView } from "./outcome";
+import { Title } from "./parts";
 import { Refusal } from "./refusal";
 import { Reveal } from "./reveal";
 import { RiskBadge, SettledLine, StateBadge } from "./state";
@@ -32,6 +33,10 @@ export function HoldView({ hold, place }: Props) {
   const answering = useAnswering(shown);
   const pending = hold.state === "pending";
   const article = useRef<HTMLElement>(null);
+  // What was opened of another call says nothing about this one.
+  const [folds, setFolds] = useState<{ digest: string; opened: ReadonlySet<string> }>({ digest: "", opened: new Set() });
+  const opened = folds.digest === shown.digest ? folds.opened : new Set<string>();
+  const open = (key: string) => setFolds({ digest: shown.digest, opened: new Set([...opened, key]) });
   useEffect(() => {
     // The button that was pressed is gone; without this a keyboard would be back at the top of the page.
     const lost = document.activeElement === null || document.activeElement === document.body;
@@ -42,17 +47,20 @@ export function HoldView({ hold, place }: Props) {
   const Heading = place === "page" ? "h1" : "h3";
 
   return (
+    <FoldsOf.Provider value={{ opened, open }}>
     <article ref={article} class={`hold hold-${place} state-${hold.state}`} data-hold={hold.id} data-kind={hold.kind} data-state={hold.state} aria-busy={answering.busy}>
       <header class="hold-head">
         <p class="badges">
           <StateBadge hold={hold} />
           <span class="badge kind">{word("hold.kind", hold.kind)}</span>
           {question && !needsTag(hold) ? null : <RiskBadge risk={hold.risk} />}
+          <code class="badge">{hold.tag}</code>
         </p>
         <Heading class="hold-title" tabIndex={place === "page" ? -1 : undefined}>
-          <Plain text={shown.title} />
+          <Title hold={shown} />
         </Heading>
         {pending ? <p class="muted"><PendingLine hold={hold} /></p> : <SettledLine hold={hold} />}
+        {pending ? <Standing hold={hold} /> : null}
       </header>
 
       {answering.refused ? <Refusal problem={answering.refused} /> : null}
@@ -81,6 +89,7 @@ export function HoldView({ hold, place }: Props) {
         </p>
       ) : null}
     </article>
+    </FoldsOf.Provider>
   );
 }
 
@@ -92,14 +101,12 @@ function Body({ hold, place, stale }: Props & { stale: boolean }) {
       {question && place === "session" ? (
         <details class="facts-more">
           <summary>{t("hold.exact.question")}</summary>
-          <ExactText hold={hold} stale={stale} />
+          <Exact hold={hold} stale={stale} />
         </details>
       ) : (
-        <ExactText hold={hold} stale={stale} />
+        <Exact hold={hold} stale={stale} />
       )}
-      <Preview hold={hold} />
       {hold.two_phase && hold.state === "pending" && hold.kind === "approve" ? <p class="note">{t("hold.two_phase")}</p> : null}
-      <Context hold={hold} />
       <Reveal hold={hold} />
       <Rationale hold={hold} />
     </>

@@ -1,0 +1,80 @@
+// The list of what waits, the keys that go through it, who asked, and the way in for somebody who is not logged in.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { cardOf, open } from "./harness.mjs";
+
+let world;
+before(async () => {
+  world = await open();
+});
+afterEach(() => world.closePages());
+after(async () => {
+  await world?.close();
+});
+
+const call = { tool: "web_test_tool", arguments: { path: "report.txt" } };
+const deny = (hold) => world.api("POST", `/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer: { verdict: "deny" } });
+
+test("a program asks under its own name, and the page says for whom", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Who asks?", call });
+  assert.ok(hold.asked_by.program, "the program's own name");
+  assert.equal(hold.asked_by.on_behalf_of, hold.requester);
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const standing = cardOf(page, hold.id).locator(".standing");
+  const said = (await standing.innerText()).replaceAll("\n", " ");
+  assert.ok(said.includes(`program ${hold.asked_by.program}`), said);
+  if (hold.asked_by.on_behalf_of) assert.match(said, /for /);
+  assert.match(said, /Who may answer .*Votes .*0 of 1/);
+  await deny(hold);
+});
+
+test("j goes on to the next hold that waits, past those that were settled", async () => {
+  const holds = [];
+  for (const title of ["first", "second", "third"]) holds.push(await world.openHold({ kind: "approve", title, call }));
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${holds[2].id}`));
+  for (const hold of holds) await page.locator(`[data-item="${hold.id}"]`).waitFor();
+  // The one that is open settles, and moves below those that wait.
+  await deny(holds[2]);
+  await cardOf(page, holds[2].id).locator("[data-settled=denied]").waitFor();
+  await page.locator(`[data-item="${holds[2].id}"][data-waits=false]`).waitFor();
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => document.activeElement?.hasAttribute("data-item"));
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[1].id);
+  await page.keyboard.press("j");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[0].id);
+  await page.keyboard.press("j");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[0].id, "the last one that waits");
+  for (const hold of holds.slice(0, 2)) await deny(hold);
+});
+
+test("the badge counts everything that waits, and not only the first page", async () => {
+  const holds = [];
+  for (let at = 0; at < 55; at++) holds.push(await world.openHold({ kind: "approve", title: `Number ${at}`, call }));
+  const page = await world.page();
+  await page.goto(world.url("/"));
+  const { items } = await world.api("GET", "/v1/holds?state=pending&limit=100");
+  await page.waitForFunction((count) => document.querySelector(".inbox .count")?.textContent === String(count), items.length);
+  assert.ok(items.length >= 55);
+  assert.equal(await page.title(), `(${items.length}) Holdpoint`);
+  for (const hold of holds) await deny(hold);
+});
+
+test("whoever is not logged in can ask for a link, which leads back to the hold", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Come back to me", call });
+  const page = await world.page({ loggedIn: false });
+  let asked = null;
+  await page.route("**/login/link", (route) => {
+    asked = route.request().postDataJSON();
+    return route.fulfill({ status: 202, json: { detail: "the same words for everybody" } });
+  });
+  await page.goto(world.url(`/holds/${hold.id}`));
+  await page.getByLabel("Your id or name here").fill("ana");
+  await page.getByRole("button", { name: "Send me a link" }).click();
+  await page.getByText("a link is on its way").waitFor();
+  assert.deepEqual(asked, { person: "ana", next: `/holds/${hold.id}` });
+  assert.doesNotMatch(await page.innerText("body"), /Come back to me/);
+  await deny(hold);
+});
