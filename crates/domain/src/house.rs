@@ -12,6 +12,8 @@ use crate::person::Actor;
 pub struct House {
     pub version: u64,
     pub frozen: Option<Freeze>,
+    /// Whether it was ever frozen: only then can answers be left that wait for a thaw.
+    pub was_frozen: bool,
     pub tokens: BTreeMap<TokenId, Token>,
     pub policy: Option<Digest>,
     /// Whether anybody ever logged in: until then the operator is offered a link.
@@ -29,6 +31,7 @@ impl House {
         match event {
             Event::Frozen { by, reason } => {
                 self.frozen = Some(Freeze { by: by.clone(), reason: reason.clone() });
+                self.was_frozen = true;
             }
             Event::Thawed { .. } => self.frozen = None,
             Event::TokenMinted { token } => {

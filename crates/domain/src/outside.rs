@@ -7,10 +7,13 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::event::Event;
-use crate::hold::{Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement};
+use crate::grant::ClearedBy;
+use crate::hold::{Decision, Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement};
 use crate::id::HoldId;
 use crate::person::{Actor, AuthenticatedPerson};
+use crate::policy;
 use crate::refusal::Refusal;
+use crate::session::facts;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
@@ -29,6 +32,8 @@ pub enum OutsideCommand {
         edited: Option<Edited>,
     },
     Expire,
+    /// All has thawed: what was answered meanwhile takes effect.
+    Wake,
     Cancel {
         by: Actor,
         reason: Option<String>,
@@ -82,11 +87,21 @@ impl Outside {
         let mut events: Vec<Event> = expired.into_iter().collect();
         let outcome = match command {
             OutsideCommand::Expire => Ok(Vec::new()),
+            OutsideCommand::Wake => Ok(thawed(&hold, context)),
             OutsideCommand::Answer { digest, answer, by, edited } => hold
                 .judge(answer, *digest, by, edited.as_ref(), context.people, context.now)
                 .map(|judgement| match judgement {
                     Judgement::Repeat => Vec::new(),
                     Judgement::Counts(change) => vec![updated(hold.id, change)],
+                    // The program would go on by it. The answer is taken, and decides after the thaw.
+                    Judgement::Decides(state) if context.frozen.is_some() && state.releases() => {
+                        voted(hold.id, &state)
+                    }
+                    Judgement::Edits { revised, state } if context.frozen.is_some() => {
+                        let mut events = vec![updated(hold.id, revised)];
+                        events.extend(voted(hold.id, &state));
+                        events
+                    }
                     Judgement::Edits { revised: change, state }
                     | Judgement::Disagrees { voted: change, state } => {
                         vec![updated(hold.id, change), Event::HoldDecided { hold: hold.id, state }]
@@ -160,6 +175,30 @@ impl Outside {
         }
         self.version += 1;
     }
+}
+
+/// The answer that would have decided, as one that counts.
+fn voted(hold: HoldId, state: &HoldState) -> Vec<Event> {
+    let vote = state.decision().and_then(Decision::vote);
+    vote.map(|vote| updated(hold, HoldChange::Voted(vote.clone()))).into_iter().collect()
+}
+
+/// What was answered while all was frozen is looked at again: voters must still be entitled, and a rule that
+/// denies the call by now denies it.
+fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<Event> {
+    if !hold.is_pending() || context.frozen.is_some() {
+        return Vec::new();
+    }
+    let Some(state) = hold.decided_by_votes(context.people) else { return Vec::new() };
+    let verdict = hold.call.as_ref().map(|call| context.policy.rule(&facts(call)));
+    let state = match verdict {
+        Some(verdict) if matches!(verdict.decision, policy::Decision::Deny) => {
+            let by = ClearedBy::Rule(verdict.rule().map(str::to_owned));
+            HoldState::Denied(Decision::Automatic { allowed: false, by, at: context.now })
+        }
+        _ => state,
+    };
+    vec![Event::HoldDecided { hold: hold.id, state }]
 }
 
 fn updated(hold: HoldId, change: HoldChange) -> Event {

@@ -1,6 +1,7 @@
 //! The state of the house at hand: freezing and tokens.
 
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use domain::event::Event;
 use domain::house::House;
@@ -38,7 +39,12 @@ impl Engine {
                 house.apply(event);
             }
         }
+        let was_frozen = self.0.house.get().frozen.is_some();
         self.0.house.set(Arc::new(house));
+        // Another node has thawed it, and may have died before it woke what waited.
+        if was_frozen && self.0.house.get().frozen.is_none() {
+            self.start_waking();
+        }
         Ok(())
     }
 
@@ -95,6 +101,18 @@ impl Engine {
         Ok(!newer.is_empty())
     }
 
+    /// Whether all is frozen, as the store has it: other nodes may have frozen it. Whoever asks right before
+    /// something starts need not ask where nobody else writes.
+    pub(crate) async fn is_frozen_now(&self) -> Result<bool, Error> {
+        if self.0.store.is_shared() {
+            let house = self.0.house.get();
+            if self.is_house_newer(&house).await? {
+                self.load_house().await?;
+            }
+        }
+        Ok(self.0.house.get().frozen.is_some())
+    }
+
     /// Whether anybody ever logged in.
     pub fn somebody_logged_in(&self) -> bool {
         self.0.house.get().used
@@ -124,7 +142,26 @@ impl Engine {
             Ok(house.frozen.is_some().then(|| Event::Thawed { by: by.clone() }))
         })
         .await?;
+        self.0.timers.note_delivery();
+        self.start_waking_outside();
         self.wake_waiting().await
+    }
+
+    fn start_waking(&self) {
+        self.0.timers.note_delivery();
+        self.start_waking_outside();
+        let engine = self.clone();
+        self.spawn(async move {
+            let mut pause = Duration::from_millis(100);
+            while let Err(error) = engine.wake_waiting().await {
+                if engine.0.closing.has_begun() {
+                    return;
+                }
+                tracing::warn!(%error, "calls that waited for a thaw cannot go on yet");
+                engine.0.clock.sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(5));
+            }
+        });
     }
 
     /// Looks again at every session in which something waits that is not a person.

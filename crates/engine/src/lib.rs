@@ -172,6 +172,7 @@ impl Engine {
         engine.load_house().await?;
         engine.note_policy().await?;
         engine.start_recovery().await?;
+        engine.start_waking_outside();
         engine.start_timers();
         engine.start_deliveries();
         engine.start_forgetting();

@@ -1,6 +1,7 @@
 //! Holds that programs open over HTTP: the gate before agents that we did not write.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::call::{Call, Proposal};
 use domain::event::{Event, Scope};
@@ -8,6 +9,7 @@ use domain::grant::ClearedBy;
 use domain::hold::{
     Callback, Decision as Decided, Hold, HoldOutcome, HoldState, Preview, Question, Risk, tag_of,
 };
+use domain::house::House;
 use domain::id::{CallId, CommitId, HoldId, StreamId};
 use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
@@ -27,6 +29,9 @@ use crate::accounts::Caller;
 use crate::session::at_most;
 use crate::submit::{Keep, Written};
 use crate::{Engine, Error};
+
+/// Pending holds that are read at a time after a thaw.
+const WAKE_PAGE: usize = 200;
 
 /// A hold as a program asks for it. Policy decides what becomes of it.
 #[derive(Clone, Debug)]
@@ -80,38 +85,46 @@ impl Engine {
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
         let now = hold.opened_at;
-        let deliveries = match hold.callback {
-            Some(_) if !hold.is_pending() => vec![delivery(&hold, now)],
-            _ => Vec::new(),
-        };
-        let commit = Commit {
-            id: CommitId::new(now.as_ms(), self.0.chance.bits()),
-            stream: StreamId::Outside(hold.id),
-            expected: 0,
-            house: None,
-            events: vec![Event::HoldOpened { hold: hold.clone() }].into(),
-            at: now,
-            actor,
-            session: None,
-            holds: vec![hold.clone()],
-            grants: Vec::new(),
-            reply: keep.as_ref().map(|keep| keep.reply(&hold, now)),
-            deliveries,
-            write_before: None,
-        };
         let due = hold.expires_at.filter(|_| hold.is_pending());
-        let done = move |engine: &Engine, entry: Entry| {
-            engine.0.bus.publish(entry);
-            engine.0.timers.note(due);
-            engine.0.timers.note_delivery();
-        };
-        match self.write(commit, done).await? {
-            Written::Done => Ok(hold),
-            Written::Replayed => Err(self.replay(keep.as_ref()).await),
-            Written::Overtaken => {
-                Err(Error::Unavailable("the hold could not be opened; try again".into()))
+        for _ in 0..self.0.limits.commit_attempts {
+            // A rule may allow it at once, and then its program goes on.
+            let house = hold.state.releases().then(|| self.0.house.get());
+            if let Some(freeze) = house.as_ref().and_then(|house| house.frozen.clone()) {
+                return Err(Refusal::Frozen { reason: freeze.reason }.into());
+            }
+            let deliveries = match hold.callback {
+                Some(_) if !hold.is_pending() => vec![delivery(&hold, now)],
+                _ => Vec::new(),
+            };
+            let commit = Commit {
+                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
+                stream: StreamId::Outside(hold.id),
+                expected: 0,
+                house: house.as_ref().map(|house| house.version),
+                events: vec![Event::HoldOpened { hold: hold.clone() }].into(),
+                at: now,
+                actor: actor.clone(),
+                session: None,
+                holds: vec![hold.clone()],
+                grants: Vec::new(),
+                reply: keep.as_ref().map(|keep| keep.reply(&hold, now)),
+                deliveries,
+                write_before: None,
+            };
+            let done = move |engine: &Engine, entry: Entry| {
+                engine.0.bus.publish(entry);
+                engine.0.timers.note(due);
+                engine.0.timers.note_delivery();
+            };
+            match self.write(commit, done).await? {
+                Written::Done => return Ok(hold),
+                Written::Replayed => return Err(self.replay(keep.as_ref()).await),
+                // The house has changed; it was read again.
+                Written::Overtaken if house.is_some() => {}
+                Written::Overtaken => break,
             }
         }
+        Err(Error::Unavailable("the hold could not be opened; try again".into()))
     }
 
     async fn plan_hold(&self, caller: &Caller, new: NewHold) -> Result<Hold, Error> {
@@ -332,6 +345,53 @@ impl Engine {
         Ok(())
     }
 
+    /// Answers that were taken while all was frozen take effect. After a thaw, and after a start, as the
+    /// process may have ended between the thaw and this.
+    pub(crate) async fn wake_outside(&self) -> Result<(), Error> {
+        let mut after = None;
+        loop {
+            let query = HoldQuery {
+                state: Some("pending".into()),
+                after,
+                ..HoldQuery::all(Viewer::Everything, WAKE_PAGE)
+            };
+            let pending = self.0.store.holds(query).await?;
+            let Some(last) = pending.last() else { return Ok(()) };
+            after = Some(last.id);
+            for hold in pending {
+                let is_answered = hold.session.is_none() && !hold.votes.is_empty();
+                if is_answered && self.frozen().is_none() {
+                    let woken =
+                        self.submit_outside(hold.id, &Actor::Runtime, &OutsideCommand::Wake, None);
+                    // It may have been withdrawn or have expired meanwhile.
+                    if let Err(error @ Error::Unavailable(_)) = woken.await {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same in the background, until the store lets it.
+    pub(crate) fn start_waking_outside(&self) {
+        let house = self.0.house.get();
+        if !house.was_frozen || house.frozen.is_some() {
+            return;
+        }
+        let engine = self.clone();
+        self.spawn(async move {
+            let mut pause = Duration::from_millis(100);
+            while let Err(error) = engine.wake_outside().await {
+                if engine.0.closing.has_begun() {
+                    return;
+                }
+                tracing::warn!(%error, "answers that waited for a thaw cannot take effect yet");
+                engine.0.clock.sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(5));
+            }
+        });
+    }
+
     pub(crate) async fn submit_outside(
         &self,
         id: HoldId,
@@ -342,7 +402,8 @@ impl Engine {
         for _ in 0..self.0.limits.commit_attempts {
             let before = self.load_outside(id).await?;
             let now = self.now();
-            let (events, reply) = self.decide_outside(&before, command, now);
+            let house = self.0.house.get();
+            let (events, reply) = self.decide_outside(&before, command, now, &house);
             if events.is_empty() {
                 return reply.map(|()| before.hold).map_err(Into::into);
             }
@@ -351,6 +412,8 @@ impl Engine {
                 next.apply(event);
             }
             let ended = before.hold.is_pending() && !next.hold.is_pending();
+            // What waits for a thaw must not be written after it, nor what releases a program after a freeze.
+            let relies_on_house = house.frozen.is_some() || (ended && next.hold.state.releases());
             let deliveries = match (&next.hold.callback, ended) {
                 (Some(_), true) => vec![delivery(&next.hold, now)],
                 _ => Vec::new(),
@@ -359,7 +422,7 @@ impl Engine {
                 id: CommitId::new(now.as_ms(), self.0.chance.bits()),
                 stream: StreamId::Outside(id),
                 expected: before.version,
-                house: None,
+                house: relies_on_house.then_some(house.version),
                 write_before: self.write_hold_before(&before.hold, &events),
                 events: events.into(),
                 at: now,
@@ -373,7 +436,7 @@ impl Engine {
                 },
                 deliveries,
             };
-            let done = |engine: &Engine, entry: Entry| {
+            let done = move |engine: &Engine, entry: Entry| {
                 engine.0.bus.publish(entry);
                 engine.0.timers.note_delivery();
             };
@@ -391,13 +454,14 @@ impl Engine {
         outside: &Outside,
         command: &OutsideCommand,
         now: Timestamp,
+        house: &House,
     ) -> (Vec<Event>, Result<(), Refusal>) {
         let tool_of = |_: &str| None;
         let chance = || self.0.chance.bits();
         let context = domain::context::Context {
             now,
             node: self.0.node,
-            frozen: None,
+            frozen: house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
             people: &self.0.people,
             policy: &self.0.policy,
             closing: false,

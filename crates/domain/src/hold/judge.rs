@@ -1,6 +1,7 @@
 //! Whether an answer counts, and what it does to the hold. Who answers first wins; the same
 //! person's same answer again changes nothing; any other later one is told what stands.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote};
@@ -180,6 +181,24 @@ impl Hold {
             HoldState::Approved(decision)
         } else {
             HoldState::Answered(decision)
+        })
+    }
+
+    /// What the votes so far decide, by people who are entitled now. Mostly the last vote decides at once;
+    /// but while all is frozen it only counts.
+    pub fn decided_by_votes(&self, people: &People) -> Option<HoldState> {
+        let entitled = |vote: &&Arc<Vote>| self.admits(&vote.by, people);
+        self.votes.iter().rev().filter(entitled).find_map(|vote| {
+            let agreeing = self.votes.iter().filter(|other| self.agrees(other, vote));
+            let voters: BTreeSet<_> =
+                agreeing.filter(entitled).map(|other| other.by.clone()).collect();
+            let is_enough = voters.len() >= self.audience.quorum as usize;
+            let voters = voters.into_iter().collect();
+            let decision = Decision::People { vote: vote.clone(), voters };
+            is_enough.then_some(match vote.answer {
+                Answer::Approve { .. } => HoldState::Approved(decision),
+                _ => HoldState::Answered(decision),
+            })
         })
     }
 

@@ -127,6 +127,22 @@ impl HoldState {
         }
     }
 
+    /// Whether the program that opened a hold goes on by this: an approval, or an answer to its question. A
+    /// denial, an expiry, a withdrawal and a text in place of the call start nothing.
+    pub fn releases(&self) -> bool {
+        match self {
+            HoldState::Approved(_) => true,
+            HoldState::Answered(decision) => {
+                let answer = decision.vote().map(|vote| &vote.answer);
+                !matches!(answer, Some(Answer::Respond { .. }))
+            }
+            HoldState::Pending
+            | HoldState::Denied(_)
+            | HoldState::Expired { .. }
+            | HoldState::Cancelled { .. } => false,
+        }
+    }
+
     pub fn decision(&self) -> Option<&Decision> {
         match self {
             HoldState::Approved(decision)
@@ -299,6 +315,12 @@ impl Hold {
             HoldChange::Outcome(outcome) => self.outcome = Some(outcome.clone()),
             HoldChange::Revealed(_) => {}
         }
+        self.version += 1;
+    }
+
+    /// Its call was started, and the tool was never given it.
+    pub(crate) fn not_begun(&mut self) {
+        self.outcome = None;
         self.version += 1;
     }
 

@@ -48,6 +48,13 @@ impl Session {
             }
             Event::MessageAdded { message } => self.message_added(message),
             Event::CallProposed { id, call, clearance } => {
+                // Started, and then not begun: it does not execute.
+                if let (Some(clearance), Some(CallState::Running { .. })) =
+                    (clearance, self.calls.get(id).map(|record| &record.state))
+                    && let ClearedBy::People(hold) = clearance.by
+                {
+                    self.change_hold(hold, Hold::not_begun);
+                }
                 if let Some(record) = self.calls.get_mut(id).map(Arc::make_mut) {
                     record.call = Some(call.clone());
                     record.state = match clearance {

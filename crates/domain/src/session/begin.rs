@@ -276,7 +276,7 @@ pub(super) struct Renewed {
     pub(super) title: Option<String>,
 }
 
-pub(super) fn facts(call: &Call) -> Facts<'_> {
+pub(crate) fn facts(call: &Call) -> Facts<'_> {
     Facts {
         tool: &call.tool,
         agent: &call.agent,

@@ -79,6 +79,11 @@ pub enum Command {
         attempt: u32,
         outcome: Outcome,
     },
+    /// The host was never given this attempt: it waited for a free place, and all was frozen or is to stop.
+    NotBegun {
+        call: CallId,
+        attempt: u32,
+    },
     /// What is to be done about an attempt whose node is gone.
     Recover {
         call: CallId,
@@ -217,6 +222,7 @@ impl Draft {
             Command::Report { call, attempt, outcome } => {
                 self.report(*call, *attempt, outcome, context)
             }
+            Command::NotBegun { call, attempt } => self.not_begun(*call, *attempt, context),
             Command::Recover { call, attempt, found } => {
                 self.recover(*call, *attempt, found, context)
             }

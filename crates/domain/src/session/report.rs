@@ -68,6 +68,28 @@ impl Draft {
         }
     }
 
+    /// The call is cleared as it was before it was started: whatever comes next looks at it again first.
+    pub(super) fn not_begun(
+        &mut self,
+        id: CallId,
+        attempt: u32,
+        context: &Context<'_>,
+    ) -> Result<Reply, Refusal> {
+        let Some(CallState::Running { clearance, attempt: current, node }) = self.next.state_of(id)
+        else {
+            return Err(Refusal::Overtaken);
+        };
+        // Only the node that was to make the attempt knows that it did not.
+        if current != attempt || node != context.node {
+            return Err(Refusal::Overtaken);
+        }
+        let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else {
+            return Err(Refusal::Overtaken);
+        };
+        self.push(Event::CallProposed { id, call, clearance: Some(clearance) }, context);
+        Ok(Reply::Done)
+    }
+
     pub(super) fn recover(
         &mut self,
         id: CallId,

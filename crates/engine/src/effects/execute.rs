@@ -41,7 +41,10 @@ impl Engine {
                 return engine.0.at_work.done(work);
             }
             ports::failpoint!("execute.before_run");
-            let outcome = engine.run(&held, cleared, stop).await;
+            let Some(outcome) = engine.run(&held, cleared, stop).await else {
+                engine.report(session, &Command::NotBegun { call, attempt }).await;
+                return engine.0.at_work.done(work);
+            };
             ports::failpoint!("execute.ran");
             let command = Command::Report { call, attempt, outcome };
             engine.report(session, &command).await;
@@ -96,41 +99,68 @@ impl Engine {
         });
     }
 
+    /// `None`: the host was not given the call, and nothing has begun.
     async fn run(
         &self,
         session: &Session,
         cleared: ClearedCall,
         stop: CancellationToken,
-    ) -> Outcome {
+    ) -> Option<Outcome> {
         let Some(host) = self.0.tools.get(&cleared.call().tool) else {
             // It was there a moment ago, when the start was decided.
-            return Outcome::Failed(Output::text("the tool is not configured any more"));
+            return Some(Outcome::Failed(Output::text("the tool is not configured any more")));
         };
         // A tool of a box may have become another since the start was decided: that one nobody approved.
         if host.tool().definition() != cleared.call().definition {
-            return Outcome::Failed(Output::text(
+            return Some(Outcome::Failed(Output::text(
                 "Nothing was run: the tool has changed since this call was approved. Call it again, and \
                  it is asked about as it is now.",
-            ));
+            )));
         }
-        let Ok(turn) = self.0.executing.acquire().await else {
-            return Outcome::Unknown {
-                evidence: "the server stopped before the call could begin".into(),
-            };
+        let turn = tokio::select! {
+            biased;
+            () = stop.cancelled() => return None,
+            turn = self.0.executing.acquire() => turn.ok()?,
         };
         let (call, attempt) = (cleared.shared(), cleared.attempt());
         // Only here do references become what they stand for, and only for this one host.
         let (cleared, scrubber) = match self.unsealed(session, cleared).await {
             Ok(unsealed) => unsealed,
-            Err(why) => return Outcome::Failed(Output::text(format!("Not run: {why}."))),
+            Err(why) => {
+                return Some(Outcome::Failed(Output::text(format!("Not run: {why}."))));
+            }
         };
+        // The last look, with nothing to wait for between it and the host: a freeze may have been
+        // acknowledged since the start was decided.
+        if self.must_wait(&stop).await {
+            return None;
+        }
         let asker = CallAsker::new(self, call, attempt, turn, &scrubber);
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
         let run = AssertUnwindSafe(host.run_asking(cleared, &asker, stop)).catch_unwind();
         let outcome = run.await.unwrap_or_else(|_| Outcome::Unknown {
             evidence: "the tool host panicked while the call was running".into(),
         });
-        scrubbed(outcome, &scrubber)
+        Some(scrubbed(outcome, &scrubber))
+    }
+
+    /// Whether a call that has a free place must not begin: all is frozen, or it is to stop.
+    async fn must_wait(&self, stop: &CancellationToken) -> bool {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            if stop.is_cancelled() {
+                return true;
+            }
+            match self.is_frozen_now().await {
+                Ok(frozen) => return frozen,
+                Err(_) if self.0.closing.has_begun() => return true,
+                Err(error) => {
+                    tracing::warn!(%error, "a call waits until it is known whether all is frozen");
+                }
+            }
+            self.0.clock.sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(5));
+        }
     }
 
     /// A result that cannot be written yet is not dropped: the effect has happened. If the process

@@ -22,13 +22,13 @@ impl Courier for SimCourier {
     }
 
     async fn deliver(&self, key: &str, hold: &Hold) -> Result<(), CourierError> {
-        let (fails, ms) = {
+        let (fails, ms, sent) = {
             let mut inside = self.world.inside();
             let fails = inside.weather.courier;
-            (inside.chance.percent(fails), inside.chance.below(300))
+            (inside.chance.percent(fails), inside.chance.below(300), inside.journal())
         };
         self.world.wait(self.node, "deliver", ms).await;
-        self.hand_over(key, hold, fails);
+        self.hand_over(key, hold, fails, sent);
         if !fails {
             return Ok(());
         }
@@ -38,7 +38,7 @@ impl Courier for SimCourier {
 }
 
 impl SimCourier {
-    fn hand_over(&self, key: &str, hold: &Hold, fails: bool) {
+    fn hand_over(&self, key: &str, hold: &Hold, fails: bool, sent: usize) {
         let mut inside = self.world.inside();
         let arrives = !fails || inside.chance.percent(40);
         if arrives {
@@ -47,6 +47,7 @@ impl SimCourier {
             inside.records.delivered.push(Delivered {
                 key: key.to_owned(),
                 hold: Arc::new(hold.clone()),
+                sent,
                 journal,
             });
         }

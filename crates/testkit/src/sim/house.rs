@@ -225,7 +225,7 @@ pub(super) fn setup(world: &Arc<World>, no: NodeNo, id: NodeId) -> Setup {
         policy: policy(),
         agents: agents.into(),
         tools,
-        // A small cache, so that what is forgotten is read again.
-        limits: Limits { cached_sessions: 2, ..Limits::default() },
+        // A small cache, so that what is forgotten is read again. Few places, so that calls wait for one.
+        limits: Limits { cached_sessions: 2, executing_at_once: 2, ..Limits::default() },
     }
 }

@@ -17,6 +17,7 @@ use super::crowd::Errand;
 #[derive(Debug, Default)]
 pub(super) struct Records {
     pub(super) effects: Vec<Effect>,
+    pub(super) handed: Vec<Handed>,
     pub(super) told: Vec<Told>,
     pub(super) heard: Vec<Heard>,
     pub(super) followed: Vec<Seen>,
@@ -60,6 +61,14 @@ impl Effect {
             journal: 0,
         }
     }
+}
+
+/// A call that the engine gave to its tool, and how much was on disk at that moment.
+#[derive(Clone, Debug)]
+pub(super) struct Handed {
+    pub(super) call: CallId,
+    pub(super) attempt: u32,
+    pub(super) journal: usize,
 }
 
 /// What a client was told, and how much was on disk at that moment.
@@ -108,5 +117,7 @@ pub(super) struct Seen {
 pub(super) struct Delivered {
     pub(super) key: String,
     pub(super) hold: Arc<Hold>,
+    /// Commits on disk when it was sent off.
+    pub(super) sent: usize,
     pub(super) journal: usize,
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::executor::{Kind, Left, Running};
 use super::node::NodeNo;
-use super::records::Effect;
+use super::records::{Effect, Handed};
 use super::world::World;
 
 pub(super) struct SimTool {
@@ -85,6 +85,11 @@ impl ToolHost for SimTool {
     async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
         let effect = self.effect(&cleared);
         let (key, attempt) = (effect.key.clone(), effect.attempt);
+        {
+            let mut inside = self.world.inside();
+            let handed = Handed { call: effect.call, attempt, journal: inside.journal() };
+            inside.records.handed.push(handed);
+        }
         // The intent is on disk and nothing has begun: who sleeps here and is replaced must find a fence.
         let dawdles = {
             let mut inside = self.world.inside();

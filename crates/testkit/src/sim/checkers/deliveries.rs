@@ -76,7 +76,12 @@ mod tests {
             let mut story = opens.at(0, stream, [decided(&asked, yes.state.clone())]);
             for (key, hold, journal) in told {
                 let (key, hold) = ((*key).to_owned(), Arc::clone(hold));
-                story.records.delivered.push(Delivered { key, hold, journal: *journal });
+                story.records.delivered.push(Delivered {
+                    key,
+                    hold,
+                    sent: *journal,
+                    journal: *journal,
+                });
             }
             story
         };

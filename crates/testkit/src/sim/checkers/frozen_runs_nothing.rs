@@ -1,35 +1,74 @@
-//! While everything is frozen no call starts, on whatever node.
+//! I-52: while everything is frozen nothing starts, on whatever node and from whatever queue. No start is
+//! written, no tool is given a call, no outside program is told to go on.
 
 use domain::event::Event;
+use domain::id::StreamId;
 
 use super::{Evidence, Verdict};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut frozen_since = None;
+    // How many commits were on disk when that changed.
+    let mut changes: Vec<(usize, bool)> = Vec::new();
     for (index, entry, event) in evidence.events() {
-        match event {
-            Event::Frozen { .. } => frozen_since = Some(index),
-            Event::Thawed { .. } => frozen_since = None,
-            Event::CallStarted { call, .. } => {
-                if let Some(since) = frozen_since {
-                    return Err(format!(
-                        "{call} of {} was started by commit {index}, and all was frozen since commit {since}",
-                        entry.stream
-                    ));
-                }
+        let starts = match event {
+            Event::Frozen { .. } => {
+                frozen_since = Some(index);
+                changes.push((index + 1, true));
+                continue;
             }
-            _ => {}
+            Event::Thawed { .. } => {
+                frozen_since = None;
+                changes.push((index + 1, false));
+                continue;
+            }
+            Event::CallStarted { call, .. } => format!("{call} of {} was started", entry.stream),
+            Event::HoldDecided { hold, state } if is_outside(entry.stream) && state.releases() => {
+                format!("{hold} was {}", state.name())
+            }
+            Event::HoldOpened { hold } if is_outside(entry.stream) && hold.state.releases() => {
+                format!("{} was {} at once", hold.id, hold.state.name())
+            }
+            _ => continue,
+        };
+        if let Some(since) = frozen_since {
+            return Err(format!(
+                "{starts} by commit {index}, and all was frozen since commit {since}"
+            ));
+        }
+    }
+    let was_frozen = |journal: usize| {
+        let last = changes.iter().rev().find(|(commits, _)| *commits <= journal);
+        last.is_some_and(|(_, frozen)| *frozen)
+    };
+    for handed in &evidence.records.handed {
+        if was_frozen(handed.journal) {
+            let (call, attempt) = (handed.call, handed.attempt);
+            return Err(format!("attempt {attempt} of {call} was given to its tool while frozen"));
+        }
+    }
+    for delivered in &evidence.records.delivered {
+        if delivered.hold.state.releases() && was_frozen(delivered.sent) {
+            return Err(format!("word of {} was sent while frozen", delivered.key));
         }
     }
     Ok(())
 }
 
+fn is_outside(stream: StreamId) -> bool {
+    matches!(stream, StreamId::Outside(_))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use domain::hold::{Hold, Question};
     use domain::id::StreamId;
 
     use super::check;
     use crate::sim::checkers::fabricated::*;
+    use crate::sim::records::{Delivered, Handed};
 
     #[test]
     fn a_start_between_freeze_and_thaw_is_found() {
@@ -38,5 +77,40 @@ mod tests {
         let thaws = freezes().at(0, StreamId::House, [thawed()]);
         thaws.then([started(&wipe, 2)]).passes(check);
         freezes().then([started(&wipe, 2)]).breaks(check, "all was frozen since commit 1");
+    }
+
+    #[test]
+    fn i52_what_leaves_a_queue_between_freeze_and_thaw_is_found() {
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Approve, Some(&wipe));
+        let outside = StreamId::Outside(asked.id);
+        let story = || {
+            let begins = story().then([started(&wipe, 1)]).at(0, outside, [held(&asked)]);
+            begins.at(0, StreamId::House, [frozen()])
+        };
+        let yes = || approved(&asked, &["ana"]);
+        story().at(0, outside, [decided(&asked, denied(&asked, "ana"))]).passes(check);
+        story().at(0, outside, [decided(&asked, yes())]).breaks(check, "was approved");
+        let thawed = || story().at(0, StreamId::House, [thawed()]);
+        thawed().at(0, outside, [decided(&asked, yes())]).passes(check);
+        let at_once = Hold { state: yes(), ..asked.clone() };
+        story().at(0, outside, [held(&at_once)]).breaks(check, "at once");
+        for (journal, is_found) in [(2, false), (3, true), (4, false)] {
+            let mut given = thawed();
+            given.records.handed.push(Handed { call: wipe.id, attempt: 1, journal });
+            let mut sent = thawed();
+            let (hold, key) = (Arc::new(at_once.clone()), "hold-approved".to_owned());
+            sent.records.delivered.push(Delivered { key, hold, sent: journal, journal: 9 });
+            match is_found {
+                true => {
+                    given.breaks(check, "was given to its tool");
+                    sent.breaks(check, "was sent while frozen");
+                }
+                false => {
+                    given.passes(check);
+                    sent.passes(check);
+                }
+            }
+        }
     }
 }
