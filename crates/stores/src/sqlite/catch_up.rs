@@ -46,12 +46,21 @@ fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
     // First the ways from streams to their commits: everything else is read by them. They begin where
     // those began that were on the shelf, and so do their rows.
     let mut changed = Rows::default();
-    let mut journal = connection
-        .prepare("SELECT stream, first, global FROM journal WHERE global > ?1 ORDER BY global")?;
+    let mut journal = connection.prepare(
+        "SELECT stream, first, global, bytes FROM journal WHERE global > ?1 ORDER BY global",
+    )?;
     let mut commits = journal.query(params![behind as i64])?;
     while let Some(row) = commits.next()? {
-        let stream = cells::stream_of(row.get_ref(0)?.as_blob()?)?;
-        let (first, global) = (row.get::<_, i64>(1)? as u64, row.get::<_, i64>(2)? as u64);
+        let global = row.get::<_, i64>(2)? as u64;
+        // Where the entry itself says: the columns are not signed. One that cannot be read is left to
+        // whoever asks for it.
+        let (stream, first) = match reads::place_in_entry(row.get_ref(3)?.as_blob()?, global) {
+            Ok(place) => place,
+            Err(_) => {
+                let stream = cells::stream_of(row.get_ref(0)?.as_blob()?)?;
+                (stream, row.get::<_, i64>(1)? as u64)
+            }
+        };
         changed.places.entry(stream).or_default().push(Place { first, global });
     }
     changed.write(connection, &changed.keys())?;

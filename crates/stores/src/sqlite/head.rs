@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::cells;
 use super::error::Failure;
 use super::places::last_place;
+use super::reads::check_last;
 use super::shelf::Shelf;
 use crate::record::Broken;
 
@@ -47,6 +48,7 @@ impl Head {
                 Broken::Damaged("the journal is shorter than what was signed".into()).into()
             );
         }
+        check_last(connection)?;
         Ok(Head {
             chain: Chain::resume(Hash::from_bytes(hash), seq as u64),
             global: global as u64,

@@ -51,8 +51,43 @@ fn position(after: u64) -> i64 {
     i64::try_from(after).unwrap_or(i64::MAX - 1)
 }
 
+/// What [`entry`] reads, in its order. Only `bytes` is under the chain of hashes. The others say again what is
+/// in it, for lookups; somebody may have changed them in the file, so they are compared.
+macro_rules! entry_columns {
+    () => {
+        "global, bytes, stream, first, n, at"
+    };
+}
+
 fn entry(row: &Row<'_>) -> Result<Entry, Failure> {
-    Ok(read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?)
+    let entry = read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?;
+    let agree = row.get_ref(2)?.as_blob()? == cells::stream(entry.stream)
+        && row.get::<_, i64>(3)? as u64 == entry.first
+        && row.get::<_, i64>(4)? as u64 == entry.events.len() as u64
+        && row.get::<_, i64>(5)? == entry.at.as_ms();
+    match agree {
+        true => Ok(entry),
+        false => {
+            let why = format!("the columns of commit {} are not what its entry says", entry.global);
+            Err(Broken::Damaged(why).into())
+        }
+    }
+}
+
+/// The stream of a commit and the position of its first event there, as its entry says.
+pub(super) fn place_in_entry(bytes: &[u8], global: u64) -> Result<(StreamId, u64), Broken> {
+    read_row(bytes, global).map(|entry| (entry.stream, entry.first))
+}
+
+/// The time of the last commit is where the clock begins, so it must be what was signed. An entry that
+/// cannot be read at all is the business of whoever asks for it.
+pub(super) fn check_last(connection: &Connection) -> Result<(), Failure> {
+    let sql = concat!("SELECT ", entry_columns!(), " FROM journal ORDER BY global DESC LIMIT 1");
+    one(connection, sql, [], |row| {
+        let is_readable = read_row(row.get_ref(1)?.as_blob()?, 0).is_ok();
+        if is_readable { entry(row).map(drop) } else { Ok(()) }
+    })
+    .map(drop)
 }
 
 /// A whole stream. Its newest commits may be in no table yet; `newest` helps to find them.
@@ -85,7 +120,11 @@ pub(super) fn entries_of(
     let last = found.last().map_or(0, |entry| entry.first);
     let unknown = all(
         connection,
-        "SELECT global, bytes FROM journal WHERE global > ?1 AND stream = ?2 ORDER BY global",
+        concat!(
+            "SELECT ",
+            entry_columns!(),
+            " FROM journal WHERE global > ?1 AND stream = ?2 ORDER BY global"
+        ),
         params![newest.known_to as i64, cells::stream(stream)],
         entry,
     )?;
@@ -108,8 +147,11 @@ fn add(
     limit: usize,
     found: &mut Vec<Entry>,
 ) -> Result<(), Failure> {
-    let mut journal =
-        connection.prepare_cached("SELECT global, bytes FROM journal WHERE global = ?1")?;
+    let mut journal = connection.prepare_cached(concat!(
+        "SELECT ",
+        entry_columns!(),
+        " FROM journal WHERE global = ?1"
+    ))?;
     for (index, place) in places.iter().enumerate() {
         // It ends where the next one begins; the last one may end anywhere.
         let is_over = places.get(index + 1).is_some_and(|next| next.first <= after + 1);
@@ -137,9 +179,13 @@ pub(super) fn entries(
 ) -> Result<Vec<Entry>, Failure> {
     all(
         connection,
-        "SELECT global, bytes FROM journal WHERE global >= coalesce(\
+        concat!(
+            "SELECT ",
+            entry_columns!(),
+            " FROM journal WHERE global >= coalesce(\
              (SELECT max(global) FROM journal WHERE global <= ?1 + 1), 0) \
-         AND global + n > ?1 + 1 ORDER BY global LIMIT ?2",
+             AND global + n > ?1 + 1 ORDER BY global LIMIT ?2"
+        ),
         params![position(after), number(limit)],
         entry,
     )
