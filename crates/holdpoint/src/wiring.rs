@@ -116,8 +116,13 @@ pub struct Base {
 
 impl Base {
     pub async fn on_disk(data: &Path) -> Result<Base> {
+        Base::on_disk_with(data, None).await
+    }
+
+    /// The same, with a file outside that vouches for the log.
+    async fn on_disk_with(data: &Path, checkpoints: Option<&Path>) -> Result<Base> {
         let (node, chance) = Base::identity();
-        let store = SqliteStore::open(data, node)?;
+        let store = SqliteStore::open_with(data, node, checkpoints)?;
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
         Ok(Base { node, store: Kept::OnDisk(store), chance, clock })
@@ -196,14 +201,22 @@ pub struct Ground {
 impl Ground {
     /// For our own program, which knows how to watch over a child process.
     pub async fn open(data: &Path) -> Result<Ground> {
+        Ground::open_with(data, None).await
+    }
+
+    /// The same, with a file outside that vouches for the log.
+    pub async fn open_with(data: &Path, checkpoints: Option<&Path>) -> Result<Ground> {
         let supervisor = std::env::current_exe()
             .ok()
             .map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
-        Ground::supervised(data, supervisor).await
+        Ground::on(Base::on_disk_with(data, checkpoints).await?, data, supervisor)
     }
 
     pub async fn supervised(data: &Path, supervisor: Option<Supervisor>) -> Result<Ground> {
-        let base = Base::on_disk(data).await?;
+        Ground::on(Base::on_disk(data).await?, data, supervisor)
+    }
+
+    fn on(base: Base, data: &Path, supervisor: Option<Supervisor>) -> Result<Ground> {
         let spool = Spool::open(data.join("spool")).with_context(|| {
             format!("the folder `{}` cannot be made", data.join("spool").display())
         })?;
@@ -227,7 +240,7 @@ impl Ground {
 /// Opens what the configuration describes.
 pub async fn open(config: &Config) -> Result<House> {
     let StoreConfig::Sqlite { path } = &config.store;
-    let ground = Ground::open(path).await?;
+    let ground = Ground::open_with(path, config.audit.checkpoints.as_deref()).await?;
     let plan = plan(config, &ground, path).await?;
     ground.build(plan).await
 }

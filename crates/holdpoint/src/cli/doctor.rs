@@ -181,7 +181,7 @@ async fn configured(config: &Config, path: &Path) -> Vec<Check> {
     }
     checks.extend(rehearse(config).await.iter().map(Check::of));
     let StoreConfig::Sqlite { path } = &config.store;
-    let stored = stored(path).await;
+    let stored = stored(path, config.audit.checkpoints.as_deref()).await;
     // A running server has its port, and who else would have its data?
     if !stored.iter().any(|check| check.detail == IN_USE) {
         checks.push(Check::of(&try_listen(config)));
@@ -203,7 +203,7 @@ fn readable_by_others(path: &Path) -> Option<Check> {
 }
 
 /// The data directory: there, writable, and either free and sound or in use by a server.
-async fn stored(path: &Path) -> Vec<Check> {
+async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
     let shown = visible(&path.display().to_string());
     let exists = path.join("holdpoint.db").exists();
     let place = nearest_directory(path);
@@ -226,7 +226,7 @@ async fn stored(path: &Path) -> Vec<Check> {
     if is_locked(path) {
         return vec![writable, Check::fine("store", IN_USE)];
     }
-    let store = match SqliteStore::open(path, NodeId::new(now().as_ms(), 0)) {
+    let store = match SqliteStore::open_with(path, NodeId::new(now().as_ms(), 0), checkpoints) {
         Ok(store) => store,
         Err(OpenError::InUse { .. }) => {
             return vec![writable, Check::fine("store", IN_USE)];
@@ -379,22 +379,22 @@ mod tests {
     async fn the_data_directory_is_looked_at_and_left_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("deep").join("data");
-        let checks = stored(&data).await;
+        let checks = stored(&data, None).await;
         assert!(checks.iter().all(|check| check.state == State::Fine), "{checks:?}");
         assert!(checks[0].detail.contains("the first start makes it"), "{checks:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it left something behind");
 
         let store = SqliteStore::open(&data, NodeId::new(1, 1)).unwrap();
-        let checks = stored(&data).await;
+        let checks = stored(&data, None).await;
         assert!(checks[1].detail.contains("in use by a running server"), "{checks:?}");
         store.close().await;
         drop(store);
-        let checks = stored(&data).await;
+        let checks = stored(&data, None).await;
         assert!(checks[1].detail.contains("it opens"), "{checks:?}");
 
         fs::write(data.join("holdpoint.db"), "this is no database, but long enough to be one?")
             .unwrap();
-        let checks = stored(&data).await;
+        let checks = stored(&data, None).await;
         assert_eq!(checks[1].state, State::Wrong, "{checks:?}");
     }
 

@@ -5,6 +5,7 @@
 //! checks between. Every mistake is told with file and line, and with what to write instead.
 
 mod agent;
+mod audit;
 mod budgets;
 mod callbacks;
 mod channel;
@@ -30,6 +31,7 @@ use domain::policy::Policy;
 use serde::Deserialize;
 use toml::Spanned;
 
+pub use self::audit::AuditConfig;
 pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use channel::{
@@ -57,6 +59,7 @@ use source::Source;
 pub struct Config {
     pub server: ServerConfig,
     pub store: StoreConfig,
+    pub audit: AuditConfig,
     pub models: BTreeMap<String, ModelConfig>,
     pub tools: Vec<ToolConfig>,
     pub agents: Vec<AgentConfig>,
@@ -94,6 +97,7 @@ impl Config {
 
         let server = mistakes.note(file.server.check(&source));
         let store = mistakes.note(file.store.check(&source));
+        let audit = file.audit.check(&source);
         let platforms = channel::platforms(&file.channels);
         let people = people::check(file.people, &platforms, &source, &mut mistakes);
 
@@ -164,6 +168,7 @@ impl Config {
         Ok(Config {
             server,
             store,
+            audit,
             models,
             tools,
             agents,
@@ -184,6 +189,8 @@ struct ConfigFile {
     server: server::ServerTable,
     #[serde(default)]
     store: store::StoreTable,
+    #[serde(default)]
+    audit: audit::AuditTable,
     #[serde(default)]
     models: BTreeMap<Spanned<String>, Spanned<model::ModelTable>>,
     #[serde(default)]

@@ -58,6 +58,12 @@ pub enum OpenError {
         path.display()
     )]
     NotDurable { path: PathBuf, why: String },
+    #[error(
+        "the log in the data directory is not the one that {} vouches for: {why}. Its end was cut off, or an \
+         older copy was restored; put the newest data back, or, if the older is meant, move that file away",
+        path.display()
+    )]
+    LogCut { path: PathBuf, why: String },
     #[error("another program keeps {} locked; close it and start again", path.display())]
     Busy { path: PathBuf },
 }

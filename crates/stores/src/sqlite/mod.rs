@@ -10,6 +10,7 @@ mod directory;
 mod error;
 mod head;
 mod holds;
+mod kept_checkpoints;
 mod lists;
 mod notes;
 mod places;
@@ -23,11 +24,13 @@ mod shelf;
 mod side;
 mod store;
 #[cfg(test)]
+mod tampered;
+#[cfg(test)]
 mod tests;
 mod transaction;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -42,6 +45,7 @@ pub use directory::OpenError;
 
 use connection::{Source, check_durability};
 use directory::Directory;
+use kept_checkpoints::KeptCheckpoints;
 use queue::Queue;
 use reader::{READERS, Readers};
 use schema::Kind;
@@ -57,6 +61,7 @@ const WRITES_MAX: usize = 4_096;
 /// servers on the same data, the second is told to stop.
 pub struct SqliteStore {
     node: NodeId,
+    database: PathBuf,
     key: PublicKey,
     writes: Arc<Queue<Waiting>>,
     readers: Readers,
@@ -74,9 +79,19 @@ struct Threads {
 impl SqliteStore {
     /// Opens the data in this directory, and makes it if there is none.
     pub fn open(path: &Path, node: NodeId) -> Result<Arc<SqliteStore>, OpenError> {
+        SqliteStore::open_with(path, node, None)
+    }
+
+    /// The same. Signed checkpoints of the log are also appended to a file, and the log must be the one that
+    /// the file vouches for.
+    pub fn open_with(
+        path: &Path,
+        node: NodeId,
+        checkpoints: Option<&Path>,
+    ) -> Result<Arc<SqliteStore>, OpenError> {
         let directory = Directory::lock(path)?;
         let source = Source::new(directory.database());
-        SqliteStore::start(directory, source, node, QUIET)
+        SqliteStore::start(directory, source, node, QUIET, checkpoints)
     }
 
     fn start(
@@ -84,6 +99,7 @@ impl SqliteStore {
         source: Source,
         node: NodeId,
         quiet: Duration,
+        checkpoints: Option<&Path>,
     ) -> Result<Arc<SqliteStore>, OpenError> {
         let connection = prepare(&source)?;
         let known = known_key(&connection).map_err(|e| OpenError::sqlite(&source.database, &e))?;
@@ -97,6 +113,9 @@ impl SqliteStore {
             path: source.database.clone(),
             why: StoreError::from(failure).to_string(),
         })?;
+        let kept = checkpoints
+            .map(|path| KeptCheckpoints::open(path, &open.connection, &key))
+            .transpose()?;
         let writes = Arc::new(Queue::new(WRITES_MAX));
         let writer = Writer {
             source: source.clone(),
@@ -105,10 +124,12 @@ impl SqliteStore {
             shelf: shelf.clone(),
             quiet,
             open: Some(open),
+            kept,
         };
         let readers = Readers::new();
         let store = SqliteStore {
             node,
+            database: source.database.clone(),
             key,
             writes,
             readers: readers.clone(),

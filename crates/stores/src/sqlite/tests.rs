@@ -36,7 +36,7 @@ fn faulty(path: &Path) -> (Arc<SqliteStore>, Arc<Faults>) {
     let directory = Directory::lock(path).unwrap();
     let source = Source::new(directory.database());
     let faults = source.faults.clone();
-    (SqliteStore::start(directory, source, node(1), QUIET).unwrap(), faults)
+    (SqliteStore::start(directory, source, node(1), QUIET, None).unwrap(), faults)
 }
 
 fn pending() -> HoldQuery {
@@ -107,7 +107,7 @@ async fn a_quiet_moment_is_used_to_sign() {
     let directory = Directory::lock(data.path()).unwrap();
     let source = Source::new(directory.database());
     let quiet = Duration::from_millis(5);
-    let store = SqliteStore::start(directory, source, node(1), quiet).unwrap();
+    let store = SqliteStore::start(directory, source, node(1), quiet, None).unwrap();
     assert!(store.checkpoints(0).await.unwrap().is_empty(), "there is nothing to sign");
     store.commit(outside(1)).await.unwrap();
     let signed = async {
@@ -274,8 +274,8 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
     file.execute(
         "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
-         SELECT 2, stream, 2, ?1, 2, at, hash, ?2 FROM journal",
-        params![said.events.len() as i64, crate::record::write_row(&said)],
+         SELECT 2, stream, 2, ?1, 2, ?3, hash, ?2 FROM journal",
+        params![said.events.len() as i64, crate::record::write_row(&said), said.at.as_ms()],
     )
     .unwrap();
     let stream = StreamId::Session(session_id(1));
@@ -329,7 +329,7 @@ async fn many_commits_leave_the_shelf_by_and_by_and_nothing_is_missed() {
     let directory = Directory::lock(data.path()).unwrap();
     let source = Source::new(directory.database());
     // No quiet moment comes, in which all of it would be written at once.
-    let store = SqliteStore::start(directory, source, node(1), Duration::MAX).unwrap();
+    let store = SqliteStore::start(directory, source, node(1), Duration::MAX, None).unwrap();
     let mut stages: Vec<_> =
         (1..=900).map(|number| Stage::new(session_id(number), node(1))).collect();
     let opened_all = stages.iter_mut().map(|stage| store.commit(stage.open(person("ana"))));

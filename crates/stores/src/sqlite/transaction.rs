@@ -411,6 +411,7 @@ mod tests {
             shelf: std::sync::Arc::new(shelf),
             quiet: std::time::Duration::from_secs(1),
             open: Some(open),
+            kept: None,
         };
         writer.run();
         assert!(matches!(late_answer.blocking_recv().unwrap(), Err(CommitError::TooLate)));

@@ -14,6 +14,7 @@ use ports::store::{CommitError, StoreError};
 use super::company::{Company, now};
 use super::connection::{Source, check_durability};
 use super::error::said;
+use super::kept_checkpoints::KeptCheckpoints;
 use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use super::shelf::{Part, Shelf};
@@ -35,6 +36,8 @@ pub(super) struct Writer {
     pub(super) quiet: Duration,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
+    /// Where checkpoints are also kept.
+    pub(super) kept: Option<KeptCheckpoints>,
 }
 
 /// However the writer ends, nobody waits for it in vain.
@@ -148,6 +151,7 @@ impl Writer {
             }
             written => written?,
         };
+        self.keep(&open);
         self.shelf.written(part, up_to);
         // Before anybody is told: whoever reads next must find it.
         self.shelf.put(open.head.global, |rows| tell_tables(rows, jobs, &outcomes));
@@ -164,6 +168,12 @@ impl Writer {
                 tracing::warn!(%why, "the database cannot be opened again yet");
                 self.shelf.doubt(doubtful);
             }
+        }
+    }
+
+    fn keep(&mut self, open: &Open) {
+        if let Some(kept) = &mut self.kept {
+            kept.keep(&open.connection, open.head.vouched);
         }
     }
 
@@ -200,7 +210,10 @@ impl Writer {
                 open.connection.query_row(passive, [], |_| Ok(()))
             });
         match tidied {
-            Ok(()) => self.open = Some(open),
+            Ok(()) => {
+                self.keep(&open);
+                self.open = Some(open);
+            }
             Err(error) => tracing::warn!(why = %said(&error), "no checkpoint could be written"),
         }
     }
