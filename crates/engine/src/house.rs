@@ -86,6 +86,7 @@ impl Engine {
             let next = Arc::new(next);
             let done = move |engine: &Engine, entry: Entry| {
                 engine.0.house.set(next);
+                crate::story::tell_house(&entry);
                 engine.0.bus.publish(entry);
             };
             match self.write(commit, done).await? {

@@ -31,6 +31,7 @@ mod session;
 mod spawn;
 #[cfg(feature = "failpoints")]
 mod step;
+mod story;
 mod submit;
 mod timers;
 mod tools;

@@ -111,7 +111,9 @@ impl Engine {
                 deliveries,
                 write_before: None,
             };
+            let opened = hold.clone();
             let done = move |engine: &Engine, entry: Entry| {
+                crate::story::tell_hold(&entry, &opened);
                 engine.0.bus.publish(entry);
                 engine.0.timers.note(due);
                 engine.0.timers.note_delivery();
@@ -436,7 +438,9 @@ impl Engine {
                 },
                 deliveries,
             };
+            let after = next.hold.clone();
             let done = move |engine: &Engine, entry: Entry| {
+                crate::story::tell_hold(&entry, &after);
                 engine.0.bus.publish(entry);
                 engine.0.timers.note_delivery();
             };

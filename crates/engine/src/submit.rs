@@ -139,6 +139,7 @@ impl Engine {
             let done = move |engine: &Engine, entry: Entry| {
                 // In this order: whoever is woken must find the new state.
                 ports::failpoint!("followup.before_cache");
+                crate::story::tell_session(&entry, &after);
                 engine.0.cache.put(after.clone());
                 ports::failpoint!("followup.cached");
                 engine.0.bus.publish(entry);

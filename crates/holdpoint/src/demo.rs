@@ -42,6 +42,7 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
     private_folder(&data)
         .with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
     crate::serve::start_logging(if args.json { "error" } else { "warn" });
+    crate::serve::survive_hang_up();
     let house = holdpoint(&data).await?.house;
     let tokens = tokens(&house.engine, &data).await?;
     let scenarios: Vec<Scenario> = demo_scenarios()

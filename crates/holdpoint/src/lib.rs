@@ -18,6 +18,7 @@ pub mod config;
 pub mod demo;
 mod embed;
 pub mod host;
+mod log_filter;
 pub mod model;
 pub mod prelude;
 #[doc(hidden)]

@@ -25,6 +25,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     let mut config = Config::load(&args.config)?;
     start_logging("info");
+    survive_hang_up();
     config.warnings.extend(absent_databases(&config));
     for warning in &config.warnings {
         tracing::warn!("{warning}");
@@ -99,8 +100,7 @@ pub(crate) fn secure_file(path: &Path, body: &[u8]) -> Result<()> {
 /// Logs go to standard error, as JSON lines where nobody is reading along.
 pub(crate) fn start_logging(default: &str) {
     use std::io::IsTerminal as _;
-    let filter = tracing_subscriber::EnvFilter::try_from_env("HOLDPOINT_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let (filter, complaint) = crate::log_filter::from_environment(default);
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -113,6 +113,9 @@ pub(crate) fn start_logging(default: &str) {
     } else {
         builder.json().try_init()
     };
+    if let Some(complaint) = complaint {
+        tracing::warn!("{complaint}");
+    }
 }
 
 /// A plain server in front of this engine.
@@ -213,12 +216,28 @@ impl Bound {
 
 pub(crate) async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = match signal(SignalKind::terminate()) {
-        Ok(terminate) => terminate,
-        Err(_) => return std::future::pending().await,
+    let (Ok(mut terminate), Ok(mut hang_up)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
     };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+    loop {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => return,
+            _ = terminate.recv() => return,
+            _ = hang_up.recv() => {
+                tracing::info!("SIGHUP ignored: the configuration is read at the next start");
+            }
+        }
+    }
+}
+
+/// By default SIGHUP ends a process. A closed terminal, or somebody who expects the configuration to be read
+/// again, must not stop the server, also while it starts.
+pub(crate) fn survive_hang_up() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Once somebody has listened, the signal's own effect is gone for good.
+    if let Err(error) = signal(SignalKind::hangup()) {
+        tracing::warn!(%error, "SIGHUP would end this process");
     }
 }

@@ -335,6 +335,10 @@ pub trait Store: Send + Sync {
     fn is_shared(&self) -> bool {
         true
     }
+    /// What the data takes on disk, where that can be said.
+    fn size_bytes(&self) -> Option<u64> {
+        None
+    }
     /// Whether a node is provably gone, so that its work may be taken over.
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError>;
 

@@ -31,6 +31,7 @@ mod send_link;
 mod share;
 mod sse;
 mod standing;
+mod state_gauges;
 mod streams;
 mod threshold;
 mod v1;

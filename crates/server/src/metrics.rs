@@ -23,6 +23,7 @@ use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::state_gauges::StateGauges;
 
 /// Most values are names of ours.
 type Labels = [(&'static str, Cow<'static, str>); 1];
@@ -42,6 +43,7 @@ pub(crate) struct Metrics {
     budgets_used_up: Family<Labels, Counter>,
     deliveries_failed: Family<Labels, Counter>,
     answers_refused: Family<Labels, Counter>,
+    gauges: StateGauges,
 }
 
 impl Metrics {
@@ -85,7 +87,9 @@ impl Metrics {
         let answers_refused = Family::default();
         let help = "Answers in chats that were not theirs to give";
         registry.register("answers_refused", help, answers_refused.clone());
+        let gauges = StateGauges::register(&mut registry);
         Metrics {
+            gauges,
             registry,
             requests,
             request_seconds,
@@ -104,6 +108,7 @@ impl Metrics {
     }
 
     fn heard(&self, happening: &Happening) {
+        self.gauges.heard(happening.event());
         let call = |what: &'static str| {
             self.calls.get_or_create(&[("event", what.into())]).inc();
         };
@@ -163,6 +168,10 @@ pub(crate) async fn follow(app: App) {
         confined_to: None,
     };
     let Ok(mut follow) = app.engine.follow_all(&caller, None).await else { return };
+    while let Err(error) = app.metrics.gauges.load(&app.engine).await {
+        tracing::warn!(%error, "pending holds cannot be counted yet");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
     loop {
         match follow.next().await {
             Ok(Some(Followed::Event(happening))) => app.metrics.heard(&happening),
@@ -179,13 +188,20 @@ pub(crate) struct Measured {
     began: Instant,
     method: &'static str,
     route: Option<MatchedPath>,
+    /// For the access log, if anybody wants it.
+    path: Option<String>,
 }
 
 impl Measured {
     pub(crate) fn begin(request: &mut Request) -> Measured {
+        let is_logged = tracing::enabled!(target: "server::access", tracing::Level::DEBUG);
+        let path = request.uri().path();
+        // Only the API's own: it has ids in it, and never a secret. What follows the `?` may be one.
+        let is_ours = path.starts_with("/v1/");
         Measured {
             began: Instant::now(),
             method: known(request.method()),
+            path: (is_logged && is_ours).then(|| path.to_owned()),
             // Taken and not copied: only the numbers are about routes.
             route: request.extensions_mut().remove(),
         }
@@ -193,7 +209,17 @@ impl Measured {
 
     /// The head of its reply is there.
     pub(crate) fn end(self, app: &App, status: StatusCode) {
-        app.metrics.request_seconds.observe(self.began.elapsed().as_secs_f64());
+        let elapsed = self.began.elapsed();
+        app.metrics.request_seconds.observe(elapsed.as_secs_f64());
+        tracing::debug!(
+            target: "server::access",
+            method = self.method,
+            route = self.route.as_ref().map_or("none", MatchedPath::as_str),
+            path = self.path,
+            status = status.as_u16(),
+            ms = elapsed.as_secs_f64() * 1_000.0,
+            "request"
+        );
         let answered = Answered { method: self.method, route: self.route, status };
         app.metrics.requests.get_or_create(&answered).inc();
     }
@@ -241,10 +267,78 @@ impl EncodeLabelSet for Answered {
 }
 
 pub(crate) async fn show(State(app): State<App>) -> Response {
+    app.metrics.gauges.take(&app.engine).await;
     let mut text = String::new();
     if prometheus_client::encoding::text::encode(&mut text, &app.metrics.registry).is_err() {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const BOARD: &str = include_str!("../../../ops/grafana-dashboard.json");
+    const ALERTS: &str = include_str!("../../../ops/alerts.yml");
+    const GUIDE: &str = include_str!("../../../docs/guide/operations.md");
+
+    /// Every name that can be scraped, once everything has happened.
+    fn names() -> BTreeSet<String> {
+        let metrics = Metrics::new();
+        let one = |label: &'static str| [(label, Cow::Borrowed("x"))];
+        for (family, label) in [
+            (&metrics.holds_opened, "kind"),
+            (&metrics.holds_decided, "outcome"),
+            (&metrics.calls, "event"),
+            (&metrics.tokens, "kind"),
+            (&metrics.budgets_used_up, "budget"),
+            (&metrics.deliveries_failed, "channel"),
+            (&metrics.answers_refused, "channel"),
+        ] {
+            family.get_or_create(&one(label)).inc();
+        }
+        let answered = Answered { method: "GET", route: None, status: StatusCode::OK };
+        metrics.requests.get_or_create(&answered).inc();
+        metrics.gauges.heard(&Event::Thawed { by: Actor::Runtime });
+        metrics.gauges.count_for_test();
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &metrics.registry).unwrap();
+        let samples = text.lines().filter(|line| !line.starts_with('#'));
+        let name = |line: &str| line.split(['{', ' ']).next().unwrap_or_default().to_owned();
+        samples.map(name).collect()
+    }
+
+    fn named(text: &str) -> BTreeSet<&str> {
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let words = text.split(|letter| !is_of_name(letter));
+        words.filter(|word| word.starts_with("holdpoint_")).collect()
+    }
+
+    #[test]
+    fn every_metric_on_the_board_and_in_the_alerts_exists_and_each_alert_is_explained() {
+        let names = names();
+        for text in [BOARD, ALERTS, GUIDE] {
+            let named = named(text);
+            assert!(named.len() > 5, "too few are named");
+            for name in named {
+                // The guide names histograms without what is behind them.
+                let is_there = names.contains(name) || names.contains(&format!("{name}_count"));
+                assert!(is_there, "{name} cannot be scraped; there are {names:?}");
+            }
+        }
+        let alerts: Vec<&str> =
+            ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+        assert!(alerts.len() > 5);
+        for alert in alerts {
+            assert!(GUIDE.contains(&format!("`{alert}`")), "the guide does not explain {alert}");
+        }
+        for name in &names {
+            let is_known = named(GUIDE).iter().any(|known| name.starts_with(known));
+            assert!(is_known, "the guide does not name {name}");
+        }
+    }
 }

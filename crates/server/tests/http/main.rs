@@ -17,6 +17,7 @@ mod made_logins;
 mod page;
 mod problems;
 mod send_link;
+mod state_gauges;
 mod stopping;
 mod strangers;
 mod tls;

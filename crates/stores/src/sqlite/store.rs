@@ -147,6 +147,14 @@ impl Store for SqliteStore {
         false
     }
 
+    /// Of the database and its log.
+    fn size_bytes(&self) -> Option<u64> {
+        let log = self.database.with_extension("db-wal");
+        let size = |path: &std::path::Path| std::fs::metadata(path).map(|file| file.len());
+        // Without a connection there is no log.
+        Some(size(&self.database).ok()? + size(&log).unwrap_or(0))
+    }
+
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
         // Whoever has the lock is the only one alive: the kernel frees it when its holder dies.
         Ok(node != self.node)

@@ -1,0 +1,119 @@
+//! How things stand, in numbers that are taken when somebody asks for them. Pending holds are followed, so that
+//! asking costs the store nothing but a look at its outbox.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::event::Event;
+use domain::hold::{HoldChange, Risk};
+use domain::id::HoldId;
+use domain::time::Timestamp;
+use engine::Engine;
+use ports::store::{HoldQuery, StoreError, Viewer};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+/// A backlog beyond this is shown as this.
+const BACKLOG_MAX: usize = 10_000;
+/// Holds that are read at a time, once at the start.
+const PAGE: usize = 500;
+
+#[derive(Default)]
+pub(crate) struct StateGauges {
+    /// By id, and so by the time at which they were opened.
+    pending: Mutex<BTreeMap<HoldId, Risk>>,
+    holds_pending: Family<[(&'static str, &'static str); 1], Gauge>,
+    oldest_age: Gauge<f64, AtomicU64>,
+    frozen: Gauge,
+    deliveries_pending: Gauge,
+    store_size: Gauge,
+}
+
+impl StateGauges {
+    pub(crate) fn register(registry: &mut Registry) -> StateGauges {
+        let gauges = StateGauges::default();
+        let help = "Holds that wait for an answer, by risk";
+        registry.register("holds_pending", help, gauges.holds_pending.clone());
+        let help = "Age of the hold that has waited longest; 0 if none waits";
+        registry.register("holds_oldest_pending_age_seconds", help, gauges.oldest_age.clone());
+        let help = "1 while everything is frozen";
+        registry.register("frozen", help, gauges.frozen.clone());
+        let help = "Callbacks that are not delivered yet";
+        registry.register("deliveries_pending", help, gauges.deliveries_pending.clone());
+        let help = "What the data takes on disk";
+        registry.register("store_size_bytes", help, gauges.store_size.clone());
+        let version = [("version", env!("CARGO_PKG_VERSION"))];
+        registry.register("build", "The program that runs", Info::new(version));
+        gauges
+    }
+
+    /// Every hold that waits. To be called after somebody follows what happens: what is decided meanwhile is
+    /// heard of afterwards.
+    pub(crate) async fn load(&self, engine: &Engine) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let query = HoldQuery {
+                state: Some("pending".into()),
+                after,
+                ..HoldQuery::all(Viewer::Everything, PAGE)
+            };
+            let holds = engine.store().holds(query).await?;
+            let Some(last) = holds.last() else { return Ok(()) };
+            after = Some(last.id);
+            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            pending.extend(holds.iter().map(|hold| (hold.id, hold.risk)));
+        }
+    }
+
+    pub(crate) fn heard(&self, event: &Event) {
+        let pending = || self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::HoldOpened { hold } if hold.is_pending() => {
+                pending().insert(hold.id, hold.risk);
+            }
+            Event::HoldUpdated { hold, change: HoldChange::Revised { risk, .. } } => {
+                if let Some(known) = pending().get_mut(hold) {
+                    *known = *risk;
+                }
+            }
+            Event::HoldDecided { hold, .. } => {
+                pending().remove(hold);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the numbers.
+    pub(crate) async fn take(&self, engine: &Engine) {
+        self.count(engine.now());
+        self.frozen.set(i64::from(engine.frozen().is_some()));
+        let end = Timestamp::from_ms(i64::MAX);
+        // A store that cannot be read has no news.
+        if let Ok(backlog) = engine.store().deliveries(end, BACKLOG_MAX).await {
+            self.deliveries_pending.set(backlog.len() as i64);
+        }
+        if let Some(size) = engine.store().size_bytes() {
+            self.store_size.set(size as i64);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn count_for_test(&self) {
+        self.count(Timestamp::from_ms(0));
+    }
+
+    fn count(&self, now: Timestamp) {
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        for risk in Risk::ALL {
+            let count = pending.values().filter(|pending| **pending == risk).count();
+            self.holds_pending.get_or_create(&[("risk", risk.name())]).set(count as i64);
+        }
+        let oldest = pending.keys().next().map(|id| Timestamp::from_ms((id.0.0 >> 80) as i64));
+        let age = oldest.map_or(0, |opened| now.ms_since(opened));
+        self.oldest_age.set(Duration::from_millis(age).as_secs_f64());
+    }
+}
