@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::report::Recovered;
 use super::{CallState, HoldSpec, RunStatus, Session, Thought};
 use crate::answer::{Answer, Scope};
 use crate::call::Call;
@@ -92,28 +93,6 @@ pub enum Command {
     },
     /// Something that calls waited for may have changed: a thaw, a restart.
     Wake,
-}
-
-/// What is known about a call whose executor died.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Recovered {
-    /// It may be run again: it only reads, it is idempotent, or it provably never began.
-    Again,
-    Done(Outcome),
-    Unknown {
-        evidence: String,
-    },
-}
-
-impl Recovered {
-    /// For logs: what was found may hold a tool's output.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Recovered::Again => "may run again",
-            Recovered::Done(_) => "done",
-            Recovered::Unknown { .. } => "unknown",
-        }
-    }
 }
 
 /// What to tell whoever gave the command.

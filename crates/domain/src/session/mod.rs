@@ -22,12 +22,13 @@ use serde_json::Value;
 
 pub(crate) use begin::facts;
 pub use begin::{audience_for, default_audience};
-pub use decide::{Command, Decided, Recovered, Reply};
+pub use decide::{Command, Decided, Reply};
 pub use go_on::OverBudget;
 pub use holds::Holds;
 pub use home::Home;
 pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
 pub use owed::Owed;
+pub use report::Recovered;
 
 use crate::budget::Spent;
 use crate::call::{Call, Clearance, ClearedCall};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::begin::Renewed;
-use super::decide::{Draft, Recovered, Reply};
+use super::decide::{Draft, Reply};
 use super::two_phase::{finished, unknown};
 use super::{CallState, HoldSpec, Session};
 use crate::answer::{Answer, Settlement};
@@ -18,6 +18,28 @@ use crate::person::{AuthenticatedPerson, People};
 use crate::refusal::Refusal;
 use crate::schema::redact;
 use crate::tool::Confirm;
+
+/// What is known about a call whose executor died.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recovered {
+    /// It may be run again: it only reads, it is idempotent, or it provably never began.
+    Again,
+    Done(Outcome),
+    Unknown {
+        evidence: String,
+    },
+}
+
+impl Recovered {
+    /// For logs: what was found may hold a tool's output.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Recovered::Again => "may run again",
+            Recovered::Done(_) => "done",
+            Recovered::Unknown { .. } => "unknown",
+        }
+    }
+}
 
 impl Session {
     /// The model's own call stays as it was in its history; if a person changed what ran, the result
