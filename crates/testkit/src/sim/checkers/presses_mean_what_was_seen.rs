@@ -21,7 +21,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     if let Some(record) = inside.platform.unwritten.first() {
         return Err(format!("{record} was sent, and nothing on disk says that it may have been"));
     }
-    let mut counted: BTreeMap<(HoldId, &PersonId, Digest), usize> = BTreeMap::new();
+    let mut counted: BTreeMap<(HoldId, &PersonId, Digest), (usize, &Vote)> = BTreeMap::new();
     let mut decided: BTreeMap<HoldId, &HoldState> = BTreeMap::new();
     for (index, _, event) in evidence.events() {
         if let Event::HoldDecided { hold, state } = event {
@@ -34,7 +34,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                 vote.by
             ));
         }
-        if let Some(earlier) = counted.insert((hold, &vote.by, vote.digest), index) {
+        let before = counted.insert((hold, &vote.by, vote.digest), (index, vote));
+        // What was answered while all was frozen counts at once, and decides after the thaw.
+        let decides =
+            |earlier: &Vote| earlier == vote && matches!(event, Event::HoldDecided { .. });
+        if let Some((earlier, _)) = before.filter(|(_, earlier)| !decides(earlier)) {
             return Err(format!(
                 "{} counts twice for {hold}: in commits {earlier} and {index}",
                 vote.by
