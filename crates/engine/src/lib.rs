@@ -11,6 +11,7 @@ mod answer;
 mod api_keys;
 mod asker;
 mod cache;
+mod call_title;
 mod clock;
 mod closing;
 mod dispatch;

@@ -18,10 +18,11 @@ use domain::secret::{Sealed, SecretValue, references, unsealed};
 use domain::session::{
     HoldSpec, Home, RuledCall, Ruling, Session, Written, audience_for, default_audience,
 };
-use domain::tool::{Confirm, Place, Tool};
+use domain::tool::{Confirm, Place};
 use ports::model::WrittenCall;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
+use crate::call_title::call_title;
 use crate::secrets::{scope_of, scrubbed_preview, written};
 use crate::{AgentSetup, Engine};
 
@@ -144,7 +145,7 @@ impl Engine {
                 by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
             };
         }
-        let mut spec = self.spec(tool, &verdict, prepared, session, rationale);
+        let mut spec = self.spec(&call, &verdict, prepared, session, rationale);
         spec.preview.warnings.extend(self.told_of_secrets(&call, &known));
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
             return malformed(format!(
@@ -166,7 +167,7 @@ impl Engine {
 
     fn spec(
         &self,
-        tool: &Tool,
+        call: &Call,
         verdict: &Verdict,
         prepared: Prepared,
         session: &Session,
@@ -183,7 +184,7 @@ impl Engine {
         HoldSpec {
             question: prepared.question.unwrap_or(Question::Approve),
             risk,
-            title: prepared.title.unwrap_or_else(|| format!("Run {}", tool.name)),
+            title: prepared.title.unwrap_or_else(|| call_title(call)),
             preview,
             context: prepared.shown,
             rationale: rationale.map(str::to_owned),
@@ -255,7 +256,8 @@ impl Engine {
                 let revised = call.revised(arguments, context, definition, self.0.policy.version());
                 let mut preview = looked.prepared.preview;
                 preview.warnings.extend(self.told_of_secrets(&revised, &known));
-                (revised, preview, asks, looked.prepared.title)
+                let title = looked.prepared.title.unwrap_or_else(|| call_title(&revised));
+                (revised, preview, asks, Some(title))
             }
             // An outside program's call: we know its rules, not its tool.
             _ => {

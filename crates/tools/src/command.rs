@@ -18,7 +18,7 @@ use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
 use crate::process::{
     Ended, Environment, Job, RunAs, Runner, bound_files, changed_file, path_of, resolve,
 };
-use crate::shell_cmd::{failure, with_leftovers};
+use crate::shell_cmd::{failure, shown, with_leftovers};
 use crate::title::headline;
 
 /// How one command tool is set up.
@@ -163,7 +163,7 @@ impl ToolHost for CommandTool {
 
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let (_, context) = self.plan().map_err(PrepareError::Blind)?;
-        let title = Some(headline(&format!("Run {}", self.tool.name)));
+        let title = Some(headline(&format!("Run: {}", shown(&self.config.argv).0)));
         Ok(Prepared { context, title, ..Prepared::default() })
     }
 

@@ -23,7 +23,6 @@ use super::link::{Again, Link};
 use super::server::Core;
 use super::shelf::{Face, Standing};
 use super::wire::{ServerAsk, WireError};
-use crate::title::headline;
 
 pub(crate) struct McpTool {
     tool: Tool,
@@ -350,7 +349,8 @@ impl ToolHost for McpTool {
         }
         let mut prepared = Prepared {
             context: self.context(&core),
-            title: Some(headline(&format!("Run {}", self.tool.name))),
+            // The engine names the tool and what it is called with.
+            title: None,
             ..Prepared::default()
         };
         if let Some((ask, preview)) = self.changes() {
