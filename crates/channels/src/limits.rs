@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// What servers and proxies take without complaint.
 pub(crate) const URL_BYTES_MAX: usize = 2048;
+/// A longer text goes to a program without its parts, which are in the API.
+pub(crate) const WEBHOOK_PARTS_TEXT_BYTES_MAX: usize = 20_000;
 /// From the first packet to the answer's headers. A receiver that needs longer should accept first
 /// and work later; deliveries behind it wait.
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -21,6 +23,10 @@ pub(crate) const RETRIES: [Duration; 6] = [
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 120;
 /// The names of people, rules and agents on a card: a line each.
 pub(crate) const FACT_CHARACTERS_MAX: usize = 120;
+/// People and votes that are named on a card; of the others, how many they are.
+pub(crate) const NAMES_SHOWN_MAX: usize = 8;
+/// What is written as the reason of a no. It is for an agent to read.
+pub(crate) const REASON_CHARACTERS_MAX: usize = 1_000;
 /// The first line of a result, behind who approved it.
 pub(crate) const RESULT_CHARACTERS_MAX: usize = 200;
 /// Slack's bound, the smallest; Feishu takes 100.
@@ -35,6 +41,8 @@ pub(crate) const FORM_OPTIONS_MAX: usize = 100;
 pub(crate) const BUTTONS_MAX: usize = 5;
 /// A card of Feishu may have 30 KB; counted as the message carries it, escaped twice.
 pub(crate) const FEISHU_CARD_BYTES_MAX: usize = 30_000;
+/// A card of Feishu may have 200 elements, those inside of others included.
+pub(crate) const FEISHU_ELEMENTS_MAX: usize = 44;
 /// A text or post of Feishu may have 150 KB, which nobody reads in a chat.
 pub(crate) const FEISHU_TEXT_BYTES_MAX: usize = 20_000;
 /// What DingTalk takes as `msgParam`.
@@ -43,8 +51,13 @@ pub(crate) const DINGTALK_PARAM_BYTES_MAX: usize = 15_000;
 pub(crate) const DINGTALK_VALUE_BYTES_MAX: usize = 1_024;
 /// What Slack takes in one section.
 pub(crate) const SLACK_SECTION_UNITS_MAX: usize = 3_000;
-/// Fifty blocks are allowed; more than ten of text are not read in a chat.
-pub(crate) const SLACK_SECTIONS_MAX: usize = 10;
+/// Fifty blocks are allowed: these are to be read, and a few more have the headline, the buttons and
+/// the link.
+pub(crate) const SLACK_FLOW_BLOCKS_MAX: usize = 44;
+/// More foreign text than this is not read in a chat.
+pub(crate) const SLACK_TEXT_UNITS_MAX: usize = 10 * SLACK_SECTION_UNITS_MAX;
+/// A plain text that is wrapped here is not wrapped again on a phone, which has 35 columns.
+pub(crate) const PLAIN_COLUMNS_MAX: usize = 32;
 /// What Telegram takes in one message.
 pub(crate) const TELEGRAM_UNITS_MAX: usize = 4_096;
 /// Mail programs hide what comes after about this much.

@@ -9,7 +9,7 @@ use replies::Code;
 use serde::{Deserialize, Serialize};
 
 use crate::copies::Copies;
-use crate::limits::{OLD_NONCES, PATIENT_ATTEMPTS, STALE_MS};
+use crate::limits::{ARMED_MS, OLD_NONCES, PATIENT_ATTEMPTS, STALE_MS};
 use crate::queue::{Outgoing, Ticket};
 use crate::send::Steps;
 use crate::shelf::short;
@@ -67,6 +67,9 @@ pub(crate) struct Delivery {
     /// When an unclear reply that was not asked about again last got a sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) signed_ms: Option<i64>,
+    /// When somebody last pressed its dangerous yes for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) armed_ms: Option<i64>,
     /// Where it stood before its chat got another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<StoredPosted>,
@@ -165,6 +168,7 @@ impl Delivery {
             reasks: 0,
             reasked_ms: None,
             signed_ms: None,
+            armed_ms: None,
             left: None,
             copies: Copies::default(),
         }
@@ -184,6 +188,16 @@ impl Delivery {
         self.code = code_of(hold, chance);
         self.asks = digest;
         self.digest = None;
+        self.armed_ms = None;
+    }
+
+    /// Whether its dangerous yes was pressed once, of late.
+    pub(crate) fn is_armed(&self, now: Timestamp) -> bool {
+        self.armed_for_ms(now).is_some_and(|ms| ms < ARMED_MS)
+    }
+
+    pub(crate) fn armed_for_ms(&self, now: Timestamp) -> Option<u64> {
+        self.armed_ms.map(|at| now.ms_since(Timestamp::from_ms(at)))
     }
 
     /// Its chat has another name: what stands under the old one cannot be changed any more, so it is

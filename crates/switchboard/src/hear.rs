@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::answer::Answer;
 use domain::context::WhilePending;
 use domain::hold::Hold;
 use domain::person::PersonId;
@@ -16,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::line::OnAmbiguous;
-use crate::meaning::{asked, of_verdict};
+use crate::meaning::{asked, of_verdict, reasoned_denial};
 use crate::refuse::Tried;
 use crate::saying::Saying;
 use crate::shelf::{self, chat_key};
@@ -127,9 +128,15 @@ impl Switchboard {
             }
             Gate::For { open, text, weak_ok } => {
                 let Some(one) = waiting.get(open) else { return Ok(()) };
-                let verdict = parse(&text, &one.context(heard.wrote, weak_ok));
+                let context = one.context(heard.wrote, weak_ok);
+                let verdict = parse(&text, &context);
+                let denial = match verdict {
+                    Verdict::Ambiguous(_) => reasoned_denial(&text, &context),
+                    _ => None,
+                };
                 // A code may be that of what was asked before: that is no wrong one.
                 let an_answer = match verdict {
+                    _ if denial.is_some() => true,
                     Verdict::Ambiguous(Reason::BadCode | Reason::CodeRequired) => true,
                     Verdict::Ambiguous(_) => false,
                     _ => true,
@@ -137,10 +144,17 @@ impl Switchboard {
                 if an_answer && !one.delivery.shows(&one.hold) {
                     return self.changed_meanwhile(heard, one).await;
                 }
-                if let Verdict::Ambiguous(reason) = verdict {
-                    return self.ambiguous(heard, one, reason).await;
+                let answer = match (verdict, denial) {
+                    (_, Some(denial)) => Some(denial),
+                    (Verdict::Ambiguous(reason), None) => {
+                        return self.ambiguous(heard, one, reason).await;
+                    }
+                    (verdict, None) => of_verdict(&one.hold, &verdict),
+                };
+                match answer {
+                    Some(answer) => self.answered(heard, one, answer, event).await,
+                    None => Ok(()),
                 }
-                self.answered(heard, one, &verdict, event).await
             }
         }
     }
@@ -150,14 +164,13 @@ impl Switchboard {
         &self,
         heard: &Heard<'_>,
         one: &Waiting,
-        verdict: &Verdict,
+        answer: Answer,
         event: &str,
     ) -> Result<(), Error> {
         let (words, tag) = (heard.words(), &one.hold.tag);
-        if !one.delivery.takes_a_yes && !matches!(verdict, Verdict::Cancel(_)) {
+        if !one.delivery.takes_a_yes && !matches!(answer, Answer::Deny { .. }) {
             return self.reply(heard, "not-whole", &words.not_whole(tag)).await;
         }
-        let Some(answer) = of_verdict(&one.hold, verdict) else { return Ok(()) };
         // So that a redelivery after a crash does not make another message of it.
         self.mark(heard.wire, event, &Seen::Answering(one.hold.id.to_string())).await?;
         let answering = Answering { digest: Some(one.hold.digest()), answer };

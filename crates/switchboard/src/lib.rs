@@ -9,6 +9,7 @@
 //! in, what arrives is dealt with and on disk before the platform hears that it need not come again
 //! (`press.rs`, `hear.rs`).
 
+mod arm;
 mod ask;
 pub mod bare;
 mod caller;

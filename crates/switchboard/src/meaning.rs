@@ -3,7 +3,7 @@
 use domain::answer::{Answer, Scope};
 use domain::hold::{Hold, Question};
 use ports::channel::{Form, Said};
-use replies::{Asked, Chosen, Verdict};
+use replies::{Asked, Chosen, Context, Verdict, parse};
 use serde_json::{Value, json};
 
 /// Why a press is no answer.
@@ -27,6 +27,7 @@ pub(crate) fn of_press(
             let reason = reason.filter(|reason| !reason.trim().is_empty()).map(str::to_owned);
             Ok(Answer::Deny { reason, stop: false })
         }
+        (_, Said::Arm | Said::Back | Said::Explain) => Err(NoAnswer::NoSuchButton),
         // A card that had to be cut has no such button, and none is believed of it.
         _ if !takes_a_yes => Err(NoAnswer::NoSuchButton),
         (Question::Approve, Said::Allow) => Ok(approve()),
@@ -61,6 +62,15 @@ fn typed(value: &Value, kind: &Value) -> Value {
         _ => None,
     };
     read.unwrap_or_else(|| value.clone())
+}
+
+/// `deny: the wrong table`: a clear no, and what the agent is told as its reason.
+pub(crate) fn reasoned_denial(text: &str, context: &Context) -> Option<Answer> {
+    let (no, reason) = text.split_once([':', '：'])?;
+    let reason = reason.trim();
+    let is_no = matches!(parse(no, context), Verdict::Cancel(_));
+    (is_no && !reason.is_empty())
+        .then(|| Answer::Deny { reason: Some(reason.to_owned()), stop: false })
 }
 
 /// `None`: this is no answer to such a question.
@@ -110,6 +120,29 @@ fn chosen(hold: &Hold, numbers: &[usize]) -> Result<Answer, NoAnswer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_no_may_have_a_reason() {
+        let reason = |text: &str| match reasoned_denial(text, &Context::default()) {
+            Some(Answer::Deny { reason, stop: false }) => reason,
+            None => None,
+            other => panic!("{other:?}"),
+        };
+        for (text, wanted) in [
+            ("deny: the wrong table", Some("the wrong table")),
+            ("No: yes, but only on staging", Some("yes, but only on staging")),
+            ("拒绝：表不对", Some("表不对")),
+            ("/deny: not today", Some("not today")),
+            ("deny:", None),
+            ("deny the wrong table", None),
+            ("yes: do it", None),
+            ("not no: maybe", None),
+            ("see https://example.org", None),
+            ("don't deny: approve", None),
+        ] {
+            assert_eq!(reason(text).as_deref(), wanted, "{text}");
+        }
+    }
 
     #[test]
     fn what_was_typed_becomes_what_the_schema_wants_or_stays() {

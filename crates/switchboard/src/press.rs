@@ -5,10 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::hold::{Hold, Question};
 use domain::id::HoldId;
+use domain::person::People;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
-use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Told, Wrote};
+use ports::channel::{Busy, Decided, Inbox, Key, Opened, Press, Redraw, Ruling, Said, Told, Wrote};
 use subtle::ConstantTimeEq as _;
 
 use crate::delivery::{Delivery, Stage, StoredPosted};
@@ -75,11 +76,19 @@ impl Inbox for Switchboard {
 }
 
 /// A press of a prompt that waits for an answer of whoever pressed it.
-struct Looked {
-    caller: Caller,
-    delivery: Delivery,
-    posted: StoredPosted,
-    hold: Arc<Hold>,
+pub(crate) struct Looked {
+    pub(crate) caller: Caller,
+    pub(crate) delivery: Delivery,
+    pub(crate) posted: StoredPosted,
+    pub(crate) hold: Arc<Hold>,
+}
+
+impl Looked {
+    /// Whether whoever pressed is among those who may answer.
+    pub(crate) fn is_admitted(&self, people: &People) -> bool {
+        let person = self.caller.person.as_ref();
+        person.is_some_and(|person| self.hold.admits(person.id(), people))
+    }
 }
 
 /// A prompt that stands somewhere.
@@ -94,11 +103,15 @@ struct Standing {
 
 impl Switchboard {
     async fn press(&self, wire: &Arc<Wire>, press: &Press) -> Result<Told, Error> {
-        let Looked { caller, delivery, posted, hold } = match self.look(wire, press).await? {
+        let looked = match self.look(wire, press).await? {
             Ok(looked) => looked,
             Err(told) => return Ok(told),
         };
         let (key, said) = (&press.pointer.key, press.pointer.said);
+        if let Some(once_more) = self.is_a_step(said, &looked.delivery) {
+            return self.ask_once_more(wire, press, &looked, once_more).await;
+        }
+        let Looked { caller, delivery, posted, hold } = looked;
         let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {
@@ -132,26 +145,27 @@ impl Switchboard {
 
     /// Only shows what could be filled in.
     async fn open_form(&self, wire: &Arc<Wire>, press: &Press) -> Result<Opened, Error> {
-        let Looked { caller, delivery, posted, hold } = match self.look(wire, press).await? {
+        let looked = match self.look(wire, press).await? {
             Ok(looked) => looked,
             Err(told) => return Ok(Opened::Refused(told)),
         };
-        let has_form = match &hold.question {
-            Question::Choose { multiple, .. } => *multiple,
-            Question::Fill { .. } => true,
+        let admitted = looked.is_admitted(self.0.engine.people());
+        let Looked { delivery, posted, hold, .. } = looked;
+        // A no can be given a reason also where a yes cannot be given.
+        let has_form = match (&hold.question, press.pointer.said) {
+            (Question::Settle, _) => false,
+            (_, Said::Explain) => true,
+            (Question::Choose { multiple, .. }, _) => *multiple && delivery.takes_a_yes,
+            (Question::Fill { .. }, _) => delivery.takes_a_yes,
             _ => false,
         };
-        let admitted = caller
-            .person
-            .as_ref()
-            .is_some_and(|person| hold.admits(person.id(), self.0.engine.people()));
         Ok(match (admitted, self.redrawn(&press.pointer.key, &delivery, &posted, &hold)) {
             (false, _) => {
                 let (about, told) = (Some(hold.id), Told::NotEntitled);
                 let why = "it is not for them";
                 Opened::Refused(self.refused(wire, press, about, told, why).await)
             }
-            (true, Some(redraw)) if has_form && delivery.takes_a_yes => Opened::Form(redraw),
+            (true, Some(redraw)) if has_form => Opened::Form(redraw),
             _ => Opened::Refused(Told::NotHere),
         })
     }
@@ -277,7 +291,7 @@ impl Switchboard {
         self.0.clock.now().plus_ms(self.0.limits.press_wait.as_millis() as u64)
     }
 
-    fn redrawn(
+    pub(crate) fn redrawn(
         &self,
         key: &Key,
         delivery: &Delivery,
@@ -292,11 +306,12 @@ impl Switchboard {
             link: self.link(hold),
             words_answer: delivery.words,
             code: delivery.code.clone(),
+            armed: delivery.is_armed(self.0.clock.now()),
             posted: posted.posted(),
         }))
     }
 
-    async fn refused(
+    pub(crate) async fn refused(
         &self,
         wire: &Wire,
         press: &Press,

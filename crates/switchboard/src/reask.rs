@@ -23,7 +23,12 @@ impl Switchboard {
             self.reply(heard, "locked", &words.locked(tag)).await?;
         } else if asks {
             let choice = matches!(one.hold.question, Question::Choose { .. });
-            self.reply(heard, "reask", &words.reask(tag, reason, choice)).await?;
+            let mut text = words.reask(tag, reason, choice);
+            // "Yes, but …" is a no with a reason, if they say so.
+            if one.hold.question == Question::Approve && is_a_remark(reason) {
+                text.push_str(&words.offers_a_reason());
+            }
+            self.reply(heard, "reask", &text).await?;
         } else if signs {
             let kept = heard.wire.line.on_ambiguous != OnAmbiguous::ReaskOnly;
             let kept = kept && one.hold.session.is_some();
@@ -106,4 +111,9 @@ struct Counted {
     locked: bool,
     /// The question is not put again, and the sender still sees that the reply arrived.
     signs: bool,
+}
+
+/// Whether it may be something that the agent should hear, and not only a badly written answer.
+fn is_a_remark(reason: Reason) -> bool {
+    matches!(reason, Reason::Unknown | Reason::Mixed | Reason::TooLong | Reason::DoubleNegative)
 }

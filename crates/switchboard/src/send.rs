@@ -440,6 +440,7 @@ impl Switchboard {
             link,
             words_answer: taken.delivery.words,
             code: taken.delivery.code.as_deref(),
+            armed: taken.delivery.is_armed(self.0.clock.now()),
             processing: false,
             stands: taken.delivery.shows(&taken.hold),
         }

@@ -22,7 +22,7 @@ impl Words {
             Language::English => {
                 "Something went wrong, and the agent stopped. An admin can see why."
             }
-            Language::Chinese => "出错了，代理已停止。管理员可以查看原因。",
+            Language::Chinese => "出错了，智能体已停止。管理员可以查看原因。",
         }
     }
 
@@ -110,15 +110,15 @@ impl Words {
         let because = Verdict::Ambiguous(reason).because();
         let how = match (self.0, reason, choice) {
             (Language::English, Reason::CodeRequired | Reason::BadCode, _) => {
-                "reply with the code that the question shows, or: cancel"
+                "reply with the code that the question shows, or: deny"
             }
-            (Language::English, _, true) => "reply with a number, or: cancel",
-            (Language::English, _, false) => "reply: confirm / cancel",
+            (Language::English, _, true) => "reply with a number, or: deny",
+            (Language::English, _, false) => "reply: confirm / deny",
             (Language::Chinese, Reason::CodeRequired | Reason::BadCode, _) => {
-                "请回复提示中的验证码，或：取消"
+                "请回复提示中的验证码，或：拒绝"
             }
-            (Language::Chinese, _, true) => "请回复编号，或：取消",
-            (Language::Chinese, _, false) => "请回复：确认 / 取消",
+            (Language::Chinese, _, true) => "请回复编号，或：拒绝",
+            (Language::Chinese, _, false) => "请回复：确认 / 拒绝",
         };
         self.either(
             format!("#{tag} still waits: {because}. Please {how}."),
@@ -138,6 +138,14 @@ impl Words {
                 format!("#{tag} 仍在等待：这条回复没有作出决定。"),
             ),
         }
+    }
+
+    /// How "yes, but …" becomes a no whose reason the agent is told.
+    pub(crate) fn offers_a_reason(self) -> String {
+        self.either(
+            " To deny it and send the agent your words as the reason, reply: deny: your words",
+            "如需拒绝并把你的话作为原因转告智能体，请回复：拒绝：你的话",
+        )
     }
 
     pub(crate) fn which(self, tags: &[&str]) -> String {
@@ -164,7 +172,7 @@ impl Words {
         let why = visible(why);
         self.either(
             format!("That did not reach the agent: {why}"),
-            format!("消息未送达代理：{why}"),
+            format!("消息未送达智能体：{why}"),
         )
     }
 }

@@ -83,6 +83,7 @@ impl Asked {
             link: self.link.as_deref(),
             words_answer: true,
             code: None,
+            armed: false,
             processing: false,
             stands: true,
         }
@@ -114,6 +115,7 @@ impl Asked {
             link: self.link.clone(),
             words_answer: true,
             code: None,
+            armed: false,
             posted: posted.clone(),
         })
     }

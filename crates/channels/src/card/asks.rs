@@ -11,6 +11,14 @@ pub enum Asks {
     Decide {
         allow: Option<Button>,
         deny: Button,
+        /// A no with words for the agent, on platforms that can ask for them.
+        explain: Button,
+    },
+    /// Yes, once more, after a first press of it.
+    Confirm {
+        back: Button,
+        allow: Button,
+        deny: Button,
     },
     /// One of these. A platform with too many to draw leaves them to the reply and the link.
     Choose {
@@ -36,6 +44,8 @@ pub struct Button {
     pub pointer: Pointer,
     pub style: Style,
     pub does: Does,
+    /// Asks once more before it counts: it says yes to something of high or critical risk.
+    pub asks_twice: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,17 +62,28 @@ pub enum Does {
     Deny,
     Choose(u8),
     Submit,
+    /// Opens the form for the reason of a no.
+    Explain,
+    /// Leads from a card that asks once more to the card as it was.
+    Back,
 }
 
 impl Asks {
     /// What is left when not everything was shown: a no.
-    pub(super) fn only_no(&self) -> Asks {
+    pub(super) fn only_no(&self, explain: &str) -> Asks {
         match self {
             Asks::Nothing => Asks::Nothing,
-            Asks::Decide { deny, .. }
+            Asks::Decide { deny, explain, .. } => {
+                Asks::Decide { allow: None, deny: deny.clone(), explain: explain.clone() }
+            }
+            Asks::Confirm { deny, .. }
             | Asks::Choose { deny, .. }
             | Asks::ChooseSeveral { deny, .. }
-            | Asks::Fill { deny, .. } => Asks::Decide { allow: None, deny: deny.clone() },
+            | Asks::Fill { deny, .. } => {
+                let explain =
+                    Button::new(explain.to_owned(), &deny.pointer, Said::Explain, Style::Plain);
+                Asks::Decide { allow: None, deny: deny.clone(), explain }
+            }
         }
     }
 
@@ -71,6 +92,7 @@ impl Asks {
         match self {
             Asks::Nothing | Asks::Decide { allow: None, .. } => false,
             Asks::Decide { .. }
+            | Asks::Confirm { .. }
             | Asks::Choose { .. }
             | Asks::ChooseSeveral { .. }
             | Asks::Fill { .. } => true,
@@ -85,7 +107,20 @@ impl Button {
             Said::Deny => Does::Deny,
             Said::Option(number) => Does::Choose(number),
             Said::Form => Does::Submit,
+            Said::Arm => Does::Allow,
+            Said::Explain => Does::Explain,
+            Said::Back => Does::Back,
         };
-        Button { label, pointer: Pointer { said, ..at.clone() }, style, does }
+        Button { label, pointer: Pointer { said, ..at.clone() }, style, does, asks_twice: false }
+    }
+
+    /// As it is drawn where a platform has no dialog of its own: a dangerous one leads to a second step.
+    pub(crate) fn first_step(&self) -> Button {
+        if self.asks_twice { self.saying(Said::Arm) } else { self.clone() }
+    }
+
+    /// The same button with another meaning.
+    pub(crate) fn saying(&self, said: Said) -> Button {
+        Button { pointer: Pointer { said, ..self.pointer.clone() }, ..self.clone() }
     }
 }

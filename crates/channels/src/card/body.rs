@@ -1,13 +1,23 @@
-//! The text of what is asked: the one rendering that all surfaces share.
+//! What is asked, in lines that are ours and blocks that are foreign. No line holds both: a platform
+//! draws a foreign block so that every drawn line of it carries a mark, however it is wrapped.
 
 use domain::digest::Digest;
+use domain::view::FOREIGN_MARK;
 
 use super::shown::kept;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    pub text: String,
+    pub blocks: Vec<Block>,
     pub cut: Option<Cut>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// One line of our own words.
+    Ours(String),
+    /// Lines of foreign text, each safe to show behind a mark.
+    Foreign(Vec<String>),
 }
 
 /// The part that a platform had no room for.
@@ -20,18 +30,80 @@ pub struct Cut {
 }
 
 impl Body {
-    pub(super) fn whole(text: String) -> Body {
-        Body { text, cut: None }
+    pub(super) fn whole(blocks: Vec<Block>) -> Body {
+        Body { blocks, cut: None }
+    }
+
+    /// As plain text, with a mark before every foreign line.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for block in &self.blocks {
+            match block {
+                Block::Ours(line) => push_line(&mut text, "", line),
+                Block::Foreign(lines) => {
+                    lines.iter().for_each(|line| push_line(&mut text, FOREIGN_MARK, line));
+                }
+            }
+        }
+        text
+    }
+
+    pub(super) fn characters(&self) -> usize {
+        self.lines().map(|line| line.chars().count() + 1).sum()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().flat_map(|block| match block {
+            Block::Ours(line) => std::slice::from_ref(line).iter().map(String::as_str),
+            Block::Foreign(lines) => lines.as_slice().iter().map(String::as_str),
+        })
     }
 
     /// So many characters of it.
     pub(super) fn cut_to(&self, characters: usize) -> Body {
-        let text = kept(&self.text, characters).trim_end().to_owned();
+        let mut room = characters;
+        let mut blocks = Vec::new();
+        for block in &self.blocks {
+            match block {
+                // Half a line of ours says nothing.
+                Block::Ours(line) if line.chars().count() < room => {
+                    room -= line.chars().count() + 1;
+                    blocks.push(block.clone());
+                }
+                Block::Ours(_) => break,
+                Block::Foreign(lines) => {
+                    let mut shown = Vec::new();
+                    for line in lines {
+                        let length = line.chars().count();
+                        if length >= room {
+                            let part = kept(line, room.saturating_sub(1)).trim_end();
+                            shown.extend((!part.is_empty()).then(|| part.to_owned()));
+                            room = 0;
+                            break;
+                        }
+                        shown.push(line.clone());
+                        room -= length + 1;
+                    }
+                    blocks.extend((!shown.is_empty()).then_some(Block::Foreign(shown)));
+                }
+            }
+            if room == 0 {
+                break;
+            }
+        }
+        let whole = self.text();
+        let shown = Body::whole(blocks);
         let cut = Cut {
-            shown_bytes: text.len(),
-            total_bytes: self.text.len(),
-            digest: Digest::of(self.text.as_bytes()),
+            shown_bytes: shown.text().len(),
+            total_bytes: whole.len(),
+            digest: Digest::of(whole.as_bytes()),
         };
-        Body { text, cut: Some(cut) }
+        Body { cut: Some(cut), ..shown }
     }
+}
+
+fn push_line(text: &mut String, mark: &str, line: &str) {
+    text.push_str(mark);
+    text.push_str(line);
+    text.push('\n');
 }

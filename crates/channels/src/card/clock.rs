@@ -27,6 +27,11 @@ impl Zone {
         }
     }
 
+    /// `14:02`
+    pub(super) fn time(&self, at: Timestamp) -> String {
+        self.local(at).get(11..16).unwrap_or_default().to_owned()
+    }
+
     fn local(&self, at: Timestamp) -> String {
         let offset_ms = i64::from(self.offset_minutes) * 60_000;
         Timestamp::from_ms(at.as_ms().saturating_add(offset_ms)).to_string()

@@ -2,13 +2,15 @@
 
 use domain::hold::{Hold, Question, Risk};
 use domain::person::People;
-use domain::view;
+use domain::view::{Label, Part, View};
 
+use super::asked::{blocks, spelled};
 use super::asks::{Asks, Button, Style};
-use super::body::Body;
+use super::body::{Block, Body};
 use super::clock::Zone;
 use super::form;
-use super::settled;
+use super::people;
+use super::settled::{Ended, Outcome, ended};
 use super::shown::{clipped, line};
 use super::words::{Language, Words};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
@@ -22,15 +24,19 @@ pub struct Card {
     pub language: Language,
     pub tone: Tone,
     pub risk: Risk,
-    /// What is asked, or how it ended.
+    /// What is asked, or how it ended, in our own words.
     pub headline: String,
+    /// What it is about: foreign words in one line.
     pub title: String,
     /// Three characters to tell open holds apart.
     pub tag: String,
     /// Until when, in the people's own time.
     pub until: Option<String>,
-    pub facts: Vec<Fact>,
+    /// What others said about how it ended.
+    pub outcome: Option<Outcome>,
     pub body: Body,
+    /// Who asks, who may answer, who voted, and by which rule.
+    pub facts: Vec<Fact>,
     pub asks: Asks,
     /// How to answer in words.
     pub hint: Option<String>,
@@ -81,29 +87,72 @@ impl Card {
     pub fn draw(hold: &Hold, prompt: &Prompt) -> Card {
         let words = Words(prompt.language);
         let pending = hold.is_pending();
-        let (tone, headline) = match pending {
-            true => {
-                let risk = words.of_risk(hold.risk);
-                (Tone::Waiting, format!("{} · {risk}", words.asked(&hold.question)))
-            }
-            false => settled::told(hold, prompt, words),
+        let Ended { tone, headline, outcome } = match pending {
+            true => Ended { tone: Tone::Waiting, headline: asked(hold, words), outcome: None },
+            false => ended(hold, prompt, words),
         };
         let asks = if pending { asks(hold, prompt, words) } else { Asks::Nothing };
         let until = hold.expires_at.filter(|_| pending);
+        let view = View::of(hold);
+        let whole_title = title(&view);
+        let title = clipped(&whole_title, TITLE_CHARACTERS_MAX);
         Card {
             language: prompt.language,
             tone,
             risk: hold.risk,
             headline,
-            // Made safe when the hold was made; doing it twice would show marks of marks.
-            title: clipped(&hold.title.replace('\n', " "), TITLE_CHARACTERS_MAX),
             tag: line(&hold.tag, 8),
             until: until.map(|at| prompt.zone.moment(at, hold.opened_at)),
+            outcome,
+            body: Body::whole(blocks(&view, words, title == whole_title)),
+            title,
             facts: facts(hold, prompt, words),
-            body: Body::whole(view::render(hold)),
             hint: hint(hold, prompt, &asks, words),
             asks,
             link: prompt.link.clone(),
+        }
+    }
+
+    /// Everything to read below the headline, ours and foreign apart: what it is about, what came of it,
+    /// the exact call, and then who is concerned.
+    pub(crate) fn flow(&self) -> Vec<Block> {
+        let mut flow = self.flow_of_the_call();
+        flow.extend(self.facts().map(Block::Ours));
+        flow
+    }
+
+    /// The same without the names of those who are concerned.
+    pub(crate) fn flow_of_the_call(&self) -> Vec<Block> {
+        let words = Words(self.language);
+        let mut flow = vec![Block::Foreign(vec![self.title.clone()]), Block::Ours(self.subtitle())];
+        if let Some(outcome) = &self.outcome {
+            flow.push(Block::Ours(words.labelled(outcome.label, "")));
+            flow.push(Block::Foreign(vec![outcome.line.clone()]));
+        }
+        flow.extend(self.body.blocks.iter().cloned());
+        flow.extend(self.cut_note().into_iter().flatten().map(Block::Ours));
+        flow
+    }
+
+    pub(crate) fn facts(&self) -> impl Iterator<Item = String> {
+        let words = Words(self.language);
+        self.facts.iter().map(move |fact| words.labelled(fact.name, &fact.value))
+    }
+
+    /// The card that a first press of a dangerous button leads to.
+    pub(crate) fn asking_once_more(self) -> Card {
+        let words = Words(self.language);
+        match &self.asks {
+            Asks::Decide { allow: Some(allow), deny, .. } if allow.asks_twice => {
+                let label = words.approve_now().to_owned();
+                let allow = Button { label, ..allow.saying(Said::Allow) };
+                let back =
+                    Button::new(words.back().into(), &deny.pointer, Said::Back, Style::Plain);
+                let asks = Asks::Confirm { back, allow, deny: deny.clone() };
+                let (question, more) = words.really(&self.tag, self.risk);
+                Card { asks, hint: Some(format!("{question} {more}")), ..self }
+            }
+            _ => self,
         }
     }
 
@@ -112,7 +161,7 @@ impl Card {
         if fits(self) {
             return self.clone();
         }
-        let (mut least, mut most) = (0, self.body.text.chars().count());
+        let (mut least, mut most) = (0, self.body.characters());
         while least < most {
             let middle = (least + most).div_ceil(2);
             if fits(&self.cut_to(middle)) { least = middle } else { most = middle - 1 }
@@ -122,7 +171,7 @@ impl Card {
 
     fn cut_to(&self, characters: usize) -> Card {
         let body = self.body.cut_to(characters);
-        Card { body, asks: self.asks.only_no(), hint: None, ..self.clone() }
+        Card { body, asks: self.only_no(), hint: None, ..self.clone() }
     }
 
     /// The same question where this platform has no way to ask it: only a no, and the link.
@@ -132,15 +181,19 @@ impl Card {
             // What cannot be said in words here must not be offered either.
             _ => Some(Words(self.language).elsewhere().to_owned()),
         };
-        Card { asks: self.asks.only_no(), hint, ..self.clone() }
+        Card { asks: self.only_no(), hint, ..self.clone() }
     }
 
-    /// What must be said about a cut: first why there is no yes, then the sizes.
-    pub(crate) fn cut_note(&self) -> Option<String> {
+    fn only_no(&self) -> Asks {
+        self.asks.only_no(Words(self.language).deny_because())
+    }
+
+    /// What must be said about a cut: the sizes, and why there is no yes.
+    pub(crate) fn cut_note(&self) -> Option<[String; 2]> {
         let cut = self.body.cut.as_ref()?;
         let words = Words(self.language);
         let sizes = words.cut_sizes(cut.shown_bytes, cut.total_bytes, &cut.digest.to_string());
-        Some(format!("{sizes}\n{}", words.cut()))
+        Some([sizes, words.cut().to_owned()])
     }
 
     /// `7Q2 · until 14:07 UTC`
@@ -153,23 +206,33 @@ impl Card {
     }
 }
 
+/// `🟠 Approval needed · high risk`
+fn asked(hold: &Hold, words: Words) -> String {
+    let (sign, risk) = (Words::risk_sign(hold.risk), words.of_risk(hold.risk));
+    format!("{sign} {} · {risk}", words.asked(&hold.question))
+}
+
+fn title(view: &View) -> String {
+    let title = view.parts.iter().find_map(|part| match part {
+        Part::Quote { label: Label::Title, text, .. } => Some(spelled(text).concat()),
+        _ => None,
+    });
+    title.unwrap_or_default()
+}
+
 fn facts(hold: &Hold, prompt: &Prompt, words: Words) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut add = |name, value: &str| {
-        facts.push(Fact { name, value: line(value, FACT_CHARACTERS_MAX) });
+    let mut add = |name, value: Option<String>| {
+        facts.extend(value.map(|value| Fact { name, value }));
     };
-    if let Some(requester) = &hold.requester {
-        add(words.requested_by(), prompt.people.name_of(requester));
-    }
-    if let Some(agent) = &hold.agent {
-        add(words.agent(), agent);
-    }
-    if let Some(rule) = &hold.rule {
-        add(words.rule(), rule);
-    }
+    add(words.requested_by(), people::asker(hold, prompt.people, words));
+    let pending = hold.is_pending();
+    add(words.may_answer(), pending.then(|| people::audience(hold, prompt.people, words)));
+    add(words.votes(), people::votes(hold, prompt, words));
+    add(words.rule(), hold.rule.as_ref().map(|rule| line(rule, FACT_CHARACTERS_MAX)));
     // Short, for people to compare; the page and the record have all of it.
     let digest = hold.digest().to_string();
-    add(words.digest(), digest.get(..digest.len().min(19)).unwrap_or_default());
+    add(words.digest(), Some(digest.get(..digest.len().min(19)).unwrap_or_default().to_owned()));
     facts
 }
 
@@ -177,10 +240,12 @@ fn asks(hold: &Hold, prompt: &Prompt, words: Words) -> Asks {
     let at = Pointer { key: prompt.key.clone(), said: Said::Deny, nonce: prompt.nonce.clone() };
     let button = |label: &str, said, style| Button::new(label.to_owned(), &at, said, style);
     let deny = button(words.deny(), Said::Deny, Style::Plain);
+    let explain = button(words.deny_because(), Said::Explain, Style::Plain);
     match &hold.question {
         Question::Approve => {
-            let allow = Some(button(words.approve(), Said::Allow, Style::Danger));
-            Asks::Decide { allow, deny }
+            let allow = button(words.approve(), Said::Allow, Style::Danger);
+            let asks_twice = hold.risk >= Risk::High;
+            Asks::Decide { allow: Some(Button { asks_twice, ..allow }), deny, explain }
         }
         Question::Choose { options, multiple, .. } => {
             let choices = options.iter().enumerate().map(|(index, option)| {
@@ -202,9 +267,9 @@ fn asks(hold: &Hold, prompt: &Prompt, words: Words) -> Asks {
                 let submit = button(words.submit(), Said::Form, Style::Plain);
                 Asks::Fill { fields, submit, deny }
             }
-            None => Asks::Decide { allow: None, deny },
+            None => Asks::Decide { allow: None, deny, explain },
         },
-        Question::Perform { .. } => Asks::Decide { allow: None, deny },
+        Question::Perform { .. } => Asks::Decide { allow: None, deny, explain },
         // What really happened is not for a button: it needs words, and a look.
         Question::Settle => Asks::Nothing,
     }

@@ -1,19 +1,24 @@
 //! One hold as people see it in a chat: what is asked, drawn from stored bytes, or how it ended.
 //!
 //! A [`Card`] knows no platform. Its texts are made visible (no control, bidi or zero-width character
-//! survives), and each platform's folder turns it into that platform's form, with its markup escaped
-//! so that two different texts never look the same. What does not fit is said to be cut, with the
+//! survives, and no long run of spaces), and lines of ours are apart from foreign text. Each platform's
+//! folder turns it into that platform's form, with its markup escaped so that two different texts never
+//! look the same, and with foreign text in a block that marks every drawn line (I-47). What does not fit is said to be cut, with the
 //! size and the digest of the whole, and such a card cannot be used to say yes: it leads to the page
 //! that shows everything.
 //!
 //! A button is a pointer and never an authority: it names a delivery, an option and a nonce, and
 //! whoever presses it is judged elsewhere.
 
+mod asked;
 mod asks;
 mod body;
 mod clock;
 mod draw;
 mod form;
+#[cfg(test)]
+pub(crate) mod hostile;
+mod people;
 mod rendered;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -24,12 +29,13 @@ mod told;
 mod words;
 
 pub use asks::{Asks, Button, Does, Style};
-pub use body::{Body, Cut};
+pub use body::{Block, Body, Cut};
 pub use clock::Zone;
 pub use draw::{Card, Fact, Prompt, Replies, Tone};
 pub use form::{Field, Input};
 pub use ports::channel::{BadPointer, Key, Nonce, Pointer, Said};
 pub use rendered::Rendered;
+pub use settled::Outcome;
 pub use told::Word;
 pub use words::Language;
 

@@ -1,9 +1,11 @@
 //! A card of every kind of hold, for the tests of every platform.
 
 use domain::answer::{Answer, Settlement};
-use domain::hold::{Hold, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
+use domain::hold::{
+    Decision, Hold, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk, Vote,
+};
 use domain::outcome::ToolResult;
-use domain::person::{Actor, People, Person, PersonId};
+use domain::person::{Actor, Audience, People, Person, PersonId};
 use domain::visible::visible_multiline;
 use replies::Code;
 use serde_json::{Value, json};
@@ -12,15 +14,15 @@ use super::{Card, Key, Language, Nonce, Prompt, Rendered, Replies, Zone};
 use crate::webhook::sample::{approve, at, decided, hold, hold_with_arguments, hold_with_secret};
 
 fn people() -> People {
-    People::new([Person {
-        id: PersonId::new("ana"),
-        name: "Ana".into(),
-        roles: Default::default(),
+    People::new(["Ana", "Bob", "Gus"].map(|name| Person {
+        id: PersonId::new(&name.to_lowercase()),
+        name: name.into(),
+        roles: ["dba".to_owned()].into(),
         identities: Default::default(),
-    }])
+    }))
 }
 
-fn drawn(hold: &Hold, language: Language) -> Card {
+pub(super) fn drawn(hold: &Hold, language: Language) -> Card {
     let people = people();
     let code = Code::new("7K3F");
     let risky = hold.risk >= Risk::High;
@@ -42,7 +44,15 @@ fn deletion() -> Hold {
     hold.title = "Delete 214 rows from orders?".into();
     hold.risk = Risk::High;
     hold.agent = Some("ops".into());
-    hold.requester = Some(PersonId::new("ana"));
+    hold.requester = Some(PersonId::new("gus"));
+    hold.audience = Audience {
+        people: Default::default(),
+        roles: ["dba".to_owned()].into(),
+        quorum: 2,
+        exclude_requester: true,
+        refuse_made_logins: false,
+    }
+    .into();
     hold.rule = Some("deletes need a dba".into());
     hold.preview = Preview {
         summary: Some("214 rows".into()),
@@ -50,6 +60,25 @@ fn deletion() -> Hold {
         diff: None,
         warnings: vec!["no index on status".into()],
     };
+    hold
+}
+
+/// The same after one of two has voted.
+fn half_approved() -> Hold {
+    let decided = decided(deletion(), approve(None));
+    let vote = decided.votes[0].clone();
+    let mut hold = deletion();
+    hold.changed(&HoldChange::Voted(vote));
+    hold
+}
+
+/// Two people have approved it.
+fn approved_by_two() -> Hold {
+    let first = half_approved().votes[0].clone();
+    let second = Vote { by: PersonId::new("bob"), at: at(65), ..(*first).clone() };
+    let voters = vec![first.by.clone(), second.by.clone()];
+    let mut hold = half_approved();
+    hold.decided(HoldState::Approved(Decision::People { vote: second.into(), voters }));
     hold
 }
 
@@ -129,13 +158,16 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
                 Answer::Settle { how: Settlement::Failed, content: None },
             ),
         ),
+        ("voted", half_approved()),
+        ("approved_by_two", approved_by_two()),
         ("expired", over(HoldState::Expired { at: at(3600) })),
         ("cancelled", over(cancelled)),
     ];
     let chinese = [
         ("approve_zh", deletion()),
         ("done_zh", holds[11].1.clone()),
-        ("expired_zh", holds[17].1.clone()),
+        ("voted_zh", half_approved()),
+        ("expired_zh", over(HoldState::Expired { at: at(3600) })),
     ];
     let english = holds.iter().map(|(name, hold)| (*name, drawn(hold, Language::English)));
     english
@@ -204,16 +236,7 @@ pub(crate) fn every_character(check: impl Fn(&str)) {
 
 /// Reads our marks back.
 pub(crate) fn unmarked(shown: &str) -> String {
-    let mut out = String::new();
-    let mut rest = shown;
-    while let Some(at) = rest.find('⟦') {
-        out.push_str(&rest[..at]);
-        let (mark, after) = rest[at..].split_once('⟧').expect("every mark is closed");
-        let point = u32::from_str_radix(&mark["⟦U+".len()..], 16).expect("a code point");
-        out.push(char::from_u32(point).expect("a character"));
-        rest = after;
-    }
-    out + rest
+    domain::visible::joined(&domain::visible::marked_spans(shown))
 }
 
 /// Reads text the way its platform does, and allows nothing that the platform could take for markup: a

@@ -1,119 +1,126 @@
-//! How a hold ended, in one line: `✅ approved by Ana, 14:02 UTC — 214 rows deleted`.
+//! How a hold ended: a headline of ours, `✅ approved by Ana, Bob, 14:02 UTC`, and beside it what others
+//! said about it: the result, a reason, what was chosen.
 
 use domain::answer::Answer;
 use domain::grant::ClearedBy;
-use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Vote};
-use domain::person::Actor;
+use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Question};
+use domain::person::{Actor, PersonId};
 
 use super::draw::{Prompt, Tone};
+use super::people::voters;
 use super::shown::{first_line, line};
 use super::words::{Done, Words};
 use crate::limits::{FACT_CHARACTERS_MAX, RESULT_CHARACTERS_MAX};
 
-pub(super) fn told(hold: &Hold, prompt: &Prompt, words: Words) -> (Tone, String) {
+/// Foreign words about how it ended, under a label of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub label: &'static str,
+    pub line: String,
+}
+
+pub(super) struct Ended {
+    pub(super) tone: Tone,
+    pub(super) headline: String,
+    pub(super) outcome: Option<Outcome>,
+}
+
+pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
     let moment = |at| prompt.zone.moment(at, hold.opened_at);
-    let by = |vote: &Vote, done: Done| {
-        let name = line(prompt.people.name_of(&vote.by), FACT_CHARACTERS_MAX);
-        words.done_by(&done, &name, &moment(vote.at))
+    let by = |decision: &Decision, done: Done, automatic: Done| match decision {
+        Decision::People { vote, voters: all } => {
+            let names = voters(vote, all, prompt.people, words);
+            words.done_by(&done, &names, &moment(vote.at))
+        }
+        Decision::Automatic { at, .. } => words.done(&automatic, &moment(*at)),
     };
+    let nothing_ran = |text: String| format!("{text} — {}", words.nothing_ran());
     match &hold.state {
-        HoldState::Pending => (Tone::Waiting, String::new()),
+        HoldState::Pending => Ended { tone: Tone::Waiting, headline: String::new(), outcome: None },
         HoldState::Approved(decision) => {
-            let text = match decision {
-                Decision::People { vote, .. } => {
-                    let edited = matches!(vote.answer, Answer::Approve { arguments: Some(_), .. });
-                    by(vote, if edited { Done::ApprovedEdited } else { Done::Approved })
-                }
-                Decision::Automatic { by: ClearedBy::Grant(_), at, .. } => {
-                    words.done(&Done::ApprovedByGrant, &moment(*at))
-                }
-                Decision::Automatic { at, .. } => words.done(&Done::ApprovedByRule, &moment(*at)),
+            let edited = decision.vote().is_some_and(|vote| {
+                matches!(vote.answer, Answer::Approve { arguments: Some(_), .. })
+            });
+            let automatic = match decision {
+                Decision::Automatic { by: ClearedBy::Grant(_), .. } => Done::ApprovedByGrant,
+                _ => Done::ApprovedByRule,
             };
-            let (tone, what) = became(hold.outcome.as_ref(), words);
-            let sign = if tone == Tone::Doubt { "❔" } else { "✅" };
-            (tone, format!("{sign} {text}{what}"))
+            let done = if edited { Done::ApprovedEdited } else { Done::Approved };
+            became(hold.outcome.as_ref(), by(decision, done, automatic), words)
         }
-        HoldState::Denied(decision) => {
-            let (text, reason) = match decision {
-                Decision::People { vote, .. } => (by(vote, Done::Denied), reason(&vote.answer)),
-                Decision::Automatic { at, .. } => {
-                    (words.done(&Done::DeniedByRule, &moment(*at)), None)
-                }
-            };
-            (
-                Tone::No,
-                format!("❌ {text} — {}", reason.unwrap_or_else(|| words.nothing_ran().into())),
-            )
-        }
-        HoldState::Answered(decision) => {
-            let text = match decision {
-                Decision::People { vote, .. } => by(vote, Done::Answered),
-                Decision::Automatic { at, .. } => words.done(&Done::Answered, &moment(*at)),
-            };
-            (Tone::Yes, format!("✅ {text}{}", chosen(hold, decision)))
-        }
+        HoldState::Denied(decision) => Ended {
+            tone: Tone::No,
+            headline: format!("❌ {}", nothing_ran(by(decision, Done::Denied, Done::DeniedByRule))),
+            outcome: decision.vote().and_then(|vote| reason(&vote.answer, words)),
+        },
+        HoldState::Answered(decision) => Ended {
+            tone: Tone::Yes,
+            headline: format!("✅ {}", by(decision, Done::Answered, Done::Answered)),
+            outcome: chosen(hold, decision, words),
+        },
         // Not a denial: nobody said no.
-        HoldState::Expired { at } => {
-            (Tone::Over, format!("⌛ {} {}", words.expired(), moment(*at)))
-        }
+        HoldState::Expired { at } => Ended {
+            tone: Tone::Over,
+            headline: format!("⌛ {} {}", words.expired(), moment(*at)),
+            outcome: None,
+        },
         HoldState::Cancelled { by, reason, at } => {
+            let name = |name: &str| line(name, FACT_CHARACTERS_MAX);
+            let person = |id: &PersonId| name(prompt.people.name_of(id));
             let text = match by {
-                Actor::Person(id) => {
-                    let name = line(prompt.people.name_of(id), FACT_CHARACTERS_MAX);
-                    words.done_by(&Done::Cancelled, &name, &moment(*at))
-                }
-                Actor::Program { name, .. } => {
-                    words.done_by(&Done::Cancelled, &line(name, FACT_CHARACTERS_MAX), &moment(*at))
+                Actor::Person(id) => words.done_by(&Done::Cancelled, &person(id), &moment(*at)),
+                Actor::Program { name: program, .. } => {
+                    words.done_by(&Done::Cancelled, &name(program), &moment(*at))
                 }
                 Actor::Runtime => words.done(&Done::Cancelled, &moment(*at)),
             };
-            let reason = reason.as_deref().map(|why| first_line(why, RESULT_CHARACTERS_MAX));
-            (
-                Tone::Over,
-                format!("⚪ {text} — {}", reason.unwrap_or_else(|| words.nothing_ran().into())),
-            )
+            let why = reason.as_deref().map(|why| told(words.reason(), why));
+            Ended { tone: Tone::Over, headline: format!("⚪ {}", nothing_ran(text)), outcome: why }
         }
     }
 }
 
-fn became(outcome: Option<&HoldOutcome>, words: Words) -> (Tone, String) {
-    match outcome {
-        None => (Tone::Yes, String::new()),
-        Some(HoldOutcome::Executing) => (Tone::Yes, format!(" — {}", words.running())),
+fn became(outcome: Option<&HoldOutcome>, approved: String, words: Words) -> Ended {
+    let (tone, headline, outcome) = match outcome {
+        None => (Tone::Yes, format!("✅ {approved}"), None),
+        Some(HoldOutcome::Executing) => {
+            (Tone::Yes, format!("✅ {approved} — {}", words.running()), None)
+        }
         Some(HoldOutcome::Succeeded(result)) => {
-            (Tone::Yes, format!(" — {}", first_line(&result.content, RESULT_CHARACTERS_MAX)))
+            (Tone::Yes, format!("✅ {approved}"), Some(told(words.result(), &result.content)))
         }
         Some(HoldOutcome::Failed(result)) => {
-            (Tone::No, format!(" — ⚠ {}", first_line(&result.content, RESULT_CHARACTERS_MAX)))
+            let headline = format!("⚠ {approved} — {}", words.failed());
+            (Tone::No, headline, Some(told(words.result(), &result.content)))
         }
-        Some(HoldOutcome::Unknown) => (Tone::Doubt, format!(" — {}", words.in_doubt())),
-    }
+        Some(HoldOutcome::Unknown) => {
+            (Tone::Doubt, format!("❔ {approved} — {}", words.in_doubt()), None)
+        }
+    };
+    Ended { tone, headline, outcome }
 }
 
-fn reason(answer: &Answer) -> Option<String> {
+fn told(label: &'static str, text: &str) -> Outcome {
+    Outcome { label, line: first_line(text, RESULT_CHARACTERS_MAX) }
+}
+
+fn reason(answer: &Answer, words: Words) -> Option<Outcome> {
     match answer {
-        Answer::Deny { reason: Some(reason), .. } => {
-            Some(first_line(reason, RESULT_CHARACTERS_MAX))
-        }
+        Answer::Deny { reason: Some(reason), .. } => Some(told(words.reason(), reason)),
         _ => None,
     }
 }
 
 /// Only what was chosen from our own list is repeated. What somebody typed may be for few eyes.
-fn chosen(hold: &Hold, decision: &Decision) -> String {
-    let (Some(vote), domain::hold::Question::Choose { options, .. }) =
-        (decision.vote(), &hold.question)
-    else {
-        return String::new();
+fn chosen(hold: &Hold, decision: &Decision, words: Words) -> Option<Outcome> {
+    let (vote, Question::Choose { options, .. }) = (decision.vote()?, &hold.question) else {
+        return None;
     };
-    let Answer::Choose(chosen) = &vote.answer else { return String::new() };
+    let Answer::Choose(chosen) = &vote.answer else { return None };
     let label = |said: &String| {
         let option = options.iter().find(|option| option.id == *said || option.label == *said);
         option.map(|option| option.label.as_str())
     };
     let labels: Vec<&str> = chosen.iter().filter_map(label).collect();
-    match labels.as_slice() {
-        [] => String::new(),
-        labels => format!(" — {}", first_line(&labels.join(", "), RESULT_CHARACTERS_MAX)),
-    }
+    (!labels.is_empty()).then(|| told(words.chosen(), &labels.join(", ")))
 }

@@ -22,6 +22,7 @@ impl Card {
             replies: showing.words_answer.then_some(Replies { code: code.as_ref(), mention }),
         };
         let card = Card::draw(showing.hold, &prompt);
+        let card = if showing.armed { card.asking_once_more() } else { card };
         match showing.processing && showing.hold.is_pending() {
             false => card,
             true => Card {
@@ -54,6 +55,7 @@ mod tests {
             link: None,
             words_answer: true,
             code: Some("7K3F"),
+            armed: false,
             processing: false,
             stands: true,
         };
@@ -61,7 +63,10 @@ mod tests {
             |showing: &Showing| Card::showing(showing, Language::Chinese, &Zone::default(), true);
         let asking = draw(&showing);
         assert!(asking.asks.takes_a_yes());
-        assert_eq!(asking.hint.as_deref(), Some("也可以回复：确认 7K3F / 取消（请@我）"));
+        assert_eq!(
+            asking.hint.as_deref(),
+            Some("也可以回复：确认 7K3F / 拒绝 / 拒绝：原因（请@我）")
+        );
         let busy = draw(&Showing { processing: true, ..showing });
         assert_eq!(
             (busy.asks, busy.hint, busy.headline.as_str()),

@@ -1,6 +1,6 @@
 //! Foreign text on its way into a card.
 
-use domain::visible::{visible, visible_multiline};
+use domain::visible::visible;
 
 /// One line of foreign text, short enough for a line. What is left out here stands in full in the
 /// card's body.
@@ -10,11 +10,11 @@ pub(super) fn line(text: &str, characters_max: usize) -> String {
 
 /// The first line of foreign text, for a result that may have many.
 pub(super) fn first_line(text: &str, characters_max: usize) -> String {
-    let text = visible_multiline(text.trim());
-    match text.split_once('\n') {
-        None => clipped(&text, characters_max),
-        Some((first, _)) => format!("{} …", clipped(first, characters_max)),
-    }
+    let (first, more) = match text.trim().split_once('\n') {
+        Some((first, _)) => (first, " …"),
+        None => (text.trim(), ""),
+    };
+    format!("{}{more}", line(first, characters_max))
 }
 
 /// Text that is safe already, cut with a visible sign, and never inside a mark.

@@ -30,6 +30,8 @@ impl Word {
                 HoldState::Pending => (words.already_counted().to_owned(), false),
                 _ => (format!("{} {}", words.already(), headline(redraw)), true),
             },
+            Told::AskAgain(_) => (words.once_more().to_owned(), false),
+            Told::AsItWas(_) => (words.as_it_was().to_owned(), false),
             Told::Changed(_) => (words.changed().to_owned(), true),
             Told::NotEntitled => (words.not_entitled().to_owned(), true),
             Told::NotHere => (words.not_here().to_owned(), true),
@@ -71,6 +73,7 @@ mod tests {
             link: None,
             words_answer: false,
             code: None,
+            armed: false,
             posted: Posted {
                 chat: "c".into(),
                 thread: None,

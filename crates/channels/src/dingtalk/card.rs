@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::markdown::text;
+use super::gesture::FIRST_STEP;
+use super::markdown::{flow, link};
 use crate::card::{Asks, Button, Card, Rendered, Tone, clipped};
 use crate::limits::{BUTTONS_MAX, DINGTALK_VALUE_BYTES_MAX};
 
@@ -16,30 +17,48 @@ const HEADLINE_CHARACTERS_MAX: usize = DINGTALK_VALUE_BYTES_MAX / 4;
 pub fn variables(card: &Card) -> Rendered {
     // A template has room for two buttons or five options; it has no forms.
     let drawable = match &card.asks {
-        Asks::Nothing | Asks::Decide { .. } => true,
+        Asks::Nothing | Asks::Decide { .. } | Asks::Confirm { .. } => true,
         Asks::Choose { options, .. } => options.len() <= BUTTONS_MAX,
         Asks::ChooseSeveral { .. } | Asks::Fill { .. } => false,
     };
     let card = if drawable { card.clone() } else { card.elsewhere() };
-    let fits = |card: &Card| text(card).len() <= DINGTALK_VALUE_BYTES_MAX;
+    let fits = |card: &Card| call(card).len() <= DINGTALK_VALUE_BYTES_MAX;
     let mut fitted = card.fitted(fits);
     if !fits(&fitted) {
-        // Names so long that nothing else has room: the link is what must be seen.
-        let title = clipped(&fitted.title, 20);
-        let headline = clipped(&fitted.headline, 40);
-        fitted = Card { title, headline, facts: Vec::new(), ..fitted };
+        // A title so long that nothing else has room: the link is what must be seen.
+        fitted = Card { title: clipped(&fitted.title, 20), outcome: None, ..fitted };
     }
     let value: BTreeMap<&str, String> = map(&fitted);
     Rendered { value: json!(value), takes_a_yes: fitted.asks.takes_a_yes() }
 }
 
+/// What is asked and nothing else: a variable has little room, and every other word would take it from
+/// the call.
+fn call(card: &Card) -> String {
+    flow(card.flow_of_the_call()).chain(link(card)).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Who asks, who may answer, who voted, and how to answer in words.
+fn status_text(card: &Card) -> String {
+    let lines: Vec<String> = card.hint.iter().cloned().chain(card.facts()).collect();
+    let text = lines.join("\n");
+    // A quarter of the bytes is safe; mostly a character takes less.
+    let mut characters = text.chars().count();
+    let mut shown = text.clone();
+    while shown.len() > DINGTALK_VALUE_BYTES_MAX {
+        characters -= 1 + (shown.len() - DINGTALK_VALUE_BYTES_MAX) / 4;
+        shown = clipped(&text, characters);
+    }
+    shown
+}
+
 fn map(card: &Card) -> BTreeMap<&'static str, String> {
     let mut map = BTreeMap::from([
         ("title", clipped(&card.headline, HEADLINE_CHARACTERS_MAX)),
-        ("markdown", text(card)),
+        ("markdown", call(card)),
         ("risk", card.risk.name().to_owned()),
         ("status", status(card.tone).to_owned()),
-        ("statusText", clipped(&card.headline, HEADLINE_CHARACTERS_MAX)),
+        ("statusText", status_text(card)),
         ("showButtons", card.asks.takes_a_yes().to_string()),
     ]);
     let mut point = |button: &Button| {
@@ -47,7 +66,16 @@ fn map(card: &Card) -> BTreeMap<&'static str, String> {
         map.insert("nonce", button.pointer.nonce.as_str().to_owned());
     };
     match &card.asks {
-        Asks::Decide { allow: Some(allow), deny } => {
+        Asks::Decide { allow: Some(allow), deny, .. } => {
+            point(allow);
+            map.insert("allowText", allow.label.clone());
+            map.insert("denyText", deny.label.clone());
+            // The template says what its buttons mean; that this is only a first step, the nonce says.
+            if allow.asks_twice {
+                map.insert("nonce", format!("{FIRST_STEP}{}", allow.pointer.nonce.as_str()));
+            }
+        }
+        Asks::Confirm { allow, deny, .. } => {
             point(allow);
             map.insert("allowText", allow.label.clone());
             map.insert("denyText", deny.label.clone());
@@ -75,12 +103,42 @@ fn status(tone: Tone) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::markdown::tests::split;
     use super::*;
-    use crate::card::sample::{check_snapshots, long, long_names, samples};
+    use crate::card::hostile;
+    use crate::card::sample::{check_snapshots, long, long_names, one_line, samples};
 
     #[test]
     fn every_kind_of_hold() {
         check_snapshots("dingtalk_card", |card| variables(card).value);
+    }
+
+    #[test]
+    fn i47_no_foreign_line_is_drawn_as_ours() {
+        hostile::check("dingtalk card", |card| {
+            let value = variables(card).value;
+            let mut drawn = hostile::Drawn::default();
+            split(value["markdown"].as_str().unwrap(), &mut drawn);
+            drawn.say(value["title"].as_str().unwrap());
+            drawn.say(value["statusText"].as_str().unwrap());
+            drawn
+        });
+    }
+
+    #[test]
+    fn a_call_has_nearly_all_the_room_that_there_is() {
+        let takes = |bytes: usize| variables(&one_line(bytes)).takes_a_yes;
+        assert!(takes(800), "{}", variables(&one_line(800)).value);
+        assert!(!takes(1_000));
+    }
+
+    #[test]
+    fn a_dangerous_yes_takes_two_presses() {
+        let (_, card) = samples().into_iter().find(|(name, _)| *name == "approve").unwrap();
+        assert_eq!(variables(&card).value["nonce"], "~k3x9ab");
+        assert_eq!(variables(&card.asking_once_more()).value["nonce"], "k3x9ab");
+        let (_, card) = samples().into_iter().find(|(name, _)| *name == "secret").unwrap();
+        assert_eq!(variables(&card).value["nonce"], "k3x9ab");
     }
 
     #[test]

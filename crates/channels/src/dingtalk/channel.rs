@@ -19,7 +19,7 @@ use super::gesture;
 use super::session::Sessions;
 use super::settings::{Mode, Settings};
 use super::{card, markdown, told};
-use crate::card::Card;
+use crate::card::{Asks, Card};
 use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 use crate::wire::nth;
 
@@ -279,7 +279,15 @@ impl Channel for Dingtalk {
         let mention = matches!(place, Place::Chat { direct: false, .. });
         let drawn = self.drawn(showing, mention);
         let key = showing.key.as_str();
-        match &self.settings.card_template {
+        // A variable of a card has a kilobyte, a message fifteen: a call that only fits there is shown there,
+        // and answered in words.
+        let as_message = || {
+            let asks = matches!(drawn.asks, Asks::Decide { allow: Some(_), .. });
+            asks && showing.words_answer
+                && !card::variables(&drawn).takes_a_yes
+                && markdown::message(&drawn).takes_a_yes
+        };
+        match self.settings.card_template.as_ref().filter(|_| !as_message()) {
             Some(template) => {
                 let takes_a_yes = self.deliver(to(place), template, key, &drawn).await?;
                 Ok(Shown { posted: posted(place, key.to_owned()), takes_a_yes })

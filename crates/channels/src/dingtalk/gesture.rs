@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::settings::Settings;
 
 pub(super) const MESSAGE: &str = "/v1.0/im/bot/messages/get";
+/// Before a nonce: the button leads to a second step. A template's buttons cannot say so themselves.
+pub(super) const FIRST_STEP: char = '~';
 pub(super) const PRESS: &str = "/v1.0/card/instances/callback";
 
 /// `None`: not somebody's message to this robot.
@@ -101,8 +103,13 @@ pub(super) fn press(
         Some(said) => said.parse().ok()?,
         None => action(own["actionIds"][0].as_str()?)?,
     };
-    let pointer =
-        Pointer { key: Key::new(text("r")?).ok()?, said, nonce: Nonce::new(text("n")?).ok()? };
+    let nonce = text("n")?;
+    let (said, nonce) = match (said, nonce.strip_prefix(FIRST_STEP)) {
+        (Said::Allow, Some(nonce)) => (Said::Arm, nonce),
+        (said, Some(nonce)) => (said, nonce),
+        (said, None) => (said, nonce),
+    };
+    let pointer = Pointer { key: Key::new(text("r")?).ok()?, said, nonce: Nonce::new(nonce).ok()? };
     Some(Press {
         event,
         operator: operator(&data["userId"], None),

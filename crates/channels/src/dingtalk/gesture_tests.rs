@@ -115,7 +115,7 @@ fn what_is_no_button_of_ours_is_none() {
         json!({"content": "{"}),
         json!({"content": null}),
         content(json!({})),
-        content(json!({"cardPrivateData": {"params": {"r": "7Q2", "o": "x", "n": "k3x9ab"}}})),
+        content(json!({"cardPrivateData": {"params": {"r": "7Q2", "o": "q", "n": "k3x9ab"}}})),
         content(json!({"cardPrivateData": {"params": {"r": "7Q2", "o": "a"}}})),
         content(
             json!({"cardPrivateData": {"actionIds": ["other"], "params": {"r": "7Q2", "n": "k3x9ab"}}}),

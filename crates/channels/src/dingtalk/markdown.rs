@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Card, Rendered, Words};
+use crate::card::{Block, Card, Rendered, Words};
 use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 
 /// The `msgParam` of `sampleMarkdown`, which has no buttons: a yes comes as a reply or on the page.
@@ -16,20 +16,30 @@ pub fn message(card: &Card) -> Rendered {
 }
 
 pub(super) fn text(card: &Card) -> String {
-    let mut lines = vec![
-        format!("**{}**", literal(&card.headline)),
-        format!("**{}**", literal(&card.title)),
-        literal(&card.subtitle()),
-    ];
-    let fact = |name: &str, value: &str| literal(&format!("{name}: {value}"));
-    lines.extend(card.facts.iter().map(|known| fact(known.name, &known.value)));
-    lines.push("---".into());
-    lines.push(literal(card.body.text.trim_end()));
-    lines.extend(card.cut_note().map(|note| literal(&note)));
+    let mut lines = vec![format!("**{}**", literal(&card.headline))];
+    lines.extend(flow(card.flow()));
     lines.extend(card.hint.as_deref().map(literal));
-    let words = Words(card.language);
-    lines.extend(card.link.as_ref().map(|link| format!("[{}]({})", words.open(), address(link))));
+    lines.extend(link(card));
     lines.join("\n\n")
+}
+
+/// Our own lines as paragraphs, and foreign ones in quotes, which are drawn with a bar beside every line.
+pub(super) fn flow(blocks: Vec<Block>) -> impl Iterator<Item = String> {
+    blocks.into_iter().map(|block| match block {
+        Block::Ours(line) => literal(&line),
+        Block::Foreign(lines) => {
+            let quoted = lines.iter().map(|line| match line.is_empty() {
+                true => "> &nbsp;".to_owned(),
+                false => format!("> {}", literal(line)),
+            });
+            quoted.collect::<Vec<_>>().join("  \n")
+        }
+    })
+}
+
+pub(super) fn link(card: &Card) -> Option<String> {
+    let words = Words(card.language);
+    card.link.as_ref().map(|link| format!("[{}]({})", words.open(), address(link)))
 }
 
 /// Every mark of punctuation is escaped, so none begins anything; blanks that would be swallowed are
@@ -63,11 +73,12 @@ fn address(link: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use domain::visible::visible_multiline;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::card::hostile;
     use crate::card::sample::{
         check_snapshots, every_character, long, read_strictly, samples, unmarked,
     };
@@ -88,6 +99,26 @@ mod tests {
     #[test]
     fn every_kind_of_hold() {
         check_snapshots("dingtalk_markdown", |card| message(card).value);
+    }
+
+    /// DingTalk draws a quote with a bar beside every line. It begins with `>` at the left edge, which no
+    /// text of ours or of others does: there it is escaped.
+    pub(in crate::dingtalk) fn split(markdown: &str, drawn: &mut hostile::Drawn) {
+        for line in markdown.split('\n') {
+            match line.strip_prefix("> ") {
+                Some(quoted) => drawn.quote(&read(quoted.trim_end())),
+                None => drawn.say(&line.replace('\\', "")),
+            }
+        }
+    }
+
+    #[test]
+    fn i47_no_foreign_line_is_drawn_as_ours() {
+        hostile::check("dingtalk", |card| {
+            let mut drawn = hostile::Drawn::default();
+            split(message(card).value["text"].as_str().unwrap(), &mut drawn);
+            drawn
+        });
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) fn reply(told: &Result<Told, Busy>, settings: &Settings) -> Value {
             Told::Taken(redraw)
             | Told::Counted(redraw)
             | Told::Already(redraw)
+            | Told::AskAgain(redraw)
+            | Told::AsItWas(redraw)
             | Told::Changed(redraw),
         ) => {
             let card = drawn(redraw, settings);

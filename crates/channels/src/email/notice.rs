@@ -1,6 +1,8 @@
 //! The notice.
 
-use crate::card::{Card, Words, clipped};
+use domain::hold::Risk;
+
+use crate::card::{Block, Card, Tone, Words, clipped};
 use crate::limits::{EMAIL_BODY_BYTES_MAX, EMAIL_SUBJECT_CHARACTERS_MAX};
 use crate::plain;
 
@@ -29,18 +31,42 @@ pub fn notice(card: &Card) -> Notice {
 fn html(card: &Card) -> String {
     let mut parts = vec![
         "<!doctype html><html><head><meta charset=\"utf-8\"></head><body>".to_owned(),
-        format!("<h2>{}</h2>", literal(&card.headline)),
-        format!("<p><b>{}</b><br>{}</p><p>", literal(&card.title), literal(&card.subtitle())),
+        format!("<h2 style=\"color:{}\">{}</h2>", colour(card), literal(&card.headline)),
     ];
-    let fact = |name: &str, value: &str| format!("{}: {}<br>", literal(name), literal(value));
-    parts.extend(card.facts.iter().map(|known| fact(known.name, &known.value)));
-    parts.push(format!("</p><pre>{}</pre>", literal(card.body.text.trim_end())));
-    parts.extend(card.cut_note().map(|note| format!("<pre>{}</pre>", literal(&note))));
+    for block in card.flow() {
+        parts.push(match block {
+            Block::Ours(line) => format!("<p>{}</p>", literal(&line)),
+            Block::Foreign(lines) => foreign(&lines),
+        });
+    }
     let words = Words(card.language);
     let link = |link: &String| format!("<p><a href=\"{}\">{}</a></p>", literal(link), words.open());
     parts.extend(card.link.as_ref().map(link));
     parts.push("</body></html>".into());
     parts.join("\n")
+}
+
+/// A box with a border beside every drawn line. Where styles are not drawn, a quote is still set in, and
+/// what is preformatted is not wrapped.
+fn foreign(lines: &[String]) -> String {
+    let text: Vec<String> = lines.iter().map(|line| literal(line)).collect();
+    format!(
+        "<blockquote style=\"margin:4px 0 4px 12px;padding:4px 8px;border-left:4px solid #b8860b;\
+         background:#f7f1de\"><pre style=\"margin:0;white-space:pre-wrap;overflow-wrap:anywhere;\
+         font-family:monospace\">{}</pre></blockquote>",
+        text.join("\n")
+    )
+}
+
+/// The risk while it waits.
+fn colour(card: &Card) -> &'static str {
+    match (card.tone, card.risk) {
+        (Tone::Waiting, Risk::Low) => "#1b6e3c",
+        (Tone::Waiting, Risk::Medium) => "#7a5b00",
+        (Tone::Waiting, Risk::High) => "#b34700",
+        (Tone::Waiting, Risk::Critical) => "#b00020",
+        _ => "#333333",
+    }
 }
 
 fn literal(text: &str) -> String {
@@ -55,6 +81,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::card::hostile;
     use crate::card::sample::{
         check_snapshots, every_character, long, read_strictly, samples, unmarked,
     };
@@ -70,6 +97,28 @@ mod tests {
         check_snapshots("email", |card| {
             let notice = notice(card);
             json!({"subject": notice.subject, "text": notice.text, "html": notice.html})
+        });
+    }
+
+    /// A quote is drawn with a border beside every line.
+    #[test]
+    fn i47_no_foreign_line_is_drawn_as_ours() {
+        hostile::check("email", |card| {
+            let html = notice(card).html;
+            let mut drawn = hostile::Drawn::default();
+            for (index, part) in html.split("<blockquote").enumerate() {
+                let after = match index {
+                    0 => part,
+                    _ => {
+                        let (block, after) = part.split_once("</pre></blockquote>").unwrap();
+                        let (_, text) = block.split_once("monospace\">").unwrap();
+                        drawn.quote(&read(text));
+                        after
+                    }
+                };
+                drawn.say(&after.replace("&amp;", "&"));
+            }
+            drawn
         });
     }
 

@@ -1,12 +1,18 @@
 //! A card 2.0.
 //!
 //! Foreign text goes into `plain_text` elements only: there nothing is markup, so nothing needs to be
-//! escaped, and nothing can be.
+//! escaped, and nothing can be. It stands in a box with a ground of its own, so that a line of it that is
+//! wrapped cannot pass for one of ours.
 
+use domain::hold::Risk;
+use domain::view::FOREIGN_MARK;
+use ports::channel::Said;
 use serde_json::{Value, json};
 
-use crate::card::{Asks, Button, Card, Field, Input, Rendered, Style, Tone, Words};
-use crate::limits::{BUTTONS_MAX, FEISHU_CARD_BYTES_MAX};
+use crate::card::{Asks, Block, Button, Card, Field, Input, Rendered, Style, Tone, Words};
+use crate::limits::{
+    BUTTONS_MAX, FEISHU_CARD_BYTES_MAX, FEISHU_ELEMENTS_MAX, REASON_CHARACTERS_MAX,
+};
 
 pub fn card(card: &Card) -> Rendered {
     card_as(card, Card::clone)
@@ -16,7 +22,11 @@ pub fn card(card: &Card) -> Rendered {
 /// not otherwise, does not depend on that.
 pub(super) fn card_as(card: &Card, shown: impl Fn(&Card) -> Card) -> Rendered {
     let draw = |card: &Card| draw(&shown(card));
-    let fitted = card.fitted(|card| content(&draw(card)).len() <= FEISHU_CARD_BYTES_MAX);
+    let fits = |drawn: Value| {
+        let elements = drawn["body"]["elements"].as_array().map_or(0, Vec::len);
+        elements <= FEISHU_ELEMENTS_MAX && content(&drawn).len() <= FEISHU_CARD_BYTES_MAX
+    };
+    let fitted = card.fitted(|card| fits(draw(card)));
     Rendered { value: draw(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
 }
 
@@ -27,11 +37,25 @@ pub fn content(card: &Value) -> String {
 
 fn draw(card: &Card) -> Value {
     let words = Words(card.language);
-    let mut elements: Vec<Value> = vec![block(&card.title)];
-    elements.extend(card.facts.iter().map(|fact| block(&format!("{}: {}", fact.name, fact.value))));
-    elements.push(json!({"tag": "hr"}));
-    elements.push(block(card.body.text.trim_end()));
-    elements.extend(card.cut_note().map(|note| block(&note)));
+    let mut elements: Vec<Value> = Vec::new();
+    let mut ours: Vec<String> = Vec::new();
+    let say_ours = |elements: &mut Vec<Value>, ours: &mut Vec<String>| {
+        if !ours.is_empty() {
+            elements.push(block(&std::mem::take(ours).join("\n")));
+        }
+    };
+    // It stands in the header.
+    let subtitle = Block::Ours(card.subtitle());
+    for part in card.flow().into_iter().filter(|part| *part != subtitle) {
+        match part {
+            Block::Ours(line) => ours.push(line),
+            Block::Foreign(lines) => {
+                say_ours(&mut elements, &mut ours);
+                elements.push(foreign(&lines));
+            }
+        }
+    }
+    say_ours(&mut elements, &mut ours);
     elements.extend(asks(card, words));
     if let Some(link) = &card.link {
         let opens = json!([{"type": "open_url", "default_url": link}]);
@@ -49,7 +73,7 @@ fn draw(card: &Card) -> Value {
             "summary": {"content": format!("{}: {}", card.headline, card.title)},
         },
         "header": {
-            "template": template(card.tone),
+            "template": template(card),
             "title": plain(&card.headline),
             "subtitle": plain(&card.subtitle()),
         },
@@ -65,20 +89,42 @@ fn block(text: &str) -> Value {
     json!({"tag": "div", "text": plain(text)})
 }
 
-fn template(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Waiting => "orange",
-        Tone::Yes => "green",
-        Tone::No => "red",
-        Tone::Over => "grey",
-        Tone::Doubt => "yellow",
+/// Foreign lines, each with a mark, in a box whose ground lies under every drawn line.
+fn foreign(lines: &[String]) -> Value {
+    let text: Vec<String> = lines.iter().map(|line| format!("{FOREIGN_MARK}{line}")).collect();
+    json!({
+        "tag": "column_set", "background_style": "grey", "columns": [{
+            "tag": "column", "width": "weighted", "weight": 1, "padding": "4px 8px 4px 12px",
+            "elements": [block(&text.join("\n"))],
+        }],
+    })
+}
+
+/// The colour of the header: the risk while it waits, and then how it ended.
+fn template(card: &Card) -> &'static str {
+    match (card.tone, card.risk) {
+        (Tone::Waiting, Risk::Low) => "blue",
+        (Tone::Waiting, Risk::Medium) => "yellow",
+        (Tone::Waiting, Risk::High) => "orange",
+        (Tone::Waiting, Risk::Critical) => "carmine",
+        (Tone::Yes, _) => "green",
+        (Tone::No, _) => "red",
+        (Tone::Over, _) => "grey",
+        (Tone::Doubt, _) => "violet",
     }
 }
 
 fn asks(card: &Card, words: Words) -> Vec<Value> {
     match &card.asks {
         Asks::Nothing => Vec::new(),
-        Asks::Decide { allow, deny } => vec![row(allow.iter().chain([deny]).map(button))],
+        Asks::Decide { allow, deny, explain } => {
+            let allow = allow.as_ref().map(Button::first_step);
+            vec![row(allow.iter().chain([deny]).map(button)), reason(explain, words)]
+        }
+        // The button that counts does not stand where the first one stood.
+        Asks::Confirm { back, allow, deny } => {
+            vec![row([back, deny].map(button)), row([button(allow)])]
+        }
         Asks::Choose { options, deny } if options.len() <= BUTTONS_MAX => {
             vec![row(options.iter().map(button)), row([button(deny)])]
         }
@@ -118,6 +164,8 @@ fn button(button: &Button) -> Value {
         Does::Allow => "hp_allow".to_owned(),
         Does::Deny => "hp_deny".to_owned(),
         Does::Submit => "hp_submit".to_owned(),
+        Does::Explain => "hp_explain".to_owned(),
+        Does::Back => "hp_back".to_owned(),
         Does::Choose(number) => format!("hp_choose_{number}"),
     };
     let kind = if button.style == Style::Danger { "danger_filled" } else { "default" };
@@ -155,6 +203,21 @@ fn form(mut elements: Vec<Value>, submit: &Button) -> Value {
     json!({"tag": "form", "name": "f", "elements": elements})
 }
 
+/// A no with words for the agent. What is written comes as `reason` of an ordinary no.
+fn reason(explain: &Button, words: Words) -> Value {
+    let input = json!({
+        "tag": "input", "name": "reason", "required": true, "max_length": REASON_CHARACTERS_MAX,
+        "placeholder": plain(words.reason_for_the_agent()),
+    });
+    let name = format!("deny_{}", explain.pointer.key.as_str());
+    let send = json!({
+        "tag": "button", "name": name, "form_action_type": "submit", "type": "default",
+        "text": plain(&explain.label),
+        "behaviors": [{"type": "callback", "value": value(&explain.saying(Said::Deny))}],
+    });
+    json!({"tag": "form", "name": "why", "elements": [input, send]})
+}
+
 fn input(field: &Field, words: Words) -> Value {
     let pick = |options: Vec<(String, &str)>| {
         let options: Vec<Value> = options
@@ -180,6 +243,7 @@ fn input(field: &Field, words: Words) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::card::hostile;
     use crate::card::sample::{check_snapshots, is_whole, long, long_names, samples};
 
     #[test]
@@ -198,6 +262,56 @@ mod tests {
                 assert!(id.split("\\\"").next().unwrap().len() <= 20, "{id}");
             }
         }
+    }
+
+    /// A column set with a ground of its own marks every line in it.
+    #[test]
+    fn i47_no_foreign_line_is_drawn_as_ours() {
+        hostile::check("feishu", |drawn_card| {
+            let value = card(drawn_card).value;
+            let mut drawn = hostile::Drawn::default();
+            let mut header = Vec::new();
+            hostile::plain_texts(&value["header"], "content", &mut header);
+            header.iter().for_each(|text| drawn.say(text));
+            for element in value["body"]["elements"].as_array().unwrap() {
+                let mut texts = Vec::new();
+                match element["background_style"] == "grey" {
+                    true => {
+                        hostile::plain_texts(element, "content", &mut texts);
+                        let marked =
+                            |text: &String| text.lines().all(|line| line.starts_with(FOREIGN_MARK));
+                        assert!(texts.iter().all(marked), "{texts:?}");
+                        texts.iter().for_each(|text| drawn.quote(text));
+                    }
+                    // What is picked or filled in is no line of the card.
+                    false if element["tag"] == "div" => {
+                        hostile::plain_texts(element, "content", &mut texts);
+                        texts.iter().for_each(|text| drawn.say(text));
+                    }
+                    false => {}
+                }
+            }
+            drawn
+        });
+    }
+
+    #[test]
+    fn the_colour_tells_the_risk_and_a_dangerous_yes_takes_two_presses() {
+        let find = |name: &str| samples().into_iter().find(|(found, _)| *found == name).unwrap().1;
+        let (dangerous, usual) = (find("approve"), find("secret"));
+        assert_ne!(card(&dangerous).value["header"], card(&usual).value["header"]);
+        let colours: std::collections::BTreeSet<&str> = Risk::ALL
+            .into_iter()
+            .map(|risk| template(&Card { risk, ..dangerous.clone() }))
+            .collect();
+        assert_eq!(colours.len(), 4);
+        let meant = |card: &Card| {
+            let text = super::card(card).value.to_string();
+            ["p", "a", "b", "d"].map(|said| text.contains(&format!("\"o\":\"{said}\"")))
+        };
+        assert_eq!(meant(&usual), [false, true, false, true]);
+        assert_eq!(meant(&dangerous), [true, false, false, true]);
+        assert_eq!(meant(&dangerous.asking_once_more()), [false, true, true, true]);
     }
 
     #[test]

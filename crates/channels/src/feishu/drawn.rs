@@ -70,6 +70,7 @@ mod tests {
             link,
             words_answer: true,
             code: Some("7K3F"),
+            armed: false,
             processing: false,
             stands: false,
         };

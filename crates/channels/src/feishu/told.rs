@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::drawn::drawn;
 use super::settings::Settings;
-use crate::card::{Card, Language};
+use crate::card::{Card, Language, Words};
 
 /// Both languages go along: the client shows the reader's own.
 struct Toast {
@@ -17,6 +17,10 @@ struct Toast {
 impl Toast {
     fn new(kind: &'static str, english: &str, chinese: &str) -> Toast {
         Toast { kind, english: english.to_owned(), chinese: chinese.to_owned() }
+    }
+
+    fn both(kind: &'static str, say: impl Fn(Words) -> &'static str) -> Toast {
+        Toast::new(kind, say(Words(Language::English)), say(Words(Language::Chinese)))
     }
 
     fn value(&self, language: Language) -> Value {
@@ -44,6 +48,10 @@ pub(super) fn reply(told: &Result<Told, Busy>, settings: &Settings) -> Value {
             ),
             Some(redraw),
         ),
+        Ok(Told::AskAgain(redraw)) => {
+            (Toast::both("info", |words| words.once_more()), Some(redraw))
+        }
+        Ok(Told::AsItWas(redraw)) => (Toast::both("info", |words| words.as_it_was()), Some(redraw)),
         Ok(Told::Already(redraw)) => (already(redraw, settings), Some(redraw)),
         Ok(Told::Changed(redraw)) => (
             Toast::new(

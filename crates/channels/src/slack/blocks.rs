@@ -2,30 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Asks, Button, Card, Does, Rendered, Style, Words, clipped};
+use crate::card::{Asks, Block, Button, Card, Does, Rendered, Style, Words, clipped};
 use crate::limits::{
-    BUTTON_CHARACTERS_MAX, BUTTONS_MAX, SLACK_SECTION_UNITS_MAX, SLACK_SECTIONS_MAX,
+    BUTTON_CHARACTERS_MAX, BUTTONS_MAX, SLACK_FLOW_BLOCKS_MAX, SLACK_SECTION_UNITS_MAX,
+    SLACK_TEXT_UNITS_MAX,
 };
 
 /// `text` and `blocks` of `chat.postMessage` and `chat.update`.
 pub fn message(card: &Card) -> Rendered {
-    let fitted = card.fitted(|card| sections(&card.body.text).is_some());
+    let fitted = card.fitted(|card| flow(card).is_some());
     Rendered { value: draw(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
 }
 
 fn draw(card: &Card) -> Value {
-    let mut blocks = vec![
-        json!({"type": "header", "text": plain(&card.headline, 150)}),
-        json!({"type": "section", "block_id": "hp_title", "text": plain(&card.title, 3000)}),
-    ];
-    let facts = card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
-    let lines: Vec<String> = [card.subtitle()].into_iter().chain(facts).collect();
-    blocks.push(context(lines.iter().map(|line| plain(line, 1000))));
+    let mut blocks = vec![json!({"type": "header", "text": plain(&card.headline, 150)})];
     // A card that does not fit even without its text does not exist: its other parts are short.
-    for section in sections(&card.body.text).unwrap_or_default() {
-        blocks.push(json!({"type": "section", "text": {"type": "mrkdwn", "text": section}}));
-    }
-    blocks.extend(card.cut_note().map(|note| context([plain(&note, 1000)])));
+    blocks.extend(flow(card).unwrap_or_default());
     blocks.extend(actions(card));
     blocks.extend(card.hint.as_ref().map(|hint| context([plain(hint, 1000)])));
     if let Some(link) = &card.link {
@@ -38,33 +30,67 @@ fn draw(card: &Card) -> Value {
     json!({"text": fallback, "blocks": blocks, "unfurl_links": false})
 }
 
-/// The text in fences, in pieces of whole lines. `None` if there are too many, or if a line is too long
-/// for a piece: a break in it would look like a line's end.
-fn sections(text: &str) -> Option<Vec<String>> {
-    const FENCES: usize = "```\n\n```".len();
-    let mut sections: Vec<String> = Vec::new();
-    let mut piece = String::new();
-    // Counted as it grows: a text of a megabyte may have as many lines.
+/// What is to be read. Our own lines are plain text, and foreign lines stand in fences, which Slack
+/// draws as a box around every line. `None` if there is too much of it.
+fn flow(card: &Card) -> Option<Vec<Value>> {
+    let mut blocks = Vec::new();
+    let mut ours: Vec<String> = Vec::new();
     let mut held = 0;
-    for line in literal(text.trim_end()).split('\n') {
-        let more = units(line);
-        if more + FENCES > SLACK_SECTION_UNITS_MAX || sections.len() >= SLACK_SECTIONS_MAX {
+    for block in card.flow() {
+        match block {
+            Block::Ours(line) => ours.push(line),
+            Block::Foreign(lines) => {
+                say_ours(&mut blocks, &mut ours);
+                for fence in fences(&lines)? {
+                    held += units(&fence);
+                    blocks.push(
+                        json!({"type": "section", "text": {"type": "mrkdwn", "text": fence}}),
+                    );
+                }
+            }
+        }
+        if held > SLACK_TEXT_UNITS_MAX || blocks.len() > SLACK_FLOW_BLOCKS_MAX {
             return None;
         }
-        if !piece.is_empty() && held + 1 + more + FENCES > SLACK_SECTION_UNITS_MAX {
-            sections.push(std::mem::take(&mut piece));
-            held = 0;
+    }
+    say_ours(&mut blocks, &mut ours);
+    (blocks.len() <= SLACK_FLOW_BLOCKS_MAX).then_some(blocks)
+}
+
+fn say_ours(blocks: &mut Vec<Value>, ours: &mut Vec<String>) {
+    if !ours.is_empty() {
+        let lines = std::mem::take(ours).join("\n");
+        blocks.push(context([plain(&lines, SLACK_SECTION_UNITS_MAX)]));
+    }
+}
+
+/// Lines in fences, in pieces of whole lines. `None` if a line is too long for a piece: a break in it
+/// would look like a line's end.
+fn fences(lines: &[String]) -> Option<Vec<String>> {
+    const FENCES: usize = "```\n\n```".len();
+    let mut pieces: Vec<String> = Vec::new();
+    let mut piece = String::new();
+    // Counted as it grows: a text of a megabyte may have as many lines.
+    let (mut held, mut begun) = (0, false);
+    for line in lines {
+        let line = literal(line);
+        let more = units(&line);
+        if more + FENCES > SLACK_SECTION_UNITS_MAX || pieces.len() > SLACK_FLOW_BLOCKS_MAX {
+            return None;
         }
-        if !piece.is_empty() {
+        if begun && held + 1 + more + FENCES > SLACK_SECTION_UNITS_MAX {
+            pieces.push(std::mem::take(&mut piece));
+            (held, begun) = (0, false);
+        }
+        if begun {
             piece.push('\n');
             held += 1;
         }
-        piece.push_str(line);
-        held += more;
+        piece.push_str(&line);
+        (held, begun) = (held + more, true);
     }
-    sections.push(piece);
-    let fenced = sections.iter().map(|piece| format!("```\n{piece}\n```"));
-    (sections.len() <= SLACK_SECTIONS_MAX).then(|| fenced.collect())
+    pieces.push(piece);
+    Some(pieces.iter().map(|piece| format!("```\n{piece}\n```")).collect())
 }
 
 /// Inside a fence only the fence itself and the three signs that Slack names are special. They are
@@ -111,7 +137,12 @@ fn actions(card: &Card) -> Option<Value> {
     let words = Words(card.language);
     let (elements, beside): (Vec<Value>, &Button) = match &card.asks {
         Asks::Nothing => return None,
-        Asks::Decide { allow, deny } => (allow.iter().chain([deny]).map(button).collect(), deny),
+        Asks::Decide { allow, deny, explain } => {
+            let allow = allow.iter().map(|allow| confirmed(button(allow), allow, card));
+            (allow.chain([deny, explain].map(button)).collect(), deny)
+        }
+        // Slack asks once more in a dialog of its own.
+        Asks::Confirm { allow, deny, .. } => ([allow, deny].map(button).to_vec(), deny),
         Asks::Choose { options, deny } if options.len() <= BUTTONS_MAX => {
             (options.iter().chain([deny]).map(button).collect(), deny)
         }
@@ -132,11 +163,26 @@ fn actions(card: &Card) -> Option<Value> {
     Some(json!({"type": "actions", "block_id": block, "elements": elements}))
 }
 
+/// Whoever presses is asked once more, before anything is sent to us.
+fn confirmed(mut drawn: Value, button: &Button, card: &Card) -> Value {
+    if button.asks_twice {
+        let words = Words(card.language);
+        let (title, text) = words.really(&card.tag, card.risk);
+        drawn["confirm"] = json!({
+            "title": plain(&title, 100), "text": plain(&text, 300), "style": "danger",
+            "confirm": plain(words.approve(), 30), "deny": plain(words.back(), 30),
+        });
+    }
+    drawn
+}
+
 fn button(button: &Button) -> Value {
     let id = match button.does {
         Does::Allow => "hp_allow".to_owned(),
         Does::Deny => "hp_deny".to_owned(),
         Does::Submit => "hp_form".to_owned(),
+        Does::Explain => "hp_explain".to_owned(),
+        Does::Back => "hp_back".to_owned(),
         Does::Choose(number) => format!("hp_choose_{number}"),
     };
     let mut drawn = json!({
@@ -168,14 +214,20 @@ fn units(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use domain::hold::Risk;
     use domain::visible::visible_multiline;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::card::hostile;
     use crate::card::sample::{
         check_snapshots, every_character, is_whole, long, long_names, read_strictly, samples,
         unmarked,
     };
+
+    fn read_signs(text: &str) -> String {
+        read_strictly(text, &[("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&')], "<>&")
+    }
 
     fn read(mrkdwn: &str) -> String {
         read_strictly(mrkdwn, &[("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&')], "<>&`")
@@ -222,6 +274,44 @@ mod tests {
             assert!(text.contains("[cut: "), "{text}");
         }
         assert!(is_whole(&message(&long(5_000))));
+    }
+
+    /// Slack draws a fence as a box around every line of it.
+    #[test]
+    fn i47_no_foreign_line_is_drawn_as_ours() {
+        hostile::check("slack", |card| {
+            let mut drawn = hostile::Drawn::default();
+            for block in message(card).value["blocks"].as_array().unwrap() {
+                let kind = block["type"].as_str().unwrap();
+                if kind == "actions" {
+                    continue;
+                }
+                let mut ours = Vec::new();
+                hostile::plain_texts(block, "text", &mut ours);
+                ours.iter().for_each(|text| drawn.say(&read_signs(text)));
+                let text = block["text"]["text"].as_str().filter(|_| kind == "section");
+                if let Some(text) = text {
+                    let inside = text.strip_prefix("```\n").and_then(|it| it.strip_suffix("\n```"));
+                    drawn.quote(&read(inside.expect("sections are fences")));
+                }
+            }
+            drawn
+        });
+    }
+
+    #[test]
+    fn a_dangerous_yes_is_asked_once_more_by_slack_itself() {
+        for (name, card) in samples() {
+            let Asks::Decide { allow: Some(allow), .. } = &card.asks else { continue };
+            let message = message(&card).value;
+            let blocks = message["blocks"].as_array().unwrap();
+            let actions = blocks.iter().find(|block| block["type"] == "actions").unwrap();
+            let yes = &actions["elements"][0];
+            assert_eq!(yes["confirm"].is_object(), card.risk >= Risk::High, "{name}");
+            assert_eq!(yes["value"], allow.pointer.to_string(), "one press is enough for us");
+            assert_eq!(actions["elements"][1]["confirm"], Value::Null, "a no never waits");
+            assert_eq!(actions["elements"][2]["action_id"], "hp_explain");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::blocks::plain;
 use super::channel::App;
 use super::event::wrote;
-use super::modal;
+use super::modal::{modal, reason};
 use super::press::{self, Pressed, Spot};
 use super::settings::Settings;
 use crate::card::{Card, Word};
@@ -59,12 +59,21 @@ impl App {
                 }
                 Reply::Quietly
             }
-            Pressed::Button { press, spot, trigger } if press.pointer.said == Said::Form => {
+            Pressed::Button { mut press, spot, trigger }
+                if matches!(press.pointer.said, Said::Form | Said::Explain) =>
+            {
                 match inbox.opens(name, &press).await {
                     Ok(Opened::Form(redraw)) => {
                         let Settings { language, zone, .. } = &self.settings;
                         let card = Card::showing(&redraw.showing(), *language, zone, false);
-                        match modal(&card) {
+                        let view = match press.pointer.said {
+                            Said::Explain => {
+                                press.pointer.said = Said::Deny;
+                                Some(reason(&card, &press.pointer))
+                            }
+                            _ => modal(&card),
+                        };
+                        match view {
                             Some(view) => self.open(view, &press, trigger),
                             None => self.whisper(spot, &self.word(&Told::NotHere)),
                         }

@@ -1,9 +1,11 @@
 //! The modal of a form.
 
+use ports::channel::Pointer;
 use serde_json::{Value, json};
 
 use super::blocks::{option, plain};
 use crate::card::{Asks, Button, Card, Field, Input, Words};
+use crate::limits::REASON_CHARACTERS_MAX;
 
 /// The `view` of `views.open`; `None` if there is no form to fill in. What it says it is for travels in
 /// `private_metadata`, and is believed no more than a button.
@@ -20,18 +22,36 @@ pub fn modal(card: &Card) -> Option<Value> {
             });
             (vec![block("choices", words.choose(), true, several)], submit)
         }
-        Asks::Nothing | Asks::Decide { .. } | Asks::Choose { .. } => return None,
+        Asks::Nothing | Asks::Decide { .. } | Asks::Confirm { .. } | Asks::Choose { .. } => {
+            return None;
+        }
     };
-    Some(json!({
+    Some(view(blocks, submit.pointer.to_string(), words.submit(), words))
+}
+
+/// The `view` in which the reason of a no is written.
+pub(super) fn reason(card: &Card, deny: &Pointer) -> Value {
+    let words = Words(card.language);
+    let element = json!({
+        "type": "plain_text_input", "action_id": "reason", "multiline": true,
+        "max_length": REASON_CHARACTERS_MAX,
+    });
+    let mut input = block("reason", words.reason(), true, element);
+    input["hint"] = plain(words.reason_for_the_agent(), 2000);
+    view(vec![input], deny.to_string(), words.deny(), words)
+}
+
+fn view(blocks: Vec<Value>, metadata: String, submit: &str, words: Words) -> Value {
+    json!({
         "type": "modal",
         "callback_id": "hp_form",
-        "private_metadata": submit.pointer.to_string(),
+        "private_metadata": metadata,
         // Twenty-four characters are all there is.
         "title": plain("Holdpoint", 24),
-        "submit": plain(words.submit(), 24),
+        "submit": plain(submit, 24),
         "close": plain(words.back(), 24),
         "blocks": blocks,
-    }))
+    })
 }
 
 fn block(name: &str, label: &str, required: bool, element: Value) -> Value {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Asks, Button, Card, Rendered, Words};
+use crate::card::{Asks, Block, Button, Card, Rendered, Words};
 use crate::limits::{TELEGRAM_OPTIONS_MAX, TELEGRAM_UNITS_MAX};
 
 /// `sendMessage` and `editMessageText` without the chat.
@@ -40,23 +40,26 @@ impl Part {
 }
 
 fn parts(card: &Card) -> Vec<Part> {
-    let mut parts = vec![
-        Part::Bold(card.headline.clone()),
-        Part::Plain(format!("\n{}\n{}\n", card.title, card.subtitle())),
-    ];
-    let facts = card.facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value));
-    parts.push(Part::Plain(facts.collect()));
-    parts.push(Part::Block(card.body.text.trim_end().to_owned()));
+    let mut parts = vec![Part::Bold(card.headline.clone()), Part::Plain("\n".into())];
+    for block in card.flow() {
+        match block {
+            Block::Ours(line) => parts.push(Part::Plain(format!("{line}\n"))),
+            // Telegram draws a block of code with a bar and a ground of its own beside every line.
+            Block::Foreign(lines) => {
+                parts.extend([Part::Block(lines.join("\n")), Part::Plain("\n".into())]);
+            }
+        }
+    }
     let fewer = match &card.asks {
         Asks::Choose { options, .. } if options.len() > TELEGRAM_OPTIONS_MAX => {
             Some(Words(card.language).fewer_keys(TELEGRAM_OPTIONS_MAX, options.len()))
         }
         _ => None,
     };
-    let after = [card.cut_note(), fewer, card.hint.clone()];
-    parts.extend(after.into_iter().flatten().map(|line| Part::Plain(format!("\n{line}"))));
+    let after = [fewer, card.hint.clone()];
+    parts.extend(after.into_iter().flatten().map(|line| Part::Plain(format!("{line}\n"))));
     let words = Words(card.language);
-    parts.extend(card.link.iter().map(|link| Part::Plain(format!("\n{}: {link}", words.open()))));
+    parts.extend(card.link.iter().map(|link| Part::Plain(format!("{}: {link}", words.open()))));
     parts
 }
 
@@ -76,7 +79,14 @@ fn keyboard(asks: &Asks) -> Vec<Vec<Value>> {
     let key = |button: &Button| json!({"text": button.label, "callback_data": button.pointer.to_string()});
     match asks {
         Asks::Nothing => Vec::new(),
-        Asks::Decide { allow, deny } => vec![allow.iter().chain([deny]).map(key).collect()],
+        Asks::Decide { allow, deny, .. } => {
+            let allow = allow.as_ref().map(Button::first_step);
+            vec![allow.iter().chain([deny]).map(key).collect()]
+        }
+        // The key that counts does not stand where the first one stood.
+        Asks::Confirm { back, allow, deny } => {
+            vec![[back, deny].map(key).to_vec(), vec![key(allow)]]
+        }
         Asks::Choose { options, deny } => {
             let rows = options.iter().take(TELEGRAM_OPTIONS_MAX).chain([deny]);
             rows.map(|button| vec![key(button)]).collect()
@@ -91,6 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::card::hostile;
     use crate::card::sample::{
         check_snapshots, every_character, is_whole, long, long_names, read_strictly, samples,
         unmarked,
@@ -127,6 +138,46 @@ mod tests {
         }
     }
 
+    /// Telegram draws a block of code with a ground of its own.
+    #[test]
+    fn i47_no_foreign_line_is_drawn_as_ours() {
+        hostile::check("telegram", |card| {
+            let message = message(card).value;
+            let mut drawn = hostile::Drawn::default();
+            for (index, part) in message["text"].as_str().unwrap().split("<pre>").enumerate() {
+                let (block, after) = match index {
+                    0 => (None, part),
+                    _ => part
+                        .split_once("</pre>")
+                        .map(|(block, after)| (Some(block), after))
+                        .unwrap(),
+                };
+                block.into_iter().for_each(|block| drawn.quote(&read(block)));
+                drawn.say(&read(&after.replace("<b>", "").replace("</b>", "")));
+            }
+            drawn
+        });
+    }
+
+    #[test]
+    fn a_dangerous_yes_takes_two_keys_in_two_places() {
+        let (_, card) = samples().into_iter().find(|(name, _)| *name == "approve").unwrap();
+        let keys = |card: &Card| {
+            let value = message(card).value;
+            let rows = value["reply_markup"]["inline_keyboard"].as_array().unwrap().clone();
+            let key = |key: &Value| key["callback_data"].as_str().unwrap().to_owned();
+            let row = |row: &Value| row.as_array().unwrap().iter().map(key).collect::<Vec<_>>();
+            rows.iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&card), [["h1:7Q2:p:k3x9ab", "h1:7Q2:d:k3x9ab"]]);
+        let armed = card.asking_once_more();
+        assert_eq!(
+            keys(&armed),
+            [vec!["h1:7Q2:b:k3x9ab", "h1:7Q2:d:k3x9ab"], vec!["h1:7Q2:a:k3x9ab"]]
+        );
+        assert!(message(&armed).takes_a_yes);
+    }
+
     #[test]
     fn options_without_a_key_are_told_of() {
         let (_, many) = samples().into_iter().find(|(name, _)| *name == "choose_many").unwrap();
@@ -141,7 +192,7 @@ mod tests {
         options.pop();
         assert_eq!(draw(options), (100, false), "all have one");
         let rendered = message(&many);
-        let whole = many.body.text.contains("100.");
+        let whole = many.body.text().contains("100.");
         assert!(whole && rendered.takes_a_yes, "the last one can be chosen in words");
     }
 

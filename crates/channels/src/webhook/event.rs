@@ -8,14 +8,17 @@
 //!   "risk":"high","call":{"tool":"…","arguments":{…}},"options":[{"id","label"}],"text":"…","link":"…",
 //!   "decision":null,"outcome":null}}}
 //! ```
-//! `text` is the one rendering that all surfaces share; it is what the digest's person should be shown.
+//! `text` is the one rendering that all surfaces share; it is what the digest's person should be shown. In
+//! it every line with a foreign word begins with a bar; whoever wraps lines draws `parts` instead.
 
 use domain::hold::{Hold, HoldOutcome, HoldState, Question};
 use domain::time::Timestamp;
+use domain::view::View;
 use ports::channel::{Place, Showing, Step, StepKind};
 use serde_json::{Value, json};
 
 use super::body::hold_value;
+use crate::limits::WEBHOOK_PARTS_TEXT_BYTES_MAX;
 
 pub(super) struct Event {
     /// The same over retries.
@@ -75,7 +78,13 @@ fn told(hold: &Hold, link: Option<&str>) -> Value {
     let mut told = hold_value(hold);
     told["expires_at"] = json!(hold.expires_at.map(|at| at.to_string()));
     told["risk"] = hold.risk.name().into();
-    told["text"] = domain::view::render(hold).into();
+    let view = View::of(hold);
+    let text = view.text();
+    // Many times as large as the text if it has many short lines.
+    if text.len() <= WEBHOOK_PARTS_TEXT_BYTES_MAX {
+        told["parts"] = view.json();
+    }
+    told["text"] = text.into();
     told["link"] = json!(link);
     if let Question::Choose { options, .. } = &hold.question {
         let shown = options.iter().map(|one| json!({"id": one.id, "label": one.label}));

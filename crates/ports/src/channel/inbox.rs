@@ -104,6 +104,7 @@ pub struct Redraw {
     pub link: Option<String>,
     pub words_answer: bool,
     pub code: Option<String>,
+    pub armed: bool,
     pub posted: Posted,
 }
 
@@ -117,6 +118,7 @@ impl Redraw {
             link: self.link.as_deref(),
             words_answer: self.words_answer,
             code: self.code.as_deref(),
+            armed: self.armed,
             processing: false,
             stands: true,
         }
@@ -130,6 +132,10 @@ pub enum Told {
     Taken(Box<Redraw>),
     /// It counts as one vote of several; the hold still waits.
     Counted(Box<Redraw>),
+    /// Nothing is decided yet: the card asks once more.
+    AskAgain(Box<Redraw>),
+    /// Nothing was decided: the card is as it was before it asked once more.
+    AsItWas(Box<Redraw>),
     /// Too late: the hold says who decided, or that its time ran out.
     Already(Box<Redraw>),
     /// The hold has changed since this card was drawn; a new one follows.

@@ -68,6 +68,8 @@ pub struct Showing<'a> {
     pub words_answer: bool,
     /// What somebody must repeat in words before a yes is believed.
     pub code: Option<&'a str>,
+    /// Somebody has pressed a dangerous yes once: it asks once more before it counts.
+    pub armed: bool,
     /// Somebody's answer is being written: no button may look alive.
     pub processing: bool,
     /// This very question is certainly shown there already. What has changed is who voted, or until when

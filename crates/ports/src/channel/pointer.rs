@@ -23,6 +23,12 @@ pub enum Said {
     Option(u8),
     /// Opens or submits a form.
     Form,
+    /// The first of the two presses that a dangerous yes takes: decides nothing, and asks once more.
+    Arm,
+    /// Back from there.
+    Back,
+    /// Opens the form in which the reason of a no is written.
+    Explain,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -77,6 +83,9 @@ impl fmt::Display for Said {
             Said::Allow => f.write_str("a"),
             Said::Deny => f.write_str("d"),
             Said::Form => f.write_str("f"),
+            Said::Arm => f.write_str("p"),
+            Said::Back => f.write_str("b"),
+            Said::Explain => f.write_str("x"),
             Said::Option(number) => write!(f, "{number}"),
         }
     }
@@ -90,6 +99,9 @@ impl FromStr for Said {
             "a" => Ok(Said::Allow),
             "d" => Ok(Said::Deny),
             "f" => Ok(Said::Form),
+            "p" => Ok(Said::Arm),
+            "b" => Ok(Said::Back),
+            "x" => Ok(Said::Explain),
             number => {
                 let read = number.parse().map_err(|_| BadPointer)?;
                 // One spelling: no `+1`, no `01`.
@@ -129,7 +141,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for text in ["h1:7Q2:a:k3x9ab", "h1:7Q2:d:k3x9ab12", "h1:7Q2:255:k3x9ab", "h1:Z:f:000000"] {
+        for text in [
+            "h1:7Q2:a:k3x9ab",
+            "h1:7Q2:d:k3x9ab12",
+            "h1:7Q2:255:k3x9ab",
+            "h1:Z:f:000000",
+            "h1:Z:p:000000",
+            "h1:Z:b:000000",
+            "h1:Z:x:000000",
+        ] {
             assert_eq!(text.parse::<Pointer>().unwrap().to_string(), text);
         }
         for text in [
@@ -137,7 +157,7 @@ mod tests {
             "h1:7Q2:a",
             "h2:7Q2:a:k3x9ab",
             "h1::a:k3x9ab",
-            "h1:7Q2:b:k3x9ab",
+            "h1:7Q2:q:k3x9ab",
             "h1:7Q2:0:k3x9ab",
             "h1:7Q2:01:k3x9ab",
             "h1:7Q2:+1:k3x9ab",

@@ -211,6 +211,8 @@ impl Chat {
         let state = showing.hold.state.name();
         match &showing.hold.outcome {
             Some(outcome) => format!("{state}+{}", outcome.name()),
+            // It asks once more.
+            None if showing.armed => format!("{state}?"),
             None => state.to_owned(),
         }
     }

@@ -14,5 +14,6 @@ mod refused;
 mod restart;
 mod ruled;
 mod talked;
+mod twice;
 mod world;
 mod wrote;

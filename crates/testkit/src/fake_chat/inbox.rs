@@ -116,6 +116,7 @@ pub fn redraw(hold: Hold, posted: Posted) -> Box<Redraw> {
         link: Some("https://hold.example.org/#/hold/x".into()),
         words_answer: false,
         code: None,
+        armed: false,
         posted,
     })
 }

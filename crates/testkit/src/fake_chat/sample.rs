@@ -120,6 +120,7 @@ pub async fn prompt_that<T>(
         link: Some("https://hold.example.org/#/hold/x"),
         words_answer: true,
         code: Some("7K3F"),
+        armed: false,
         processing: false,
         stands,
     };

@@ -40,6 +40,10 @@ fn walk(value: &Value, seen: &mut Seen) -> Option<String> {
         {
             return Some("200530: names are unique and not empty".into());
         }
+        let most = value["max_length"].as_u64();
+        if tag == "input" && most.is_some_and(|most| !(1..=1_000).contains(&most)) {
+            return Some("an input takes 1 to 1000 characters".into());
+        }
         let label = value["text"]["content"].as_str().unwrap_or_default();
         if tag == "button" && (label.is_empty() || label.chars().count() > 100) {
             return Some("a button needs a text of at most 100 characters".into());

@@ -42,7 +42,9 @@ fn block_problem(block: &Value) -> Option<&'static str> {
             (!good).then_some("bad actions")
         }
         Some("input") => {
-            let good = text_is_good(&block["label"], 2000) && input_is_good(&block["element"]);
+            let hint = block["hint"].is_null() || text_is_good(&block["hint"], 2000);
+            let good =
+                text_is_good(&block["label"], 2000) && hint && input_is_good(&block["element"]);
             (!good).then_some("bad input")
         }
         _ => Some("unsupported block"),
@@ -54,7 +56,8 @@ fn element_is_good(element: &Value) -> bool {
     match element["type"].as_str() {
         Some("button") => {
             let style = &element["style"];
-            id && text_is_good(&element["text"], 75)
+            id && confirm_is_good(&element["confirm"])
+                && text_is_good(&element["text"], 75)
                 && units(&element["value"]) <= 2000
                 && (style.is_null() || *style == "danger" || *style == "primary")
         }
@@ -63,10 +66,26 @@ fn element_is_good(element: &Value) -> bool {
     }
 }
 
+/// A dialog that asks once more.
+fn confirm_is_good(confirm: &Value) -> bool {
+    let style = &confirm["style"];
+    confirm.is_null()
+        || text_is_good(&confirm["title"], 100)
+            && confirm["title"]["type"] == "plain_text"
+            && text_is_good(&confirm["text"], 300)
+            && text_is_good(&confirm["confirm"], 30)
+            && text_is_good(&confirm["deny"], 30)
+            && (style.is_null() || *style == "danger" || *style == "primary")
+}
+
 fn input_is_good(element: &Value) -> bool {
     let id = (1..=255).contains(&units(&element["action_id"]));
     id && match element["type"].as_str() {
-        Some("plain_text_input" | "number_input") => true,
+        Some("plain_text_input") => {
+            element["max_length"].is_null()
+                || element["max_length"].as_u64().is_some_and(|most| (1..=3000).contains(&most))
+        }
+        Some("number_input") => true,
         Some("static_select" | "multi_static_select") => options_are_good(&element["options"]),
         Some("radio_buttons") => {
             options_are_good(&element["options"])

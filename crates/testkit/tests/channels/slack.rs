@@ -57,7 +57,7 @@ async fn slack_sdk_takes_and_refuses_the_same_requests() {
     let posted = slack.show(&ops, &asked.showing()).await.expect("shown").posted;
     let now = clock.now().as_ms() / 1000;
     let event = fake.write(ANA, OPS, "确认 &lt;é&gt;", json!({})).to_string();
-    let press = form(&fake.press(ANA, OPS, &posted.message, "Approve"));
+    let press = form(&fake.press(ANA, OPS, &posted.message, "Approve once"));
     let sign = |body: &str, secret: &str, at: i64| signed(body.as_bytes(), secret, at);
     // What it is, where, the body, the headers, and whether it is taken.
     let cases = [

@@ -72,7 +72,7 @@ async fn telegram_library_polls_the_fake_and_answers_keys() {
     let posted = bot.show(&group(), &Asked::deletion().showing()).await.expect("shown").posted;
     let mut judge = Judge::start("telegram", PYTHON, &["poll", &fake.url(), TOKEN]);
     let message: i64 = posted.message.parse().expect("a number");
-    let query = fake.press(ANA, GROUP, message, "Approve");
+    let query = fake.press(ANA, GROUP, message, "Approve once");
     assert_eq!(
         judge.hear().await,
         json!({"kind": "press", "id": query, "by": 7, "data": "h1:7Q2:a:k3x9ab", "chat": GROUP, "message": message})

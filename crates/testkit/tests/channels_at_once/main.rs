@@ -155,7 +155,7 @@ async fn i37_what_a_program_decides_is_seen_in_every_place() {
     assert_eq!(letter.to, ["dbas@example.org"]);
     // She asked, and may not answer; pressing changes nothing.
     let ts = card["ts"].as_str().unwrap().to_owned();
-    let press = slack.press(ANA, CHAT, &ts, "Approve");
+    let press = slack.press(ANA, CHAT, &ts, "Approve once");
     slack.line.ack(&slack.line.send("interactive", &press)).await;
     let refusal = until("a refusal", || slack.ephemerals().pop()).await;
     assert_eq!(refusal["text"], "You may not answer this. Nothing was changed.");

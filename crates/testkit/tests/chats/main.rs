@@ -116,14 +116,14 @@ async fn i31_i32_a_chat_is_asked_and_the_right_person_answers() {
     let card = message(&telegram, 7, "Approval needed").await;
     assert_eq!(keys(&card).len(), 2, "{card}");
     // Four eyes: she asked, so she does not answer. And Eve is nobody.
-    let own = telegram.press(ANA, 7, id(&card), "Approve");
-    let strange = telegram.press(EVE, 7, id(&card), "Approve");
+    let own = telegram.press(ANA, 7, id(&card), "Approve once");
+    let strange = telegram.press(EVE, 7, id(&card), "Approve once");
     for query in [&own, &strange] {
         told(&telegram, query).await;
     }
     assert_eq!(keys(&telegram.message(7, id(&card)).unwrap()).len(), 2, "still open");
     assert_eq!(served.witness().lines(), Ok(Vec::new()));
-    telegram.press(BOB, 7, id(&card), "Approve");
+    telegram.press(BOB, 7, id(&card), "Approve once");
     message(&telegram, 7, "It is done.").await;
     let settled = message(&telegram, 7, "approved by Bob").await;
     assert_eq!((id(&settled), keys(&settled).len()), (id(&card), 0), "no key is alive");
@@ -194,11 +194,11 @@ async fn i35_killed_between_prompt_and_answer_nothing_is_lost_and_nothing_runs_t
     telegram.write(ANA.directly(), "append please", json!({}));
     let card = message(&telegram, 7, "Approval needed").await;
     // Whoever presses is told something once it is written down where the prompt stands.
-    told(&telegram, &telegram.press(EVE, 7, id(&card), "Approve")).await;
+    told(&telegram, &telegram.press(EVE, 7, id(&card), "Approve once")).await;
     served.kill().await;
     // Pressed while nobody listens; the platform keeps it.
-    telegram.press(BOB, 7, id(&card), "Approve");
-    telegram.press(BOB, 7, id(&card), "Approve");
+    telegram.press(BOB, 7, id(&card), "Approve once");
+    telegram.press(BOB, 7, id(&card), "Approve once");
     served.up().await;
     message(&telegram, 7, "It is done.").await;
     let settled = message(&telegram, 7, "approved by Bob").await;
@@ -220,7 +220,7 @@ async fn i35_killed_before_it_heard_where_its_prompt_stands_both_copies_are_wort
     served.kill().await;
     telegram.standing().lift();
     // Pressed while nobody listens; the platform keeps it.
-    telegram.press(BOB, 7, id(&lost), "Approve");
+    telegram.press(BOB, 7, id(&lost), "Approve once");
     served.up().await;
     message(&telegram, 7, "It is done.").await;
     let looking = async {

@@ -52,7 +52,7 @@ async fn another_app_or_workspace_is_refused() {
         assert_eq!(stage.bring("events", &event).await.status, 403, "{name} {value}");
     }
     let posted = stage.show(&stage.asked()).await;
-    let mut press = stage.fake.press(ANA, OPS, &posted.message, "Approve");
+    let mut press = stage.fake.press(ANA, OPS, &posted.message, "Approve once");
     press["team"]["id"] = "T0OTHER".into();
     assert_eq!(stage.bring("interactions", &press).await.status, 403);
     assert!(stage.inbox.wrote().is_empty() && stage.inbox.presses().is_empty());
@@ -93,7 +93,7 @@ async fn a_press_is_taken_with_an_empty_reply() {
     let stage = Stage::http().await;
     let asked = stage.asked();
     let posted = stage.show(&asked).await;
-    let press = stage.fake.press(ANA, OPS, &posted.message, "Approve");
+    let press = stage.fake.press(ANA, OPS, &posted.message, "Approve once");
     stage.inbox.reply(Told::Taken(asked.approved().redraw(&posted)));
     let reply = stage.bring("interactions", &press).await;
     assert_eq!((reply.status, reply.body.len()), (200, 0));

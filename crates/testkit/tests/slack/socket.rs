@@ -12,7 +12,7 @@ async fn a_button_is_pressed_and_the_late_one_hears_the_truth() {
     let posted = stage.show(&asked).await;
     let settled = asked.approved();
     stage.inbox.reply(Told::Taken(settled.redraw(&posted)));
-    let press = stage.fake.press(ANA, OPS, &posted.message, "Approve");
+    let press = stage.fake.press(ANA, OPS, &posted.message, "Approve once");
     let id = stage.fake.line.send("interactive", &press);
     assert_eq!(stage.fake.line.ack(&id).await, json!({"envelope_id": id}));
     let pressed = stage.inbox.presses().remove(0);

@@ -138,7 +138,7 @@ async fn an_answer_that_was_turned_away_is_given_again_and_a_lost_one_is_not() {
     stage.fake.faults().plan("answerCallbackQuery", Fault::Lost);
     stage.clock = Arc::new(Hurried);
     stage.restart(channels::telegram::Mode::Polling).await;
-    let query = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve");
+    let query = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve once");
     while stage.fake.requests("answerCallbackQuery").len() < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -131,7 +131,7 @@ fn id(message: &Value) -> i64 {
 
 /// What somebody is told who presses this key.
 async fn told(telegram: &FakeTelegram, user: User, chat: i64, card: &Value) -> Value {
-    let query = telegram.press(user, chat, id(card), "Approve");
+    let query = telegram.press(user, chat, id(card), "Approve once");
     let looking = async {
         loop {
             if let Some(answer) = telegram.answers(&query).pop() {
@@ -172,7 +172,7 @@ async fn i35_the_conversation_and_its_questions_go_on_in_the_new_group() {
     let inert = told(&telegram, BOB, OLD, &old).await;
     assert_eq!(inert["text"], "This has changed since it was shown here. Look at it again.");
     assert_eq!(served.witness().lines(), Ok(Vec::new()));
-    telegram.press(BOB, NEW, id(&new), "Approve");
+    telegram.press(BOB, NEW, id(&new), "Approve once");
     ours(&telegram, NEW, "It is done.").await;
     let (settled, count) = ours(&telegram, NEW, "approved by Bob").await;
     assert_eq!((id(&settled), count), (id(&new), 1));

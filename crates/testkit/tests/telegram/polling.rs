@@ -28,7 +28,7 @@ async fn a_key_is_pressed_and_answered_once() {
     let posted = stage.show(&asked).await;
     let settled = asked.approved();
     stage.inbox.reply(Told::Taken(settled.redraw(&posted)));
-    let first = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve");
+    let first = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve once");
     let press = stage.inbox.pressed(1).await.remove(0);
     assert_eq!(press.pointer.to_string(), "h1:7Q2:a:k3x9ab");
     assert_eq!(press.operator.unwrap().identity, "7");
@@ -46,7 +46,7 @@ async fn a_key_is_pressed_and_answered_once() {
     assert!(answer["text"].as_str().unwrap().starts_with("Already decided: ✅ approved by Ana"));
     assert_eq!(answer["show_alert"], true);
     stage.inbox.reply(Told::NotEntitled);
-    let third = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve");
+    let third = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve once");
     eventually("it is answered", || !stage.fake.answers(&third).is_empty()).await;
     assert_eq!(
         stage.fake.answers(&third)[0]["text"],

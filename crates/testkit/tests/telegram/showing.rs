@@ -27,7 +27,7 @@ async fn a_hold_is_shown_and_repainted() {
     assert_eq!(
         sent.body["reply_markup"]["inline_keyboard"],
         json!([[
-            {"text": "Approve", "callback_data": "h1:7Q2:a:k3x9ab"},
+            {"text": "Approve once", "callback_data": "h1:7Q2:a:k3x9ab"},
             {"text": "Deny", "callback_data": "h1:7Q2:d:k3x9ab"},
         ]])
     );

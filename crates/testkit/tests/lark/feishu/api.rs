@@ -49,7 +49,7 @@ async fn a_card_is_sent_with_a_token_and_its_own_uuid() {
         serde_json::from_str(body["content"].as_str().expect("JSON in a string")).expect("JSON");
     let allow = element(&card, "hp_allow").expect("a button");
     let value = &allow["behaviors"][0]["value"];
-    assert_eq!(*value, json!({"v": 1, "r": "7Q2", "o": "a", "n": "k3x9ab"}));
+    assert_eq!(*value, json!({"v": 1, "r": "7Q2", "o": "p", "n": "k3x9ab"}));
     let text = card.to_string();
     assert!(text.contains("7K3F") && text.contains("请@我"), "how to answer in words: {text}");
 }

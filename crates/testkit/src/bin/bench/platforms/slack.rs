@@ -88,7 +88,7 @@ impl Platform for SlackHttp {
             let cards = messages.iter().filter(|message| message.to_string().contains("hp_allow"));
             let press = |card: &Value| {
                 let ts = card["ts"].as_str().unwrap_or_default();
-                self.fake.press(USER, &chat, ts, "Approve")
+                self.fake.press(USER, &chat, ts, "Approve once")
             };
             cards.map(press).collect()
         };

@@ -1,0 +1,105 @@
+//! A dangerous yes takes two presses, and a no may have a reason.
+
+use std::time::Duration;
+
+use domain::answer::Answer;
+use ports::channel::{Inbox as _, Opened, Said, Told};
+
+use crate::world::World;
+
+/// Longer than a second press that belongs to the first.
+const READ: Duration = Duration::from_secs(1);
+
+#[tokio::test]
+async fn a_dangerous_yes_is_asked_once_more_before_it_counts() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    let told = world.press("bob", &card, Said::Arm).await;
+    let Told::AskAgain(redraw) = told else { panic!("{told:?}") };
+    assert!(redraw.armed && redraw.hold.is_pending() && redraw.hold.votes.is_empty());
+    let card = world.in_time(world.chat.card("pending?")).await;
+    assert!(world.done().is_empty());
+    world.clock.advance(READ);
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
+    world.chat.card("approved+succeeded").await;
+    assert_eq!(world.done(), [r#"burn {"n":1}"#]);
+}
+
+#[tokio::test]
+async fn a_second_press_that_comes_with_the_first_does_not_count() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    // The second says when it was armed: on a slow machine it may come late, and then it counts.
+    assert!(matches!(world.press("bob", &card, Said::Arm).await, Told::AskAgain(_)));
+    let armed = world.hold(card.hold).await;
+    let told = world.press("bob", &card, Said::Allow).await;
+    match told {
+        Told::AskAgain(_) => assert!(world.hold(card.hold).await.votes.is_empty()),
+        Told::Taken(_) => assert!(armed.is_pending(), "more than half a second had passed"),
+        told => panic!("{told:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_way_back_decides_nothing() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    assert!(matches!(world.press("bob", &card, Said::Arm).await, Told::AskAgain(_)));
+    world.in_time(world.chat.card("pending?")).await;
+    let told = world.press("bob", &card, Said::Back).await;
+    assert!(matches!(&told, Told::AsItWas(redraw) if !redraw.armed), "{told:?}");
+    world.in_time(world.chat.card("pending")).await;
+    assert!(world.hold(card.hold).await.is_pending() && world.done().is_empty());
+}
+
+#[tokio::test]
+async fn i31_whoever_may_not_answer_arms_nothing() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    let told = world.press("gus", &card, Said::Arm).await;
+    assert!(matches!(told, Told::NotEntitled), "{told:?}");
+    let press = world.press_of("gus", &card, Said::Explain);
+    let opened = world.board.opens("slack", &press).await.unwrap();
+    assert!(matches!(opened, Opened::Refused(Told::NotEntitled)), "{opened:?}");
+    assert!(matches!(world.press("bob", &card, Said::Deny).await, Told::Taken(_)));
+    let card = world.chat.card("denied").await;
+    assert!(!card.states.iter().any(|state| state == "pending?"), "{:?}", card.states);
+}
+
+#[tokio::test]
+async fn a_form_for_the_reason_opens_also_where_a_yes_is_not_taken() {
+    let world = World::memory().await;
+    *world.chat.takes_a_yes.lock().unwrap() = false;
+    let card = world.held("wipe").await;
+    let press = world.press_of("bob", &card, Said::Explain);
+    let opened = world.board.opens("slack", &press).await.unwrap();
+    assert!(matches!(opened, Opened::Form(_)), "{opened:?}");
+    let told = world.press("bob", &card, Said::Arm).await;
+    assert!(matches!(told, Told::NotHere), "what was not shown is not approved: {told:?}");
+}
+
+#[tokio::test]
+async fn words_deny_with_a_reason_that_the_agent_is_told() {
+    for text in ["deny: the wrong table", "No: the wrong table", "拒绝：the wrong table"] {
+        let world = World::memory().await;
+        let card = world.held("wipe").await;
+        world.write("bob", text).await;
+        world.chat.card("denied").await;
+        let vote = world.hold(card.hold).await.votes[0].clone();
+        let Answer::Deny { reason, .. } = &vote.answer else { panic!("{vote:?}") };
+        assert_eq!(reason.as_deref(), Some("the wrong table"), "{text}");
+        world.chat.text("Finished.").await;
+        assert!(world.model_heard().contains("the wrong table"));
+        assert!(world.done().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn yes_but_offers_a_denial_with_these_words() {
+    let world = World::memory().await;
+    let card = world.held("wipe").await;
+    world.write("bob", "yes but only on staging").await;
+    let asked = world.chat.text("still waits").await;
+    assert!(asked.text.contains("deny: your words"), "{asked:?}");
+    assert!(world.hold(card.hold).await.is_pending());
+}
