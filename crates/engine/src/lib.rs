@@ -10,6 +10,7 @@ mod announce;
 mod answer;
 mod api_keys;
 mod asker;
+mod branch;
 mod cache;
 mod call_title;
 mod clock;

@@ -47,7 +47,7 @@ impl Engine {
         new: NewSession,
         keep: Option<Keep<'_, Session>>,
     ) -> Result<Arc<Session>, Error> {
-        match self.open_as(caller, self.new_session_id(), new, keep).await? {
+        match self.open_as(caller, self.new_session_id(), new, Vec::new(), keep).await? {
             Some(session) => Ok(session),
             None => Err(Error::Unavailable("the session could not be opened; try again".into())),
         }
@@ -70,18 +70,19 @@ impl Engine {
             Err(Error::Refused(Refusal::NotFound { .. })) => {}
             found => return found,
         }
-        match self.open_as(caller, id, new, None).await? {
+        match self.open_as(caller, id, new, Vec::new(), None).await? {
             Some(session) => Ok(session),
             None => self.session(caller, id).await,
         }
     }
 
     /// `None`: there is one with this id already.
-    async fn open_as(
+    pub(crate) async fn open_as(
         &self,
         caller: &Caller,
         id: SessionId,
         new: NewSession,
+        transcript: Vec<Arc<Message>>,
         keep: Option<Keep<'_, Session>>,
     ) -> Result<Option<Arc<Session>>, Error> {
         caller.must_have(Scope::Run)?;
@@ -97,22 +98,26 @@ impl Engine {
         at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
         at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
         let now = self.now();
-        let event = Event::SessionOpened {
+        let opened = Event::SessionOpened {
             agent: agent.id.clone(),
             creator: caller.actor.clone(),
             title: new.title,
             metadata: new.metadata,
             home: new.home,
         };
+        let said = transcript.into_iter().map(|message| Event::MessageAdded { message });
+        let events: Vec<Event> = [opened].into_iter().chain(said).collect();
         let mut session = Session::begin(id);
-        session.apply(&event, now);
+        for event in &events {
+            session.apply(event, now);
+        }
         let session = Arc::new(session);
         let commit = Commit {
             id: CommitId::new(now.as_ms(), self.0.chance.bits()),
             stream: StreamId::Session(id),
             expected: 0,
             house: None,
-            events: vec![event].into(),
+            events: events.into(),
             at: now,
             actor: caller.actor.clone(),
             session: Some(self.row(&session)),

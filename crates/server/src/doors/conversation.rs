@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use domain::id::SessionId;
+use domain::hold::Question;
+use domain::id::{MessageId, SessionId};
+use domain::refusal::Refusal;
 use domain::session::{Home, Session};
 use engine::{Caller, NewSession};
 use ports::store::PutNote;
@@ -13,6 +15,9 @@ use super::limits::PLACE_BYTES_MAX;
 use crate::app::App;
 use crate::problem::{Problem, Reply};
 
+/// Why what an edited or deleted message led to ends.
+const SUPERSEDED: &str = "superseded";
+
 /// The session of a conversation; `None` before anything was said in it.
 pub(crate) async fn find(
     app: &App,
@@ -20,16 +25,13 @@ pub(crate) async fn find(
     door: &str,
     place: &str,
 ) -> Reply<Option<Arc<Session>>> {
-    if let Ok(id) = place.parse() {
-        return by_id(app, caller, id).await.map(Some);
-    }
     let Some(note) = app.engine.store().note(&shelf(door), sound(place)?).await? else {
         return elsewhere(app, caller, place).await;
     };
     match app.engine.session(caller, owned(&note.value, &caller.key_space())?).await {
         Ok(session) => Ok(Some(session)),
         // The name was taken, and then the process died.
-        Err(engine::Error::Refused(domain::refusal::Refusal::NotFound { .. })) => Ok(None),
+        Err(engine::Error::Refused(Refusal::NotFound { .. })) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -50,17 +52,14 @@ pub(crate) async fn find_or_open(
     place: &str,
     agent: &str,
 ) -> Reply<Arc<Session>> {
-    if let Ok(id) = place.parse() {
-        return by_id(app, caller, id).await;
-    }
     let store = app.engine.store();
     let (shelf, key) = (shelf(door), sound(place)?);
-    if let Some(session) = elsewhere(app, caller, key).await? {
-        return Ok(session);
-    }
     let id = match store.note(&shelf, key).await? {
         Some(note) => owned(&note.value, &caller.key_space())?,
         None => {
+            if let Some(session) = elsewhere(app, caller, key).await? {
+                return Ok(session);
+            }
             let id = app.engine.new_session_id();
             let put = PutNote {
                 shelf: shelf.clone(),
@@ -88,6 +87,65 @@ pub(crate) async fn find_or_open(
     Ok(app.engine.open_once(caller, id, new).await?)
 }
 
+/// The same conversation from before one of its messages: what was said from there on is superseded, its
+/// open holds are cancelled, and none of it is part of what the model sees. The journal keeps all.
+pub(crate) async fn branch(
+    app: &App,
+    caller: &Caller,
+    door: &str,
+    place: &str,
+    session: &Session,
+    before: MessageId,
+) -> Reply<Arc<Session>> {
+    let (store, shelf, key) = (app.engine.store(), shelf(door), sound(place)?);
+    let note = store.note(&shelf, key).await?;
+    let current = note.as_ref().map(|note| owned(&note.value, &caller.key_space())).transpose()?;
+    // Somebody branched it just now.
+    if current.is_some_and(|current| current != session.id) {
+        return Err(gone().into());
+    }
+    supersede(app, caller, session).await?;
+    let branch = app.engine.open_branch(caller, session.id, before).await?;
+    let put = PutNote {
+        shelf,
+        key: key.to_owned(),
+        value: Some(written(branch.id, &caller.key_space())),
+        expected: Some(note.map_or(0, |note| note.version)),
+        due_at: None,
+        forget_at: None,
+    };
+    match store.put_notes(vec![put]).await? {
+        true => Ok(branch),
+        false => Err(gone().into()),
+    }
+}
+
+/// Ends everything that a conversation led to. What a crash left unknown stays a question.
+async fn supersede(app: &App, caller: &Caller, session: &Session) -> Reply<()> {
+    // First the run: in one that goes on, an approved call would begin when its siblings are cancelled.
+    stop(app, caller, session, Some(SUPERSEDED)).await?;
+    let rest = app.engine.session(caller, session.id).await?;
+    let open = rest.open_holds().filter(|hold| hold.question != Question::Settle);
+    let mut cancelled = false;
+    for hold in open {
+        let reason = Some(SUPERSEDED.to_owned());
+        match app.engine.cancel_hold(caller, hold.id, reason, None).await {
+            Ok(_) => cancelled = true,
+            // It was decided, or ran out, meanwhile.
+            Err(engine::Error::Refused(
+                Refusal::AlreadyDecided { .. } | Refusal::Expired { .. },
+            )) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // A question that outlives its run tells the model how it ended: nobody wants to hear that here.
+    if cancelled {
+        let rest = app.engine.session(caller, session.id).await?;
+        stop(app, caller, &rest, Some(SUPERSEDED)).await?;
+    }
+    Ok(())
+}
+
 /// Ends what is under way and what waits behind it: open holds are cancelled, and every call gets its
 /// result. `false`: there was nothing.
 pub(crate) async fn stop(
@@ -104,7 +162,7 @@ pub(crate) async fn stop(
         match app.engine.cancel_run(caller, run, why.map(str::to_owned)).await {
             Ok(_) => stopped = true,
             // It came to its end meanwhile.
-            Err(engine::Error::Refused(domain::refusal::Refusal::OutOfTurn { .. })) => {}
+            Err(engine::Error::Refused(Refusal::OutOfTurn { .. })) => {}
             Err(error) => return Err(error.into()),
         }
     }

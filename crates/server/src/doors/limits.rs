@@ -11,3 +11,5 @@ pub(crate) const HISTORY_BYTES_MAX: usize = 16 << 20;
 /// Pieces of a stream that are written and not yet sent. A slower client makes the writer wait; what it
 /// misses meanwhile is read from the store.
 pub(crate) const AHEAD: usize = 64;
+/// For how long it is remembered that a reply was delivered. A run may wait for people that long.
+pub(crate) const DELIVERED_KEPT_MS: u64 = 40 * 24 * 60 * 60 * 1000;

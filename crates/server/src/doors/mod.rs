@@ -10,6 +10,7 @@ mod ai_sdk;
 pub(crate) mod bare;
 mod conversation;
 mod cors;
+mod delivered;
 mod flow;
 mod frontend_tools;
 mod identity;
@@ -49,6 +50,8 @@ pub(crate) struct Door {
     pub(crate) token_header: Option<HeaderName>,
     /// How this wire words a refusal.
     pub(crate) refuse: fn(Problem) -> Response,
+    /// Which of its replies were delivered to the end.
+    pub(crate) delivered: delivered::Delivered,
 }
 
 /// Where the handlers of one door work.

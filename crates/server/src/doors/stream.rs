@@ -39,13 +39,21 @@ impl Out {
 #[derive(Clone, Copy)]
 pub(crate) struct Heartbeat(pub(crate) &'static [u8]);
 
-/// Replies with what `write` sends, until it returns.
+/// How a wire's streams look around what is written.
+pub(crate) struct Style {
+    pub(crate) heartbeat: Heartbeat,
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+}
+
+/// Replies with what `write` sends, until it returns. `taken` is called when the connection has taken
+/// everything that was written, before the client can see the end of it; not where the client went away
+/// before.
 pub(crate) fn reply<W>(
     app: &App,
     who: &Who,
     place: Place,
-    heartbeat: Heartbeat,
-    extra: &[(&'static str, &'static str)],
+    style: &Style,
+    taken: impl FnOnce() + Send + 'static,
     write: impl FnOnce(Out) -> W,
 ) -> Response
 where
@@ -64,7 +72,8 @@ where
         app: app.clone(),
         credential: who.credential.clone(),
         receiver,
-        heartbeat,
+        taken: Some(Box::new(taken)),
+        heartbeat: style.heartbeat,
         checked: Instant::now(),
         _place: place,
     };
@@ -78,7 +87,7 @@ where
     headers.insert(CONNECTION, HeaderValue::from_static("keep-alive"));
     // Some proxies collect what they pass on unless they are told not to.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    for (name, value) in extra {
+    for (name, value) in style.headers {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     reply
@@ -88,6 +97,7 @@ struct Sending {
     app: App,
     credential: Credential,
     receiver: mpsc::Receiver<Bytes>,
+    taken: Option<Box<dyn FnOnce() + Send>>,
     heartbeat: Heartbeat,
     checked: Instant,
     _place: Place,
@@ -104,7 +114,13 @@ impl Sending {
             }
         }
         match tokio::time::timeout(heartbeat, self.receiver.recv()).await {
-            Ok(bytes) => bytes,
+            Ok(Some(bytes)) => Some(bytes),
+            Ok(None) => {
+                if let Some(taken) = self.taken.take() {
+                    taken();
+                }
+                None
+            }
             Err(_) => Some(Bytes::from_static(self.heartbeat.0)),
         }
     }

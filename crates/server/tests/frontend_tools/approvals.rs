@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{Plan, World, planned, world};
+use crate::world::{Plan, World, planned, script, world};
 
 #[tokio::test]
 async fn an_approval_is_one_more_prompt_and_only_yes_and_no_count() {
@@ -97,7 +97,8 @@ async fn a_yes_to_what_was_shown_before_an_edit_counts_for_nothing() {
     edited_by_dan(&world).await;
     world.results("dora", &uuid, &[(&id, "yes")]).await.refused(409, "version_conflict");
     assert_eq!(world.ran.times("both"), 0);
-    let again = world.run("ana", turns).await;
+    let body = json!({"user_prompt": script(turns), "agent_uuid": uuid});
+    let again = world.post("ana", "/agent/run", &body).await;
     let message = again.awaited()[0]["input"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("table: \"b\""), "{message}");
     // Ana has seen the new one by now, and Dora has not.
@@ -139,7 +140,8 @@ async fn an_approval_given_elsewhere_lets_the_run_go_on() {
     assert!(first.all("text").contains(&place), "{:?}", first.items);
     let late = world.results("ana", &first.uuid(), &[("toolu_1_0", "yes")]).await;
     late.refused(409, "not_awaiting");
-    let again = world.run("ana", turns.clone()).await;
+    let body = json!({"user_prompt": script(turns.clone()), "agent_uuid": first.uuid()});
+    let again = world.post("ana", "/agent/run", &body).await;
     assert_eq!((again.uuid(), world.ran.times("wipe")), (first.uuid(), 0), "the same run, still");
     let answer = json!({"digest": hold["digest"], "answer": {"verdict": "approve"}});
     let path = format!("/v1{place}/answer");

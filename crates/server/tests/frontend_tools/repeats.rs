@@ -76,15 +76,24 @@ async fn a_repeat_is_told_what_followed() {
     again.finished();
 }
 
+/// The server stopped before the pause was told: the client never had it.
 #[tokio::test]
 async fn after_a_restart_prompts_are_answered_and_repeats_are_known() {
     let world = world().await;
-    let first = world.run("ana", writes()).await;
-    let (uuid, ids) = (first.uuid(), first.awaited_ids());
+    let turns = json!([
+        {"say": ["A moment."], "wait": true, "calls": [["pick", {}], ["write", {}]]},
+        {"say": ["It is ", "done."]},
+    ]);
+    let body = json!({"user_prompt": script(turns), "agent_type": "agent_frontend_tools"});
+    let reply = first_item(&world, &body).await;
+    let (_, page) = world.get("ana", "/agent/sessions").await;
+    let uuid = page["sessions"][0]["agent_uuid"].as_str().expect("a uuid").to_owned();
     let world = world.restarted().await;
-    let body = json!({"user_prompt": script(writes()), "agent_type": "agent_frontend_tools"});
+    drop(reply);
+    world.model.gate.add_permits(2);
     let again = world.post("ana", "/agent/run", &body).await;
-    assert_eq!((again.uuid(), gist(&again)), (uuid.clone(), gist(&first)), "the same run");
+    assert_eq!(again.uuid(), uuid, "the same run");
+    let ids = again.awaited_ids();
     let second = world.results("ana", &uuid, &[(&ids[0], "green")]).await;
     second.finished();
     let world = world.restarted().await;
@@ -92,8 +101,27 @@ async fn after_a_restart_prompts_are_answered_and_repeats_are_known() {
     assert_eq!(gist(&repeated), gist(&second));
     assert_eq!(world.ran.times("write"), 1);
     // It is over: the same words are a new run.
+    world.model.gate.add_permits(1);
     let fresh = world.post("ana", "/agent/run", &body).await;
     assert_ne!(fresh.uuid(), uuid);
+}
+
+/// Whoever was shown a pause to the end and then says the same in a new chat means a new chat.
+#[tokio::test]
+async fn a_new_chat_in_the_same_words_does_not_land_in_a_pause_that_was_delivered() {
+    let world = world().await;
+    let first = world.run("ana", writes()).await;
+    let second = world.run("ana", writes()).await;
+    assert_ne!(second.uuid(), first.uuid());
+    let world = world.restarted().await;
+    let third = world.run("ana", writes()).await;
+    assert!(third.uuid() != first.uuid() && third.uuid() != second.uuid());
+    // By its id the old chat is found, and asks the same.
+    let body = json!({"user_prompt": script(writes()), "agent_uuid": first.uuid()});
+    let again = world.post("ana", "/agent/run", &body).await;
+    assert_eq!(again.awaited_ids(), first.awaited_ids());
+    world.results("ana", &first.uuid(), &[(&first.awaited_ids()[0], "green")]).await.finished();
+    assert_eq!((world.ran.times("write"), world.holds("ana").await.len()), (1, 2));
 }
 
 /// The format is that of the stream in which the pause was sent.

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{RawQuery, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use domain::digest::Framed;
 use domain::id::{RunId, SessionId};
 use domain::session::{RunStatus, Session};
 use engine::{Error, Keep, Said, Saying};
@@ -18,18 +17,20 @@ use super::super::conversation;
 use super::super::flow::{Flow, Since};
 use super::super::limits::HISTORY_BYTES_MAX;
 use super::super::once::Once;
-use super::super::stream::{self, Heartbeat};
+use super::super::stream::{self, Heartbeat, Style};
 use super::history::Latest;
 use super::read::{self, Message, Posted};
 use super::teller::Teller;
-use super::{Here, NAME, Ui, answers, refusal, version};
-use crate::asked::{parse, read_body, read_long};
+use super::{Here, NAME, Ui, answers, edits, refusal, version};
+use crate::asked::{json, parse, read_body, read_long};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 
-/// A comment: the client's parser passes it over.
-const HEARTBEAT: Heartbeat = Heartbeat(b": still here\n\n");
-const HEADERS: [(&str, &str); 1] = [("x-vercel-ai-ui-message-stream", "v1")];
+const STYLE: Style = Style {
+    // A comment: the client's parser passes it over.
+    heartbeat: Heartbeat(b": still here\n\n"),
+    headers: &[("x-vercel-ai-ui-message-stream", "v1")],
+};
 
 pub(crate) async fn say(
     State(here): State<Here>,
@@ -48,6 +49,18 @@ pub(crate) async fn say(
     Box::pin(serving).await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
 }
 
+/// `DELETE …/chat/{chat}/run`: stops what runs and what waits behind it. A client that only hangs up
+/// stops nothing.
+pub(crate) async fn stop(State(here): State<Here>, Path(chat): Path<String>, who: Who) -> Response {
+    let stopping = async {
+        let found = conversation::find(&here.app, &who.caller, NAME, &chat).await?;
+        let session = found.ok_or_else(|| Problem::not_found("chat"))?;
+        let stopped = conversation::stop(&here.app, &who.caller, &session, None).await?;
+        Ok(json(StatusCode::OK, &json!({"stopped": stopped})))
+    };
+    stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
+}
+
 pub(crate) async fn value(here: &Here, body: Body) -> Reply<Value> {
     let bytes = read_body(&here.app, body).await?;
     read_value(&bytes)
@@ -60,6 +73,8 @@ pub(super) fn read_value(bytes: &[u8]) -> Reply<Value> {
 /// What an address and headers say.
 pub(crate) struct Asked {
     pub(crate) ui: Ui,
+    /// The client says that it has the messages of the chat.
+    pub(crate) has_messages: bool,
     agent: Arc<str>,
 }
 
@@ -84,7 +99,8 @@ impl Asked {
             let names: Vec<&str> = here.wire.agents.iter().map(|it| it.name.as_str()).collect();
             Problem::invalid("agent", format!("the agents here are: {}", names.join(", ")))
         })?;
-        Ok(Asked { ui, agent: agent.agent.clone() })
+        let has_messages = param("have").as_deref() == Some("messages");
+        Ok(Asked { ui, has_messages, agent: agent.agent.clone() })
     }
 }
 
@@ -103,7 +119,9 @@ pub(crate) async fn converse(
             }
             let session =
                 conversation::find_or_open(app, caller, NAME, place, &asked.agent).await?;
-            let name = id.as_ref().map(|id| named(session.id, &format!("message:{id}")));
+            let session =
+                edits::superseded(here, who, place, session, id.as_deref(), &posted).await?;
+            let name = id.as_ref().map(|id| named(session.id, id, texts));
             // Asking for another reply says nothing new.
             if !posted.regenerate
                 && let Some(answered) =
@@ -111,7 +129,7 @@ pub(crate) async fn converse(
             {
                 return Ok(answered);
             }
-            spoken(here, who, session, name, texts.clone(), posted, asked.ui).await
+            spoken(here, who, place, session, name, &posted, asked.ui).await
         }
         Message::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
@@ -120,8 +138,22 @@ pub(crate) async fn converse(
             let waits = given.is_empty() && given.presses_on;
             answers::store(here, caller, &given).await?;
             let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
+            let is_queued = session.queue.iter().any(|queued| queued.run.to_string() == message);
             let teller = Teller::new(here, caller, asked.ui, message, given.upto);
-            go_on(here, who, &session, given.run, teller.with(given.calls), waits).await
+            let teller = teller.with(given.calls);
+            match is_queued {
+                // The reply to a message that waits has shown the open calls again: what it waits for
+                // goes on in it, and then its own answer follows.
+                true => {
+                    let since = Since::latest_run(app, &session).await?;
+                    let mut flow = Flow::open(app, caller, &session, None, since).await?;
+                    if waits {
+                        flow.wait_for_change();
+                    }
+                    streamed(here, who, flow, teller)
+                }
+                false => go_on(here, who, &session, given.run, teller, waits).await,
+            }
         }
     }
 }
@@ -158,13 +190,16 @@ fn begun(run: Option<RunId>, since: Since) -> String {
 async fn spoken(
     here: &Here,
     who: &Who,
+    place: &str,
     session: Arc<Session>,
     name: Option<Name>,
-    texts: Vec<String>,
-    posted: Posted,
+    posted: &Posted,
     ui: Ui,
 ) -> Reply {
     let (engine, caller) = (&here.app.engine, &who.caller);
+    let Message::User { id, texts } = &posted.message else {
+        return Err(Problem::bad_request("say something").into());
+    };
     let run = session.run.as_ref();
     if let (true, Some(run)) = (posted.regenerate, run)
         && run.status == RunStatus::Failed
@@ -176,10 +211,6 @@ async fn spoken(
         return go_on(here, who, &session, None, teller, false).await;
     }
     let since = Since::now(&session);
-    let name = match (posted.regenerate, run) {
-        (true, Some(run)) => Some(named(session.id, &format!("again:{}", run.id))),
-        _ => name,
-    };
     let kept = |said: &Said| {
         let body = json!({
             "run": said.run.to_string(), "after": since.position,
@@ -193,24 +224,33 @@ async fn spoken(
         request,
         render: &kept,
     });
-    let saying = Saying { texts, while_pending: posted.while_pending };
-    let (run, since, message) = match engine.say(caller, session.id, saying, keep).await {
-        Ok(said) => (said.run, since, said.run.to_string()),
+    // Listen first, then speak: what is thought aloud is not stored, and nothing of it is missed.
+    let follow = engine.follow_session(session.id, Some(session.version)).await?;
+    let saying = Saying { texts: texts.clone(), while_pending: posted.while_pending };
+    let (flow, message) = match engine.say(caller, session.id, saying, keep).await {
+        Ok(said) => {
+            if let Some(id) = id {
+                edits::remember(here, place, id, said.message, texts).await?;
+            }
+            let run = Some(said.run);
+            let flow = Flow::on(follow, &here.app, caller, &session, run, since).await?;
+            (flow, said.run.to_string())
+        }
         // It was said before: whoever says it again hears what came of it.
-        Err(Error::Replayed(reply)) => before(&reply.body)?,
+        Err(Error::Replayed(reply)) => {
+            let (run, since, message) = before(&reply.body)?;
+            let flow = Flow::open(&here.app, caller, &session, Some(run), since).await?;
+            (flow, message)
+        }
         Err(error) => return Err(error.into()),
     };
-    let flow = Flow::open(&here.app, caller, &session, Some(run), since).await?;
     streamed(here, who, flow, Teller::new(here, caller, ui, message, None))
 }
 
-/// Of which message, and not of what it says: one id is one message.
-fn named(session: SessionId, key: &str) -> Name {
-    let request = Framed::new("holdpoint.ai_sdk.message.v1")
-        .field("session", session.to_string().as_bytes())
-        .field("key", key.as_bytes())
-        .finish();
-    Name { key: format!("{NAME}:{session}:{key}"), request }
+/// A message is its id and its words: the same id with other words is another message.
+fn named(session: SessionId, id: &str, texts: &[String]) -> Name {
+    let request = edits::digest("holdpoint.ai_sdk.message.v2", &session.to_string(), id, texts);
+    Name { key: format!("{NAME}:{session}:message:{request}"), request }
 }
 
 fn before(kept: &[u8]) -> Result<(RunId, Since, String), Problem> {
@@ -250,5 +290,8 @@ pub(crate) async fn go_on(
 
 pub(crate) fn streamed(here: &Here, who: &Who, flow: Flow, teller: Teller) -> Reply {
     let place = here.app.streams.take(who.caller.key_space())?;
-    Ok(stream::reply(&here.app, who, place, HEARTBEAT, &HEADERS, |out| teller.tell(flow, out)))
+    let (app, door, session, end) =
+        (here.app.clone(), here.door.clone(), flow.session(), teller.end_mark());
+    let taken = move || door.delivered.record(&app, NAME, session, &end);
+    Ok(stream::reply(&here.app, who, place, &STYLE, taken, |out| teller.tell(flow, out)))
 }

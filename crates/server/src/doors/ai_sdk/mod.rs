@@ -9,7 +9,10 @@ pub(in crate::doors) mod bare;
 mod chat;
 mod chunks;
 mod confirm;
+mod edits;
 mod history;
+mod messages;
+mod outcome;
 mod project;
 mod read;
 mod refusal;
@@ -19,9 +22,10 @@ mod values;
 
 use axum::Router;
 use axum::http::HeaderName;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use std::sync::Arc;
 
+use super::delivered::Delivered;
 use super::setup::{AiSdk, DoorSetup, Ui};
 use super::{Door, Room};
 use crate::app::App;
@@ -31,6 +35,7 @@ pub(crate) const NAME: &str = "ai_sdk";
 type Here = Room<AiSdk>;
 
 pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
+    let delivered = Delivered::default();
     let door = |refuse| {
         Arc::new(Door {
             name: NAME,
@@ -39,13 +44,16 @@ pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
             origins: setup.origins.clone(),
             token_header: Some(HeaderName::from_static("x-chat-token")),
             refuse,
+            delivered: delivered.clone(),
         })
     };
     let room = |refuse| Room { app: app.clone(), door: door(refuse), wire: Arc::new(wire.clone()) };
     let at = |path: &str| format!("{}{path}", wire.prefix);
     let chats = Router::new()
         .route(&at("/chat"), post(chat::say).get(resume::by_query))
-        .route(&at("/chat/{chat}/stream"), get(resume::chat));
+        .route(&at("/chat/{chat}/stream"), get(resume::chat))
+        .route(&at("/chat/{chat}/messages"), get(messages::list))
+        .route(&at("/chat/{chat}/run"), delete(chat::stop));
     let projects = Router::new()
         .route(&at("/v1/chat"), post(project::say))
         .route(&at("/v1/chat/{project}/stream"), get(resume::project).delete(project::stop))

@@ -1,15 +1,15 @@
 //! `GET …/stream`: the current assistant message from its beginning, then as it goes on. Nothing when
-//! nothing is under way and nothing waits.
+//! its run is over and a client was told so.
 
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use domain::session::RunStatus;
+use domain::session::{RunStatus, Session};
 
 use super::super::conversation;
 use super::chat::{Asked, go_on};
-use super::teller::Teller;
-use super::{Here, NAME, project, refusal};
+use super::teller::{Teller, end_mark};
+use super::{Here, NAME, Ui, project, refusal};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 
@@ -66,14 +66,27 @@ async fn resumed(
 ) -> Reply {
     let asked = Asked::new(here, query, headers)?;
     let found = conversation::find(&here.app, &who.caller, NAME, place).await?;
-    let active = found.filter(|session| {
-        let status = session.run.as_ref().map(|run| run.status);
-        matches!(status, Some(RunStatus::Running | RunStatus::Paused))
-    });
-    let Some(session) = active else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let Some(session) = found else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let nothing_new = match session.run.as_ref().map(|run| run.status) {
+        None => true,
+        // Old releases of 5 add a replay to what they have, and then never post an answer.
+        Some(RunStatus::Paused) => asked.ui == Ui::Five && asked.has_messages,
+        Some(RunStatus::Running) => false,
+        // It may have ended after an answer that was given elsewhere: then no client was told.
+        Some(_) => was_delivered(here, &session).await?,
+    };
+    if nothing_new {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     let message = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
     let teller = Teller::new(here, &who.caller, asked.ui, message, None);
     go_on(here, who, &session, None, teller, false).await
+}
+
+/// Whether some client of this door was told the latest message to its end.
+async fn was_delivered(here: &Here, session: &Session) -> Reply<bool> {
+    let mark = here.door.delivered.latest(&here.app, NAME, session.id).await?;
+    Ok(mark == Some(end_mark(session)))
 }
 
 /// Percent signs undone; what is not UTF-8 then names nothing.

@@ -7,17 +7,16 @@ use std::sync::Arc;
 
 use domain::hold::{Hold, HoldState, Question};
 use domain::id::{CallId, HoldId, MessageId};
-use domain::outcome::ResultKind;
 use domain::session::Session;
-use domain::tool::Confirm;
 use engine::Caller;
 use serde_json::Value;
 
+use super::super::delivered::EndMark;
 use super::super::flow::{Called, End, Flow, Settled, Step};
 use super::super::shown;
 use super::super::stream::{Gone, Out};
 use super::values::{id_of, input_of, is_own};
-use super::{Here, NAME, Ui, chunks};
+use super::{Here, NAME, Ui, chunks, outcome};
 
 pub(crate) struct Teller {
     here: Here,
@@ -37,6 +36,8 @@ pub(crate) struct Teller {
     in_step: bool,
     /// Which revision of each question was told.
     revisions: BTreeMap<HoldId, u32>,
+    /// Set when the message is told to the end of its run.
+    end: EndMark,
 }
 
 /// Why the telling stopped before its end.
@@ -77,7 +78,12 @@ impl Teller {
             turn_over: true,
             in_step: false,
             revisions: BTreeMap::new(),
+            end: EndMark::default(),
         }
+    }
+
+    pub(crate) fn end_mark(&self) -> EndMark {
+        self.end.clone()
     }
 
     /// The client's message has these calls already.
@@ -129,7 +135,16 @@ impl Teller {
                 Step::Settled(settled) => {
                     self.settled(&*flow.fresh().await?, &settled, out).await?
                 }
-                Step::End(end) => return self.end(&*flow.fresh().await?, end, out).await,
+                Step::End(end) => {
+                    let session = flow.fresh().await?;
+                    let latest = session.run.as_ref().map(|run| run.id);
+                    let is_over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
+                    // What an earlier run came to says nothing about the latest.
+                    if is_over && (flow.run().is_none() || flow.run() == latest) {
+                        self.end.set(end_mark(&session));
+                    }
+                    return self.end(&session, end, out).await;
+                }
                 // One that belongs to no call is shown as it stands.
                 Step::HoldChanged(hold) if hold.call.is_none() => {
                     self.say(out, chunks::asks(&hold, &self.here.app.origin)).await?;
@@ -262,36 +277,7 @@ impl Teller {
             return Ok(());
         }
         let id = id_of(session, settled.call);
-        let content = settled.result.content.as_str();
-        let hold = session.hold_of(settled.call);
-        let call = session.calls.get(&settled.call).and_then(|record| record.call.as_ref());
-        let two_phase = call.is_some_and(|call| call.confirm == Confirm::TwoPhase);
-        // Shown to version 5 as a tool of its own, whose status its front ends read in the output.
-        let as_theirs =
-            self.ui == Ui::Five && hold.is_some_and(|hold| hold.question == Question::Approve);
-        let superseded = hold.is_some_and(|hold| {
-            matches!(&hold.state, HoldState::Cancelled { reason: Some(reason), .. } if reason == "superseded")
-        });
-        let chunk = match settled.result.kind {
-            _ if two_phase => chunks::output(&id, &chunks::value(content)),
-            ResultKind::Output | ResultKind::Pending if as_theirs => {
-                chunks::output(&id, &chunks::succeeded(content))
-            }
-            ResultKind::Output | ResultKind::Pending => {
-                chunks::output(&id, &chunks::value(content))
-            }
-            ResultKind::Denied if self.ui == Ui::Five => {
-                chunks::output(&id, &chunks::denied(content))
-            }
-            ResultKind::Denied => chunks::output_denied(&id),
-            ResultKind::Error if as_theirs => chunks::output(&id, &chunks::failed(content)),
-            ResultKind::Cancelled if superseded => {
-                chunks::output_error(&id, "superseded by a new message")
-            }
-            ResultKind::Error | ResultKind::Expired | ResultKind::Cancelled => {
-                chunks::output_error(&id, content)
-            }
-        };
+        let chunk = outcome::settled(self.ui, session, settled.call, &id, &settled.result);
         Ok(out.data(&chunk).await?)
     }
 
@@ -305,18 +291,30 @@ impl Teller {
             End::Completed => out.data(&chunks::finish(self.ui, "stop")).await?,
             End::Failed(error) => out.data(&chunks::error(&error)).await?,
             End::Cancelled => out.data(&chunks::abort()).await?,
-            End::Waiting => {
-                let open: Vec<String> =
-                    session.open_holds().map(|hold| hold.id.to_string()).collect();
-                out.data(&chunks::waits(&open)).await?;
-                out.data(&chunks::finish(self.ui, "other")).await?;
-            }
+            End::Waiting => self.waiting(session, out).await?,
             End::Closed => {
                 out.data(&chunks::error("the server stops; reload once it is back")).await?;
             }
         }
         out.send("data: [DONE]\n\n").await?;
         Ok(())
+    }
+
+    /// The message waits behind open calls, which are shown again in its own reply: the client posts
+    /// answers only from its last message.
+    async fn waiting(&mut self, session: &Session, out: &Out) -> Result<(), Stopped> {
+        let open: Vec<Arc<Hold>> = session.open_holds().cloned().collect();
+        out.data(&chunks::start_step()).await?;
+        let ids: Vec<String> = open.iter().map(|hold| hold.id.to_string()).collect();
+        out.data(&chunks::waits(&ids)).await?;
+        for hold in open.iter().filter(|hold| hold.question != Question::Settle) {
+            let Some(call) = hold.call.as_ref().filter(|_| !hold.two_phase) else { continue };
+            self.input(session, call.id, &call.tool, out).await?;
+            self.asked(session, hold.id, out).await?;
+        }
+        out.data(&chunks::finish_step()).await?;
+        let reason = if self.has.is_empty() { "other" } else { "tool-calls" };
+        Ok(out.data(&chunks::finish(self.ui, reason)).await?)
     }
 
     /// What was edited since it was told is told again: nobody answers what they were not shown.
@@ -339,6 +337,12 @@ impl Teller {
         }
         Ok(())
     }
+}
+
+/// Names the latest run as far as it came: one that failed can be tried again, and goes on.
+pub(crate) fn end_mark(session: &Session) -> String {
+    let run = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
+    format!("{run} {}", session.transcript.len())
 }
 
 fn reason(hold: &Hold) -> Option<&str> {

@@ -120,6 +120,10 @@ impl Flow {
         })
     }
 
+    pub(crate) fn session(&self) -> SessionId {
+        self.session
+    }
+
     /// The one run that is told of, if it is only one.
     pub(crate) fn run(&self) -> Option<RunId> {
         self.run

@@ -30,6 +30,7 @@ use axum::routing::{get, post};
 use domain::session::Session;
 use engine::Caller;
 
+use super::delivered::Delivered;
 use super::{Door, DoorSetup, FrontendTools, Room};
 use crate::app::App;
 use crate::problem::{Problem, Reply};
@@ -51,6 +52,7 @@ pub(super) fn router(app: &App, setup: &DoorSetup, own: &FrontendTools) -> Route
         origins: setup.origins.clone(),
         token_header: None,
         refuse: |problem: Problem| problem.into_response(),
+        delivered: Delivered::default(),
     };
     let wire = Frontend { setup: own.clone(), attached: Attached::default() };
     let room = Room { app: app.clone(), door: Arc::new(door), wire: Arc::new(wire) };

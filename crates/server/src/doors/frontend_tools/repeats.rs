@@ -45,7 +45,8 @@ pub(super) enum Belongs {
     New(SessionId),
 }
 
-/// Looks for a run that the same caller began with the same words, and that nobody listens to.
+/// Looks for a run that the same caller began with the same words, that nobody listens to, and whose reply
+/// was not delivered to its end.
 pub(super) async fn find(
     room: &Room<Frontend>,
     caller: &Caller,
@@ -75,9 +76,14 @@ pub(super) async fn find(
                 // The process died before anything was said.
                 None => Belongs::New(id),
             };
-            if let Some(connection) = attached.enter_after(id, GONE_WITHIN).await {
-                return Ok((belongs, connection));
+            let Some(connection) = attached.enter_after(id, GONE_WITHIN).await else { continue };
+            // Looked at after the other has left: what it was sent is known by then.
+            if let Belongs::Again(session, run) = &belongs
+                && was_delivered(room, session, *run).await?
+            {
+                continue;
             }
+            return Ok((belongs, connection));
         }
         let id = app.engine.new_session_id();
         known.push(id);
@@ -90,6 +96,20 @@ pub(super) async fn find(
     }
     let id = app.engine.new_session_id();
     Ok((Belongs::New(id), attached.enter(id)))
+}
+
+/// Whether a client has the pause of this run. Its next request in the same words begins a new
+/// conversation: the client's library asks again only for what it did not get.
+async fn was_delivered(room: &Room<Frontend>, session: &Session, run: RunId) -> Reply<bool> {
+    let mark = room.door.delivered.latest(&room.app, room.door.name, session.id).await?;
+    let run = run.to_string();
+    Ok(mark.is_some_and(|mark| mark.split(' ').any(|delivered| delivered == run)))
+}
+
+/// The mark of a reply that ended at a pause.
+pub(super) fn delivered_runs(runs: &[Option<RunId>]) -> String {
+    let runs: Vec<String> = runs.iter().flatten().map(ToString::to_string).collect();
+    runs.join(" ")
 }
 
 async fn remember(app: &App, key: String, note: Option<&Note>, known: &[SessionId]) -> Reply<bool> {

@@ -1,7 +1,7 @@
 //! One stream, told from beginning to end. Every way through it ends: at a pause, at the end of the run,
 //! or with an error. Of a pause that this wire has no prompt for, a sentence says where to answer.
 
-use domain::id::SessionId;
+use domain::id::{RunId, SessionId};
 use domain::message::{Part, Role};
 use domain::session::Session;
 use domain::tool::Place as Where;
@@ -10,9 +10,10 @@ use serde_json::json;
 
 use super::attached::Connection;
 use super::limits::HINTS_MAX;
-use super::wire::{Awaited, HEARTBEAT, Meta, Say, Writer, framed};
-use super::{Frontend, awaiting, body, transcript};
+use super::wire::{Awaited, Meta, STYLE, Say, Writer, framed};
+use super::{Frontend, awaiting, body, repeats, transcript};
 use crate::auth::Who;
+use crate::doors::delivered::EndMark;
 use crate::doors::flow::{End, Flow, Kind, Settled, Step};
 use crate::doors::stream::{self, Gone, Out};
 use crate::doors::{AgentType, Room, shown};
@@ -38,8 +39,13 @@ impl Telling {
         flow: Flow,
         connection: Connection,
     ) -> Response {
-        let app = self.room.app.clone();
-        stream::reply(&app, who, place, HEARTBEAT, &[], |out| async move {
+        let (app, door, session) = (self.room.app.clone(), self.room.door.clone(), self.session);
+        let end = EndMark::default();
+        let taken = {
+            let (app, end) = (app.clone(), end.clone());
+            move || door.delivered.record(&app, door.name, session, &end)
+        };
+        stream::reply(&app, who, place, &STYLE, taken, |out| async move {
             let _connected = connection;
             let agent = body::uuid(self.session);
             let mut teller = Teller {
@@ -47,6 +53,7 @@ impl Telling {
                 told: self,
                 out,
                 calls: 0,
+                end,
             };
             // Whoever has gone has nothing to be told.
             let _ = teller.tell(flow).await;
@@ -60,6 +67,8 @@ struct Teller {
     out: Out,
     /// Calls of the model's turn that are still to be told.
     calls: usize,
+    /// Set at a pause: a client that has it knows of the run, and does not look for it again.
+    end: EndMark,
 }
 
 impl Teller {
@@ -70,7 +79,7 @@ impl Teller {
         loop {
             let says = match flow.next().await {
                 Ok(Some(Step::End(end))) => {
-                    let says = self.end(end).await;
+                    let says = self.end(end, flow.run()).await;
                     return self.say_all(says).await;
                 }
                 Ok(Some(step)) => self.step(step, &flow).await,
@@ -155,12 +164,14 @@ impl Teller {
         }]
     }
 
-    async fn end(&self, end: End) -> Result<Vec<Say>, Error> {
+    async fn end(&self, end: End, told: Option<RunId>) -> Result<Vec<Say>, Error> {
         Ok(match end {
             End::Paused | End::Waiting => {
                 let room = &self.told.room;
                 let session = room.app.engine.session(&self.told.caller, self.told.session).await?;
                 let prompts = self.prompts(&session).await?;
+                let paused = session.run.as_ref().map(|run| run.id);
+                self.end.set(repeats::delivered_runs(&[paused, told]));
                 let mut says = match prompts.is_empty() {
                     true => elsewhere(&room.app.origin, &session),
                     false => vec![Say::Awaiting(prompts)],

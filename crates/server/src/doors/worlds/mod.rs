@@ -32,6 +32,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{delete, get, post};
 
+use super::delivered::Delivered;
 use super::{Door, DoorSetup, Room, Worlds};
 use crate::app::App;
 
@@ -48,6 +49,7 @@ pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
             origins: setup.origins.clone(),
             token_header: None,
             refuse: fault::refuse,
+            delivered: Delivered::default(),
         }),
         wire: Arc::new(worlds.clone()),
     };

@@ -26,6 +26,9 @@ use crate::app::App;
 use crate::doors::flow::{End, Flow, Kind, Settled, Step};
 use crate::doors::{shown, stream};
 
+const STYLE: stream::Style =
+    stream::Style { heartbeat: stream::Heartbeat(b": still here\n\n"), headers: &[] };
+
 pub(super) struct Teller {
     app: App,
     caller: Caller,
@@ -254,7 +257,6 @@ pub(super) fn streamed(
 ) -> Answered {
     let place = here.app().streams.take(here.caller().key_space())?;
     let mut teller = Teller::new(here, session, source);
-    let heartbeat = stream::Heartbeat(b": still here\n\n");
     let write = |out: stream::Out| async move {
         let mut flow = flow;
         let begun = teller.world(Activity::Begun);
@@ -281,7 +283,7 @@ pub(super) fn streamed(
         }
         tokio::time::sleep(IDLE_GRACE).await;
     };
-    Ok(stream::reply(here.app(), &here.who, place, heartbeat, &[], write))
+    Ok(stream::reply(here.app(), &here.who, place, &STYLE, || (), write))
 }
 
 /// What to send, and whether nothing comes after it: what failed once is not tried again and again.

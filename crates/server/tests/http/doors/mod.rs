@@ -2,6 +2,7 @@
 
 mod ai_sdk;
 mod confirm;
+mod edits;
 mod hostile;
 mod identity;
 mod two_phase;

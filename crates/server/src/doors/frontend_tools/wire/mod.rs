@@ -12,7 +12,7 @@ mod xml;
 pub(crate) use say::{Awaited, Meta, Say};
 
 use crate::doors::Format;
-use crate::doors::stream::Heartbeat;
+use crate::doors::stream::{Heartbeat, Style};
 
 /// Writes what is said as items of one format. It remembers what is open.
 pub(crate) enum Writer {
@@ -49,7 +49,7 @@ pub(crate) fn framed(item: &str) -> String {
     format!("data: {item}\n\n")
 }
 
-/// A sign of life between items. An empty line after it would be an empty message to the client.
-pub(crate) const HEARTBEAT: Heartbeat = Heartbeat(b": hb\n");
+/// Between items goes a sign of life. An empty line after it would be an empty message to the client.
+pub(crate) const STYLE: Style = Style { heartbeat: Heartbeat(b": hb\n"), headers: &[] };
 
 pub(super) const DONE: &str = "[DONE]";

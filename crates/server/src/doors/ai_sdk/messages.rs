@@ -1,0 +1,210 @@
+//! `GET …/chat/{id}/messages`: a chat as the messages of the asking version, so that a page can load it.
+//! Everything that the model did between two messages of the person's is one assistant message, as it is
+//! on the stream; the latest has the id that the stream gives it.
+
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use domain::hold::{Hold, HoldState, Question};
+use domain::id::CallId;
+use domain::message::{Message, Origin, Part, Role};
+use domain::outcome::ToolResult;
+use domain::session::{CallState, Session};
+use serde_json::{Value, json};
+
+use super::super::{conversation, shown};
+use super::chat::Asked;
+use super::values::{id_of, input_of, is_own};
+use super::{Here, NAME, Ui, chunks, outcome, refusal};
+use crate::asked::json as reply;
+use crate::auth::Who;
+use crate::problem::{Problem, Reply};
+
+pub(super) async fn list(
+    State(here): State<Here>,
+    Path(chat): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    who: Who,
+) -> Response {
+    let listing = async {
+        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        let found = conversation::find(&here.app, &who.caller, NAME, &chat).await?;
+        let session = found.ok_or_else(|| Problem::not_found("chat"))?;
+        // Before anybody can see them.
+        for hold in session.open_holds() {
+            shown::record(&here.app, &who.caller, NAME, hold).await?;
+        }
+        let messages = Loading { here: &here, session: &session, ui: asked.ui }.messages();
+        Reply::Ok(reply(StatusCode::OK, &Value::from(messages)))
+    };
+    listing.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
+}
+
+struct Loading<'a> {
+    here: &'a Here,
+    session: &'a Session,
+    ui: Ui,
+}
+
+impl Loading<'_> {
+    fn messages(&self) -> Vec<Value> {
+        let mut messages = Vec::new();
+        let mut open: Option<(String, Vec<Value>)> = None;
+        for message in &self.session.transcript {
+            match (message.role, message.origin) {
+                (Role::User, Origin::Own) => {
+                    messages.extend(open.take().map(assistant));
+                    messages.push(user(message));
+                }
+                (Role::Assistant, _) => {
+                    let (_, parts) =
+                        open.get_or_insert_with(|| (message.id.to_string(), Vec::new()));
+                    self.turn(message, parts);
+                }
+                // Results stand in the parts of their calls; the word of the runtime is for the model.
+                (Role::Tool, _) | (Role::User, Origin::Runtime) => {}
+            }
+        }
+        let run = self.session.run.as_ref().map(|run| run.id.to_string());
+        if let (Some((id, _)), Some(run)) = (&mut open, run) {
+            *id = run;
+        }
+        let mut own = self.questions();
+        match &mut open {
+            Some((_, parts)) => parts.append(&mut own),
+            None if own.is_empty() => {}
+            None => open = self.session.run.as_ref().map(|run| (run.id.to_string(), own)),
+        }
+        messages.extend(open.take().map(assistant));
+        // What waits behind open calls shows them again, as its reply did: a page answers from its last
+        // message only.
+        messages.extend(self.session.queue.iter().map(|queued| user(&queued.message)));
+        if let Some(last) = self.session.queue.back() {
+            let mut parts = vec![json!({"type": "step-start"})];
+            let open = self.session.open_holds().filter(|hold| !hold.two_phase);
+            for hold in open.filter(|hold| hold.question != Question::Settle) {
+                parts.extend(hold.call.as_ref().map(|call| self.call(call.id, &call.tool, None)));
+            }
+            messages.push(assistant((last.run.to_string(), parts)));
+        }
+        messages
+    }
+
+    fn turn(&self, message: &Message, parts: &mut Vec<Value>) {
+        parts.push(json!({"type": "step-start"}));
+        for part in &message.parts {
+            match part {
+                Part::Text(text) if text.is_empty() => {}
+                Part::Text(text) => {
+                    parts.push(json!({"type": "text", "text": text, "state": "done"}));
+                }
+                Part::Reasoning { text, .. } if text.is_empty() => {}
+                Part::Reasoning { text, .. } => {
+                    parts.push(json!({"type": "reasoning", "text": text, "state": "done"}));
+                }
+                Part::ToolCall { call, tool, tool_use_id, .. } => {
+                    parts.push(self.call(*call, tool, Some(tool_use_id)));
+                }
+                Part::ToolResult { .. } => {}
+            }
+        }
+    }
+
+    fn call(&self, call: CallId, tool: &str, named: Option<&str>) -> Value {
+        let (app, session) = (&self.here.app, self.session);
+        // A branch has the words of earlier calls, and not their records.
+        let id = match (session.calls.contains_key(&call), named) {
+            (false, Some(named)) => named.to_owned(),
+            _ => id_of(session, call),
+        };
+        let mut part = json!({"toolCallId": id, "input": input_of(app, session, call)});
+        match is_own(app, session, tool) {
+            true => part["type"] = format!("tool-{tool}").into(),
+            false => {
+                part["type"] = "dynamic-tool".into();
+                part["toolName"] = tool.into();
+            }
+        }
+        let hold = session.hold_of(call).filter(|hold| hold.question == Question::Approve);
+        let asks = hold.filter(|hold| self.ui >= Ui::Six && !hold.two_phase);
+        match self.result(call) {
+            Some(result) => {
+                settle(&mut part, &outcome::settled(self.ui, session, call, &id, &result))
+            }
+            None => {
+                part["state"] = match asks.map(|hold| &hold.state) {
+                    Some(HoldState::Pending) => "approval-requested",
+                    Some(_) => "approval-responded",
+                    None => "input-available",
+                }
+                .into();
+            }
+        }
+        if let Some(hold) = asks {
+            part["approval"] = self.approval(&id, hold);
+        }
+        part
+    }
+
+    fn approval(&self, id: &str, hold: &Hold) -> Value {
+        let request = chunks::approval_request(id, hold, &self.here.app.origin);
+        let mut approval = json!({"id": request["approvalId"]});
+        match &hold.state {
+            HoldState::Pending => approval["descriptor"] = request["approvalDescriptor"].clone(),
+            HoldState::Approved(_) => approval["approved"] = true.into(),
+            _ => approval["approved"] = false.into(),
+        }
+        approval
+    }
+
+    /// The result of a call: of its record, or of the message that brought it to the model.
+    fn result(&self, wanted: CallId) -> Option<ToolResult> {
+        if let Some(record) = self.session.calls.get(&wanted) {
+            return match &record.state {
+                CallState::Settled { result } => Some(result.clone()),
+                _ => None,
+            };
+        }
+        let mut parts = self.session.transcript.iter().flat_map(|message| &message.parts);
+        parts.find_map(|part| match part {
+            Part::ToolResult { call, result, .. } if *call == wanted => Some(result.clone()),
+            _ => None,
+        })
+    }
+
+    /// Open questions that belong to no call.
+    fn questions(&self) -> Vec<Value> {
+        let open = self.session.open_holds();
+        let own = open.filter(|hold| hold.call.is_none() || hold.question == Question::Settle);
+        own.map(|hold| chunks::asks(hold, &self.here.app.origin)).collect()
+    }
+}
+
+/// The members of a part that a chunk of the stream would set.
+fn settle(part: &mut Value, chunk: &Value) {
+    part["state"] = match chunk["type"].as_str() {
+        Some("tool-output-denied") => "output-denied",
+        Some("tool-output-error") => {
+            part["errorText"] = chunk["errorText"].clone();
+            "output-error"
+        }
+        _ => {
+            part["output"] = chunk["output"].clone();
+            "output-available"
+        }
+    }
+    .into();
+}
+
+fn user(message: &Message) -> Value {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(json!({"type": "text", "text": text})),
+        _ => None,
+    });
+    json!({"id": message.id.to_string(), "role": "user", "parts": texts.collect::<Vec<_>>()})
+}
+
+fn assistant((id, parts): (String, Vec<Value>)) -> Value {
+    json!({"id": id, "role": "assistant", "parts": parts})
+}
