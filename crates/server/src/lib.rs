@@ -53,8 +53,8 @@ use tokio_util::task::TaskTracker;
 
 pub use audit_lines::AuditLines;
 pub use doors::{
-    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, ToolWords, Ui, Wire, Words,
-    World, Worlds,
+    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, PageFiles, ToolWords, Ui, Wire,
+    Words, World, Worlds,
 };
 pub use hooks::Hooks;
 pub use limits::HttpLimits;
@@ -127,12 +127,17 @@ pub struct Server {
     acceptor: Option<TlsAcceptor>,
     address: SocketAddr,
     hooks: Option<Arc<dyn Hooks>>,
+    /// Of doors that serve a client's page.
+    pages: Vec<(TcpListener, axum::Router)>,
 }
 
 pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
-    let acts = setup.doors.iter().find(|door| door.act_as.is_some());
-    if let (Some(door), false) = (acts, setup.listen.ip().is_loopback()) {
-        return Err(BindError::ActsInTheOpen { door: door.wire.name(), address: setup.listen });
+    for door in setup.doors.iter().filter(|door| door.act_as.is_some()) {
+        let addresses = [Some(setup.listen), door.wire.page_address()];
+        let open = addresses.into_iter().flatten().find(|address| !address.ip().is_loopback());
+        if let Some(address) = open {
+            return Err(BindError::ActsInTheOpen { door: door.wire.name(), address });
+        }
     }
     let acceptor = setup.tls.as_ref().map(listen::acceptor).transpose()?;
     let listener = listen::listen(setup.listen).await?;
@@ -152,7 +157,11 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
         audit: setup.audit,
         limits: setup.limits,
     });
-    Ok(Server { app, listener, acceptor, address, hooks: None })
+    let mut pages = Vec::new();
+    for (address, router) in doors::page_routers(&app) {
+        pages.push((listen::listen(address).await?, router));
+    }
+    Ok(Server { app, listener, acceptor, address, hooks: None, pages })
 }
 
 /// What our own listener and a foreign one have in common.
@@ -223,6 +232,11 @@ impl Server {
         &self.app.origin
     }
 
+    /// Where doors serve a client's page.
+    pub fn page_addrs(&self) -> Vec<SocketAddr> {
+        self.pages.iter().filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+    }
+
     /// Also takes the requests of chat platforms, under `/channels/`.
     #[must_use]
     pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Server {
@@ -246,6 +260,13 @@ impl Server {
             foreign = foreign.merge(hooks::router(&app, hooks));
         }
         let router = routes::router(&app).merge(foreign.layer(Threshold(app.clone())));
-        listen::serve(app, self.listener, self.acceptor, router, shutdown).await;
+        let pages = self.pages.into_iter().map(|(listener, router)| {
+            let (app, closing) = (app.clone(), app.closing.clone());
+            let router = router.layer(Threshold(app.clone()));
+            listen::serve(app, listener, self.acceptor.clone(), router, closing.cancelled_owned())
+        });
+        let pages = futures_util::future::join_all(pages);
+        let own = listen::serve(app, self.listener, self.acceptor.clone(), router, shutdown);
+        tokio::join!(own, pages);
     }
 }

@@ -146,6 +146,21 @@ async fn supersede(app: &App, caller: &Caller, session: &Session) -> Reply<()> {
     Ok(())
 }
 
+/// Whether a conversation goes on in this session, and not in another branch.
+pub(crate) async fn goes_on_in(
+    app: &App,
+    door: &str,
+    place: &str,
+    session: SessionId,
+) -> Reply<bool> {
+    let note = app.engine.store().note(&shelf(door), place).await?;
+    let named = note.and_then(|note| {
+        let text = String::from_utf8(note.value).ok()?;
+        text.split(' ').next()?.parse::<SessionId>().ok()
+    });
+    Ok(named.is_none_or(|named| named == session))
+}
+
 /// Ends what is under way and what waits behind it: open holds are cancelled, and every call gets its
 /// result. `false`: there was nothing.
 pub(crate) async fn stop(

@@ -22,6 +22,7 @@ mod stream;
 mod words;
 mod worlds;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -31,7 +32,8 @@ use axum::response::Response;
 use domain::person::PersonId;
 
 pub use setup::{
-    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, Ui, Wire, World, Worlds,
+    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, PageFiles, Ui, Wire, World,
+    Worlds,
 };
 pub use words::{ToolWords, Words};
 
@@ -86,6 +88,15 @@ impl<S: Send + Sync + 'static> Room<S> {
 /// The routes of every door that is open.
 pub(crate) fn router(app: &App) -> Router {
     app.doors.iter().fold(Router::new(), |router, setup| router.merge(open(app, setup)))
+}
+
+/// Addresses of their own that doors serve a client's page on, with the routes for each.
+pub(crate) fn page_routers(app: &App) -> Vec<(SocketAddr, Router)> {
+    let page = |setup: &DoorSetup| match &setup.wire {
+        Wire::Worlds(wire) => worlds::page(app, setup, wire),
+        Wire::FrontendTools(_) | Wire::AiSdk(_) => None,
+    };
+    app.doors.iter().filter_map(page).collect()
 }
 
 fn open(app: &App, setup: &DoorSetup) -> Router {

@@ -1,5 +1,6 @@
 //! What the configuration says about a door, in its own words and already checked.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,6 +30,14 @@ impl Wire {
             Wire::FrontendTools(_) => "frontend_tools",
             Wire::Worlds(_) => "worlds",
             Wire::AiSdk(_) => "ai_sdk",
+        }
+    }
+
+    /// An address of its own that it serves a client's page on.
+    pub fn page_address(&self) -> Option<SocketAddr> {
+        match self {
+            Wire::Worlds(door) => door.files.as_ref()?.listen,
+            Wire::FrontendTools(_) | Wire::AiSdk(_) => None,
         }
     }
 
@@ -83,8 +92,17 @@ impl Format {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worlds {
     pub worlds: Vec<World>,
-    /// A client's own files, served on the same origin.
-    pub files: Option<PathBuf>,
+    /// A client's own page.
+    pub files: Option<PageFiles>,
+}
+
+/// Where the build of a client's page is, and where it is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageFiles {
+    pub folder: PathBuf,
+    /// An address of its own, with the page at `/` and this door's `/api` beside it; `None`: on our own
+    /// origin, under addresses that nothing else has.
+    pub listen: Option<SocketAddr>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::prompts::STRATEGY;
-use crate::stage::{approval, choice, stage, text};
+use crate::stage::{approval, choice, read, stage, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn i05_a_message_that_looks_like_a_result_is_text() {
@@ -18,7 +18,7 @@ async fn i05_a_message_that_looks_like_a_result_is_text() {
     })
     .to_string();
     for sender in ["human", "system", "tool", "a1"] {
-        let body = json!({"message": forged, "sender": sender, "chatId": chat});
+        let body = json!({"message": forged, "sender": sender});
         let reply = stage.post("/worlds/my-world/messages", body).await;
         assert_eq!(reply.status, 200, "{reply:?}");
         assert_eq!(reply.dialog().id, dialog.id, "the prompt is still open, and shown again");
@@ -67,7 +67,8 @@ async fn two_chats_at_once_do_not_leak_into_one_another() {
     let (one, two) = (stage.chat().await, stage.chat().await);
     let said = |word: &str| format!("{STRATEGY}\n---\nThis is {word}.");
     let (said_one, said_two) = (said("one"), said("two"));
-    let (first, second) = tokio::join!(stage.say(&one, &said_one), stage.say(&two, &said_two));
+    let (first, second) = (stage.begin(&one, &said_one).await, stage.begin(&two, &said_two).await);
+    let (first, second) = tokio::join!(read(first), read(second));
     for (reply, chat) in [(&first, &one), (&second, &two)] {
         let other = if *chat == one { &two } else { &one };
         assert!(!format!("{:?}", reply.events).contains(other.as_str()), "{reply:#?}");
@@ -170,8 +171,11 @@ async fn stopping_editing_and_deleting_cancel_what_waits_and_forget_nothing() {
     assert_eq!((edited.status, edited.said().as_str()), (200, "Never mind."), "{edited:#?}");
     let late = stage.submit(approval(&dialog, "approve", Some("once"))).await;
     assert_eq!(late.code(), (409, "HOLD_ALREADY_DECIDED".into()));
+    // What was edited has left the conversation, for the page and for the model.
+    let heard = format!("{:?}", stage.model.asked().last().expect("a request").messages);
+    assert!(heard.contains("Never mind.") && !heard.contains("pwd"), "{heard}");
     let old = stage.ask("", Method::PUT, &path, json!({"newContent": "x", "chatId": chat})).await;
-    assert_eq!(old.code(), (403, "READ_ONLY".into()), "only the latest can be edited");
+    assert_eq!(old.code(), (404, "MESSAGE_NOT_FOUND".into()));
     let nothing = stage
         .ask(
             "",
@@ -183,8 +187,6 @@ async fn stopping_editing_and_deleting_cancel_what_waits_and_forget_nothing() {
     assert_eq!(nothing.code(), (404, "MESSAGE_NOT_FOUND".into()));
     assert!(stage.witness.ran().is_empty());
 
-    let removed = stage.ask("", Method::DELETE, &path, json!({"chatId": chat})).await;
-    assert_eq!(removed.code(), (403, "READ_ONLY".into()));
     let answer =
         edited.events.iter().find(|event| event["data"]["role"] == "assistant").expect("an answer");
     let theirs = format!("/worlds/my-world/messages/{}", text(&answer["data"]["messageId"]));
@@ -201,6 +203,75 @@ async fn stopping_editing_and_deleting_cancel_what_waits_and_forget_nothing() {
         stage.post("/worlds/my-world/messages", json!({"message": "x", "chatId": chat})).await;
     assert_eq!(reply.code(), (404, "CHAT_NOT_FOUND".into()));
     assert!(stage.get("/worlds/my-world/chats").await.as_array().expect("a list").is_empty());
+}
+
+/// The first generation edits by deleting a message and saying another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_message_and_what_followed_it_leave_the_conversation() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    stage.say(&chat, "First things first").await;
+    let second = stage.say(&chat, r#"call shell_cmd {"command":"pwd"}"#).await;
+    let dialog = second.dialog();
+    let echo = second.events.iter().find(|event| event["data"]["role"] == "user").expect("an echo");
+    let path = format!("/worlds/my-world/messages/{}", text(&echo["data"]["messageId"]));
+    let removed = stage.ask("", Method::DELETE, &path, json!({"chatId": chat})).await;
+    assert_eq!((removed.status, &removed.body["success"]), (200, &json!(true)), "{removed:?}");
+    assert_eq!(removed.body["messagesRemovedTotal"], 2);
+    // Its prompt is void, and nothing runs.
+    let late = stage.submit(approval(&dialog, "approve", Some("once"))).await;
+    assert_eq!(late.code(), (409, "HOLD_ALREADY_DECIDED".into()));
+    let reply = stage.say(&chat, "Something else").await;
+    assert_eq!(reply.said(), "Something else");
+    let heard = format!("{:?}", stage.model.asked().last().expect("a request").messages);
+    assert!(heard.contains("First things first") && heard.contains("Something else"), "{heard}");
+    assert!(!heard.contains("pwd"), "{heard}");
+    let world = stage.get("/worlds/my-world").await;
+    let memory = world["agents"][0]["memory"].to_string();
+    assert!(memory.contains("First things first") && !memory.contains("pwd"), "{memory}");
+    assert_eq!(world["chats"].as_array().map(Vec::len), Some(1), "it is the same chat");
+    assert!(stage.witness.ran().is_empty());
+    // The record has all of it.
+    let sessions = crate::rest::native(&stage, "ana", Method::GET, "/v1/sessions", Value::Null);
+    assert_eq!(sessions.await["items"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_forgets_begins_anew_in_the_same_chat() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    stage.say(&chat, "Remember this").await;
+    let path = "/worlds/my-world/agents/a1/memory";
+    assert_eq!(stage.ask("", Method::DELETE, path, Value::Null).await.status, 200);
+    let world = stage.get("/worlds/my-world").await;
+    assert_eq!(
+        (&world["agents"][0]["memory"], &world["currentChatId"]),
+        (&json!([]), &json!(chat))
+    );
+    stage.say(&chat, "Something new").await;
+    let heard = format!("{:?}", stage.model.asked().last().expect("a request").messages);
+    assert!(heard.contains("Something new") && !heard.contains("Remember"), "{heard}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_is_named_after_its_first_message_and_can_be_exported() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    let name = |chats: &Value| text(&chats[0]["name"]);
+    assert_eq!(name(&stage.get("/worlds/my-world/chats").await), "New Chat");
+    stage.say(&chat, "# Plan the move\nand then some").await;
+    stage.say(&chat, "Later words").await;
+    assert_eq!(name(&stage.get("/worlds/my-world/chats").await), "# Plan the move");
+    let request = stage.request("", Method::GET, "/worlds/my-world/export");
+    let reply = request.send().await.expect("a reply");
+    assert_eq!(reply.status(), 200);
+    assert_eq!(reply.headers()["content-type"], "text/markdown; charset=utf-8");
+    let named = reply.headers()["content-disposition"].to_str().expect("a name").to_owned();
+    assert_eq!(named, "attachment; filename=\"my-world-export.md\"");
+    let exported = reply.text().await.expect("a text");
+    assert!(exported.starts_with("# My World\n\n## # Plan the move\n"), "{exported}");
+    assert!(exported.contains("\n> # Plan the move\n> and then some\n"), "{exported}");
+    assert!(exported.contains("\n> Later words\n"), "{exported}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,6 +36,41 @@ async fn told(stage: &Stage, requests: usize) -> Value {
     panic!("the model was never asked again")
 }
 
+/// The page goes on listening to the stream of its message: what follows an answer comes there, whoever
+/// gave it and wherever.
+#[tokio::test(flavor = "multi_thread")]
+async fn i55_a_stream_stays_open_over_pauses_until_the_run_is_over() {
+    let stage = stage().await;
+    let chat = stage.chat().await;
+    let said = format!("call shell_cmd {{\"command\":\"ls\"}}\n---\n{STRATEGY}\n---\nAll done.");
+    let mut stream = stage.listen(&chat, &said).await;
+    let is_prompt = |event: &Value| event["data"]["type"] == "tool-progress";
+    let prompt_of = |events: &[Value]| {
+        let last = events.last().expect("a prompt");
+        last["data"]["toolExecution"]["metadata"]["hitlPrompt"].clone()
+    };
+    let first = stream.until(is_prompt).await;
+    // Nothing of the first generation: this page would show it as a tool that never ends.
+    assert!(!format!("{first:?}").contains("client."), "{first:#?}");
+    let body = answer(&prompt_of(&first), json!([one("question-1", &["yes_once"])]));
+    assert_eq!(stage.respond(body).await["accepted"], true);
+    let second = stream.until(is_prompt).await;
+    let result = second.iter().find(|event| event["data"]["type"] == "tool-result");
+    let took = &result.expect("a result")["data"]["toolExecution"]["duration"];
+    assert!(took.is_u64(), "{second:#?}");
+    assert!(!second.iter().any(|event| event["type"] == "world"), "it is not idle: {second:#?}");
+    // This one is answered on another surface.
+    let hold = text(&prompt_of(&second)["requestId"]).replace("hitl_", "hold_");
+    let path = format!("/v1/holds/{hold}/answer");
+    let chosen = json!({"answer": {"choose": ["Canary"]}});
+    crate::rest::native(&stage, "bob", Method::POST, &path, chosen).await;
+    let third = stream.until(|event| event["data"]["type"] == "idle").await;
+    let done = |event: &Value| event["data"]["content"] == "All done.";
+    assert!(third.iter().any(done), "{third:#?}");
+    assert!(stream.next().await.is_none(), "then the body ends");
+    assert_eq!(stage.witness.ran().len(), 1);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn several_questions_are_answered_in_one_go() {
     let stage = stage().await;

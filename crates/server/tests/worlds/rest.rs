@@ -57,8 +57,6 @@ async fn what_belongs_to_the_configuration_is_read_only_and_says_where_to_change
         (Method::POST, "/worlds/my-world/agents"),
         (Method::PATCH, "/worlds/my-world/agents/a1"),
         (Method::DELETE, "/worlds/my-world/agents/a1"),
-        (Method::DELETE, "/worlds/my-world/agents/a1/memory"),
-        (Method::GET, "/worlds/my-world/export"),
         (Method::POST, "/mcp/servers/x/restart"),
     ] {
         let reply = stage.ask("", method.clone(), path, json!({"name": "x"})).await;
@@ -88,6 +86,7 @@ async fn memory_shows_prompts_with_their_state_and_no_secrets() {
         (&answered["complete"], answered["result"]["timestamp"].is_string()),
         (&json!(true), true)
     );
+    assert_eq!(answered["result"]["choice"], "Canary", "in words, and not by its id");
     assert_eq!(status(&memory, &second.id), json!({"complete": false}));
     let results: Vec<&Value> =
         memory.as_array().expect("a list").iter().filter(|it| it["role"] == "tool").collect();
@@ -184,26 +183,40 @@ async fn who_is_let_in_without_credentials_and_who_is_not() {
     assert_eq!(reply.headers()["access-control-allow-origin"], "http://localhost:5173");
 }
 
+/// The page is built for the root of its own origin, and finds its way by the address.
 #[tokio::test(flavor = "multi_thread")]
-async fn files_of_a_client_are_served_beside_everything_else() {
+async fn a_clients_page_has_an_address_of_its_own() {
     let stage = stage().await;
     let get = async |path: &str| {
-        let url = format!("http://{}{path}", stage.address);
-        reqwest::get(url).await.expect("a reply")
+        let url = format!("http://{}{path}", stage.page);
+        let reply = reqwest::get(url).await.expect("a reply");
+        let kind = reply.headers().get("content-type").map(|kind| kind.to_str().expect("text"));
+        let kind = kind.unwrap_or_default().to_owned();
+        (reply.status().as_u16(), kind, reply.text().await.expect("a text"))
     };
-    let file = get("/stage.rs").await;
-    assert_eq!(
-        (file.status().as_u16(), &file.headers()["x-frame-options"]),
-        (200, &"DENY".parse().expect("a header"))
-    );
-    assert!(file.text().await.expect("a text").starts_with("//! A server with the door open"));
-    for (path, status) in [
-        ("/nothing.js", 404),
-        ("/../Cargo.toml", 404),
-        ("/v1/sessions", 401),
-        ("/healthz", 200),
-        ("/", 200),
-    ] {
-        assert_eq!(get(path).await.status(), status, "{path}");
+    for address in ["/", "/index.html", "/World/my-world", "/World/My%20World/chat", "/settings"] {
+        let (status, kind, page) = get(address).await;
+        assert_eq!((status, kind.as_str()), (200, "text/html; charset=utf-8"), "{address}");
+        assert!(page.contains("A page of worlds"), "{address}: {page}");
     }
+    let (status, kind, script) = get("/assets/worlds.js").await;
+    assert_eq!((status, kind.as_str()), (200, "text/javascript; charset=utf-8"), "{script}");
+    for (address, status) in [
+        ("/assets/other.js", 404),
+        ("/api/nothing", 404),
+        ("/api/worlds", 200),
+        ("/v1/nothing.json", 404),
+    ] {
+        assert_eq!(get(address).await.0, status, "{address}");
+    }
+    // Nothing of ours is there, and nothing of it is on our own origin.
+    assert!(get("/v1/sessions").await.2.contains("A page of worlds"));
+    let ours = format!("http://{}/assets/worlds.js", stage.address);
+    assert_eq!(reqwest::get(ours).await.expect("a reply").status(), 404);
+    // What the page calls is there, from its own origin.
+    let origin = format!("http://{}", stage.page);
+    let request = reqwest::Client::new().post(format!("{origin}/api/worlds/my-world/chats"));
+    let request = request.header("content-type", "application/json").header("origin", &origin);
+    let opened = request.body("{}").send().await.expect("a reply");
+    assert_eq!(opened.status(), 200);
 }

@@ -15,7 +15,8 @@ use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use server::{
-    DoorSetup, HttpLimits, NamedAgent, ServerSetup, ToolWords, Wire, Words, World, Worlds,
+    DoorSetup, HttpLimits, NamedAgent, PageFiles, ServerSetup, ToolWords, Wire, Words, World,
+    Worlds,
 };
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
@@ -24,6 +25,8 @@ use crate::furniture::{NoCourier, Player, TOOLS, Witness, people, policy};
 
 pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
+    /// Where the door serves a client's page.
+    pub(crate) page: SocketAddr,
     pub(crate) engine: Engine,
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) witness: Witness,
@@ -101,7 +104,10 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
             origins: vec!["http://localhost:5173".into()],
             wire: Wire::Worlds(Worlds {
                 worlds,
-                files: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/worlds").into()),
+                files: Some(PageFiles {
+                    folder: concat!(env!("CARGO_MANIFEST_DIR"), "/tests/worlds/page").into(),
+                    listen: Some(([127, 0, 0, 1], 0).into()),
+                }),
             }),
         }],
         words: Words::from([(
@@ -115,7 +121,7 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
     })
     .await
     .expect("a server");
-    let address = server.local_addr();
+    let (address, page) = (server.local_addr(), server.page_addrs()[0]);
     let (stop, stopped) = oneshot::channel();
     #[expect(clippy::disallowed_methods, reason = "the test's runtime ends it")]
     tokio::spawn(server.run(async {
@@ -124,7 +130,7 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().timeout(Duration::from_secs(30)).build().expect("a client");
     let stop = Mutex::new(Some(stop));
-    Stage { address, engine, store, witness, model, client, tokens, stop }
+    Stage { address, page, engine, store, witness, model, client, tokens, stop }
 }
 
 /// What a stream said, or why there was none.
@@ -171,11 +177,29 @@ impl Stage {
         text(&reply.body["chatId"])
     }
 
+    /// Says something as the first generation does: in the current chat, and the body names none.
     pub(crate) async fn say(&self, chat: &str, said: &str) -> Reply {
-        let body = json!({"message": said, "sender": "HUMAN", "chatId": chat});
-        let reply = self.post("/worlds/my-world/messages", body).await;
+        let reply = read(self.begin(chat, said).await).await;
         assert_eq!(reply.status, 200, "{reply:?}");
         reply
+    }
+
+    /// The same, as soon as it was heard.
+    pub(crate) async fn begin(&self, chat: &str, said: &str) -> reqwest::Response {
+        let set = self.post(&format!("/worlds/my-world/setChat/{chat}"), json!({})).await;
+        assert_eq!(set.status, 200, "{set:?}");
+        let body = json!({"message": said, "sender": "HUMAN"});
+        let request = self.request("", Method::POST, "/worlds/my-world/messages");
+        request.body(body.to_string()).send().await.expect("a reply")
+    }
+
+    /// Says something as the second generation does, and follows the stream.
+    pub(crate) async fn listen(&self, chat: &str, said: &str) -> Listening {
+        let body = json!({"message": said, "sender": "human", "chatId": chat});
+        let request = self.request("", Method::POST, "/worlds/my-world/messages");
+        let reply = request.body(body.to_string()).send().await.expect("a reply");
+        assert_eq!(reply.status(), 200);
+        Listening { reply, rest: String::new() }
     }
 
     pub(crate) async fn submit(&self, body: Value) -> Reply {
@@ -218,7 +242,44 @@ pub(crate) async fn read(reply: reqwest::Response) -> Reply {
     Reply { status, body: Value::Null, events: events.collect() }
 }
 
-/// A `client.*` call as the web client reads it from a message.
+/// A stream that is read as it comes.
+pub(crate) struct Listening {
+    reply: reqwest::Response,
+    rest: String,
+}
+
+impl Listening {
+    /// The next event; `None` at the end of the body.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((event, rest)) = self.rest.split_once("\n\n") {
+                let read = event.strip_prefix("data: ").map(serde_json::from_str);
+                self.rest = rest.to_owned();
+                match read {
+                    Some(event) => return Some(event.expect("one line of JSON")),
+                    // A comment.
+                    None => continue,
+                }
+            }
+            let chunk = self.reply.chunk().await.expect("a body")?;
+            self.rest.push_str(std::str::from_utf8(&chunk).expect("UTF-8"));
+        }
+    }
+
+    /// Events up to the first that is like this.
+    pub(crate) async fn until(&mut self, is: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+            if events.last().is_some_and(&is) {
+                return events;
+            }
+        }
+        panic!("it never came: {events:#?}")
+    }
+}
+
+/// A `client.*` call as the web client reads it from a chunk.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialog {
     pub(crate) id: String,
@@ -246,29 +307,34 @@ impl Reply {
         self.events.iter().map(kind).map(|kind| kind.trim().to_owned()).collect()
     }
 
-    /// What the web client of the first generation would show.
+    /// What the web page of the first generation shows. Its steps, in its order: a chunk counts only
+    /// between the start and the end of its message, and shows a dialog for each call in it; what stands
+    /// in a `message` event alone goes through the page's state, and is lost there.
     pub(crate) fn dialogs(&self) -> Vec<Dialog> {
-        let mut dialogs = Vec::new();
-        for event in self.events.iter().filter(|event| event["type"] == "message") {
+        let (mut dialogs, mut open) = (Vec::new(), std::collections::BTreeSet::new());
+        for event in self.events.iter().filter(|event| event["type"] == "sse") {
             let data = &event["data"];
-            for call in data["tool_calls"].as_array().into_iter().flatten() {
-                let name = text(&call["function"]["name"]);
-                if !name.starts_with("client.") {
-                    continue;
+            let message = data["messageId"].as_str().unwrap_or_default();
+            match data["type"].as_str() {
+                Some("start") => {
+                    open.insert(message);
                 }
-                let arguments = text(&call["function"]["arguments"]);
-                let agent = data["agentId"].as_str().or_else(|| data["sender"].as_str());
-                assert_eq!(
-                    (data["role"].as_str(), data["content"].as_str()),
-                    (Some("assistant"), Some(""))
-                );
-                dialogs.push(Dialog {
-                    id: text(&call["id"]),
-                    name,
-                    agent: agent.expect("an agent").to_owned(),
-                    arguments: serde_json::from_str(&arguments).expect("JSON in a string"),
-                });
+                Some("end" | "error") => {
+                    open.remove(message);
+                }
+                Some("chunk") if open.contains(message) => {
+                    let calls = data["tool_calls"].as_array().into_iter().flatten();
+                    dialogs.extend(calls.filter_map(|call| dialog(call, &data["agentName"])));
+                }
+                _ => {}
             }
+        }
+        // Each is in the transcript, too.
+        for dialog in &dialogs {
+            let is_there = |event: &Value| {
+                event["type"] == "message" && event["data"]["tool_calls"][0]["id"] == *dialog.id
+            };
+            assert!(self.events.iter().any(is_there), "{:#?}", self.events);
         }
         dialogs
     }
@@ -301,6 +367,17 @@ impl Reply {
     pub(crate) fn code(&self) -> (u16, String) {
         (self.status, self.body["code"].as_str().unwrap_or_default().to_owned())
     }
+}
+
+fn dialog(call: &Value, agent: &Value) -> Option<Dialog> {
+    let name = text(&call["function"]["name"]);
+    let arguments = text(&call["function"]["arguments"]);
+    name.starts_with("client.").then(|| Dialog {
+        id: text(&call["id"]),
+        name,
+        agent: text(agent),
+        arguments: serde_json::from_str(&arguments).expect("JSON in a string"),
+    })
 }
 
 pub(crate) fn text(value: &Value) -> String {

@@ -5,11 +5,12 @@ mod agents;
 mod reach;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use domain::person::{People, PersonId};
 use serde::Deserialize;
-use server::{AiSdk, DoorSetup, FrontendTools, NamedAgent, Ui, Wire, World, Worlds};
+use server::{AiSdk, DoorSetup, FrontendTools, NamedAgent, PageFiles, Ui, Wire, World, Worlds};
 use toml::Spanned;
 
 use super::agent::{AgentConfig, refer};
@@ -41,6 +42,7 @@ pub(super) struct DoorTable {
     bridge_approvals: Option<Spanned<bool>>,
     worlds: Option<Spanned<BTreeMap<String, Vec<String>>>>,
     files: Option<Spanned<String>>,
+    files_listen: Option<Spanned<String>>,
     prefix: Option<Spanned<String>>,
     ui: Option<Spanned<i64>>,
 }
@@ -95,6 +97,7 @@ impl DoorTable {
             ),
             ("worlds", "worlds", self.worlds.as_ref().map(Spanned::span)),
             ("files", "worlds", self.files.as_ref().map(Spanned::span)),
+            ("files_listen", "worlds", self.files_listen.as_ref().map(Spanned::span)),
             ("prefix", "ai_sdk", self.prefix.as_ref().map(Spanned::span)),
             ("ui", "ai_sdk", self.ui.as_ref().map(Spanned::span)),
         ];
@@ -158,7 +161,7 @@ impl DoorTable {
             }),
             "worlds" => Wire::Worlds(Worlds {
                 worlds: self.worlds(&named(), source)?,
-                files: self.files.as_ref().map(|files| source.path(files.get_ref())),
+                files: self.files(source)?,
             }),
             _ => Wire::AiSdk(AiSdk {
                 prefix: self.prefix(source)?,
@@ -191,6 +194,33 @@ impl DoorTable {
             Ok(World { name: name.clone(), agents })
         };
         given.get_ref().iter().map(world).collect()
+    }
+
+    /// The folder of a client's page, and the address that it has for itself.
+    fn files(&self, source: &Source<'_>) -> Result<Option<PageFiles>> {
+        let listen = match &self.files_listen {
+            None => None,
+            Some(given) if self.files.is_none() => {
+                let message = "`files_listen` is where the page in `files` is served; add `files`";
+                return Err(source.error(given.span(), message));
+            }
+            Some(given) => {
+                let wrong = |_| {
+                    let message =
+                        "`files_listen` is an address with a port, such as `127.0.0.1:3000`";
+                    source.error(given.span(), message)
+                };
+                let address: SocketAddr = given.get_ref().parse().map_err(wrong)?;
+                if self.act_as.is_some() && !address.ip().is_loopback() {
+                    let message = "a door with `act_as` serves its page on a loopback address only, such \
+                                   as `127.0.0.1:3000`";
+                    return Err(source.error(given.span(), message));
+                }
+                Some(address)
+            }
+        };
+        let folder = self.files.as_ref().map(|files| source.path(files.get_ref()));
+        Ok(folder.map(|folder| PageFiles { folder, listen }))
     }
 
     fn prefix(&self, source: &Source<'_>) -> Result<String> {

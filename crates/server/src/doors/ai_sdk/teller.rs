@@ -154,6 +154,7 @@ impl Teller {
                 | Step::Withdrawn { .. }
                 | Step::HoldChanged(_)
                 | Step::Paused
+                | Step::Rests
                 | Step::Resumed => {}
             }
         }

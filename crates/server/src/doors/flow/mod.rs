@@ -8,13 +8,14 @@ mod rest;
 mod speech;
 mod step;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use domain::event::Event;
 use domain::id::{CallId, HoldId, RunId, SessionId, StreamId};
 use domain::message::{Message, Part, Role};
 use domain::session::Session;
+use domain::time::Timestamp;
 use engine::{Caller, Error, Follow, Followed, Spoken};
 
 pub(crate) use step::{Called, End, Kind, Settled, Step};
@@ -42,6 +43,10 @@ pub(crate) struct Flow {
     rest: Option<End>,
     /// Where resting is not yet an end.
     unsatisfied_at: Option<u64>,
+    /// Whether what follows a pause is told too.
+    over_pauses: bool,
+    /// When each call was made, or began to run.
+    begun: BTreeMap<CallId, Timestamp>,
     speech: Speech,
     ready: VecDeque<Step>,
     ended: bool,
@@ -114,6 +119,8 @@ impl Flow {
             known: newest.version,
             rest: rest_of(&newest, run),
             unsatisfied_at: None,
+            over_pauses: false,
+            begun: BTreeMap::new(),
             speech: Speech::default(),
             ready: VecDeque::new(),
             ended: false,
@@ -134,6 +141,11 @@ impl Flow {
         self.unsatisfied_at = (self.rest == Some(End::Paused)).then_some(self.known);
     }
 
+    /// Pauses are no end, whoever decides: each is told once, and then what follows it.
+    pub(crate) fn goes_over_pauses(&mut self) {
+        self.over_pauses = true;
+    }
+
     /// The next thing to tell; `None` after the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Step>, Error> {
         loop {
@@ -148,8 +160,13 @@ impl Flow {
                     self.rest = None;
                     continue;
                 }
-                self.ended = true;
                 self.ready.extend(self.speech.close());
+                if self.over_pauses && matches!(end, End::Paused | End::Waiting) {
+                    self.rest = None;
+                    self.ready.push_back(Step::Rests);
+                    continue;
+                }
+                self.ended = true;
                 self.ready.push_back(Step::End(end.clone()));
                 continue;
             }
@@ -162,7 +179,7 @@ impl Flow {
                 Some(Followed::Reset { position }) => self.position = position,
                 Some(Followed::Event(happening)) => {
                     self.position = happening.position;
-                    self.take(happening.event()).await?;
+                    self.take(happening.event(), happening.at).await?;
                 }
             }
         }
@@ -178,7 +195,7 @@ impl Flow {
         }
     }
 
-    async fn take(&mut self, event: &Event) -> Result<(), Error> {
+    async fn take(&mut self, event: &Event, at: Timestamp) -> Result<(), Error> {
         if let Event::RunStarted { run } = event {
             self.current = Some(*run);
         }
@@ -218,14 +235,22 @@ impl Flow {
             Event::RunPaused { .. } => Step::Paused,
             Event::RunResumed { .. } => Step::Resumed,
             Event::MessageAdded { message } => return self.added(message).await,
+            Event::CallStarted { call, .. } => {
+                self.begun.insert(*call, at);
+                return Ok(());
+            }
             Event::CallSettled { call, result } => {
                 let session = self.fresh().await?;
                 let Some(record) = session.calls.get(call) else { return Ok(()) };
+                let asked = || session.hold_of(*call).map(|hold| hold.opened_at);
+                let begun = self.begun.remove(call).or_else(asked).unwrap_or(at);
+                let took_ms = at.as_ms().saturating_sub(begun.as_ms());
                 Step::Settled(Settled {
                     call: *call,
                     tool_use_id: record.tool_use_id.clone(),
                     tool: record.tool.clone(),
                     result: result.clone(),
+                    took_ms: u64::try_from(took_ms).unwrap_or_default(),
                 })
             }
             Event::HoldOpened { hold } => Step::HoldOpened(hold.clone()),
@@ -254,6 +279,7 @@ impl Flow {
                 let session = self.fresh().await?;
                 for part in &message.parts {
                     if let Part::ToolCall { call, tool_use_id, tool, input } = part {
+                        self.begun.insert(*call, message.at);
                         let input =
                             wire::call_input(*call, tool, input, &session, &self.app.engine);
                         self.ready.push_back(Step::Called(Called {

@@ -45,6 +45,8 @@ pub(crate) enum Step {
     /// Nothing moves until a person does something. Told also of pauses that are over by now.
     Paused,
     Resumed,
+    /// Nothing moves now, and this flow goes on when something does.
+    Rests,
     End(End),
 }
 
@@ -71,6 +73,8 @@ pub(crate) struct Settled {
     pub(crate) tool_use_id: String,
     pub(crate) tool: Arc<str>,
     pub(crate) result: ToolResult,
+    /// From its start, or from when it was put to somebody.
+    pub(crate) took_ms: u64,
 }
 
 /// How a flow ended.

@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use domain::id::SessionId;
+use domain::id::{MessageId, SessionId};
 use domain::session::Session;
 use ports::store::PutNote;
 use serde_json::{Value, json};
 
 use super::DOOR;
+use super::edit::is_own;
 use super::event::Source;
 use super::fault::{Answered, Fault};
 use super::here::{Here, ok};
-use super::limits::{CHATS_MAX, PAGES_MAX};
+use super::limits::{CHATS_MAX, PAGES_MAX, TITLE_CHARS};
 use super::name::{Place, is_chat_id, kebab};
 use super::prompt::{self, Prompt};
 use super::{edit, rest};
@@ -71,6 +72,20 @@ impl Here {
         Ok(opened?)
     }
 
+    /// The same chat from before one of the messages in a session of it.
+    pub(super) async fn branch(
+        &self,
+        chat: &str,
+        session: &Session,
+        before: MessageId,
+    ) -> Answered<Arc<Session>> {
+        let name = self.source(chat, session).agent;
+        let agent = self.agent(&name).ok_or_else(Fault::no_agent)?;
+        let place = place(self, chat, agent);
+        let (app, caller) = (self.app(), self.caller());
+        Ok(conversation::branch(app, caller, DOOR, &place, session, before).await?)
+    }
+
     /// A new chat, which becomes the current one.
     pub(super) async fn open_chat(&self) -> Answered<Chat> {
         let fresh = self.app().engine.new_session_id().to_string();
@@ -117,10 +132,14 @@ impl Here {
             after = rows.last().map(|row| row.id);
             let is_last = rows.len() < CHATS_MAX;
             for row in rows.into_iter().filter(|row| row.creator.is_same(&caller.actor)) {
-                let place = row.home.as_ref().and_then(|home| Place::read(&home.place));
-                own.extend(
-                    place.filter(|place| place.world == self.id).map(|place| (place, row.id)),
-                );
+                let Some(home) = &row.home else { continue };
+                let Some(place) = Place::read(&home.place) else { continue };
+                // What was edited or deleted goes on in another session of the same place.
+                if place.world == self.id
+                    && conversation::goes_on_in(self.app(), DOOR, &home.place, row.id).await?
+                {
+                    own.push((place, row.id));
+                }
             }
             if is_last || own.len() >= CHATS_MAX {
                 break;
@@ -173,10 +192,23 @@ const CURRENT: &str = "worlds.current";
 const REMOVED: &str = "worlds.removed";
 
 pub(super) fn summary(id: &str, session: &Session) -> Value {
-    json!({
-        "id": id, "name": session.title.clone().unwrap_or_else(|| "New Chat".into()),
-        "messageCount": session.transcript.len(),
-    })
+    json!({"id": id, "name": title(session), "messageCount": session.transcript.len()})
+}
+
+/// A chat is named after the first thing that was said in it.
+pub(super) fn title(session: &Session) -> String {
+    if let Some(title) = &session.title {
+        return title.clone();
+    }
+    let said = session.transcript.iter().find(|message| is_own(message));
+    let first = said.or_else(|| session.queue.front().map(|queued| &queued.message));
+    let text = first.map(|message| message.text().into_owned()).unwrap_or_default();
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(TITLE_CHARS) {
+        _ if line.is_empty() => "New Chat".into(),
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 pub(super) async fn list(here: Here) -> Answered {

@@ -1,5 +1,6 @@
-//! Stopping a run, and what clients call editing and deleting. What was said stays in the record, so
-//! nothing can be taken back; a person can stop what is under way and say something else.
+//! Stopping a run, and editing and deleting messages. A message that is edited or deleted leaves the
+//! conversation that the model sees, with everything that followed it; open prompts are cancelled. What was
+//! said stays in the record.
 
 use std::sync::Arc;
 
@@ -12,6 +13,9 @@ use super::chat::Chat;
 use super::fault::{Answered, Fault};
 use super::here::{Here, Posted, ok};
 use super::message::say;
+use super::name::kebab;
+use super::rest::current;
+use super::telling::Generation;
 use crate::doors::conversation;
 
 /// `false`: there was nothing.
@@ -33,8 +37,7 @@ pub(super) async fn stop(posted: Posted) -> Answered {
     Ok(ok(&json!({"success": true, "chatId": chat.id, "stopped": stopped, "reason": reason})))
 }
 
-/// Stops what the message led to, and says the new text in its place. Only the latest message: what
-/// came before it is the ground that later ones stand on.
+/// Takes the message and what followed it out of the conversation, and says the new text in its place.
 pub(super) async fn change(posted: Posted) -> Answered {
     let body = posted.strict()?;
     let mut fields = Fields::of(&body);
@@ -47,17 +50,15 @@ pub(super) async fn change(posted: Posted) -> Answered {
     let here = posted.here;
     let chat = here.chat(&id).await?;
     let (session, message) = own_message(&chat, here.path("message"))?;
-    let own = |message: &&Arc<Message>| is_own(message);
-    if session.transcript.iter().rfind(own).map(|latest| latest.id) != Some(message.id) {
-        let error =
-            "only the latest message can be edited: what was said before it stays in the record";
-        return Err(Fault::new(403, "READ_ONLY", error));
-    }
-    end_run(&here, &session, "the message was edited").await?;
-    let fresh = here.app().engine.session(here.caller(), session.id).await?;
-    say(&here, &chat.id, fresh, text, stream).await
+    let agent = here.source(&chat.id, &session).agent;
+    cut(&here, &chat, &message).await?;
+    let agent = here.agent(&agent).ok_or_else(Fault::no_agent)?;
+    let fresh = here.session_with(&chat.id, agent).await?;
+    say(&here, &chat.id, fresh, text, stream.then_some(Generation::Second)).await
 }
 
+/// Takes the message and what followed it out of the conversation. A client that edits says the new text
+/// after this.
 pub(super) async fn remove(posted: Posted) -> Answered {
     let body = posted.strict()?;
     let mut fields = Fields::of(&body);
@@ -65,18 +66,63 @@ pub(super) async fn remove(posted: Posted) -> Answered {
     fields.done()?;
     let here = posted.here;
     let chat = here.chat(&id).await?;
+    must_rest(&chat)?;
+    let (_, message) = own_message(&chat, here.path("message"))?;
+    let removed = cut(&here, &chat, &message).await?;
+    let agents: Vec<&str> = removed.iter().map(|(agent, _)| agent.as_str()).collect();
+    let total: usize = removed.iter().map(|(_, messages)| messages).sum();
+    let told = format!("Successfully removed {total} message(s) from {} agent(s)", agents.len());
+    Ok(ok(&json!({
+        "success": true, "messageId": message.id.to_string(), "totalAgents": agents.len(),
+        "processedAgents": agents, "failedAgents": [], "messagesRemovedTotal": total,
+        "message": told,
+    })))
+}
+
+/// Begins the conversation with one agent anew, in the current chat.
+pub(super) async fn forget(here: Here) -> Answered {
+    let agent = here.agent(here.path("agent")).ok_or_else(Fault::no_agent)?.clone();
+    if let Some(chat) = current(&here).await? {
+        let name = kebab(&agent.name);
+        let with = |session: &&Arc<Session>| here.source(&chat.id, session).agent == name;
+        if let Some(session) = chat.sessions.iter().find(with)
+            && let Some(first) = session.transcript.iter().next()
+        {
+            must_rest(&chat)?;
+            here.branch(&chat.id, session, first.id).await?;
+        }
+    }
+    Ok(ok(&json!({"message": "Agent memory cleared successfully"})))
+}
+
+/// What runs cannot be taken back while it does.
+fn must_rest(chat: &Chat) -> Answered<()> {
     let works = |session: &Arc<Session>| {
         session.run.as_ref().is_some_and(|run| run.status == RunStatus::Running)
     };
-    if chat.sessions.iter().any(works) {
-        return Err(Fault::locked("World is currently processing another message"));
+    match chat.sessions.iter().any(works) {
+        true => Err(Fault::locked("World is currently processing another message")),
+        false => Ok(()),
     }
-    own_message(&chat, here.path("message"))?;
-    let error = "what was said stays in the record and is not deleted: edit the latest message (PUT), or say something new";
-    Err(Fault::new(403, "READ_ONLY", error))
 }
 
-fn is_own(message: &Message) -> bool {
+/// Every agent's conversation from before the message, or from before what was said to it after that; with
+/// how many messages left it.
+async fn cut(here: &Here, chat: &Chat, message: &Message) -> Answered<Vec<(String, usize)>> {
+    let mut cut = Vec::new();
+    for session in &chat.sessions {
+        let place = session.transcript.iter().position(|said| said.id == message.id);
+        let later = || session.transcript.iter().position(|it| is_own(it) && it.at > message.at);
+        let Some(at) = place.or_else(later) else { continue };
+        let Some(first) = session.transcript.get(at) else { continue };
+        here.branch(&chat.id, session, first.id).await?;
+        let agent = here.source(&chat.id, session).agent;
+        cut.push((agent, session.transcript.len() - at));
+    }
+    Ok(cut)
+}
+
+pub(super) fn is_own(message: &Message) -> bool {
     message.role == Role::User && message.origin == Origin::Own
 }
 

@@ -86,9 +86,20 @@ pub(super) fn message(message: &Message, source: &Source) -> Value {
 /// What a model says while it says it.
 pub(super) enum Speaking<'a> {
     Start,
-    Chunk { piece: &'a str, so_far: &'a str },
-    End { whole: &'a str },
-    Error { why: &'a str },
+    Chunk {
+        piece: &'a str,
+        so_far: &'a str,
+    },
+    /// Calls for the client, which come in a message without words.
+    Calls {
+        calls: &'a [Value],
+    },
+    End {
+        whole: &'a str,
+    },
+    Error {
+        why: &'a str,
+    },
 }
 
 pub(super) fn speaking(speaking: &Speaking<'_>, message: &str, source: &Source) -> Value {
@@ -101,6 +112,11 @@ pub(super) fn speaking(speaking: &Speaking<'_>, message: &str, source: &Source) 
             data["type"] = json!("chunk");
             data["content"] = json!(piece);
             data["accumulatedContent"] = json!(so_far);
+        }
+        Speaking::Calls { calls } => {
+            data["type"] = json!("chunk");
+            data["content"] = json!("");
+            data["tool_calls"] = json!(calls);
         }
         Speaking::End { whole } => {
             data["type"] = json!("end");
@@ -125,6 +141,7 @@ pub(super) enum Tool<'a> {
     },
     Result {
         text: &'a str,
+        took_ms: u64,
     },
     Error {
         text: &'a str,
@@ -142,8 +159,9 @@ pub(super) fn tool(tool: &Tool<'_>, name: &str, call: &str, source: &Source) -> 
             execution["metadata"] = json!({"hitlPrompt": prompt});
             "tool-progress"
         }
-        Tool::Result { text } => {
+        Tool::Result { text, took_ms } => {
             execution["result"] = json!(text);
+            execution["duration"] = json!(took_ms);
             "tool-result"
         }
         Tool::Error { text } => {
@@ -208,8 +226,8 @@ mod tests {
             r#"{"data":{"agentName":"a1","chatId":"c1","finalContent":"hello","messageId":"m1","type":"end"},"type":"sse"}"#,
         );
         golden(
-            &tool(&Tool::Result { text: "ok" }, "shell_cmd", "call_1", &source()),
-            r#"{"data":{"agentName":"a1","chatId":"c1","messageId":"call_1","toolExecution":{"result":"ok","toolCallId":"call_1","toolName":"shell_cmd"},"type":"tool-result"},"type":"sse"}"#,
+            &tool(&Tool::Result { text: "ok", took_ms: 7 }, "shell_cmd", "call_1", &source()),
+            r#"{"data":{"agentName":"a1","chatId":"c1","messageId":"call_1","toolExecution":{"duration":7,"result":"ok","toolCallId":"call_1","toolName":"shell_cmd"},"type":"tool-result"},"type":"sse"}"#,
         );
         golden(&error("no"), r#"{"message":"no","type":"error"}"#);
     }

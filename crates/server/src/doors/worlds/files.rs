@@ -1,7 +1,9 @@
-//! A client's own files, on our origin: the pages of this wire ask for `/api` where they came from.
+//! A client's own page: it asks for `/api` where it came from.
 //!
-//! They are found by any address that nothing else has, and need no credentials. What they do in a
-//! browser they do as our own page: whoever may write in that folder is trusted.
+//! On an address of its own it is at `/`, and every address that is no file is the page too, which finds its
+//! way by it (`/World/x`). On our own origin its files are found by any address that nothing else has; our
+//! page is at `/` there, and what these files do in a browser they do as our own page, so whoever may
+//! write in that folder is trusted. Neither needs credentials.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +20,29 @@ use super::limits::FILE_BYTES_MAX;
 
 pub(super) fn router(folder: &Path) -> Router {
     Router::new().route("/{*path}", get(show)).with_state(Arc::new(folder.to_owned()))
+}
+
+/// For an address that has nothing else than the door.
+pub(super) fn page_router(folder: &Path) -> Router {
+    let shown = get(page).with_state(Arc::new(folder.to_owned()));
+    Router::new().fallback_service(shown)
+}
+
+async fn page(state: State<Arc<PathBuf>>, uri: Uri) -> Response {
+    let path = uri.path();
+    // What a page loads is there or is not; any other address is the page itself.
+    let is_asset = kind(Path::new(path)) != UNKNOWN && !path.ends_with(".html");
+    let named = path.trim_matches('/');
+    let folder = state.0.clone();
+    let reply = match named.is_empty() || path.starts_with("/api/") {
+        true => None,
+        false => Some(show(state, uri.clone()).await),
+    };
+    match reply {
+        Some(reply) if is_asset || reply.status() == StatusCode::OK => reply,
+        None if path.starts_with("/api/") => StatusCode::NOT_FOUND.into_response(),
+        _ => show(State(folder), Uri::from_static("/index.html")).await,
+    }
 }
 
 async fn show(State(folder): State<Arc<PathBuf>>, uri: Uri) -> Response {
@@ -61,6 +86,8 @@ async fn read(folder: &Path, file: &Path) -> Option<Vec<u8>> {
     tokio::fs::read(&file).await.ok()
 }
 
+const UNKNOWN: &str = "application/octet-stream";
+
 fn kind(file: &Path) -> &'static str {
     match file.extension().and_then(|end| end.to_str()) {
         Some("html") => "text/html; charset=utf-8",
@@ -72,7 +99,7 @@ fn kind(file: &Path) -> &'static str {
         Some("ico") => "image/x-icon",
         Some("woff2") => "font/woff2",
         Some("txt") => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
+        _ => UNKNOWN,
     }
 }
 
@@ -113,5 +140,19 @@ mod tests {
         assert_eq!(read(&folder, &folder.join("link")).await, None);
         assert_eq!(read(&folder, &folder).await, None, "a folder is no file");
         std::fs::remove_dir_all(outer).expect("gone");
+    }
+
+    #[tokio::test]
+    async fn on_our_own_origin_a_file_is_found_and_nothing_else() {
+        use tower::ServiceExt as _;
+        let folder = std::env::temp_dir().join(format!("holdpoint-own-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("app.js"), "1").expect("a file");
+        for (path, status) in [("/app.js", 200), ("/other.js", 404), ("/World/x", 404)] {
+            let request = axum::http::Request::get(path).body(Body::empty()).expect("a request");
+            let reply = router(&folder).oneshot(request).await.expect("a reply");
+            assert_eq!(reply.status().as_u16(), status, "{path}");
+        }
+        std::fs::remove_dir_all(folder).expect("gone");
     }
 }

@@ -17,3 +17,5 @@ pub(super) const MEMORY_MAX: usize = 500;
 pub(super) const ENTRIES_PAGE: usize = 200;
 /// A file of a client's own, which is read as a whole: builds of pages have none that is larger.
 pub(super) const FILE_BYTES_MAX: u64 = 16 << 20;
+/// Of the first words, for the name of a chat.
+pub(super) const TITLE_CHARS: usize = 60;

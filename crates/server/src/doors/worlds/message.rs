@@ -13,7 +13,7 @@ use super::body::{Detail, Fields};
 use super::chat::Chat;
 use super::fault::Answered;
 use super::here::{Here, Posted, ok};
-use super::telling::{awaited, streamed};
+use super::telling::{Generation, awaited, streamed};
 use crate::doors::flow::{Flow, Since};
 use crate::doors::{NamedAgent, agreed};
 
@@ -43,7 +43,11 @@ pub(super) async fn post(posted: Posted) -> Answered {
     let chat = chat(&here, posting.chat.as_deref()).await?;
     let agent = addressed(&here, &posting.text)?;
     let session = here.session_with(&chat.id, agent).await?;
-    say(&here, &chat.id, session, posting.text, posting.stream).await
+    let generation = match posting.chat {
+        Some(_) => Generation::Second,
+        None => Generation::First,
+    };
+    say(&here, &chat.id, session, posting.text, posting.stream.then_some(generation)).await
 }
 
 async fn chat(here: &Here, named: Option<&str>) -> Answered<Chat> {
@@ -71,13 +75,13 @@ fn addressed<'a>(here: &'a Here, text: &str) -> Answered<&'a NamedAgent> {
     }
 }
 
-/// Says it, and tells what comes of it.
+/// Says it, and tells what comes of it: as a stream, or (`None`) when everything rests.
 pub(super) async fn say(
     here: &Here,
     chat: &str,
     session: Arc<Session>,
     text: String,
-    stream: bool,
+    stream: Option<Generation>,
 ) -> Answered {
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
@@ -91,10 +95,16 @@ pub(super) async fn say(
     told(here, chat, &session, flow, stream).await
 }
 
-async fn told(here: &Here, chat: &str, session: &Session, flow: Flow, stream: bool) -> Answered {
+async fn told(
+    here: &Here,
+    chat: &str,
+    session: &Session,
+    flow: Flow,
+    stream: Option<Generation>,
+) -> Answered {
     let source = here.source(chat, session);
-    if stream {
-        return streamed(here, flow, session, source, Vec::new());
+    if let Some(generation) = stream {
+        return streamed(here, flow, session, source, generation, Vec::new());
     }
     let (content, rests) = awaited(here, flow, session, source).await?;
     // Nothing is called processed that is not.

@@ -11,6 +11,7 @@ mod body;
 mod chat;
 mod edit;
 mod event;
+mod export;
 mod fault;
 mod files;
 mod find;
@@ -27,20 +28,36 @@ mod telling;
 mod tool_result;
 mod tool_results;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{delete, get, post};
 
 use super::delivered::Delivered;
-use super::{Door, DoorSetup, Room, Worlds};
+use super::{Door, DoorSetup, PageFiles, Room, Worlds};
 use crate::app::App;
 
 /// What answers record, and what sessions are at home at.
 const DOOR: &str = "worlds";
 
 pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
-    let room = Room {
+    let routes = room(app, setup, worlds).guarded(routes());
+    match &worlds.files {
+        Some(PageFiles { folder, listen: None }) => routes.merge(files::router(folder)),
+        _ => routes,
+    }
+}
+
+/// The page on an address of its own, and what it calls there.
+pub(super) fn page(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Option<(SocketAddr, Router)> {
+    let PageFiles { folder, listen } = worlds.files.as_ref()?;
+    let routes = room(app, setup, worlds).guarded(routes());
+    Some(((*listen)?, routes.merge(files::page_router(folder))))
+}
+
+fn room(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Room<Worlds> {
+    Room {
         app: app.clone(),
         door: Arc::new(Door {
             name: DOOR,
@@ -52,11 +69,6 @@ pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
             delivered: Delivered::default(),
         }),
         wire: Arc::new(worlds.clone()),
-    };
-    let routes = room.guarded(routes());
-    match &worlds.files {
-        Some(folder) => routes.merge(files::router(folder)),
-        None => routes,
     }
 }
 
@@ -76,8 +88,8 @@ fn routes() -> Router<Room<Worlds>> {
             "/api/worlds/{world}/agents/{agent}",
             get(rest::agent).patch(rest::read_only).delete(rest::read_only),
         )
-        .route("/api/worlds/{world}/agents/{agent}/memory", delete(rest::read_only))
-        .route("/api/worlds/{world}/export", get(rest::read_only))
+        .route("/api/worlds/{world}/agents/{agent}/memory", delete(edit::forget))
+        .route("/api/worlds/{world}/export", get(export::export))
         .route("/api/worlds/{world}/status", get(rest::status))
         .route("/api/worlds/{world}/chats", get(chat::list).post(chat::open))
         .route("/api/worlds/{world}/chats/{chat}", delete(chat::remove))

@@ -214,7 +214,7 @@ fn status(hold: &Hold) -> Value {
     };
     let answer = hold.state.decision().and_then(|decision| Some(&decision.vote()?.answer));
     let choice = match answer {
-        Some(Answer::Choose(chosen)) => chosen.join(", "),
+        Some(Answer::Choose(chosen)) => choice_text(hold, chosen),
         Some(Answer::Approve { scope: Scope::Session(_), .. }) => "approve_session".into(),
         Some(Answer::Approve { .. }) => "approve_once".into(),
         Some(Answer::Deny { .. }) => "deny".into(),
@@ -223,6 +223,17 @@ fn status(hold: &Hold) -> Value {
     };
     let at = at.map(|at| at.to_string());
     json!({"complete": true, "result": {"choice": choice, "timestamp": at}})
+}
+
+/// What was chosen as it was offered: clients show it to people.
+fn choice_text(hold: &Hold, chosen: &[String]) -> String {
+    let prompt = Prompt::of(hold);
+    let options = || prompt.iter().flat_map(|prompt| &prompt.questions).flat_map(|it| &it.options);
+    let label = |id: &String| match options().find(|option| option.id == *id) {
+        Some(option) => option.label.clone(),
+        None => visible(id),
+    };
+    chosen.iter().map(label).collect::<Vec<_>>().join(", ")
 }
 
 fn tool_name(hold: &Hold) -> &str {

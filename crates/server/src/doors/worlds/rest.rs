@@ -29,12 +29,11 @@ pub(super) async fn mcp_health() -> Response {
     ok(&json!({"status": "healthy", "servers": []}))
 }
 
-/// Everything that would change worlds or agents, or let them out.
+/// Everything that would change worlds or agents.
 pub(super) async fn read_only(_who: Who, request: Request) -> Fault {
     let path = request.uri().path();
     let what = match () {
         () if path.ends_with("/restart") => "tool servers",
-        () if path.ends_with("/memory") => "what was said stays in the record: an agent's memory",
         () if path.contains("/agents") => "agents",
         () => "worlds",
     };
@@ -68,7 +67,7 @@ pub(super) async fn agent(here: Here) -> Answered {
     Ok(ok(&shown(&here, agent, chat.as_ref())))
 }
 
-async fn current(here: &Here) -> Answered<Option<Chat>> {
+pub(super) async fn current(here: &Here) -> Answered<Option<Chat>> {
     let Some(id) = here.current_chat().await? else { return Ok(None) };
     match here.chat(&id).await {
         Ok(chat) => Ok(Some(chat)),

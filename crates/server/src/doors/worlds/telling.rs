@@ -1,6 +1,9 @@
 //! What happens in a run, told on this wire. Prompts of the first generation come one at a time, since
 //! its clients show one dialog; the next comes when the former is settled. Those of the second come as
 //! they are opened.
+//!
+//! Clients of the first generation take the end of the body for the end of the turn: a pause ends it.
+//! Those of the second follow one stream until the run is over, whoever answers meanwhile and wherever.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +32,16 @@ use crate::doors::{shown, stream};
 const STYLE: stream::Style =
     stream::Style { heartbeat: stream::Heartbeat(b": still here\n\n"), headers: &[] };
 
+/// Which clients a stream is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    First,
+    /// Names its chat in everything that it sends.
+    Second,
+}
+
 pub(super) struct Teller {
+    generation: Generation,
     app: App,
     caller: Caller,
     source: Source,
@@ -50,11 +62,12 @@ pub(super) struct Teller {
 
 impl Teller {
     /// `session` is how things stood before.
-    fn new(here: &Here, session: &Session, source: Source) -> Teller {
+    fn new(here: &Here, session: &Session, source: Source, generation: Generation) -> Teller {
         let cleared = |record: &CallRecord| matches!(record.state, CallState::Cleared { .. });
         let cleared = session.turn_calls().filter(|(_, record)| cleared(record));
         let waiting = cleared.filter_map(|(call, _)| session.hold_of(call)).cloned().collect();
         Teller {
+            generation,
             app: here.app().clone(),
             caller: here.caller().clone(),
             source,
@@ -129,6 +142,7 @@ impl Teller {
                 events.extend(self.started(&session));
                 events.extend(self.prompts(&session).await?);
             }
+            Step::Rests => events.extend(self.prompts(&*flow.fresh().await?).await?),
             Step::End(End::Closed) => {}
             Step::End(end) => {
                 if let End::Failed(why) = &end {
@@ -176,9 +190,11 @@ impl Teller {
     }
 
     fn settled(&self, settled: &Settled) -> Value {
-        let text = &settled.result.content;
-        let tool =
-            if settled.result.is_error { Tool::Error { text } } else { Tool::Result { text } };
+        let (text, took_ms) = (settled.result.content.as_str(), settled.took_ms);
+        let tool = match settled.result.is_error {
+            true => Tool::Error { text },
+            false => Tool::Result { text, took_ms },
+        };
         event::tool(&tool, &settled.tool, &settled.tool_use_id, &self.source)
     }
 
@@ -211,7 +227,9 @@ impl Teller {
             if let (Some(message), false) = (&message, dialog) {
                 let message = Message { sender: self.source.agent.clone(), ..message.clone() };
                 self.last = Some(message.data(&self.source));
-                events.push(event::message(&message, &self.source));
+                if self.generation == Generation::First {
+                    events.extend(self.dialog_events(&message));
+                }
                 self.dialog = Some((hold.id, hold.digest()));
                 dialog = true;
             }
@@ -226,6 +244,18 @@ impl Teller {
             }
         }
         Ok(events)
+    }
+
+    /// The page shows a dialog for a call in a chunk; of a call in a message alone it loses sight. The
+    /// second generation would show either as a tool that never ends.
+    fn dialog_events(&self, message: &Message) -> Vec<Value> {
+        let speaking = |it: &Speaking<'_>| event::speaking(it, &message.id, &self.source);
+        vec![
+            speaking(&Speaking::Start),
+            speaking(&Speaking::Calls { calls: &message.tool_calls }),
+            speaking(&Speaking::End { whole: "" }),
+            event::message(message, &self.source),
+        ]
     }
 
     fn may_answer(&self, hold: &Hold) -> bool {
@@ -253,12 +283,16 @@ pub(super) fn streamed(
     flow: Flow,
     session: &Session,
     source: Source,
+    generation: Generation,
     first: Vec<Value>,
 ) -> Answered {
     let place = here.app().streams.take(here.caller().key_space())?;
-    let mut teller = Teller::new(here, session, source);
+    let mut teller = Teller::new(here, session, source, generation);
     let write = |out: stream::Out| async move {
         let mut flow = flow;
+        if generation == Generation::Second {
+            flow.goes_over_pauses();
+        }
         let begun = teller.world(Activity::Begun);
         for event in first.into_iter().chain([begun]) {
             if out.send(event::frame(&event)).await.is_err() {
@@ -305,7 +339,7 @@ pub(super) async fn awaited(
     session: &Session,
     source: Source,
 ) -> Answered<(Value, bool)> {
-    let mut teller = Teller::new(here, session, source);
+    let mut teller = Teller::new(here, session, source, Generation::First);
     let resting = async {
         while let Some(step) = flow.next().await? {
             teller.tell(step, &flow).await?;

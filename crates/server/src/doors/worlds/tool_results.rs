@@ -16,7 +16,7 @@ use super::find::Found;
 use super::here::{Here, Posted, ok};
 use super::limits::ENTRIES_PAGE;
 use super::name::kebab;
-use super::telling::streamed;
+use super::telling::{Generation, streamed};
 use super::tool_result::{ToolResult, Verdict};
 use crate::doors::flow::{Flow, Since};
 use crate::doors::shown;
@@ -74,7 +74,7 @@ async fn told(here: &Here, found: &Found, since: Since, first: Value) -> Answere
     let app = here.app();
     let flow = Flow::open(app, here.caller(), &found.session, found.hold.run, since).await?;
     let source = here.source(&found.chat, &found.session);
-    streamed(here, flow, &found.session, source, vec![first])
+    streamed(here, flow, &found.session, source, Generation::First, vec![first])
 }
 
 /// Just after a hold of the latest run was decided: whoever answers again hears what came of it.

@@ -1,5 +1,9 @@
-// A client of the wire, written from its description: what the web clients of both generations do with
-// it, without their pages. It knows nothing of the server but its address.
+// What the web pages of both generations do with the wire. They are in no registry, so their steps are written
+// here anew, in the pages' own order. The first generation names no chat in what it says, reads to the end of
+// the body, and shows a dialog only for calls in an `sse` chunk between the start and the end of its message:
+// a call that comes in a `message` event alone is lost in the page's state. The second generation names its
+// chat in everything, and expects what follows its answer on the stream that is open. It knows nothing of the
+// server but its address.
 
 /** What the server refused, as the web shows it: `error (CODE)`. */
 export class Refused extends Error {
@@ -24,7 +28,11 @@ export class Client {
     this.prompts = new Map();
     /** Messages by id, as they stand on the page. */
     this.messages = new Map();
+    /** Messages that are being streamed: a chunk of any other is dropped. */
+    this.streaming = new Set();
     this.events = [];
+    /** Of finished tools, in milliseconds: the page prints them. */
+    this.durations = [];
   }
 
   async request(method, path, body) {
@@ -47,9 +55,16 @@ export class Client {
     return (await this.json("POST", this.in("/chats"), {})).chatId;
   }
 
-  /** Says something, and follows until the body ends. Returns the events of this stream. */
+  /** Says something as the first generation does, in the current chat, and follows until the body ends. */
   async say(message, chatId, extra = {}) {
-    const body = { message, sender: "HUMAN", stream: true, messages: [], ...(chatId && { chatId }), ...extra };
+    if (chatId) await this.json("POST", this.in(`/setChat/${chatId}`), {});
+    const body = { message, sender: "HUMAN", stream: true, messages: [], ...extra };
+    return this.follow(await this.request("POST", this.in("/messages"), body));
+  }
+
+  /** Says something as the second generation does. The events of the stream, once its body ends. */
+  async listen(message, chatId) {
+    const body = { message, sender: "human", stream: true, chatId };
     return this.follow(await this.request("POST", this.in("/messages"), body));
   }
 
@@ -118,18 +133,22 @@ export class Client {
   }
 
   take({ type, data }) {
-    if (type === "message") {
-      this.messages.set(data.messageId, data.content);
-      this.detect(data.tool_calls, data.agentId || data.sender);
-    }
+    // Goes through the page's state, which drops what a prompt in it would set.
+    if (type === "message") this.messages.set(data.messageId, data.content);
     if (type !== "sse") return;
-    if (data.type === "start") this.messages.set(data.messageId, "");
-    if (data.type === "chunk") {
+    if (data.type === "start") {
+      this.messages.set(data.messageId, "");
+      this.streaming.add(data.messageId);
+    }
+    if (data.type === "chunk" && this.streaming.has(data.messageId)) {
       const so_far = data.accumulatedContent ?? this.messages.get(data.messageId) + (data.content || "");
       this.messages.set(data.messageId, so_far);
       this.detect(data.tool_calls, data.agentName);
     }
-    if (data.type === "end") this.messages.set(data.messageId, data.finalContent ?? this.messages.get(data.messageId));
+    if (data.type === "end" && this.streaming.delete(data.messageId)) {
+      this.messages.set(data.messageId, data.finalContent ?? this.messages.get(data.messageId));
+    }
+    if (data.type === "tool-result") this.durations.push(data.toolExecution.duration);
     const prompt = data.type === "tool-progress" && data.toolExecution?.metadata?.hitlPrompt;
     if (prompt) this.prompts.set(prompt.requestId, prompt);
   }

@@ -184,6 +184,48 @@ test("a question after an approved command, in one run", async () => {
   assert.equal(said(await web.choose("Go on")), "Result: Go on");
 });
 
+test("the second generation hears what follows its answers on the stream that is open", async () => {
+  const web = client();
+  const chat = await web.newChat();
+  const listening = web.listen("touch, then ask", chat);
+  const asked = async () => {
+    for (let tries = 0; web.prompts.size === 0 && tries < 2_000; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return [...web.prompts.values()][0];
+  };
+  const answer = async (option) => {
+    const { requestId } = await asked();
+    return web.respond(requestId, { answers: [{ questionId: "question-1", optionIds: [option] }] }, chat);
+  };
+  assert.equal((await answer("yes_once")).accepted, true);
+  assert.equal((await answer("2")).accepted, true);
+  const events = await listening;
+  assert.equal(said(events), "Result: Go on");
+  assert.equal(web.dialog, null, "nothing of the first generation is there");
+  assert.ok(web.durations.length > 0 && web.durations.every(Number.isInteger), JSON.stringify(web.durations));
+  assert.equal(kinds(events).at(-1), "world idle");
+});
+
+test("a message is edited by deleting it and saying another, and a chat is named and exported", async () => {
+  const web = client();
+  const chat = await web.newChat();
+  await web.say(`touch regretted in ${stage.place("one")}`, chat);
+  const id = web.events.find(({ type, data }) => type === "message" && data.role === "user").data.messageId;
+  const dialog = web.dialog;
+  const removed = await web.json("DELETE", web.in(`/messages/${id}`), { chatId: chat });
+  assert.equal(removed.success, true);
+  const error = await refused(web.approve());
+  assert.equal(error.code, "HOLD_ALREADY_DECIDED");
+  web.dialog = null;
+  assert.equal(said(await web.say("which way?", chat)), 'This way, "please".');
+  assert.ok(!stage.exists("one", "regretted"), dialog.toolCallId);
+  const chats = await web.json("GET", web.in("/chats"));
+  assert.equal(chats.find(({ id }) => id === chat).name, "which way?");
+  const exported = await (await web.request("GET", web.in("/export"))).text();
+  assert.ok(exported.includes("> which way?") && !exported.includes("regretted"), exported);
+});
+
 test("a client that hangs up in the middle loses nothing", async () => {
   const web = client();
   const chat = await web.newChat();
