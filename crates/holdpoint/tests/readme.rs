@@ -1,6 +1,7 @@
 //! What README tells people to type, typed: the lines as they stand there, in their order, into the real
 //! program. Only ports, tags and temporary files are other ones, since they differ from day to day.
 
+#[expect(dead_code, reason = "README needs less of it than the tests of the command line")]
 mod demo;
 mod pty;
 

@@ -47,7 +47,7 @@ async fn one_runs_one_waits(world: &World) -> [SessionId; 2] {
     let runs = approved(world).await;
     until("the first has its place", async || world.witness.arguments().len() == 1).await;
     let waits = approved(world).await;
-    world.until(waits, "started on disk", |session| is_running(session)).await;
+    world.until(waits, "started on disk", is_running).await;
     [runs, waits]
 }
 

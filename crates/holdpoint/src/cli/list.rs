@@ -111,7 +111,8 @@ async fn watch(
         let current = by_id(holds);
         for (id, hold) in &known {
             if !current.contains_key(id) {
-                let ended = client.get(&format!("/v1/holds/{id}")).await.unwrap_or(hold.clone());
+                let ended =
+                    client.get(&format!("/v1/holds/{id}")).await.unwrap_or_else(|_| hold.clone());
                 tell(&out, "gone", &ended, args)?;
             }
         }

@@ -72,7 +72,7 @@ impl TokenStore {
     }
 
     fn write(&self, kept: &Value) -> anyhow::Result<()> {
-        let folder = self.file.parent().unwrap_or(Path::new("."));
+        let folder = self.file.parent().unwrap_or_else(|| Path::new("."));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(|| {
             format!("{} cannot be made", visible(&folder.display().to_string()))
         })?;

@@ -12,7 +12,7 @@ static YES: LazyLock<(HashSet<String>, HashSet<char>)> = LazyLock::new(|| {
     let phrases = PACKS
         .iter()
         .flat_map(|pack| [pack.strong, pack.weak].concat().into_iter().chain(pack.filler()));
-    let folded: Vec<String> = phrases.map(|phrase| fold(phrase)).collect();
+    let folded: Vec<String> = phrases.map(fold).collect();
     let words = folded.iter().flat_map(|phrase| words(phrase)).collect();
     let letters = folded.iter().flat_map(|phrase| phrase.chars()).filter(|c| !c.is_ascii());
     (words, letters.collect())

@@ -111,7 +111,7 @@ pub(crate) async fn claim(
         let hold = app.engine.claim(&asked.who.caller, id, true).await?;
         Ok((StatusCode::OK, bytes(&wire::Hold::of(&hold))))
     };
-    app.recent.once(asked.key.as_ref(), false, act).await
+    Box::pin(app.recent.once(asked.key.as_ref(), false, act)).await
 }
 
 pub(crate) async fn unclaim(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -> Reply {

@@ -19,5 +19,5 @@ pub(crate) async fn reveal(
         let secrets = app.engine.reveal(&asked.who.caller, id).await?;
         Ok((StatusCode::OK, bytes(&wire::Secrets::of(&secrets))))
     };
-    app.recent.once(asked.key.as_ref(), true, act).await
+    Box::pin(app.recent.once(asked.key.as_ref(), true, act)).await
 }

@@ -69,8 +69,8 @@ fn two_dbas() -> AskSpec {
 async fn recorded(world: &World) -> Vec<(Actor, Event)> {
     let entries = world.store.load(domain::id::StreamId::House).await.expect("the log");
     let told = |entry: ports::store::Entry| {
-        let actor = entry.actor.clone();
-        entry.events.to_vec().into_iter().map(move |event| (actor.clone(), event))
+        let (actor, events) = (entry.actor.clone(), entry.events.to_vec());
+        events.into_iter().map(move |event| (actor.clone(), event))
     };
     entries.into_iter().flat_map(told).collect()
 }

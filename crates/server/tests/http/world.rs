@@ -93,7 +93,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
             Arc::new(both()),
         ],
         limits: Limits {
-            session_ms: plan.session_ms.unwrap_or(Limits::default().session_ms),
+            session_ms: plan.session_ms.unwrap_or_else(|| Limits::default().session_ms),
             ..Limits::default()
         },
     })

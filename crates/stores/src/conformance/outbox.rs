@@ -56,7 +56,7 @@ pub async fn i35_deliveries_stay_until_they_are_done(open: &Opener) {
 fn secret(kind: SecretKind, text: &str, expires_ms: i64) -> Secret {
     let digest = Digest::of(text.as_bytes());
     let made_by = CredentialMaker::new(person("root"));
-    let origin = (kind == SecretKind::Login).then(|| LinkOrigin { made_by, channel: None });
+    let origin = (kind == SecretKind::Login).then_some(LinkOrigin { made_by, channel: None });
     let ana = PersonId::new("ana");
     Secret { kind, digest, person: ana, origin, made_at: at(7), expires_at: at(expires_ms) }
 }

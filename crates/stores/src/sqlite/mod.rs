@@ -211,7 +211,7 @@ impl SqliteStore {
     async fn side(&self, side: Side) -> Result<Done, StoreError> {
         let (reply, answer) = oneshot::channel();
         let job = Job::Side { side, reply };
-        if self.writes.push(Waiting::Ready(job)).await.is_err() {
+        if self.writes.push(Waiting::Ready(Box::new(job))).await.is_err() {
             return Err(shutting_down());
         }
         answer.await.unwrap_or_else(|_| Err(shutting_down()))

@@ -27,7 +27,7 @@ const UNVOUCHED_MAX: u64 = 1_000;
 /// What stands in the writer's queue. Whoever has the time makes a commit ready: its caller, while the
 /// writer has enough to do; else the writer, so that callers can go on.
 pub(super) enum Waiting {
-    Ready(Job),
+    Ready(Box<Job>),
     Raw { commit: Box<Commit>, reply: Told },
 }
 
@@ -42,7 +42,7 @@ impl Waiting {
     pub(super) fn new(commit: Commit, reply: Told, last: usize) -> Waiting {
         match last < ENOUGH {
             true => Waiting::Raw { commit: Box::new(commit), reply },
-            false => Waiting::Ready(Job::Commit { commit: Prepared::new(commit), reply }),
+            false => Waiting::Ready(Box::new(Job::Commit { commit: Prepared::new(commit), reply })),
         }
     }
 
@@ -50,7 +50,7 @@ impl Waiting {
     /// not end the one thread that writes.
     pub(super) fn ready(self) -> Option<Job> {
         let (commit, reply) = match self {
-            Waiting::Ready(job) => return Some(job),
+            Waiting::Ready(job) => return Some(*job),
             Waiting::Raw { commit, reply } => (commit, reply),
         };
         match catch_unwind(AssertUnwindSafe(|| Prepared::new(*commit))) {

@@ -16,7 +16,7 @@ pub(super) fn run(bytes: &[u8]) {
         (Err(one), Err(two)) => {
             assert_eq!(one.to_string(), two.to_string());
             assert!(one.to_string().len() <= 4_000 + 16 * bytes.len());
-            if let Some(line) = one.line {
+            for line in one.0.iter().filter_map(|mistake| mistake.line) {
                 assert!((1..=text.lines().count() + 1).contains(&line), "line {line} is not there");
             }
         }

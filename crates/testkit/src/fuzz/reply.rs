@@ -55,7 +55,7 @@ static YES: LazyLock<(HashSet<String>, HashSet<char>)> = LazyLock::new(|| {
     let phrases = PACKS
         .iter()
         .flat_map(|pack| [pack.strong, pack.weak].concat().into_iter().chain(pack.filler()));
-    let phrases: Vec<String> = phrases.map(|phrase| fold(phrase)).collect();
+    let phrases: Vec<String> = phrases.map(fold).collect();
     let words = phrases.iter().flat_map(|phrase| words(phrase)).map(str::to_owned).collect();
     (words, phrases.iter().flat_map(|phrase| phrase.chars()).collect())
 });
