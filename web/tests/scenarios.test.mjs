@@ -34,7 +34,7 @@ test("approve: the exact call is shown, runs once, and its result is in the sess
   await card.locator("[data-settled=approved]").waitFor();
   await completed(page);
   assert.match(await card.locator("[data-settled]").innerText(), /^Approved by .+, \d\d:\d\d/);
-  assert.ok(await card.locator("[data-outcome=succeeded]").isVisible());
+  await card.locator("[data-outcome=succeeded]").waitFor();
   const after = await world.hold(id);
   assert.equal(after.state, "approved");
   assert.equal(after.decision.via, "web");
