@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use domain::digest::Digest;
 use domain::time::Timestamp;
 use domain::view::{FOREIGN_MARK, digest_of};
 use domain::visible::{visible, visible_multiline};
@@ -47,6 +48,10 @@ pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
             None => line.clone(),
         });
         write_lines(&mut text, lines.collect());
+    }
+    // In one piece, so that it can be copied: nobody can write anything else than a digest here.
+    if let Some(digest) = digest(hold) {
+        let _ = writeln!(text, "{}{digest}", screen.paint(Paint::Dim, "digest: "));
     }
     if let Some(rationale) = hold["rationale"].as_str().filter(|words| !words.is_empty()) {
         let heading = "the model's own words, not checked:";
@@ -139,8 +144,15 @@ fn facts(hold: &Value, now: Timestamp) -> Vec<(&'static str, String)> {
         let (channel, to, why) = (word(one, "channel"), word(one, "to"), word(one, "why"));
         push("not asked", format!("could not be delivered to {to} by {channel}: {why}"));
     }
-    push("digest", word(hold, "digest"));
+    if digest(hold).is_none() {
+        push("digest", word(hold, "digest"));
+    }
     facts
+}
+
+/// `None` for anything that is not exactly one.
+fn digest(hold: &Value) -> Option<Digest> {
+    hold["digest"].as_str()?.parse().ok()
 }
 
 /// The program or the agent first, then the person for whom it acts.
