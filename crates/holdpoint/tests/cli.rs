@@ -164,12 +164,17 @@ async fn a_question_outlives_the_server_that_was_asked() {
 #[tokio::test]
 async fn an_approved_command_waits_while_everything_is_frozen() {
     let demo = Demo::start();
-    let mut asking = demo.program_asks(&["gate", "--", "echo", "ran"]);
+    let asking = demo.program_asks(&["gate", "--", "echo", "ran"]);
     let digest = demo.hold(&asking.hold).await["digest"].as_str().unwrap().to_owned();
     demo.person_runs(&["freeze", "--reason", "wait"]).ends_with(0);
     demo.person_runs(&["approve", &asking.hold, "--digest", &digest]).ends_with(0);
-    asking.says("approved, but not run yet");
-    assert!(demo.hold(&asking.hold).await["outcome"].is_null());
+    // The vote is taken, and decides after the thaw.
+    let frozen = demo.hold(&asking.hold).await;
+    assert_eq!(
+        (&frozen["state"], frozen["answers"].as_array().map(Vec::len)),
+        (&json!("pending"), Some(1))
+    );
+    assert!(frozen["outcome"].is_null());
     demo.person_runs(&["freeze", "--off"]).ends_with(0);
     assert_eq!(asking.ended().ends_with(0).out, "ran\n");
 }

@@ -102,7 +102,7 @@ async fn a_missing_file_is_told_with_the_remedy() {
     let arguments = ["serve", "--config", "nowhere.toml"];
     let (code, _, said) = run(served.binary(), &arguments, &served.path("")).await;
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("nowhere.toml") && said.contains("holdpoint.example.toml"), "{said}");
+    assert!(said.contains("nowhere.toml") && said.contains("holdpoint init"), "{said}");
 }
 
 #[tokio::test]

@@ -141,7 +141,7 @@ async fn i53_a_login_link_goes_to_the_persons_own_chat_and_is_written_down_nowhe
     let sent = message(&telegram, 8, "/login?code=").await;
     let text = sent["text"].as_str().expect("a text");
     let code = text.split_once("code=").expect("a code").1.split('&').next().expect("a code");
-    assert_eq!(code.len(), 64, "{text}");
+    assert_eq!(code.len(), 32, "{text}");
     assert!(text.contains("&next=/holds/hold_01jd"), "{text}");
     assert!(telegram.messages(7).is_empty(), "{:#?}", telegram.messages(7));
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
