@@ -354,7 +354,9 @@ async fn answered_on_the_page_every_card_settles() {
     ana.answer(&hold, json!({"verdict": "deny", "reason": "not today"})).await.must(200);
     world.ends("Ana 已拒绝").await;
     let there = world.ding("its end", |card| card.variables["status"] == "denied").await;
-    assert!(there.variables["title"].as_str().expect("a text").contains("not today"));
+    // Ana's own words stand where all words that are not ours stand.
+    assert!(there.variables["markdown"].as_str().expect("a text").contains("> not today"));
+    assert!(!there.variables["title"].as_str().expect("a text").contains("not today"));
     assert!(world.notes().is_empty());
 }
 

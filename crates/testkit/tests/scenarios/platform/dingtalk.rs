@@ -108,9 +108,11 @@ impl Chat for Dingtalk {
     fn told(&self, event: &Event) -> Option<String> {
         let id = self.delivered.of(&event.name).pop()?;
         let ack = self.fake.line.acked().into_iter().rev().find(|ack| ack.id == id)?;
-        let response = &ack.data["response"];
-        let map = |who: &str| response[who]["cardParamMap"]["statusText"].as_str();
-        map("cardData").or_else(|| map("userPrivateData")).map(str::to_owned)
+        let variable = |who: &str, name: &str| {
+            ack.data["response"][who]["cardParamMap"][name].as_str().map(str::to_owned)
+        };
+        // Everybody's card says in its title how it ended; one person alone is told below it.
+        variable("cardData", "title").or_else(|| variable("userPrivateData", "statusText"))
     }
 
     fn cards(&self) -> Vec<Card> {

@@ -11,6 +11,7 @@ use crate::world::until;
 
 const ROOMS: [i64; 3] = [-1_001, -1_002, -1_003];
 const MENTION: &str = "@hold_bot";
+const DIGEST: &str = "Digest: sha256:";
 
 pub(crate) struct Telegram {
     fake: FakeTelegram,
@@ -105,8 +106,8 @@ impl Chat for Telegram {
                     data.contains(said).then(|| data.into())
                 })
             };
-            // Nothing else of ours has its title and its digest on it.
-            let is_card = message["from"]["is_bot"] == true && text.contains("Agent: worker");
+            // Nothing else of ours has a digest on it.
+            let is_card = message["from"]["is_bot"] == true && text.contains(DIGEST);
             is_card.then(|| Card {
                 room,
                 message: message["message_id"].to_string(),
@@ -125,7 +126,7 @@ impl Chat for Telegram {
     fn said(&self) -> Vec<Said> {
         let words = |message: &Value| {
             let text = message["text"].as_str().unwrap_or_default().to_owned();
-            let ours = message["from"]["is_bot"] == true && !text.contains("Agent: worker");
+            let ours = message["from"]["is_bot"] == true && !text.contains(DIGEST);
             ours.then_some(text)
         };
         let aloud = ROOMS.iter().flat_map(|room| self.fake.messages(*room));
