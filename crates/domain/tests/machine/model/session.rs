@@ -238,6 +238,8 @@ impl Reference {
             Said::Succeeded => self.calls[call].state = State::Settled("output"),
             Said::Failed => self.calls[call].state = State::Settled("error"),
             Said::Retry => self.ask_again(call),
+            // Of a run that has ended, what became of its other calls is still asked.
+            Said::DenyAndStop if self.is_over() => {}
             Said::DenyAndStop => self.stop(who),
             _ => {}
         }
