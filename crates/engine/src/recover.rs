@@ -251,9 +251,11 @@ impl Engine {
                 evidence: format!("the tool `{}` is not configured any more", call.tool),
             };
         };
+        let is_last = attempt >= CRASHED_ATTEMPTS_MAX;
         let found = match call.effects {
-            Effects::ReadOnly | Effects::Idempotent => Recovered::Again,
-            Effects::Transactional | Effects::AtMostOnce => {
+            Effects::ReadOnly => Recovered::Again,
+            Effects::Idempotent if !is_last => Recovered::Again,
+            Effects::Idempotent | Effects::Transactional | Effects::AtMostOnce => {
                 match host.recover(call, attempt).await {
                     Recovery::Done(Outcome::Unknown { evidence })
                     | Recovery::Unknown { evidence } => Recovered::Unknown { evidence },
@@ -262,31 +264,37 @@ impl Engine {
                 }
             }
         };
-        match found {
-            Recovered::Again if attempt >= CRASHED_ATTEMPTS_MAX => too_many_crashes(call, attempt),
-            found => found,
-        }
+        if is_last { given_up(call, attempt, found) } else { found }
     }
 }
 
 /// What ended the server each time it ran may be the call itself.
-fn too_many_crashes(call: &Call, attempts: u32) -> Recovered {
+fn given_up(call: &Call, attempts: u32, found: Recovered) -> Recovered {
     let why = format!(
         "it was begun {attempts} times, and each time the server ended before the call did. It may be what \
          ends the server, and is not begun again"
     );
-    match call.effects {
-        // Proof that nothing was begun: then it is not what ended the server.
-        Effects::AtMostOnce => Recovered::Again,
-        Effects::ReadOnly => Recovered::Done(Outcome::Failed(Output::text(format!(
-            "There is no result: {why}. It only reads, so nothing was changed."
-        )))),
-        Effects::Transactional => {
+    match (call.effects, found) {
+        (Effects::ReadOnly, Recovered::Again) => Recovered::Done(Outcome::Failed(Output::text(
+            format!("There is no result: {why}. It only reads, so nothing was changed."),
+        ))),
+        (Effects::Transactional, Recovered::Again) => {
             Recovered::Done(Outcome::Failed(Output::text(format!("Nothing was changed: {why}."))))
         }
-        Effects::Idempotent => {
-            Recovered::Unknown { evidence: format!("Nobody knows how far it came: {why}.") }
+        (Effects::Idempotent, Recovered::Done(Outcome::Succeeded(output))) => {
+            Recovered::Done(Outcome::Succeeded(output))
         }
+        // That the last attempt did nothing says nothing about those before it.
+        (Effects::Idempotent, found) => {
+            let last = match found {
+                Recovered::Unknown { evidence } => format!(" {evidence}"),
+                Recovered::Done(_) => " The last attempt failed.".to_owned(),
+                Recovered::Again => String::new(),
+            };
+            Recovered::Unknown { evidence: format!("Nobody knows how far it came: {why}.{last}") }
+        }
+        // For these nothing is begun again without proof that it was never begun.
+        (_, found) => found,
     }
 }
 

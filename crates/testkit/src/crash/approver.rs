@@ -23,7 +23,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) struct Approver {
     pub(super) api: Api,
     pub(super) stage: Arc<Stage>,
-    pub(super) witness: Witness,
+    /// Where calls leave what they did.
+    pub(super) traces: [Witness; 2],
     pub(super) chance: Chance,
     /// Out of a hundred calls, those that are denied.
     pub(super) denies: u64,
@@ -174,7 +175,7 @@ impl Approver {
         match hold["kind"].as_str() {
             Some("settle") => {
                 let call = hold["call"]["id"].as_str().unwrap_or_default();
-                let happened = self.witness.has_seen(call);
+                let happened = self.traces.iter().any(|trace| trace.has_seen(call));
                 let how = match happened {
                     true => "succeeded",
                     false if self.chance.percent(40) => "retry",

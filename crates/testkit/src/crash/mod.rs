@@ -179,7 +179,7 @@ impl Parties {
         let person = Approver {
             api: callers.person.clone(),
             stage: stage.clone(),
-            witness: world.witness(),
+            traces: [world.witness(), world.ledger()],
             chance: chance.fork(),
             denies: 25,
             claims: 15,

@@ -119,7 +119,7 @@ impl Trial {
         let person = Approver {
             api: callers.person.clone(),
             stage: stage.clone(),
-            witness: world.witness(),
+            traces: [world.witness(), world.ledger()],
             chance: chance.fork(),
             denies: 0,
             claims: if self.scenario.claims { 100 } else { 0 },
