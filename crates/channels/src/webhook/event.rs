@@ -11,7 +11,7 @@
 //! `text` is the one rendering that all surfaces share; it is what the digest's person should be shown. In
 //! it every line with a foreign word begins with a bar; whoever wraps lines draws `parts` instead.
 
-use domain::hold::{Hold, HoldOutcome, HoldState, Question};
+use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Question};
 use domain::time::Timestamp;
 use domain::view::View;
 use ports::channel::{Place, Showing, Step, StepKind};
@@ -33,7 +33,7 @@ impl Event {
             Place::Chat { chat, .. } => json!({"chat": chat}),
         };
         let at = showing.hold.opened_at;
-        let then = undecided(showing.hold, at);
+        let then = Hold { votes: Vec::new(), ..undecided(showing.hold, at) };
         let data = json!({"place": place, "hold": told(&then, showing.link)});
         Event { id: showing.key.as_str().to_owned(), body: body("hold.opened", at, &data) }
     }
@@ -66,7 +66,10 @@ fn as_it_was(hold: &Hold, step: &Step) -> Hold {
 }
 
 fn undecided(hold: &Hold, at: Timestamp) -> Hold {
-    let votes = hold.votes.iter().filter(|vote| vote.at <= at).cloned().collect();
+    let last = hold.state.decision().and_then(Decision::vote);
+    // Votes of one moment: the one that decided came after the others.
+    let counted = hold.votes.iter().filter(|vote| vote.at <= at && Some(*vote) != last);
+    let votes = counted.cloned().collect();
     Hold { state: HoldState::Pending, outcome: None, votes, ..hold.clone() }
 }
 
