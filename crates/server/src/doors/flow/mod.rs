@@ -300,6 +300,11 @@ impl Flow {
         Ok(self.fresh().await?.holds.get(&id).cloned())
     }
 
+    /// Whether everything that led there was told.
+    pub(crate) fn has_reached(&self, session: &Session) -> bool {
+        self.position >= session.version
+    }
+
     /// As it is now: at least as new as what was just told.
     pub(crate) async fn fresh(&self) -> Result<Arc<Session>, Error> {
         self.app.engine.session(&self.caller, self.session).await

@@ -5,7 +5,7 @@
 //! Clients of the first generation take the end of the body for the end of the turn: a pause ends it.
 //! Those of the second follow one stream until the run is over, whoever answers meanwhile and wherever.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::digest::Digest;
@@ -49,6 +49,9 @@ pub(super) struct Teller {
     speech: Option<(String, String)>,
     /// What the person said last: answers reply to it.
     said: Option<String>,
+    /// Holds that this stream has come to. The session may be ahead of it: what is newer waits its turn,
+    /// behind the results that came before it.
+    reached: BTreeSet<HoldId>,
     /// The one prompt of the first generation that is out.
     dialog: Option<(HoldId, Digest)>,
     /// Prompts of the second generation that are out.
@@ -73,6 +76,7 @@ impl Teller {
             source,
             speech: None,
             said: None,
+            reached: session.open_holds().map(|hold| hold.id).collect(),
             dialog: None,
             asked: BTreeMap::new(),
             waiting,
@@ -133,7 +137,8 @@ impl Teller {
                 events.push(self.settled(&settled));
             }
             Step::Resumed => events.extend(self.started(&*flow.fresh().await?)),
-            Step::HoldOpened(_) | Step::HoldChanged(_) => {
+            Step::HoldOpened(hold) | Step::HoldChanged(hold) => {
+                self.reached.insert(hold.id);
                 events.extend(self.prompts(&*flow.fresh().await?).await?);
             }
             Step::HoldDecided(hold) => {
@@ -142,7 +147,15 @@ impl Teller {
                 events.extend(self.started(&session));
                 events.extend(self.prompts(&session).await?);
             }
-            Step::Rests => events.extend(self.prompts(&*flow.fresh().await?).await?),
+            Step::Rests => {
+                let session = flow.fresh().await?;
+                // Somebody may have answered meanwhile, and the run be on its way again.
+                let prompts = match flow.has_reached(&session) {
+                    true => self.all_prompts(&session).await?,
+                    false => self.prompts(&session).await?,
+                };
+                events.extend(prompts);
+            }
             Step::End(End::Closed) => {}
             Step::End(end) => {
                 if let End::Failed(why) = &end {
@@ -153,7 +166,7 @@ impl Teller {
                     events.push(event::error(why));
                 }
                 // Also what was open before this stream began.
-                events.extend(self.prompts(&*flow.fresh().await?).await?);
+                events.extend(self.all_prompts(&*flow.fresh().await?).await?);
                 events.push(self.world(Activity::Ended));
                 events.push(self.world(Activity::Idle));
             }
@@ -198,7 +211,12 @@ impl Teller {
         event::tool(&tool, &settled.tool, &settled.tool_use_id, &self.source)
     }
 
-    /// Whatever waits for this person and is not out yet, as it is now.
+    async fn all_prompts(&mut self, session: &Session) -> Result<Vec<Value>, Error> {
+        self.reached.extend(session.open_holds().map(|hold| hold.id));
+        self.prompts(session).await
+    }
+
+    /// Whatever this stream has reached, waits for this person and is not out yet, as it is now.
     async fn prompts(&mut self, session: &Session) -> Result<Vec<Value>, Error> {
         let open = |id: &HoldId| session.holds.get(id).filter(|hold| hold.is_pending());
         self.asked.retain(|id, _| open(id).is_some());
@@ -207,6 +225,9 @@ impl Teller {
         let mut dialog = self.dialog.is_some_and(is_out);
         let mut events = Vec::new();
         for hold in session.open_holds() {
+            if !self.reached.contains(&hold.id) {
+                continue;
+            }
             let asked = self.asked.insert(hold.id, hold.digest());
             let new = asked != Some(hold.digest());
             let link = format!("{}/holds/{}", self.app.origin, hold.id);
