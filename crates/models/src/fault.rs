@@ -1,5 +1,5 @@
 //! What can go wrong with one attempt, and what to do about it: the one table of remedies for all
-//! providers. It goes by status and type, never by what a text says.
+//! providers. It goes by status and type; whether to try again never depends on what a text says.
 
 use std::time::Duration;
 
@@ -92,11 +92,20 @@ impl Problem {
         [&self.code, &self.kind].into_iter().flatten().any(|own| own == word)
     }
 
+    /// Anthropic has no type of its own for this; its words tell it apart from other bad requests. They
+    /// choose only between two remedies: neither is retried.
+    fn says_prompt_too_long(&self, status: u16) -> bool {
+        let message = self.message.as_deref().unwrap_or_default().to_ascii_lowercase();
+        status == 400
+            && self.has_word("invalid_request_error")
+            && message.contains("prompt is too long")
+    }
+
     /// The table.
     pub(crate) fn fault(&self, status: u16, after: Option<Duration>, settings: &Settings) -> Fault {
         let section = format!("[models.{}]", settings.name);
         let told = self.told(status, settings);
-        if self.has_word("context_length_exceeded") {
+        if self.has_word("context_length_exceeded") || self.says_prompt_too_long(status) {
             return Fault::Final(ModelError::TooLong(told));
         }
         if self.has_word("insufficient_quota") || status == 402 {

@@ -212,7 +212,8 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
         ),
         (
             "model_context_window_exceeded",
-            "the conversation is too long for the model: its window is full; start a new session",
+            "the conversation is too long for the model: its window is full; start a new session, \
+             or take a model with a larger window",
         ),
     ] {
         let events = [&[begin()][..], &text(0, &["half"]), &end(reason)].concat();

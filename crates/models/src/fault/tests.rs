@@ -53,7 +53,8 @@ fn every_status_has_its_remedy() {
     check(
         413,
         problem("request_too_large", "32 MB"),
-        "the conversation is too long for the model: 413 request_too_large: 32 MB; start a new session",
+        "the conversation is too long for the model: 413 request_too_large: 32 MB; start a new session, \
+         or take a model with a larger window",
     );
     check(
         400,
@@ -65,7 +66,14 @@ fn every_status_has_its_remedy() {
     check(
         400,
         too_long,
-        "the conversation is too long for the model: 400 x context_length_exceeded: y; start a new session",
+        "the conversation is too long for the model: 400 x context_length_exceeded: y; start a new \
+         session, or take a model with a larger window",
+    );
+    check(
+        400,
+        problem("invalid_request_error", "prompt is too long: 213462 tokens > 200000 maximum"),
+        "the conversation is too long for the model: 400 invalid_request_error: prompt is too long: \
+         213462 tokens > 200000 maximum; start a new session, or take a model with a larger window",
     );
     let no_credit = Problem { code: Some("insufficient_quota".into()), ..problem("q", "pay") };
     check(

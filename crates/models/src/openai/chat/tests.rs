@@ -270,7 +270,7 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
                 json!({"error": {"message": "too long", "code": "context_length_exceeded"}}),
             ],
             "the conversation is too long for the model: 400 context_length_exceeded: too long; \
-             start a new session",
+             start a new session, or take a model with a larger window",
         ),
         (
             vec![said("x"), json!({"error": {"message": "down", "code": 503}})],

@@ -1,5 +1,5 @@
 //! Reads the events of the Responses API. Deltas are shown; what counts are whole items, and only
-//! when `response.completed` has come.
+//! when `response.completed` has come and the response itself says that it is whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,6 +54,7 @@ struct Ended {
 
 #[derive(Deserialize)]
 struct Response {
+    status: Option<String>,
     output: Option<Vec<Box<RawValue>>>,
     usage: Option<Counted>,
     error: Option<Value>,
@@ -135,15 +136,17 @@ impl Reader for Items {
                 self.whole(done.output_index, &done.item)?;
             }
             "response.completed" => {
-                self.ended(&event.data)?;
-                self.end = Some(End::Whole);
+                self.end = Some(match self.ended(&event.data)? {
+                    Completeness::Whole => End::Whole,
+                    // The event says one thing and the response another: nothing of it runs.
+                    Completeness::Incomplete { reason } => incomplete(&reason),
+                });
                 return Ok(Progress::Done);
             }
             "response.incomplete" => {
-                let reason = self.ended(&event.data)?.unwrap_or_default();
-                self.end = Some(match reason.as_str() {
-                    "max_output_tokens" | "max_tokens" => End::TokenLimit,
-                    _ => End::Declined(format!("incomplete, {reason}")),
+                self.end = Some(match self.ended(&event.data)? {
+                    Completeness::Whole => incomplete(""),
+                    Completeness::Incomplete { reason } => incomplete(&reason),
                 });
                 return Ok(Progress::Done);
             }
@@ -230,9 +233,11 @@ impl Items {
         Ok(())
     }
 
-    /// Takes the count and whatever items did not come one by one; returns why it is incomplete.
-    fn ended(&mut self, data: &[u8]) -> Result<Option<String>, Trouble> {
-        let Some(response) = parse::<Ended>(data)?.response else { return Ok(None) };
+    /// Takes the count and whatever items did not come one by one; says what the response calls itself.
+    fn ended(&mut self, data: &[u8]) -> Result<Completeness, Trouble> {
+        let Some(response) = parse::<Ended>(data)?.response else {
+            return Ok(Completeness::Whole);
+        };
         if let Some(counted) = response.usage {
             let details = counted.input_tokens_details;
             self.usage = Usage {
@@ -248,6 +253,24 @@ impl Items {
                 self.whole(index, &raw)?;
             }
         }
-        Ok(response.incomplete_details.and_then(|details| details.reason))
+        let reason = response.incomplete_details.map(|details| details.reason.unwrap_or_default());
+        Ok(match (response.status.as_deref(), reason) {
+            (None | Some("completed"), None) => Completeness::Whole,
+            (_, Some(reason)) => Completeness::Incomplete { reason },
+            (Some(status), None) => Completeness::Incomplete { reason: status.to_owned() },
+        })
+    }
+}
+
+/// What a response says about itself, whatever event brought it.
+enum Completeness {
+    Whole,
+    Incomplete { reason: String },
+}
+
+fn incomplete(reason: &str) -> End {
+    match reason {
+        "max_output_tokens" | "max_tokens" => End::TokenLimit,
+        reason => End::Declined(format!("incomplete, {reason}")),
     }
 }

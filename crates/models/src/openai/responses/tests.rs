@@ -252,6 +252,19 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
                `max_tokens` of [models.gpt]; allow it more, then retry the run";
     for (last, wanted) in [
         (incomplete("max_output_tokens"), cut),
+        // Some servers say so only in the response, under the event of a whole one.
+        (
+            end(
+                "response.completed",
+                &json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}),
+            ),
+            cut,
+        ),
+        (
+            end("response.completed", &json!({"status": "incomplete"})),
+            "the model declined to answer: incomplete, incomplete; say it in other words, in a new \
+             session",
+        ),
         (
             incomplete("content_filter"),
             "the model declined to answer: incomplete, content_filter; say it in other words, in a \
@@ -265,7 +278,7 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
         (
             failed("context_length_exceeded"),
             "the conversation is too long for the model: 400 context_length_exceeded: sorry; start \
-             a new session",
+             a new session, or take a model with a larger window",
         ),
         (
             json!({"type": "error", "code": "rate_limit_exceeded", "message": "slow", "param": null}),
