@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::json::Arguments;
+use crate::limits::{GRANT_MS_MAX, GRANT_USES_MAX};
 use crate::policy::Conditions;
 
 #[derive(Clone, PartialEq)]
@@ -93,6 +94,27 @@ pub struct GrantTerms {
     pub uses: Option<u32>,
     /// Absent: only the very same call again.
     pub conditions: Option<Conditions>,
+}
+
+impl GrantTerms {
+    /// What a grant has in place of what was asked for, where that is less; in words.
+    pub fn clamped(&self) -> Option<String> {
+        let mut given = Vec::new();
+        if let Some(ms) = self.expires_in_ms.filter(|ms| *ms > GRANT_MS_MAX) {
+            given.push(format!(
+                "it ends after {} s, and {} s were asked for",
+                GRANT_MS_MAX / 1000,
+                ms / 1000
+            ));
+        }
+        if let Some(uses) = self.uses.filter(|uses| *uses > GRANT_USES_MAX) {
+            given.push(format!("it has {GRANT_USES_MAX} uses, and {uses} were asked for"));
+        }
+        match given.is_empty() {
+            true => None,
+            false => Some(format!("the grant is shorter than asked for: {}", given.join("; "))),
+        }
+    }
 }
 
 /// What a person found out about a call whose outcome was unknown.

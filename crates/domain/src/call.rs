@@ -9,6 +9,7 @@ use crate::grant::ClearedBy;
 use crate::id::{CallId, SessionId, StreamId};
 use crate::json::Arguments;
 use crate::secret::{NotUnsealed, Sealed, unsealed};
+use crate::sql_facts::SqlFacts;
 use crate::time::Timestamp;
 use crate::tool::{Confirm, Effects, Place, Tool};
 
@@ -19,6 +20,8 @@ pub struct ExecutionContext {
     /// What distinguishes this execution: environment, target, credential reference, time limit.
     pub detail: String,
     pub working_directory: Option<String>,
+    /// What an SQL tool knows about its statement; rules may ask for it.
+    pub sql: Option<SqlFacts>,
 }
 
 /// One call: tool, exact argument bytes, and the digest that binds every approval to them. What it
@@ -157,7 +160,7 @@ fn digest(parts: &CallParts) -> Digest {
         Some(session) => framed.spelled("session", session),
         None => framed.field("session", b""),
     };
-    framed
+    let framed = framed
         .field("tool_use_id", parts.tool_use_id.as_bytes())
         .field("tool", parts.tool.as_bytes())
         .field("definition", parts.definition.as_bytes())
@@ -168,8 +171,13 @@ fn digest(parts: &CallParts) -> Digest {
             parts.context.working_directory.as_deref().unwrap_or_default().as_bytes(),
         )
         .field("policy", parts.policy.as_bytes())
-        .field("revision", &parts.revision.to_le_bytes())
-        .finish()
+        .field("revision", &parts.revision.to_le_bytes());
+    match &parts.context.sql {
+        // Calls without facts keep the digest that they had before there were any.
+        None => framed,
+        Some(facts) => facts.frame(framed),
+    }
+    .finish()
 }
 
 fn match_key(parts: &CallParts) -> Digest {

@@ -31,6 +31,7 @@ pub mod scrub;
 pub mod secret;
 pub mod session;
 pub mod sorted;
+pub mod sql_facts;
 pub mod time;
 pub mod tool;
 pub mod view;

@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use crate::answer::Answer;
+use crate::call::Call;
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::event::Event;
 use crate::grant::ClearedBy;
 use crate::hold::{Decision, Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement};
 use crate::id::HoldId;
-use crate::person::{Actor, AuthenticatedPerson};
-use crate::policy;
+use crate::person::{Actor, AuthenticatedPerson, PersonId};
+use crate::policy::{self, Facts};
 use crate::refusal::Refusal;
-use crate::session::facts;
+use crate::session::audience_for;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
@@ -106,7 +107,7 @@ impl Outside {
                     | Judgement::Disagrees { voted: change, state } => {
                         vec![updated(hold.id, change), Event::HoldDecided { hold: hold.id, state }]
                     }
-                    Judgement::Decides(state) => vec![Event::HoldDecided { hold: hold.id, state }],
+                    Judgement::Decides(state) => ruled_again(&hold, state, context),
                 }),
             OutsideCommand::Cancel { by, reason } => match &hold.state {
                 HoldState::Pending => Ok(vec![Event::HoldDecided {
@@ -183,22 +184,73 @@ fn voted(hold: HoldId, state: &HoldState) -> Vec<Event> {
     vote.map(|vote| updated(hold, HoldChange::Voted(vote.clone()))).into_iter().collect()
 }
 
-/// What was answered while all was frozen is looked at again: voters must still be entitled, and a rule that
-/// denies the call by now denies it.
+/// What was answered while all was frozen is looked at again: voters must still be entitled, and the rules
+/// of now must be met.
 fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<Event> {
     if !hold.is_pending() || context.frozen.is_some() {
         return Vec::new();
     }
-    let Some(state) = hold.decided_by_votes(context.people) else { return Vec::new() };
-    let verdict = hold.call.as_ref().map(|call| context.policy.rule(&facts(call)));
-    let state = match verdict {
-        Some(verdict) if matches!(verdict.decision, policy::Decision::Deny) => {
-            let by = ClearedBy::Rule(verdict.rule().map(str::to_owned));
-            HoldState::Denied(Decision::Automatic { allowed: false, by, at: context.now })
-        }
-        _ => state,
+    let state = hold.decided_by_votes(context.people);
+    state.map(|state| ruled_again(hold, state, context)).unwrap_or_default()
+}
+
+/// What becomes of an approval if the policy has changed since the question was asked: the stricter of
+/// then and now counts, and whoever approved sees it in the reply.
+fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Event> {
+    let id = hold.id;
+    let (HoldState::Approved(Decision::People { voters, .. }), Some(call)) = (&state, &hold.call)
+    else {
+        return vec![Event::HoldDecided { hold: id, state }];
     };
-    vec![Event::HoldDecided { hold: hold.id, state }]
+    if context.policy.version() == call.policy && !context.policy.may_change_its_mind() {
+        return vec![Event::HoldDecided { hold: id, state }];
+    }
+    let verdict = context.policy.rule(&Facts::of(call));
+    match &verdict.decision {
+        policy::Decision::Allow => vec![Event::HoldDecided { hold: id, state }],
+        policy::Decision::Deny => {
+            let by = ClearedBy::Rule(verdict.rule().map(str::to_owned));
+            let denied = Decision::Automatic { allowed: false, by, at: context.now };
+            let mut events = voted_now(hold, &state);
+            events.push(Event::HoldDecided { hold: id, state: HoldState::Denied(denied) });
+            events
+        }
+        policy::Decision::Ask(ask) => {
+            let audience = audience_for(ask, hold.requester.as_ref());
+            let mut decided = hold.clone();
+            decided.decided(state.clone());
+            let admits = |who: &&PersonId| {
+                audience.admits(who, hold.requester.as_ref(), context.people)
+                    && decided.login_counts(who, &audience)
+            };
+            if voters.iter().filter(admits).count() >= audience.quorum as usize {
+                return vec![Event::HoldDecided { hold: id, state }];
+            }
+            // Those who are asked by now are asked, about the call under the rules of now.
+            let mut parts = call.parts();
+            parts.policy = context.policy.version();
+            parts.revision += 1;
+            let mut preview = hold.preview.clone();
+            preview.warnings.push(verdict.changed_since());
+            let revised = HoldChange::Revised {
+                title: hold.title.clone(),
+                call: Arc::new(Call::fixed(parts)),
+                audience: audience.into(),
+                rule: verdict.rule().map(str::to_owned),
+                risk: verdict.risk.max(hold.risk),
+                preview,
+                votes: Vec::new(),
+            };
+            vec![updated(id, revised)]
+        }
+    }
+}
+
+/// The answer stays on the record also where a rule has the last word.
+fn voted_now(hold: &Hold, state: &HoldState) -> Vec<Event> {
+    let vote = state.decision().and_then(Decision::vote);
+    let is_known = vote.is_some_and(|vote| hold.votes.contains(vote));
+    if is_known { Vec::new() } else { voted(hold.id, state) }
 }
 
 fn updated(hold: HoldId, change: HoldChange) -> Event {

@@ -159,7 +159,8 @@ impl Engine {
             Some(verdict) => self.asked(verdict, requester.as_ref(), None),
             None => (self.everybody(requester.as_ref()), self.0.policy.default_expires_ms()),
         };
-        let audience = self.narrowed(admitted, new.audience, call.is_none(), requester.as_ref())?;
+        let tool = call.as_ref().map(|call| &*call.tool);
+        let audience = self.narrowed(admitted, new.audience, tool, requester.as_ref())?;
         let state = match verdict.as_ref().map(|verdict| (&verdict.decision, verdict.rule())) {
             Some((Decision::Allow, rule)) if new.question == Question::Approve => {
                 automatic(true, rule, now)
@@ -186,10 +187,11 @@ impl Engine {
             version: 1,
             question: new.question,
             state,
-            risk: verdict
-                .as_ref()
-                .map_or(Risk::Medium, |verdict| verdict.risk)
-                .max(new.risk.unwrap_or(Risk::Low)),
+            risk: match verdict.as_ref().filter(|verdict| verdict.risk_stated) {
+                // A rule's word counts if it is the higher one.
+                Some(verdict) => verdict.risk.max(new.risk.unwrap_or(Risk::Low)),
+                None => new.risk.unwrap_or_default(),
+            },
             tag: tag_of(id),
             // Shown everywhere, so it is made safe to show once and for all.
             title: visible(&new.title),
@@ -249,10 +251,11 @@ impl Engine {
         &self,
         admitted: Audience,
         wanted: Option<NewAudience>,
-        is_question: bool,
+        tool: Option<&str>,
         requester: Option<&PersonId>,
     ) -> Result<Audience, Refusal> {
         let invalid = |why: String| Refusal::AnswerInvalid { field: "audience".into(), why };
+        let is_question = tool.is_none();
         let Some(wanted) = wanted else {
             return Ok(if is_question { default_audience(requester) } else { admitted });
         };
@@ -284,7 +287,10 @@ impl Engine {
         let within =
             people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
         if within == 0 {
-            return Err(invalid("policy admits none of those that you want asked".into()));
+            return Err(invalid(match tool {
+                None => "none of those that you want asked may answer".into(),
+                Some(tool) => missing_rule(tool, &wanted),
+            }));
         }
         // Roles are kept as roles where policy admits the whole of them, so that newcomers count.
         let whole = |role: &String| admitted.roles.contains(role) || is_question;
@@ -485,6 +491,28 @@ impl Engine {
         let events = entries.iter().flat_map(|entry| entry.events.iter());
         Outside::replay(events).ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
     }
+}
+
+/// Which rule would let those answer whom a program wants asked.
+fn missing_rule(tool: &str, wanted: &NewAudience) -> String {
+    let list = |names: &[String]| {
+        let names: Vec<String> =
+            names.iter().map(|name| format!("\"{}\"", visible(name))).collect();
+        format!("[{}]", names.join(", "))
+    };
+    let mut ask = Vec::new();
+    if !wanted.roles.is_empty() {
+        ask.push(format!("roles = {}", list(&wanted.roles)));
+    }
+    if !wanted.people.is_empty() {
+        ask.push(format!("people = {}", list(&wanted.people)));
+    }
+    format!(
+        "policy admits none of those that you want asked for a call of `{tool}`; to let them answer, \
+         write the rule [[policy.rules]] name = \"{tool} asks them\", match = {{ tool = \"{tool}\" }}, then = \"ask\", ask = {{ {ask} }}",
+        tool = visible(tool),
+        ask = ask.join(", ")
+    )
 }
 
 fn automatic(allowed: bool, rule: Option<&str>, at: Timestamp) -> HoldState {

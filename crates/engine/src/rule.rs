@@ -157,12 +157,7 @@ impl Engine {
     }
 
     pub(crate) fn verdict(&self, call: &Call) -> Verdict {
-        self.0.policy.rule(&Facts {
-            tool: &call.tool,
-            agent: &call.agent,
-            effects: call.effects,
-            arguments: call.arguments.value(),
-        })
+        self.0.policy.rule(&Facts::of(call))
     }
 
     fn spec(
@@ -340,8 +335,9 @@ pub(crate) async fn look(
             Ok(Looked { prepared: scrubbed_preview(prepared, &scrubber, &own), blind: false })
         }
         Err(PrepareError::Unsound(why)) => Err(scrubber.scrub(&why)),
-        Err(PrepareError::Blind(why)) => {
+        Err(PrepareError::Blind { why, sql }) => {
             let mut prepared = Prepared::default();
+            prepared.context.sql = sql;
             prepared.preview.warnings.push(scrubber.scrub(&format!("no preview: {why}")));
             Ok(Looked { prepared, blind: true })
         }

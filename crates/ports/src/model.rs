@@ -165,7 +165,9 @@ pub enum ModelError {
     /// looks whole may be half of what the model meant.
     #[error("the model's answer was cut off: {0}; allow it more, then retry the run")]
     CutOff(String),
-    #[error("the conversation is too long for the model: {0}; start a new session")]
+    #[error(
+        "the conversation is too long for the model: {0}; start a new session, or take a model with a larger window"
+    )]
     TooLong(String),
     #[error("the model declined to answer: {0}; say it in other words, in a new session")]
     Declined(String),

@@ -5,6 +5,7 @@ use domain::call::{Call, ClearedCall, ExecutionContext};
 use domain::hold::{Preview, Question, Risk};
 use domain::json::Arguments;
 use domain::outcome::Outcome;
+use domain::sql_facts::SqlFacts;
 use domain::tool::Tool;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -40,8 +41,18 @@ pub enum PrepareError {
     #[error("{0}")]
     Unsound(String),
     /// The host cannot look at present. The call is held, with a warning in place of a preview.
-    #[error("{0}")]
-    Blind(String),
+    #[error("{why}")]
+    Blind {
+        why: String,
+        /// What an SQL tool knows all the same, from the statement alone.
+        sql: Option<SqlFacts>,
+    },
+}
+
+impl PrepareError {
+    pub fn blind(why: impl Into<String>) -> PrepareError {
+        PrepareError::Blind { why: why.into(), sql: None }
+    }
 }
 
 /// What a host can say about a call whose executor died.

@@ -151,7 +151,7 @@ impl CommandTool {
         job.run_as = self.run_as.clone();
         job.files = files;
         let cwd = Some(self.config.cwd.to_string_lossy().into_owned());
-        Ok((job, ExecutionContext { detail, working_directory: cwd }))
+        Ok((job, ExecutionContext { detail, working_directory: cwd, sql: None }))
     }
 }
 
@@ -162,7 +162,7 @@ impl ToolHost for CommandTool {
     }
 
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let (_, context) = self.plan().map_err(PrepareError::Blind)?;
+        let (_, context) = self.plan().map_err(PrepareError::blind)?;
         let title = Some(headline(&format!("Run: {}", shown(&self.config.argv).0)));
         Ok(Prepared { context, title, ..Prepared::default() })
     }

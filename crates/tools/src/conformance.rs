@@ -172,6 +172,7 @@ impl Case<'_> {
         let other = ExecutionContext {
             detail: format!("another {}", prepared.context.detail),
             working_directory: Some("/elsewhere".into()),
+            sql: None,
         };
         let call = self.call(&self.works, 4).await;
         let call = call.revised(call.arguments.clone(), other, call.definition, call.policy);

@@ -116,7 +116,7 @@ fn project(arguments: &Value) -> Result<&str, String> {
 }
 
 fn target() -> ExecutionContext {
-    ExecutionContext { detail: "Shipper Cloud (demo)".into(), working_directory: None }
+    ExecutionContext { detail: "Shipper Cloud (demo)".into(), ..ExecutionContext::default() }
 }
 
 fn output(project: &str) -> Outcome {

@@ -58,8 +58,14 @@ pub const SQL_LOOK_BACK_ATTEMPTS: u32 = 20;
 pub const SQL_LOOK_BACK_PAUSE: Duration = Duration::from_millis(500);
 /// A transaction that a person waits to see, and that holds up others: shorter than the real one.
 pub const SQL_PREVIEW_LIMIT: Duration = Duration::from_secs(10);
-/// Steps of SQLite's machine between two looks at the clock: well under a millisecond.
-pub const SQL_STEPS_PER_CHECK: i32 = 1_000;
+/// Steps of SQLite's machine between two looks at the clock and at the memory. Each step can make one
+/// value of [`SQL_VALUE_BYTES_MAX`], so together they stay below [`SQL_HEAP_BYTES_MAX`].
+pub const SQL_STEPS_PER_CHECK: i32 = 50;
+/// By how much the program may grow while one statement runs. Values that a statement only compares
+/// or sorts are in our own memory, too.
+pub const SQL_HEAP_BYTES_MAX: u64 = 256 << 20;
+/// All values of one row of a result together. A model is given far less.
+pub const SQL_ROW_BYTES_MAX: usize = 16 << 20;
 pub const SQL_BYTES_MAX: usize = 100 << 10;
 
 /// A question longer than this is a document; it belongs in the context.
@@ -93,4 +99,6 @@ pub const HTTP_PAUSE: Duration = Duration::from_millis(200);
 /// How long a database may say nothing at all before its wire is tried, and between tries.
 pub const SQL_SILENCE: Duration = Duration::from_secs(10);
 /// The longest text or blob that SQLite makes for us: it makes them in our own memory.
-pub const SQL_VALUE_BYTES_MAX: i32 = 16 << 20;
+pub const SQL_VALUE_BYTES_MAX: i32 = 4 << 20;
+/// The longest row that a change may write: rows with files in them are changed, too.
+pub const SQL_WRITTEN_BYTES_MAX: i32 = 16 << 20;

@@ -157,8 +157,11 @@ impl ShellCmd {
         }
         let directory_text =
             directory.to_str().ok_or("the working directory's path is not UTF-8")?;
-        let context =
-            ExecutionContext { detail, working_directory: Some(directory_text.to_owned()) };
+        let context = ExecutionContext {
+            detail,
+            working_directory: Some(directory_text.to_owned()),
+            sql: None,
+        };
         let title = match scripted {
             true => {
                 format!("Run in a shell: {}", rest.get(1).map(String::as_str).unwrap_or_default())

@@ -49,8 +49,8 @@ type Judge = dyn Fn(&Facts<'_>) -> Result<Opinion, String> + Send + Sync;
 /// let spec = PolicySpec { default: Then::Allow, ..PolicySpec::default() };
 /// let policy = Policy::compile(spec).unwrap().with_decider(decider);
 /// let arguments = serde_json::json!({});
-/// let facts =
-///     Facts { tool: "transfer", agent: "ops", effects: Effects::AtMostOnce, arguments: &arguments };
+/// let effects = Effects::AtMostOnce;
+/// let facts = Facts { tool: "transfer", agent: "ops", effects, arguments: &arguments, sql: None };
 /// assert_eq!(policy.rule(&facts).decision, Decision::Deny);
 /// ```
 #[derive(Clone)]
@@ -81,6 +81,7 @@ impl Decider {
         let verdict = |decision, risk, in_doubt| Verdict {
             decision,
             risk,
+            risk_stated: rules.risk_stated || risk != Risk::default(),
             rule: Some(self.name.clone()),
             line: 0,
             in_doubt,
@@ -148,7 +149,8 @@ mod tests {
     #[track_caller]
     fn check(default: Then, tool: &str, say: &str, picture: &str) {
         let arguments: Value = json!({"say": say});
-        let facts = Facts { tool, agent: "a", effects: Effects::AtMostOnce, arguments: &arguments };
+        let effects = Effects::AtMostOnce;
+        let facts = Facts { tool, agent: "a", effects, arguments: &arguments, sql: None };
         assert_eq!(policy(default).rule(&facts).explain(), picture, "{default:?} {tool} {say}");
     }
 
@@ -189,8 +191,8 @@ mod tests {
     #[test]
     fn its_risk_counts_if_it_is_higher() {
         let arguments = json!({"say": "ask"});
-        let facts =
-            Facts { tool: "drop", agent: "a", effects: Effects::AtMostOnce, arguments: &arguments };
+        let effects = Effects::AtMostOnce;
+        let facts = Facts { tool: "drop", agent: "a", effects, arguments: &arguments, sql: None };
         let verdict = policy(Then::Allow).rule(&facts);
         assert_eq!((verdict.rule(), verdict.risk), (Some("two"), Risk::Critical));
         assert!(matches!(verdict.decision, Decision::Ask(ask) if ask.quorum == 2));

@@ -59,13 +59,17 @@ impl Rule {
             let is = facts.effects;
             return Some((Truth::No, format!("the tool is {is}, and not {}", wanted.join(" or "))));
         }
+        let sql =
+            matcher.sql.iter().map(|condition| (condition.to_string(), condition.truth(facts.sql)));
+        let args = self.conditions.truths(facts.arguments);
+        let args = args.map(|(condition, truth)| (condition.to_string(), truth));
         let mut doubt = None;
-        for (condition, truth) in self.conditions.truths(facts.arguments) {
+        for (condition, truth) in sql.chain(args) {
             match truth {
                 Truth::Yes => {}
                 Truth::No => return Some((Truth::No, format!("not so: {condition}"))),
                 Truth::Doubt => {
-                    doubt.get_or_insert_with(|| (Truth::Doubt, condition.to_string()));
+                    doubt.get_or_insert((Truth::Doubt, condition));
                 }
             }
         }
@@ -115,6 +119,7 @@ mod tests {
             agent: "ops",
             effects: Effects::AtMostOnce,
             arguments: &arguments,
+            sql: None,
         };
         assert_eq!(
             policy.explain(&facts),

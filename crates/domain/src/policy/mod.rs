@@ -12,9 +12,14 @@
 //! ones (`not_equals`, `not_in`) it is a doubt, since the tool's own default could be any value. A
 //! rule about absence says `exists = false`.
 //!
+//! **Facts of the tool.** A rule about SQL asks for what the SQL tool found out (`sql.kind`, `sql.tables`,
+//! `sql.has_where`, `sql.rows`) and not for the text of the statement. A fact that is not known cannot
+//! be told.
+//!
 //! Nothing here can panic or take long: patterns are compiled when the policy is read, run in linear
 //! time, and have bounded size.
 
+mod advice;
 mod audience;
 mod compare;
 mod condition;
@@ -24,11 +29,14 @@ mod pattern;
 mod place;
 mod rules;
 mod spec;
+mod sql_match;
 mod verdict;
 
+pub use advice::DoubtfulRule;
 pub use audience::{Directory, Unsatisfiable};
 pub use condition::Conditions;
 pub use decider::{Decider, Opinion};
 pub use rules::{BadPolicy, Facts, Policy};
 pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
+pub use sql_match::SqlCondition;
 pub use verdict::{Ask, Decision, Verdict};

@@ -12,8 +12,10 @@ use super::pattern::NamePattern;
 use super::place::Looked;
 use super::spec::{AskSpec, PolicySpec, RuleSpec, Then};
 use super::verdict::{Ask, Decision, Verdict};
+use crate::call::Call;
 use crate::digest::Digest;
 use crate::hold::Risk;
+use crate::sql_facts::SqlFacts;
 use crate::tool::Effects;
 use crate::visible::visible;
 
@@ -32,8 +34,8 @@ const EXPIRES_MS_MAX: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 ///     RuleSpec { name: "reading is free".into(), then: Then::Allow, matcher, ..RuleSpec::default() };
 /// let policy = Policy::compile(PolicySpec { rules: vec![rule], ..PolicySpec::default() }).unwrap();
 /// let arguments = serde_json::json!({});
-/// let facts =
-///     Facts { tool: "ls", agent: "ops", effects: Effects::ReadOnly, arguments: &arguments };
+/// let effects = Effects::ReadOnly;
+/// let facts = Facts { tool: "ls", agent: "ops", effects, arguments: &arguments, sql: None };
 /// assert_eq!(policy.rule(&facts).decision, Decision::Allow);
 /// ```
 #[derive(Clone, Debug)]
@@ -59,6 +61,20 @@ pub struct Facts<'a> {
     pub agent: &'a str,
     pub effects: Effects,
     pub arguments: &'a Value,
+    /// What an SQL tool knows about its statement; `None` if nothing.
+    pub sql: Option<&'a SqlFacts>,
+}
+
+impl<'a> Facts<'a> {
+    pub fn of(call: &'a Call) -> Facts<'a> {
+        Facts {
+            tool: &call.tool,
+            agent: &call.agent,
+            effects: call.effects,
+            arguments: call.arguments.value(),
+            sql: call.context.sql.as_ref(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +106,7 @@ impl Policy {
         let default = Verdict {
             decision: decision(spec.default, None, default_expires_ms).map_err(whole)?,
             risk: Risk::default(),
+            risk_stated: false,
             rule: None,
             line: 0,
             in_doubt: false,
@@ -211,9 +228,13 @@ impl Rule {
         let agent = NamePattern::compile(spec.matcher.agent.as_deref())
             .map_err(|why| format!("the agent pattern {why}"))?;
         let conditions = Conditions::compile(spec.matcher.args.clone())?;
+        for condition in &spec.matcher.sql {
+            condition.check(spec.then)?;
+        }
         let verdict = Verdict {
             decision: decision(spec.then, spec.ask.as_ref(), default_expires)?,
             risk: spec.risk.unwrap_or_default(),
+            risk_stated: spec.risk.is_some(),
             rule: Some(spec.name.as_str().into()),
             line: spec.line,
             in_doubt: false,
@@ -226,7 +247,10 @@ impl Rule {
             && self.has_effects(facts.effects)
             && self.agent.matches(facts.agent)
         {
-            self.conditions.truth_in(looked)
+            let sql = self.spec.matcher.sql.iter();
+            sql.map(|condition| condition.truth(facts.sql))
+                .fold(Truth::Yes, Truth::and)
+                .and(self.conditions.truth_in(looked))
         } else {
             Truth::No
         }

@@ -2,6 +2,7 @@
 
 use serde_json::{Number, Value};
 
+use super::sql_match::SqlCondition;
 use crate::digest::{Digest, Framed};
 use crate::hold::Risk;
 use crate::json::canonical;
@@ -45,6 +46,8 @@ pub struct MatchSpec {
     /// One of these.
     pub effects: Vec<Effects>,
     pub args: Vec<ConditionSpec>,
+    /// On what an SQL tool knows about its statement.
+    pub sql: Vec<SqlCondition>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,6 +243,13 @@ impl RuleSpec {
                 .field("op", condition.op.name().as_bytes())
                 .field("operand", &canonical(&condition.op.operand()))
         });
+        // Only where there are any, so that other policies keep their version.
+        let framed = match self.matcher.sql.is_empty() {
+            true => framed,
+            false => framed.number("sql", self.matcher.sql.len() as u64),
+        };
+        let framed =
+            self.matcher.sql.iter().fold(framed, |framed, condition| condition.frame(framed));
         let framed = framed
             .field("then", self.then.name().as_bytes())
             .optional("risk", self.risk.map(|risk| risk.name().as_bytes()))
@@ -311,7 +321,7 @@ mod tests {
             change(&mut spec);
             spec.version()
         };
-        let changes: [fn(&mut PolicySpec); 16] = [
+        let changes: [fn(&mut PolicySpec); 19] = [
             |_| {},
             |spec| spec.default = Then::Deny,
             |spec| spec.default_expires_ms += 1,
@@ -326,6 +336,9 @@ mod tests {
             |spec| spec.rules[0].matcher.args[0].op = Op::Equals(json!(1.0)),
             |spec| spec.rules[0].matcher.args[0].op = Op::NotEquals(json!(1)),
             |spec| spec.rules[0].matcher.args[0].pointer = "/b".into(),
+            |spec| spec.rules[0].matcher.sql.push(SqlCondition::HasWhere(true)),
+            |spec| spec.rules[0].matcher.sql.push(SqlCondition::HasWhere(false)),
+            |spec| spec.rules[1].matcher.sql.push(SqlCondition::HasWhere(false)),
             |spec| spec.rules[1].ask.as_mut().unwrap().quorum = 2,
             |spec| spec.rules[1].ask.as_mut().unwrap().expires_ms = Some(0),
         ];

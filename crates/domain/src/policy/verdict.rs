@@ -9,6 +9,8 @@ use crate::hold::Risk;
 pub struct Verdict {
     pub decision: Decision,
     pub risk: Risk,
+    /// A rule or code says so. Otherwise it is the default, and whoever proposes the call may say less.
+    pub risk_stated: bool,
     pub(super) rule: Option<Arc<str>>,
     pub(super) line: usize,
     /// The rule could not be told, and was taken because it is the stricter way.
@@ -65,11 +67,17 @@ impl Verdict {
     #[must_use]
     pub fn stricter(self, other: Verdict) -> Verdict {
         let risk = self.risk.max(other.risk);
+        let risk_stated = self.risk_stated || other.risk_stated;
         let verdict = match other.decision.strictness() > self.decision.strictness() {
             true => other,
             false => self,
         };
-        Verdict { risk, ..verdict }
+        Verdict { risk, risk_stated, ..verdict }
+    }
+
+    /// Why an approval that was given before does not stand: the policy is stricter by now.
+    pub(crate) fn changed_since(&self) -> String {
+        format!("the policy has changed since it was asked about, and now says: {}", self.explain())
     }
 
     /// One sentence for people.
@@ -118,7 +126,14 @@ mod tests {
     use super::*;
 
     fn verdict(decision: Decision, risk: Risk) -> Verdict {
-        Verdict { decision, risk, rule: Some("r".into()), line: 3, in_doubt: false }
+        Verdict {
+            decision,
+            risk,
+            risk_stated: true,
+            rule: Some("r".into()),
+            line: 3,
+            in_doubt: false,
+        }
     }
 
     fn ask(quorum: u32, exclude_requester: bool, roles: &[&str]) -> Decision {

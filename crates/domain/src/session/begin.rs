@@ -36,7 +36,7 @@ impl Session {
             return Look::Never(NotRun::ExpiredBeforeStart);
         }
         let Some(tool) = (context.tool_of)(&call.tool) else { return Look::Wait };
-        let verdict = context.policy.rule(&facts(call));
+        let verdict = context.policy.rule(&Facts::of(call));
         if let policy::Decision::Deny = verdict.decision {
             return Look::Never(NotRun::DeniedByRule { rule: verdict.rule().map(str::to_owned) });
         }
@@ -100,10 +100,13 @@ impl Session {
                 .count();
             count >= audience.quorum as usize
         };
-        if !entitled(&hold.audience) || !now.as_ref().is_none_or(entitled) {
+        if !entitled(&hold.audience) {
             return Look::AskAgain {
                 why: "those who approved it are no longer entitled to".into(),
             };
+        }
+        if !now.as_ref().is_none_or(entitled) {
+            return Look::AskAgain { why: verdict.changed_since() };
         }
         Look::Start
     }
@@ -247,7 +250,7 @@ impl Session {
         preview: Preview,
         context: &Context<'_>,
     ) -> HoldSpec {
-        let verdict = context.policy.rule(&facts(call));
+        let verdict = context.policy.rule(&Facts::of(call));
         let (audience, expires_in_ms) = match &verdict.decision {
             policy::Decision::Ask(ask) if ask.expires_by_rule => {
                 (audience_for(ask, self.requester()), ask.expires_ms)
@@ -274,15 +277,6 @@ pub(super) struct Renewed {
     pub(super) call: Arc<Call>,
     pub(super) preview: Option<Preview>,
     pub(super) title: Option<String>,
-}
-
-pub(crate) fn facts(call: &Call) -> Facts<'_> {
-    Facts {
-        tool: &call.tool,
-        agent: &call.agent,
-        effects: call.effects,
-        arguments: call.arguments.value(),
-    }
 }
 
 /// Whom a rule asks. One that names nobody asks the requester and every admin.

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub(crate) use begin::facts;
 pub use begin::{audience_for, default_audience};
 pub use decide::{Command, Decided, Reply};
 pub use go_on::OverBudget;

@@ -36,6 +36,7 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
                 context: ExecutionContext {
                     detail: "effects: none".into(),
                     working_directory: Some("/srv\nruns: true".into()),
+                    sql: None,
                 },
                 policy: Digest::of(b"policy"),
             },

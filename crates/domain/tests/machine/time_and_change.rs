@@ -4,10 +4,12 @@ use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::{Decision, HoldState, Vote};
+use domain::outside::{Outside, OutsideCommand};
 use domain::person::{AuthenticatedPerson, PersonId, Proof};
-use domain::policy::{AskSpec, Then};
+use domain::policy::{AskSpec, SqlCondition, Then};
 use domain::refusal::Refusal;
 use domain::session::{Command, Recovered};
+use domain::sql_facts::{SqlFacts, SqlKind};
 use domain::tool::{Effects, Place, Tool};
 use serde_json::json;
 
@@ -149,6 +151,15 @@ fn i07_the_stricter_of_policy_then_and_policy_now_holds() {
     assert!(world.running().is_empty());
     assert_eq!(world.hold(1).audience.quorum, 2);
 
+    // Whoever approves after the change is told at once, with the answer.
+    let mut world = held();
+    world.policy = policy(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
+    world.approve("ana", 0);
+    let told = format!("{:?}", world.hold(0).outcome);
+    assert!(told.contains("ask 2 of role `dba` by rule `two by now`"), "{told}");
+    assert_eq!(world.hold(1).state.name(), "pending");
+    assert!(world.running().is_empty());
+
     // Allowed by now: the approval that was given still is what lets it run.
     let mut world = held();
     world.policy = policy(vec![rule("free", "wipe", Then::Allow, None)]);
@@ -176,6 +187,29 @@ fn i53_a_rule_that_refuses_made_logins_by_now_does_not_count_an_earlier_vote_of_
     let answer = Command::Answer { hold, digest, answer: approve(), by, edited: None };
     world.tell(&answer).unwrap();
     assert_eq!(world.running().len(), 1);
+}
+
+#[test]
+fn i07_what_the_sql_tool_knew_is_ruled_on_again_before_the_start() {
+    let at_most = |rows| {
+        let mut few = rule("few rows are free", "wipe", Then::Allow, None);
+        few.matcher.sql =
+            vec![SqlCondition::KindIn(vec![SqlKind::Delete]), SqlCondition::RowsAtMost(rows)];
+        policy(vec![few])
+    };
+    for (rows, now, starts) in [(Some(3), 10, true), (Some(3), 2, false), (None, 10, false)] {
+        let mut world = World::new();
+        world.policy = at_most(10);
+        world.sql = Some(SqlFacts { kind: SqlKind::Delete, rows, ..SqlFacts::default() });
+        world.say("x");
+        world.frozen = Some("wait".into());
+        world.think("", &[("wipe", json!({}))]);
+        world.policy = at_most(now);
+        world.frozen = None;
+        world.tell(&Command::Wake).unwrap();
+        assert_eq!(world.running().len(), usize::from(starts), "{rows:?} {now}");
+        assert_eq!(world.session.open_holds().count(), usize::from(!starts), "{rows:?} {now}");
+    }
 }
 
 #[test]
@@ -214,4 +248,33 @@ fn i07_a_retry_after_a_crash_is_looked_at_like_a_first_start() {
     world.crash(&Recovered::Again);
     assert!(world.running().is_empty());
     assert_eq!(world.results(), ["! Denied by rule \"closed\". The call was not run."]);
+}
+
+/// A hold of a program, asked about under a policy that is no longer the policy.
+fn approved_outside(now: Vec<domain::policy::RuleSpec>) -> Outside {
+    let mut world = held();
+    let mut hold = (*world.hold(0)).clone();
+    (hold.session, hold.run) = (None, None);
+    let digest = Some(hold.digest());
+    let mut outside = Outside::begin(hold.into());
+    world.policy = policy(now);
+    let by = AuthenticatedPerson::vouched(PersonId::new("ana"), Proof::Login, "web");
+    let command = OutsideCommand::Answer { digest, answer: approve(), by, edited: None };
+    let (events, reply) = world.within(|_, context| outside.decide(&command, context));
+    reply.unwrap();
+    events.iter().for_each(|event| outside.apply(event));
+    outside
+}
+
+#[test]
+fn i07_a_program_is_told_at_once_what_the_policy_of_now_says() {
+    let same = approved_outside(vec![rule("free", "wipe", Then::Allow, None)]);
+    assert_eq!(same.hold.state.name(), "approved");
+    let denied = approved_outside(vec![rule("no more", "wipe", Then::Deny, None)]);
+    assert_eq!(denied.hold.state.name(), "denied");
+    let two = approved_outside(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
+    assert_eq!((two.hold.state.name(), two.hold.votes.len()), ("pending", 0));
+    assert_eq!(two.hold.audience.quorum, 2);
+    let told = two.hold.preview.warnings.join(" ");
+    assert!(told.contains("now says: ask 2 of role `dba` by rule `two by now`"), "{told}");
 }

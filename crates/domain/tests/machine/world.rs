@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::answer::{Answer, GrantTerms, Scope};
 use domain::budget::{Budgets, Usage};
-use domain::call::{Call, Proposal};
+use domain::call::{Call, ExecutionContext, Proposal};
 use domain::context::{Context, Renewal, WhilePending};
 use domain::digest::Digest;
 use domain::event::Event;
@@ -24,6 +24,7 @@ use domain::session::{
     CallState, Command, HoldSpec, Owed, Recovered, Reply, RuledCall, Ruling, Session, Thought,
     Written, audience_for, default_audience,
 };
+use domain::sql_facts::SqlFacts;
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use serde_json::{Value, json};
@@ -37,6 +38,8 @@ pub(crate) struct World {
     pub(crate) node: NodeId,
     pub(crate) people: People,
     pub(crate) policy: Policy,
+    /// What the tool says about the next call.
+    pub(crate) sql: Option<SqlFacts>,
     pub(crate) tools: HashMap<String, Tool>,
     pub(crate) frozen: Option<String>,
     pub(crate) run_as_decided: bool,
@@ -128,6 +131,7 @@ impl World {
             node: NodeId::new(1, 1),
             people,
             policy,
+            sql: None,
             tools,
             frozen: None,
             run_as_decided: false,
@@ -322,7 +326,7 @@ impl World {
                 agent: "ops".into(),
                 session: Some(self.session.id),
                 arguments,
-                context: Default::default(),
+                context: ExecutionContext { sql: self.sql.clone(), ..Default::default() },
                 policy: self.policy.version(),
             },
             tool,
@@ -336,7 +340,7 @@ impl World {
     }
 
     fn ruling(&self, tool: &Tool, call: Arc<Call>) -> Ruling {
-        let verdict = self.policy.rule(&facts(&call));
+        let verdict = self.policy.rule(&Facts::of(&call));
         let requester = self.session.requester();
         let (audience, expires_ms) = match &verdict.decision {
             Decision::Deny => {
@@ -443,7 +447,7 @@ impl World {
         let call = hold.call.as_ref().expect("a call");
         let revised =
             call.revised(arguments, call.context.clone(), call.definition, self.policy.version());
-        let verdict = self.policy.rule(&facts(&revised));
+        let verdict = self.policy.rule(&Facts::of(&revised));
         let audience = match &verdict.decision {
             Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()).into(),
             _ => hold.audience.clone(),
@@ -553,15 +557,6 @@ impl World {
 
     pub(crate) fn count(&self, name: &str) -> usize {
         self.events.iter().filter(|event| event.name() == name).count()
-    }
-}
-
-fn facts(call: &Call) -> Facts<'_> {
-    Facts {
-        tool: &call.tool,
-        agent: &call.agent,
-        effects: call.effects,
-        arguments: call.arguments.value(),
     }
 }
 

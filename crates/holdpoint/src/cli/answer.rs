@@ -9,7 +9,7 @@ use domain::visible::visible;
 use serde_json::{Value, json};
 
 use super::args::{AnswerArgs, ApproveArgs, ClaimArgs, DenyArgs, ShowArgs};
-use super::card::{card, decided, view_is_genuine};
+use super::card::{card, decided, outcome, view_is_genuine};
 use super::client::Client;
 use super::exit::{Exit, UsageError};
 use super::json;
@@ -143,6 +143,9 @@ pub async fn claim(client: &Client, terminal: &Terminal, args: &ClaimArgs) -> an
     } else if args.release {
         out.line("Given back: nobody looks after it.")?;
     } else {
+        if let Some(before) = hold["claimed_from"].as_str() {
+            out.line(&format!("{} looked after it until now: tell them.", visible(before)))?;
+        }
         out.line(
             "Yours: the others see that you look after it. Anybody who may answer still can.",
         )?;
@@ -262,6 +265,11 @@ pub fn result(screen: &Screen, hold: &Value) -> String {
             }
         }
         "denied" => screen.paint(Paint::Red, "Denied."),
+        // What was looked at right before the start: the rules, people and tools of that moment.
+        "approved" if hold["outcome"]["state"] == "failed" => {
+            let came = outcome(&hold["outcome"]);
+            format!("{} {came}", screen.paint(Paint::Red, "Approved, and yet it did not work."))
+        }
         "approved" => screen.paint(Paint::Green, "Approved."),
         "answered" => screen.paint(Paint::Green, "Answered."),
         // Not by this answer alone: those who were asked do not agree.
@@ -310,6 +318,11 @@ mod tests {
     fn a_vote_that_does_not_decide_says_so() {
         let hold = json!({"state": "pending", "audience": {"quorum": 2}, "answers": [{}]});
         assert_eq!(result(&Screen::plain(), &hold), "Counted: 1 of 2 needed; it is still pending.");
+        let again = json!({"content": "Asked again: the policy has changed since."});
+        let hold = json!({"state": "approved", "outcome": {"state": "failed", "result": again}});
+        let told =
+            "Approved, and yet it did not work. failed: Asked again: the policy has changed since.";
+        assert_eq!(result(&Screen::plain(), &hold), told);
         let cancelled = json!({"by": "runtime", "reason": "they do not agree"});
         let hold = json!({"state": "cancelled", "cancelled": cancelled, "decision": null});
         let over = "Counted, and it is over: they do not agree.";

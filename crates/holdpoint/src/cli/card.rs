@@ -231,7 +231,7 @@ fn made_by(answer: &Value) -> String {
     text
 }
 
-fn outcome(outcome: &Value) -> String {
+pub fn outcome(outcome: &Value) -> String {
     let Some(state) = outcome["state"].as_str() else { return String::new() };
     let result = match &outcome["result"] {
         Value::Null => return visible(state),

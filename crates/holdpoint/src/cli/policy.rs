@@ -2,15 +2,17 @@
 
 use domain::json::Arguments;
 use domain::policy::{Decision, Facts, Verdict};
+use domain::sql_facts::SqlFacts;
 use domain::tool::Effects;
 use domain::visible::visible;
 use serde_json::{Value, json};
+use tools::sql::{Dialect, facts_of_text};
 
 use super::args::{PolicyCheckArgs, PolicyExplainArgs};
 use super::exit::{Exit, UsageError};
 use super::json;
 use super::output::{Paint, Terminal};
-use crate::config::{Config, ConfigError, SqlAccess, SqlTool, ToolConfig, ToolKind};
+use crate::config::{Config, ConfigError, SqlAccess, SqlDatabase, SqlTool, ToolConfig, ToolKind};
 
 pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit> {
     let out = terminal.out();
@@ -67,18 +69,30 @@ pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<
             Effects::default()
         ));
     }
+    let sql = match facts_of_sql(&config, &args.tool, arguments.value()) {
+        Some(Ok(facts)) => Some(SqlFacts { rows: args.rows.or(facts.rows), ..facts }),
+        Some(Err(why)) => {
+            terminal.warn(&format!("the tool would refuse this statement: {}", visible(&why)));
+            None
+        }
+        None => None,
+    };
     let facts = Facts {
         tool: &args.tool,
         agent: args.agent.as_deref().unwrap_or_default(),
         effects: effects.unwrap_or_default(),
         arguments: arguments.value(),
+        sql: sql.as_ref(),
     };
     let lines = config.policy.explain(&facts);
     let out = terminal.out();
     if args.json {
-        out.print(&json::pretty(&told(&config.policy.rule(&facts), &lines)))?;
+        let mut told = told(&config.policy.rule(&facts), &lines);
+        told["facts"] = Value::from(facts_line(&facts));
+        out.print(&json::pretty(&told))?;
         return Ok(Exit::Done);
     }
+    out.line(&facts_line(&facts))?;
     if let Some((verdict, story)) = lines.split_last() {
         for line in story {
             out.line(line)?;
@@ -114,6 +128,29 @@ fn told(verdict: &Verdict, lines: &[String]) -> Value {
     })
 }
 
+/// What the rules were asked about.
+fn facts_line(facts: &Facts<'_>) -> String {
+    let sql = facts.sql.cloned().unwrap_or_default();
+    format!("facts: tool = {}, effects = {}, {sql}", visible(facts.tool), facts.effects.name())
+}
+
+/// What the SQL tool of this name would know about its statement without its database. `None`: it is
+/// no SQL tool, or there is no statement.
+fn facts_of_sql(
+    config: &Config,
+    name: &str,
+    arguments: &Value,
+) -> Option<Result<SqlFacts, String>> {
+    let tool = config.tools.iter().find(|tool| &*tool.name == name)?;
+    let ToolKind::Sql(sql) = &tool.kind else { return None };
+    let dialect = match sql.database {
+        SqlDatabase::Sqlite(_) => Dialect::Sqlite,
+        SqlDatabase::Postgres(_) => Dialect::Postgres,
+    };
+    let text = arguments.get("sql").and_then(Value::as_str)?;
+    Some(facts_of_text(dialect, text))
+}
+
 /// What a configured tool does to the world; the built-in kinds say it themselves.
 fn effects_of(config: &Config, name: &str) -> Option<Effects> {
     // Of an MCP server's tool the operator says it, by the name that it has there.
@@ -146,6 +183,12 @@ kind = "sql"
 database = "shop.db"
 access = "query"
 
+[[tools]]
+name = "sql_modify"
+kind = "sql"
+database = "shop.db"
+access = "modify"
+
 [[people]]
 id = "ana"
 name = "Ana"
@@ -161,7 +204,7 @@ then = "allow"
 
 [[policy.rules]]
 name = "deletes need a dba"
-match = { tool = "sql_*", args = { "/sql" = { regex = "DELETE" } } }
+match = { tool = "sql_*", sql.kind = "delete" }
 then = "ask"
 ask = { roles = ["dba"] }
 "#;
@@ -171,13 +214,27 @@ ask = { roles = ["dba"] }
         let config = Config::parse(CONFIG, "holdpoint.toml").unwrap();
         assert_eq!(effects_of(&config, "sql_query"), Some(Effects::ReadOnly));
         assert_eq!(effects_of(&config, "gate.exec"), None);
-        let arguments = json!({"sql": "DELETE FROM orders"});
+        let arguments = json!({"sql": "/*x*/ WITH y AS (SELECT 1) DELETE FROM orders"});
+        let sql = facts_of_sql(&config, "sql_modify", &arguments).unwrap().unwrap();
+        assert_eq!(facts_of_sql(&config, "sql_modify", &json!({})), None);
+        assert_eq!(facts_of_sql(&config, "gate.exec", &arguments), None);
+        assert!(
+            facts_of_sql(&config, "sql_query", &json!({"sql": "DELETE;DROP"})).unwrap().is_err()
+        );
         let facts = Facts {
             tool: "sql_modify",
             agent: "",
             effects: Effects::Transactional,
             arguments: &arguments,
+            sql: Some(&sql),
         };
+        let line = facts_line(&facts);
+        assert!(
+            line.starts_with(
+                "facts: tool = sql_modify, effects = transactional, sql.kind = delete"
+            )
+        );
+        assert!(line.ends_with("sql.has_where = false, sql.rows = unknown"), "{line}");
         let told = told(&config.policy.rule(&facts), &config.policy.explain(&facts));
         assert_eq!(told["decision"], "ask");
         assert_eq!(told["rule"], "deletes need a dba");

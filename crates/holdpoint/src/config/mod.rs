@@ -164,7 +164,8 @@ impl Config {
 
         let near = models.values().filter_map(ModelConfig::warning);
         let open = doors.iter().filter_map(|door| door.warning.clone());
-        let warnings = server.warnings().into_iter().chain(near).chain(open).collect();
+        let warnings = server.warnings().into_iter().chain(near).chain(open);
+        let warnings = warnings.chain(policy::warnings(&policy, &tools)).collect();
         Ok(Config {
             server,
             store,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use domain::hold::Risk;
 use domain::person::People;
 use domain::policy::{
-    AskSpec, BadPolicy, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then,
-    Unsatisfiable,
+    AskSpec, BadPolicy, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, SqlCondition,
+    Then, Unsatisfiable,
 };
 use domain::tool::Effects;
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use super::error::unknown_key;
 use super::json::json;
 use super::mistakes::Mistakes;
 use super::source::{Result, Source};
+use super::tool::{ToolConfig, ToolKind};
 use crate::checks;
 
 #[derive(Default, Deserialize)]
@@ -46,6 +47,9 @@ pub(super) struct MatchTable {
     effects: Option<Spanned<toml::Value>>,
     #[serde(default)]
     args: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, toml::Value>>,
+    /// What the SQL tool knows about its statement, by the name of the fact.
+    #[serde(default)]
+    sql: BTreeMap<Spanned<String>, toml::Value>,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +65,13 @@ pub(super) struct AskTable {
     expires: Option<Spanned<String>>,
     remind_after: Option<Spanned<toml::Value>>,
     escalate_to: Option<Spanned<toml::Value>>,
+}
+
+/// Rules that are sound, and perhaps not what their author means.
+pub(super) fn warnings(policy: &Policy, tools: &[ToolConfig]) -> Vec<String> {
+    let sql = tools.iter().filter(|tool| matches!(tool.kind, ToolKind::Sql(_)));
+    let names: Vec<&str> = sql.map(|tool| &*tool.name).collect();
+    policy.doubtful_rules(&names).iter().map(ToString::to_string).collect()
 }
 
 const THEN: [(&str, Then); 3] = [("allow", Then::Allow), ("deny", Then::Deny), ("ask", Then::Ask)];
@@ -143,7 +154,29 @@ impl Source<'_> {
                 args.push(ConditionSpec { pointer: pointer.get_ref().clone(), op });
             }
         }
+        let mut sql = Vec::new();
+        for (fact, wanted) in table.sql {
+            if !SqlCondition::FACTS.contains(&fact.get_ref().as_str()) {
+                let message = unknown_key(fact.get_ref(), &SqlCondition::FACTS);
+                return Err(self.error(fact.span(), message));
+            }
+            let conditions = match wanted {
+                toml::Value::Table(table) if table.is_empty() => {
+                    let message = "say what must hold here, such as `{ at_most = 10 }`";
+                    return Err(self.error(fact.span(), message));
+                }
+                toml::Value::Table(table) => table.into_iter().collect(),
+                // `sql.kind = "delete"` and `sql.kind = ["update", "delete"]`.
+                value => vec![("equals".to_owned(), value)],
+            };
+            for (op, operand) in conditions {
+                let condition = SqlCondition::parse(fact.get_ref(), &op, json(operand))
+                    .map_err(|why| self.error(fact.span(), why))?;
+                sql.push(condition);
+            }
+        }
         Ok(MatchSpec {
+            sql,
             tool: table.tool,
             agent: table.agent,
             effects: table

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::hold::Risk;
 use domain::person::People;
-use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, RuleSpec, Then};
+use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, RuleSpec, SqlCondition, Then};
 use domain::tool::Effects;
 use serde_json::Value;
 
@@ -81,6 +81,14 @@ impl Rule {
     #[must_use]
     pub fn when(mut self, pointer: impl Into<String>, is: Is) -> Rule {
         self.conditions.push((pointer.into(), is));
+        self
+    }
+
+    /// What must hold of the statement of an SQL tool, as the tool found it out. Said several times, all
+    /// must hold. What is not known never allows.
+    #[must_use]
+    pub fn sql(mut self, condition: SqlCondition) -> Rule {
+        self.spec.matcher.sql.push(condition);
         self
     }
 

@@ -108,8 +108,9 @@ pub(crate) async fn claim(
     asked: Asked<wire::Nothing>,
 ) -> Reply {
     let act = async {
+        let before = app.engine.hold(&asked.who.caller, id).await?.claimed_by.clone();
         let hold = app.engine.claim(&asked.who.caller, id, true).await?;
-        Ok((StatusCode::OK, bytes(&wire::Hold::of(&hold))))
+        Ok((StatusCode::OK, bytes(&wire::Hold::of(&hold).claimed_after(before.as_ref()))))
     };
     Box::pin(app.recent.once(asked.key.as_ref(), false, act)).await
 }

@@ -4,6 +4,7 @@ use domain::event::{Scope, TokenOwner};
 use domain::grant::Covers;
 use domain::person::PersonId;
 use domain::time::Timestamp;
+use domain::visible::visible;
 use engine::{AgentSetup, Engine};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,10 @@ impl Grant {
     pub(crate) fn of(grant: &domain::grant::Grant) -> Grant {
         let (covers, args) = match &grant.covers {
             Covers::Same(_) => ("the very same call".to_owned(), None),
+            Covers::Stated(conditions) if conditions.specs().is_empty() => (
+                format!("every call of `{}`, with any arguments", visible(&grant.tool)),
+                Some(Vec::new()),
+            ),
             Covers::Stated(conditions) => {
                 let args = conditions.specs().iter().map(|spec| {
                     let mut condition = json!({"pointer": spec.pointer});

@@ -99,6 +99,14 @@ fn scope(members: &mut Members) -> Result<Scope, Problem> {
     }
 }
 
+/// Conditions, or the word for none.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum GrantArgs {
+    Word(String),
+    List(Vec<serde_json::Map<String, Value>>),
+}
+
 /// `{"expires_in_s"?,"uses"?,"args"?:[{"pointer":"/path","glob":"/tmp/*"}]}`
 fn terms(text: &str) -> Result<GrantTerms, Problem> {
     let mut members = Members::read("grant", text)?;
@@ -107,13 +115,24 @@ fn terms(text: &str) -> Result<GrantTerms, Problem> {
     let uses: Option<Whole> = members.may("uses", "a whole number")?;
     // The domain has a bound of its own, far below.
     let uses = uses.map(|Whole(uses)| uses.try_into().unwrap_or(u32::MAX));
-    let args: Option<Vec<serde_json::Map<String, Value>>> =
-        members.may("args", "a list of conditions")?;
+    let args: Option<GrantArgs> = members.may("args", "a list of conditions, or `any`")?;
     members.done("grant.")?;
     if expires_in_s == Some(0) || uses == Some(0) {
         return Err(Problem::invalid("grant", "a grant for no time or no use is none: use `once`"));
     }
-    let conditions = args.map(conditions).transpose()?;
+    let conditions = match args {
+        None => None,
+        Some(GrantArgs::Word(word)) if word == "any" => Some(Conditions::default()),
+        Some(GrantArgs::List(args)) if !args.is_empty() => Some(conditions(args)?),
+        // An empty list looks like "nothing further" and would be "everything".
+        Some(_) => {
+            return Err(Problem::invalid(
+                "grant.args",
+                "state at least one condition, write `\"any\"` to cover any arguments, or leave `args` out for the \
+                 very same call",
+            ));
+        }
+    };
     Ok(GrantTerms { expires_in_ms: expires_in_s.map(|s| s.saturating_mul(1000)), uses, conditions })
 }
 
@@ -318,6 +337,17 @@ mod tests {
         assert_eq!((terms.expires_in_ms, terms.uses), (Some(60_000), Some(3)));
         assert_eq!(terms.conditions.expect("conditions").to_string(), "`/path` glob \"/tmp/*\"");
         check(r#"{"verdict":"approve","grant":{"uses":1}}"#, "422 grant");
+        // Any arguments only if that is said.
+        for args in ["[]", "\"all\""] {
+            let empty =
+                format!(r#"{{"verdict":"approve","scope":"session","grant":{{"args":{args}}}}}"#);
+            check(&empty, "422 grant.args");
+        }
+        let any = r#"{"verdict":"approve","scope":"session","grant":{"args":"any"}}"#;
+        let Ok(Answer::Approve { scope: Scope::Session(terms), .. }) = answer(any) else {
+            panic!("a grant")
+        };
+        assert_eq!(terms.conditions.expect("conditions").to_string(), "any arguments");
         check(r#"{"verdict":"approve","scope":"session","grant":{"uses":0}}"#, "422 grant");
         check(r#"{"verdict":"approve","scope":"session","grant":{"for":"ever"}}"#, "422 grant.for");
         let bad =

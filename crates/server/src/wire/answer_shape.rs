@@ -88,7 +88,11 @@ fn grant() -> Value {
         json!({
             "expires_in_s": {"type": ["integer", "null"], "minimum": 1, "maximum": u64::MAX},
             "uses": {"type": ["integer", "null"], "minimum": 1, "maximum": u64::MAX},
-            "args": {"type": ["array", "null"], "items": condition},
+            "args": {"oneOf": [
+                {"type": "array", "items": condition, "minItems": 1},
+                {"const": "any", "description": "any arguments; without `args`, the very same call only"},
+                {"type": "null"},
+            ]},
         }),
         &[],
     );
@@ -139,6 +143,10 @@ mod tests {
             r#"{"verdict":"approve","scope":"session","grant":{"for":"ever"}}"#,
             r#"{"verdict":"approve","scope":"session","grant":{"args":[{"pointer":"/a"}]}}"#,
             r#"{"verdict":"approve","scope":"session","grant":{"args":[{"exists":true}]}}"#,
+            r#"{"verdict":"approve","scope":"session","grant":{"args":"any"}}"#,
+            r#"{"verdict":"approve","scope":"session","grant":{"args":"all"}}"#,
+            r#"{"verdict":"approve","scope":"session","grant":{"args":[]}}"#,
+            r#"{"verdict":"approve","scope":"session","grant":{"args":null}}"#,
             r#"{"verdict":"approve","scope":"always"}"#,
             r#"{"verdict":"approve","arguments":null}"#,
             r#"{"verdict":"approve","arguments":[1]}"#,

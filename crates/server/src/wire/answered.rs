@@ -32,6 +32,9 @@ pub(super) struct Answered<'a> {
     settle: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<&'static str>,
+    /// In words: what a grant has in place of what was asked for, where that is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant_clamped: Option<String>,
     /// Edited.
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Cow<'a, Value>>,
@@ -74,6 +77,7 @@ impl<'a> Answered<'a> {
             perform: None,
             settle: None,
             scope: None,
+            grant_clamped: None,
             arguments: None,
             content: None,
             note: None,
@@ -106,6 +110,10 @@ impl<'a> Answered<'a> {
                     Scope::Once => "once",
                     Scope::Session(_) => "session",
                 }),
+                grant_clamped: match scope {
+                    Scope::Once => None,
+                    Scope::Session(terms) => terms.clamped(),
+                },
                 arguments: arguments.as_ref().map(|arguments| secrets.arguments(arguments.value())),
                 note: note.as_deref(),
                 ..said

@@ -55,6 +55,9 @@ pub(crate) struct Hold<'a> {
     #[schemars(extend("format" = "date-time"))]
     expires_at: Option<Text<Timestamp>>,
     claimed_by: Option<Text<&'a PersonId>>,
+    /// In the reply to a claim: whose claim it took the place of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_from: Option<String>,
     answers: Vec<Answered<'a>>,
     decision: Option<Answered<'a>>,
     /// Who withdrew it, for a cancelled one.
@@ -233,12 +236,20 @@ impl<'a> Hold<'a> {
             opened_at: Text(hold.opened_at),
             expires_at: hold.expires_at.map(Text),
             claimed_by: hold.claimed_by.as_ref().map(Text),
+            claimed_from: None,
             answers: hold.votes.iter().map(|vote| Answered::vote(vote, &secrets)).collect(),
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
             outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session.is_none())),
             undelivered: Vec::new(),
         }
+    }
+
+    /// Says whose claim was there before, if it was another's.
+    pub(crate) fn claimed_after(mut self, before: Option<&PersonId>) -> Hold<'a> {
+        let now = self.claimed_by.as_ref().map(|Text(who)| *who);
+        self.claimed_from = before.filter(|who| now != Some(*who)).map(ToString::to_string);
+        self
     }
 
     /// Who, when and what, for somebody who came too late.

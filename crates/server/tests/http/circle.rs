@@ -129,6 +129,54 @@ async fn a_session_grant_lets_the_same_call_pass_and_can_be_taken_back() {
 }
 
 #[tokio::test]
+async fn i08_a_grant_says_what_it_covers_and_what_it_was_cut_to() {
+    let world = world().await;
+    let (session, hold) = world.held("bob", "call wipe {}").await;
+    let empty = json!({"verdict": "approve", "scope": "session", "grant": {"args": []}});
+    let (status, problem) = world.answer("dan", &hold, empty).await;
+    assert_eq!((status, &problem["field"]), (422, &json!("grant.args")), "{problem}");
+    let much = json!({"args": "any", "expires_in_s": 864_000, "uses": 9_999});
+    let any = json!({"verdict": "approve", "scope": "session", "grant": much});
+    let (status, answered) = world.answer("dan", &hold, any).await;
+    assert_eq!(status, 200, "{answered}");
+    assert_eq!(
+        answered["decision"]["grant_clamped"],
+        "the grant is shorter than asked for: it ends after 86400 s, and 864000 s were asked for; \
+         it has 1000 uses, and 9999 were asked for"
+    );
+    world.until_over("bob", &session).await;
+    let (_, grants) = world.get("dan", "/v1/grants").await;
+    let grant = &list(&grants, "items")[0];
+    assert_eq!(grant["covers"], "every call of `wipe`, with any arguments");
+    assert_eq!(grant["uses_left"], 1_000);
+}
+
+#[tokio::test]
+async fn a_program_may_call_its_own_hold_harmless_and_is_told_which_rule_is_missing() {
+    let world = world().await;
+    let call = json!({"tool": "echo", "arguments": {}});
+    let open = |more: Value| {
+        let mut body = json!({"kind": "approve", "title": "Say hello", "call": call});
+        for (key, value) in more.as_object().expect("an object") {
+            body[key] = value.clone();
+        }
+        body
+    };
+    for (risk, wanted) in [(json!("low"), "low"), (json!("high"), "high"), (Value::Null, "medium")]
+    {
+        let (status, hold) = world.post("gate", "/v1/holds", open(json!({"risk": risk}))).await;
+        assert_eq!((status, &hold["risk"]), (201, &json!(wanted)), "{hold}");
+    }
+    let asked = open(json!({"audience": {"people": ["eve"]}}));
+    let (status, problem) = world.post("gate", "/v1/holds", asked).await;
+    assert_eq!((status, &problem["field"]), (422, &json!("audience")), "{problem}");
+    let told = text(&problem, "detail");
+    assert!(told.contains("policy admits none of those"), "{told}");
+    assert!(told.contains("match = { tool = \"echo\" }, then = \"ask\""), "{told}");
+    assert!(told.contains("ask = { people = [\"eve\"] }"), "{told}");
+}
+
+#[tokio::test]
 async fn an_outside_program_asks_waits_and_reports() {
     let world = world().await;
     let body =
@@ -239,9 +287,13 @@ async fn claims_are_shown_and_let_go() {
     let world = world().await;
     let (_, hold) = world.held("bob", "call wipe {}").await;
     let path = format!("/v1/holds/{}/claim", text(&hold, "id"));
-    assert_eq!(world.post("dan", &path, json!({})).await.1["claimed_by"], "dan");
-    assert_eq!(world.delete("bob", &path).await.0, 403);
-    assert_eq!(world.delete("dan", &path).await.1["claimed_by"], Value::Null);
+    let first = world.post("dan", &path, json!({})).await.1;
+    assert_eq!((&first["claimed_by"], first.get("claimed_from")), (&json!("dan"), None));
+    assert_eq!(world.post("dan", &path, json!({})).await.1.get("claimed_from"), None);
+    let second = world.post("bob", &path, json!({})).await.1;
+    assert_eq!((&second["claimed_by"], &second["claimed_from"]), (&json!("bob"), &json!("dan")));
+    assert_eq!(world.delete("dan", &path).await.0, 403);
+    assert_eq!(world.delete("bob", &path).await.1["claimed_by"], Value::Null);
 }
 
 #[tokio::test]

@@ -10,7 +10,8 @@ use domain::json::Arguments;
 use domain::tool::{Confirm, Effects, Place};
 use serde::{Deserialize, Serialize};
 
-use super::{Broken, Frame, Hex, Ms, Text, damaged, is_false};
+use super::sql_facts::StoredSqlFacts;
+use super::{Broken, FIRST, Frame, Hex, Ms, Text, damaged, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +43,9 @@ pub(super) struct StoredCall<'a> {
     context: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     working_directory: Option<Cow<'a, str>>,
+    /// Since version 4.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    sql: Option<StoredSqlFacts<'a>>,
     #[serde(default = "first", skip_serializing_if = "is_first")]
     revision: u32,
     definition: Hex,
@@ -130,6 +134,7 @@ impl<'a> StoredCall<'a> {
             secrets: call.secrets.iter().map(Cow::from).collect(),
             context: call.context.detail.as_str().into(),
             working_directory: call.context.working_directory.as_deref().map(Cow::from),
+            sql: call.context.sql.as_ref().map(StoredSqlFacts::from),
             revision: call.revision,
             definition: Hex(call.definition),
             policy: Hex(call.policy),
@@ -178,6 +183,7 @@ impl<'a> StoredCall<'a> {
             context: ExecutionContext {
                 detail: self.context.into_owned(),
                 working_directory: self.working_directory.map(Cow::into_owned),
+                sql: self.sql.map(StoredSqlFacts::facts).transpose()?,
             },
             policy: self.policy.0,
             revision: self.revision,
@@ -186,6 +192,14 @@ impl<'a> StoredCall<'a> {
             return damaged(format!("{id} is not the call whose digest was written"));
         }
         Ok(Arc::new(call))
+    }
+}
+
+/// The oldest record version whose readers know everything about a call.
+pub(super) fn version_of_call(call: &Call) -> u32 {
+    match call.context.sql {
+        None => FIRST,
+        Some(_) => 4,
     }
 }
 

@@ -8,6 +8,7 @@ use domain::person::{Audience, CredentialMaker, EarlierHand, LinkOrigin, PersonI
 use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
+use super::call::version_of_call;
 use super::{Broken, FIRST, Text};
 
 /// The record version that first tells who made a credential.
@@ -168,5 +169,7 @@ pub(super) fn version_of_audience(audience: &Audience) -> u32 {
 
 pub(super) fn version_of_hold(hold: &Hold) -> u32 {
     let votes = hold.votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
-    votes.max(version_of_state(&hold.state)).max(version_of_audience(&hold.audience))
+    let call = hold.call.as_ref().map_or(FIRST, |call| version_of_call(call));
+    let audience = version_of_audience(&hold.audience);
+    votes.max(call).max(version_of_state(&hold.state)).max(audience)
 }

@@ -24,6 +24,7 @@ mod row;
 #[cfg(test)]
 mod samples;
 mod since;
+mod sql_facts;
 mod state;
 mod token;
 
@@ -58,9 +59,9 @@ pub(crate) use since::{read_since, write_since};
 /// | 1 | the beginning |
 /// | 2 | what turns cost, budgets that are used up, and who looked at secrets |
 /// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
-/// | 4 | who made the login or token of a voter, and rules that refuse those that another person made |
+/// | 4 | who made the login or token of a voter, rules that refuse those that another person made, and what an SQL tool knew about a statement |
 pub const VERSION: u32 = 4;
-/// What holds and grants are written as.
+/// What holds and grants are written as, unless they say something newer.
 const FIRST: u32 = 1;
 
 const USUAL_BYTES: usize = 2 << 10;

@@ -4,6 +4,7 @@ use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::{Digest, Framed};
 use domain::id::{CallId, SessionId};
 use domain::json::Arguments;
+use domain::sql_facts::SqlFacts;
 use domain::tool::{Confirm, Effects, Place};
 
 use super::Pieces;
@@ -49,12 +50,12 @@ fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
         definition: Digest::of(text(3).as_bytes()),
         arguments: Arguments::parse(b"{}").expect("sound"),
         secrets: Vec::new(),
-        context: ExecutionContext { detail: text(4), working_directory: Some(text(5)) },
+        context: ExecutionContext { detail: text(4), working_directory: Some(text(5)), sql: None },
         policy: Digest::of(text(6).as_bytes()),
         revision: 1,
     };
     let digest = Call::fixed(parts.clone()).digest();
-    let changes: [(&str, Change); 10] = [
+    let changes: [(&str, Change); 11] = [
         ("tool_use_id", |parts, more| parts.tool_use_id.push_str(more)),
         ("agent", |parts, more| parts.agent = format!("{}{more}", parts.agent).into()),
         ("session", |parts, _| parts.session = Some(SessionId::new(1, 1))),
@@ -69,6 +70,7 @@ fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
         ("working_directory", |parts, more| {
             parts.context.working_directory.get_or_insert_default().push_str(more);
         }),
+        ("sql", |parts, _| parts.context.sql = Some(SqlFacts::default())),
         ("policy", |parts, more| {
             parts.policy = Digest::of(format!("{} {more}", parts.policy).as_bytes());
         }),

@@ -21,7 +21,7 @@ pub(super) fn run(bytes: &[u8]) {
     let Some(policy) = text(rest) else { return };
     let Ok(config) = Config::parse(&format!("{PEOPLE}{policy}"), "fuzz.toml") else { return };
     for (tool, effects) in [("sql_modify", Effects::Transactional), ("x", Effects::ReadOnly)] {
-        let facts = Facts { tool, agent: "ops", effects, arguments: &arguments };
+        let facts = Facts { tool, agent: "ops", effects, arguments: &arguments, sql: None };
         let verdict = config.policy.rule(&facts);
         assert_eq!(
             format!("{verdict:?}"),

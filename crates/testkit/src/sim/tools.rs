@@ -77,7 +77,7 @@ impl ToolHost for SimTool {
         }
         if is_blind {
             self.world.inside().fault("tool could not look");
-            return Err(PrepareError::Blind("nothing can be seen right now".into()));
+            return Err(PrepareError::blind("nothing can be seen right now"));
         }
         Ok(Prepared::default())
     }

@@ -241,7 +241,9 @@ async fn i39_locks_time_and_rights_are_told_and_nothing_is_changed() {
     other.run("BEGIN; UPDATE orders SET status = 3 WHERE id = 1").await;
     let modify = shop.modify(|_| {});
     match prepare(&modify, "DELETE FROM orders WHERE id = 1").await {
-        Err(PrepareError::Blind(why)) => assert!(why.contains("another program holds"), "{why}"),
+        Err(PrepareError::Blind { why, .. }) => {
+            assert!(why.contains("another program holds"), "{why}")
+        }
         told => panic!("{told:?}"),
     }
     other.run("ROLLBACK").await;
@@ -270,7 +272,7 @@ async fn i39_locks_time_and_rights_are_told_and_nothing_is_changed() {
     let clerk = PgModify::new(PgModifyConfig::new(Target::parse(&url).unwrap())).unwrap();
     let sql = "UPDATE orders SET status = 1 WHERE id = 1";
     match prepare(&clerk, sql).await {
-        Err(PrepareError::Blind(why)) => {
+        Err(PrepareError::Blind { why, .. }) => {
             assert!(why.contains("CREATE TABLE IF NOT EXISTS public.holdpoint_marker"), "{why}")
         }
         told => panic!("{told:?}"),
@@ -363,4 +365,62 @@ async fn i45_the_password_is_told_to_nobody() {
     assert!(told.text.contains("cannot be reached"), "{}", told.text);
     let shown: Value = done(&modify, "DELETE FROM lines WHERE id = 1", 2).await;
     assert_eq!(shown, json!({"rows": 1}));
+}
+
+/// The most memory that this process ever had, as the kernel counts it.
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+#[tokio::test]
+async fn i50_long_values_are_cut_before_they_are_sent() {
+    let shop = Shop::open().await;
+    let host = shop.query(|_| {});
+    let before = peak_bytes();
+    let columns = vec!["repeat('x', 20000000)"; 10].join(", ");
+    let sql = format!("SELECT {columns}, 7 AS n, NULL::text AS t; -- done");
+    let told = done(&host, &sql, 1).await;
+    let grown = peak_bytes().saturating_sub(before);
+    assert!(grown < 100 << 20, "it took {} MiB", grown >> 20);
+    assert_eq!(told["truncated"], true, "one row is longer than a model is given");
+    let one = done(
+        &host,
+        "SELECT repeat('é', 20000000) AS a, 7 AS n, NULL::text AS t, 'ab'::text AS s",
+        2,
+    )
+    .await;
+    let cell = one["rows"][0][0].as_str().unwrap();
+    assert!(cell.ends_with("é… [the rest is left out]") && cell.len() < 9_000, "{}", cell.len());
+    assert_eq!(one["columns"], json!(["a", "n", "t", "s"]));
+    assert_eq!(one["rows"][0].as_array().unwrap()[1..], [json!(7), Value::Null, json!("ab")]);
+}
+
+#[tokio::test]
+async fn i06_rules_are_told_what_the_server_knows() {
+    use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
+    let shop = Shop::open().await;
+    let tables = |names: &[&str], complete| SqlTables {
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+        complete,
+    };
+    let host = shop.modify(|_| {});
+    let facts = async |sql: &str| prepare(&host, sql).await.unwrap().context.sql.unwrap();
+    // Foreign keys lead from `orders` to others.
+    let delete = facts("/*x*/ WITH y AS (SELECT 1) DELETE FROM orders WHERE status = 1").await;
+    let wanted = SqlFacts {
+        kind: SqlKind::Delete,
+        tables: tables(&["public.orders"], false),
+        has_where: Some(true),
+        rows: Some(26),
+    };
+    assert_eq!(delete, wanted);
+    let all = facts("--x\nDELETE FROM lines").await;
+    assert_eq!((all.kind, all.has_where), (SqlKind::Delete, Some(false)));
+    assert_eq!(all.tables, tables(&["public.lines"], true));
+    let host = shop.query(|_| {});
+    let read = prepare(&host, "SELECT o.id FROM orders o").await.unwrap().context.sql.unwrap();
+    assert_eq!((read.kind, read.rows), (SqlKind::Select, Some(0)));
+    assert_eq!(read.tables, tables(&["public.orders"], true));
 }

@@ -131,7 +131,7 @@ impl HttpTool {
             Guard::Open => "\nto any address, also a private one",
         });
         detail.push_str(&format!("\ntime limit {} s", self.time_limit.as_secs_f64()));
-        Ok((request, ExecutionContext { detail, working_directory: None }))
+        Ok((request, ExecutionContext { detail, ..ExecutionContext::default() }))
     }
 
     /// Tries as often as it is harmless to.

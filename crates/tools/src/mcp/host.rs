@@ -60,7 +60,7 @@ impl McpTool {
             definition.claims(),
             core.config.time_limit.as_secs_f64(),
         );
-        ExecutionContext { detail, working_directory: None }
+        ExecutionContext { detail, ..ExecutionContext::default() }
     }
 
     /// A server that can be spoken with, and that has just been asked what its tools are.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::sql_facts::SqlTables;
 use domain::visible::visible;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -10,8 +11,8 @@ use super::connection::{StopFlag, Trouble, open_to_write, trouble};
 use super::databases::Database;
 use super::gate::{Gate, Tables};
 use super::marker;
-use super::rows::Rows;
-use super::statement::Statement;
+use super::rows::{RowTrouble, Rows};
+use super::statement::{Statement, check_parameters};
 use crate::limits::SQL_BUSY_ATTEMPTS;
 
 /// One statement and where it goes.
@@ -84,6 +85,13 @@ impl Failure {
     }
 }
 
+/// What one execution of a statement did.
+struct Executed {
+    count: Count,
+    returned: Rows,
+    tables: SqlTables,
+}
+
 /// How a count is told to people and read back: part of what they approve.
 const CHANGED: &str = "rows changed: ";
 const ALSO: &str = "rows changed through triggers and foreign keys: ";
@@ -122,14 +130,16 @@ impl Count {
 }
 
 impl Change {
-    /// Counts what would change, and changes nothing.
-    pub(super) fn try_out(&self) -> Result<Count, Failure> {
+    /// Counts what would change and says which tables it touches, and changes nothing.
+    pub(super) fn try_out(&self) -> Result<(Count, SqlTables), Failure> {
         self.patiently(&StopFlag::default(), || {
-            let mut connection = self.begin(&StopFlag::default())?;
-            let tried = self.execute(&mut connection);
+            let stop = StopFlag::default();
+            let mut connection = self.begin(&stop)?;
+            let tried = self.execute(&mut connection, &stop);
             // A connection that is closed in the middle of a transaction undoes it.
             drop(connection);
-            Ok(tried?.0)
+            let tried = tried?;
+            Ok((tried.count, tried.tables))
         })
     }
 
@@ -169,7 +179,7 @@ impl Change {
             return Err(Failure::GivenUp);
         }
         marker::say_first(&connection, key, attempt, marker::BEGUN)?;
-        let (now, returned) = self.execute(&mut connection)?;
+        let Executed { count: now, returned, .. } = self.execute(&mut connection, stop)?;
         if let Some(seen) = seen
             && seen != now
         {
@@ -220,7 +230,7 @@ impl Change {
         Ok(connection)
     }
 
-    fn execute(&self, connection: &mut Connection) -> Result<(Count, Rows), Failure> {
+    fn execute(&self, connection: &mut Connection, stop: &StopFlag) -> Result<Executed, Failure> {
         let gate = Gate::close(connection, self.statement.kind, &self.tables)?;
         let before = connection.total_changes();
         let (returned, rows) = {
@@ -230,7 +240,12 @@ impl Change {
             };
             let mut prepared = connection.prepare(&self.sql).map_err(refused)?;
             gate.agrees_with(&self.statement, prepared.readonly()).map_err(Failure::Refused)?;
-            let returned = Rows::collect(&mut prepared, self.rows_max, true).map_err(refused)?;
+            check_parameters(&prepared).map_err(Failure::Refused)?;
+            let returned = Rows::collect(&mut prepared, self.rows_max, true);
+            let returned = returned.map_err(|trouble| match (trouble, stop.memory_refusal()) {
+                (RowTrouble::TooLong(why), _) | (_, Some(why)) => Failure::Refused(why),
+                (RowTrouble::Database(error), None) => refused(error),
+            })?;
             (returned, connection.changes())
         };
         let total = connection.total_changes() - before;
@@ -240,7 +255,7 @@ impl Change {
         let count = Count { rows, also: total.saturating_sub(rows) };
         match self.changes_max {
             Some(max) if total > max => Err(Failure::TooMany { now: count, max }),
-            _ => Ok((count, returned)),
+            _ => Ok(Executed { count, returned, tables: gate.tables() }),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Opening a database, with every door closed that a tool does not need.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,26 +11,47 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Result};
 
-use crate::limits::{SQL_BUSY_WAIT, SQL_STEPS_PER_CHECK, SQL_VALUE_BYTES_MAX};
+use crate::limits::{
+    SQL_BUSY_WAIT, SQL_HEAP_BYTES_MAX, SQL_STEPS_PER_CHECK, SQL_VALUE_BYTES_MAX,
+    SQL_WRITTEN_BYTES_MAX,
+};
 use crate::process::Stopwatch;
 
 /// Set when a call is to stop; the database looks at it every few steps.
 #[derive(Clone, Default)]
-pub(super) struct StopFlag(Arc<AtomicBool>);
+pub(super) struct StopFlag(Arc<Stopped>);
+
+#[derive(Default)]
+struct Stopped {
+    by_somebody: AtomicBool,
+    by_memory: AtomicBool,
+}
 
 impl StopFlag {
     pub(super) fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.by_somebody.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.by_somebody.load(Ordering::Relaxed)
+    }
+
+    /// What to tell about a statement that was broken off for its memory.
+    pub(super) fn memory_refusal(&self) -> Option<String> {
+        self.0.by_memory.load(Ordering::Relaxed).then(|| {
+            format!(
+                "it took more than {} MiB of memory and was stopped; read fewer columns, or only the \
+                 length of long values",
+                SQL_HEAP_BYTES_MAX >> 20
+            )
+        })
     }
 }
 
 pub(super) fn open_to_read(path: &Path, limit: Duration, stop: &StopFlag) -> Result<Connection> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, limit, stop)?;
     connection.pragma_update(None, "query_only", true)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SQL_VALUE_BYTES_MAX)?;
     Ok(connection)
 }
 
@@ -47,13 +70,51 @@ fn open(path: &Path, flags: OpenFlags, limit: Duration, stop: &StopFlag) -> Resu
     connection.busy_timeout(SQL_BUSY_WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SQL_VALUE_BYTES_MAX)?;
-    let (since, stop) = (Stopwatch::start(), stop.clone());
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SQL_WRITTEN_BYTES_MAX)?;
+    let (since, stop, memory) = (Stopwatch::start(), stop.clone(), MemoryGauge::start());
     connection.progress_handler(
         SQL_STEPS_PER_CHECK,
-        Some(move || stop.is_raised() || since.elapsed() > limit),
+        Some(move || {
+            if memory.growth().is_some_and(|bytes| bytes > SQL_HEAP_BYTES_MAX) {
+                stop.0.by_memory.store(true, Ordering::Relaxed);
+                return true;
+            }
+            stop.is_raised() || since.elapsed() > limit
+        }),
     )?;
     Ok(connection)
+}
+
+/// How much the program has grown since a statement began, as the kernel counts it. SQLite's own count
+/// is of all databases together and its limit would hit the store; what others need meanwhile counts
+/// here, too, which only makes it stricter.
+struct MemoryGauge {
+    /// Opened once: it is read every few steps. `None` where there is no such file.
+    file: Option<File>,
+    first: u64,
+}
+
+/// The smallest page there is: on machines with larger ones the bound comes later.
+const PAGE_BYTES: u64 = 4096;
+
+impl MemoryGauge {
+    fn start() -> MemoryGauge {
+        let mut gauge = MemoryGauge { file: File::open("/proc/self/statm").ok(), first: 0 };
+        gauge.first = gauge.resident().unwrap_or_default();
+        gauge
+    }
+
+    fn growth(&self) -> Option<u64> {
+        self.resident().map(|bytes| bytes.saturating_sub(self.first))
+    }
+
+    fn resident(&self) -> Option<u64> {
+        let mut text = [0; 128];
+        let read = self.file.as_ref()?.read_at(&mut text, 0).ok()?;
+        let text = std::str::from_utf8(text.get(..read)?).ok()?;
+        let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+        Some(pages.saturating_mul(PAGE_BYTES))
+    }
 }
 
 /// What an error means for whoever has to act on it.

@@ -1,7 +1,9 @@
 //! What SQLite's compiler says a statement would do, and whether it may.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::sql_facts::SqlTables;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
@@ -21,6 +23,8 @@ struct Seen {
     /// before it asks about triggers and foreign keys.
     first: Option<(Kind, String)>,
     defines: bool,
+    /// Every table that it reads or changes, also behind views and through triggers and foreign keys.
+    tables: BTreeSet<String>,
     refused: Option<String>,
 }
 
@@ -41,6 +45,9 @@ impl Gate {
         let (seen, tables) = (Arc::clone(&gate.0), tables.clone());
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(table) = touched(&context) {
+                seen.tables.insert(table.to_owned());
+            }
             let judged = listed(&tables, &context).and_then(|()| judge(kind, &context, &mut seen));
             match judged {
                 Ok(()) => Authorization::Allow,
@@ -59,6 +66,15 @@ impl Gate {
 
     pub(super) fn refusal(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
+    }
+
+    /// The tables that the compiler saw, by the names that the schema gives them.
+    pub(super) fn tables(&self) -> SqlTables {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let names: Vec<String> = seen.tables.iter().cloned().collect();
+        // A dot would make it look like a table of a schema.
+        let complete = !seen.defines && !names.iter().any(|name| name.contains('.'));
+        SqlTables { names, complete }
     }
 
     /// Whether the compiler saw the statement that the parser saw. Two readers of one text that
@@ -91,17 +107,24 @@ impl Gate {
     }
 }
 
+fn touched<'a>(context: &AuthContext<'a>) -> Option<&'a str> {
+    match context.action {
+        AuthAction::Read { table_name, .. }
+        | AuthAction::Insert { table_name }
+        | AuthAction::Update { table_name, .. }
+        | AuthAction::Delete { table_name } => Some(table_name),
+        _ => None,
+    }
+}
+
 /// Whatever leads there, a table that is not on the list is not touched. A view is on the list by
 /// itself, and so are the tables behind it: who says that a name is a view may be a trick.
 fn listed(tables: &Tables, context: &AuthContext<'_>) -> Result<(), String> {
     let Some(tables) = tables else { return Ok(()) };
-    let table = match context.action {
-        AuthAction::Read { table_name, .. }
-        | AuthAction::Insert { table_name }
-        | AuthAction::Update { table_name, .. }
-        | AuthAction::Delete { table_name } => table_name,
-        AuthAction::Pragma { .. } => return Err("PRAGMA is not allowed".into()),
-        _ => return Ok(()),
+    let table = match (touched(context), context.action) {
+        (Some(table), _) => table,
+        (None, AuthAction::Pragma { .. }) => return Err("PRAGMA is not allowed".into()),
+        (None, _) => return Ok(()),
     };
     match tables.iter().any(|listed| listed.eq_ignore_ascii_case(table)) {
         true => Ok(()),
@@ -304,7 +327,7 @@ mod tests {
     #[test]
     fn i06_two_readers_that_disagree_run_nothing() {
         // As if the parser had been tricked into seeing a harmless statement.
-        let delete = Statement { kind: Kind::Delete, table: Some("log".into()), everything: false };
+        let delete = Statement::new(Kind::Delete, Some("log".into()));
         for sql in [
             "DELETE FROM orders",
             "UPDATE log SET what = 1",
@@ -316,7 +339,7 @@ mod tests {
             let prepared = connection.prepare(sql).unwrap();
             assert!(gate.agrees_with(&delete, prepared.readonly()).is_err(), "{sql}");
         }
-        let read = Statement { kind: Kind::Read, table: None, everything: false };
+        let read = Statement::new(Kind::Read, None);
         let mut connection = connection();
         let gate = Gate::close(&mut connection, Kind::Delete, &None).unwrap();
         let prepared = connection.prepare("DELETE FROM log").unwrap();

@@ -12,6 +12,8 @@
 mod change;
 mod connection;
 mod databases;
+#[cfg(test)]
+mod facts_tests;
 mod gate;
 mod marker;
 mod modify;
@@ -21,9 +23,28 @@ mod rows;
 mod statement;
 mod told;
 
+use domain::sql_facts::SqlFacts;
+
 pub use databases::Databases;
 pub use modify::{ModifyConfig, SqlModify};
 pub use query::{QueryConfig, SqlQuery};
+
+/// What the parser alone can say about a statement, for `policy explain`: without the database neither
+/// rows nor tables behind views, triggers and foreign keys are known. `Err` says why nothing is.
+pub fn facts_of_text(dialect: Dialect, sql: &str) -> Result<SqlFacts, String> {
+    match dialect {
+        Dialect::Sqlite => statement::parse(sql).map(|statement| statement.facts_unseen()),
+        Dialect::Postgres => {
+            postgres::statement::parse(sql).map(|statement| statement.facts_unseen())
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    Postgres,
+}
 
 /// What both readers of a statement say it is, and the table that it changes, on a database that the
 /// caller brings along; nothing is run. For whoever wants to try them with hostile text.

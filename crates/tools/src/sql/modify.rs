@@ -120,13 +120,14 @@ impl ToolHost for SqlModify {
         let change = self.change(arguments).map_err(PrepareError::Unsound)?;
         let trying = change.clone();
         match blocking(move || trying.try_out()).await {
-            Ok(count) => Ok(told::prepared(
+            Ok((count, tables)) => Ok(told::prepared(
                 &Told {
                     statement: &change.statement,
                     sql: &change.sql,
                     database: &change.database.name,
                     line: &change.database.line(),
                     counted: Counted::Exactly(count),
+                    tables,
                 },
                 self.config.ask,
             )),
@@ -134,9 +135,10 @@ impl ToolHost for SqlModify {
                 let text = failure.text();
                 match failure {
                     Failure::Database(error) if trouble(&error) != Trouble::Statement => {
-                        Err(PrepareError::Blind(format!(
-                            "how many rows it touches could not be counted: {text}"
-                        )))
+                        Err(PrepareError::Blind {
+                            why: format!("how many rows it touches could not be counted: {text}"),
+                            sql: Some(change.statement.facts_unseen()),
+                        })
                     }
                     _ => Err(PrepareError::Unsound(text)),
                 }

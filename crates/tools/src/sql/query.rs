@@ -6,18 +6,20 @@ use async_trait::async_trait;
 use domain::call::{ClearedCall, ExecutionContext};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
+use rusqlite::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{StopFlag, Trouble, open_to_read, trouble};
 use super::databases::{Database, Databases, only, sql_of};
 use super::gate::{Gate, Tables};
-use super::rows::Rows;
-use super::statement::{Kind, Statement, parse};
+use super::rows::{READ_LESS, RowTrouble, Rows};
+use super::statement::{Kind, Statement, check_parameters, parse};
 use crate::bad_tool::BadTool;
-use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
+use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT, SQL_VALUE_BYTES_MAX};
 use crate::process::blocking;
 use crate::title::headline;
 
@@ -98,6 +100,9 @@ impl Failure {
             Failure::Database(error) if trouble(error) == Trouble::Interrupted => {
                 "it was stopped, or ran into its time limit".into()
             }
+            Failure::Database(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => {
+                format!("a value is longer than {} MiB; {READ_LESS}", SQL_VALUE_BYTES_MAX >> 20)
+            }
             Failure::Database(error) => visible(&error.to_string()),
         }
     }
@@ -112,7 +117,7 @@ fn read(
     rows_max: Option<usize>,
     limit: Duration,
     stop: &StopFlag,
-) -> Result<Option<Rows>, Failure> {
+) -> Result<Seen, Failure> {
     let mut connection = open_to_read(&database.path, limit, stop)?;
     let gate = Gate::close(&mut connection, Kind::Read, tables)?;
     let refused = |error| match gate.refusal() {
@@ -122,10 +127,24 @@ fn read(
     let mut prepared = connection.prepare(sql).map_err(refused)?;
     // EXPLAIN compiles to something that SQLite itself calls read-only, like every query.
     gate.agrees_with(statement, prepared.readonly()).map_err(Failure::Refused)?;
-    match rows_max {
-        None => Ok(None),
-        Some(rows_max) => Ok(Some(Rows::collect(&mut prepared, rows_max, false).map_err(refused)?)),
-    }
+    check_parameters(&prepared).map_err(Failure::Refused)?;
+    let rows = match rows_max {
+        None => None,
+        Some(rows_max) => {
+            let rows = Rows::collect(&mut prepared, rows_max, false);
+            Some(rows.map_err(|trouble| match (trouble, stop.memory_refusal()) {
+                (RowTrouble::TooLong(why), _) | (_, Some(why)) => Failure::Refused(why),
+                (RowTrouble::Database(error), None) => refused(error),
+            })?)
+        }
+    };
+    Ok(Seen { tables: gate.tables(), rows })
+}
+
+struct Seen {
+    tables: SqlTables,
+    /// If it was run.
+    rows: Option<Rows>,
 }
 
 #[async_trait]
@@ -136,26 +155,32 @@ impl ToolHost for SqlQuery {
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let (database, sql, statement) = self.plan(arguments).map_err(PrepareError::Unsound)?;
-        let prepared = Prepared {
+        let mut prepared = Prepared {
             context: ExecutionContext {
                 detail: format!("{}, read only", database.line()),
-                working_directory: None,
+                ..ExecutionContext::default()
             },
             title: Some(headline(&format!("Query {}: {sql}", database.name))),
             ..Prepared::default()
         };
         let (limit, tables) = (self.config.time_limit, self.config.tables.clone());
+        let unseen = statement.facts_unseen();
         let looked = blocking(move || {
-            read(&database, &sql, &statement, &tables, None, limit, &StopFlag::default())
+            let seen =
+                read(&database, &sql, &statement, &tables, None, limit, &StopFlag::default())?;
+            Ok(statement.facts(seen.tables, None))
         })
         .await;
         match looked {
-            Ok(_) => Ok(prepared),
+            Ok(facts) => {
+                prepared.context.sql = Some(facts);
+                Ok(prepared)
+            }
             Err(Failure::Database(error)) if trouble(&error) != Trouble::Statement => {
-                Err(PrepareError::Blind(format!(
-                    "the database cannot be read: {}",
-                    visible(&error.to_string())
-                )))
+                Err(PrepareError::Blind {
+                    why: format!("the database cannot be read: {}", visible(&error.to_string())),
+                    sql: Some(unseen),
+                })
             }
             Err(failure) => Err(PrepareError::Unsound(failure.text())),
         }
@@ -184,8 +209,10 @@ impl ToolHost for SqlQuery {
             }
         };
         match done {
-            Ok(Some(rows)) => Outcome::Succeeded(Output::text(rows.json().to_string())),
-            Ok(None) => failed("nothing was read".into()),
+            Ok(Seen { rows: Some(rows), .. }) => {
+                Outcome::Succeeded(Output::text(rows.json().to_string()))
+            }
+            Ok(Seen { rows: None, .. }) => failed("nothing was read".into()),
             Err(failure) => failed(failure.text()),
         }
     }

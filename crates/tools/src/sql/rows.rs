@@ -4,10 +4,10 @@ use rusqlite::Statement;
 use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
 
-use crate::limits::OUTPUT_BYTES_KEPT;
+use crate::limits::{OUTPUT_BYTES_KEPT, SQL_ROW_BYTES_MAX};
 
 /// One cell is cut at this, so that a row with a file in it does not hide the other rows.
-const CELL_BYTES_MAX: usize = OUTPUT_BYTES_KEPT / 8;
+pub(super) const CELL_BYTES_MAX: usize = OUTPUT_BYTES_KEPT / 8;
 
 pub(super) struct Rows {
     pub(super) columns: Vec<String>,
@@ -16,6 +16,23 @@ pub(super) struct Rows {
     pub(super) truncated: bool,
 }
 
+/// Why rows could not be had.
+#[derive(Debug)]
+pub(super) enum RowTrouble {
+    Database(rusqlite::Error),
+    /// The text says what to do about it.
+    TooLong(String),
+}
+
+impl From<rusqlite::Error> for RowTrouble {
+    fn from(error: rusqlite::Error) -> RowTrouble {
+        RowTrouble::Database(error)
+    }
+}
+
+/// What to do about values that are too long to be given to anybody.
+pub(super) const READ_LESS: &str = "read fewer columns, or only the length of long values";
+
 impl Rows {
     /// Runs a statement and keeps the first rows. With `to_the_end` the others are stepped over, as a
     /// change with RETURNING needs; a query just stops.
@@ -23,7 +40,7 @@ impl Rows {
         statement: &mut Statement<'_>,
         rows_max: usize,
         to_the_end: bool,
-    ) -> rusqlite::Result<Rows> {
+    ) -> Result<Rows, RowTrouble> {
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let width = columns.len();
         let mut kept = Rows { columns, rows: Vec::new(), truncated: false };
@@ -33,8 +50,19 @@ impl Rows {
             if kept.truncated {
                 continue;
             }
-            let cells: Vec<Value> =
-                (0..width).map(|at| row.get_ref(at).map(cell)).collect::<rusqlite::Result<_>>()?;
+            let (mut cells, mut room) = (Vec::with_capacity(width), SQL_ROW_BYTES_MAX);
+            for at in 0..width {
+                let value = row.get_ref(at)?;
+                // Some values are made only when they are looked at, so it is added up on the way.
+                let Some(left) = room.checked_sub(size(value)) else {
+                    return Err(RowTrouble::TooLong(format!(
+                        "a row of the result is longer than {} MiB; {READ_LESS}",
+                        SQL_ROW_BYTES_MAX >> 20
+                    )));
+                };
+                room = left;
+                cells.push(cell(value));
+            }
             let row = Value::from(cells);
             bytes += row.to_string().len();
             if kept.rows.len() == rows_max || bytes > OUTPUT_BYTES_KEPT {
@@ -53,10 +81,22 @@ impl Rows {
         let mut value =
             json!({"columns": self.columns, "rows": self.rows, "truncated": self.truncated});
         if self.truncated {
-            value["note"] =
-                Value::from(format!("there are more rows than these {}", self.rows.len()));
+            value["note"] = match self.rows.len() {
+                0 => format!(
+                    "the first row alone is longer than {OUTPUT_BYTES_KEPT} bytes; {READ_LESS}"
+                ),
+                rows => format!("there are more rows than these {rows}"),
+            }
+            .into();
         }
         value
+    }
+}
+
+fn size(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 8,
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the parser says a statement is.
 
+use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
 use sqlparser::ast::{
-    FromTable, ObjectName, Query, SetExpr, Statement as Parsed, TableFactor, TableObject,
-    TableWithJoins,
+    FromTable, Insert, ObjectName, OnConflictAction, OnInsert, Query, SetExpr, SqliteOnConflict,
+    Statement as Parsed, TableFactor, TableObject, TableWithJoins,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
@@ -24,10 +25,86 @@ pub(super) struct Statement {
     pub(super) table: Option<String>,
     /// An update or delete that names no rows in particular.
     pub(super) everything: bool,
+    /// Whether an update or delete has a WHERE clause.
+    pub(super) has_where: Option<bool>,
+    pub(super) conflict: Conflict,
+}
+
+/// What becomes of rows that are in the way of a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Conflict {
+    /// They stay as they are.
+    #[default]
+    Kept,
+    /// They are overwritten, and counted.
+    Updated,
+    /// They are deleted, and nobody counts them.
+    Replaced,
+}
+
+impl Statement {
+    pub(super) fn new(kind: Kind, table: Option<String>) -> Statement {
+        Statement { kind, table, everything: false, has_where: None, conflict: Conflict::default() }
+    }
+
+    /// What rules may know about it. `changed` is the number of rows that were counted.
+    pub(super) fn facts(&self, tables: SqlTables, changed: Option<u64>) -> SqlFacts {
+        let kind = match (self.kind, self.conflict) {
+            (Kind::Read, _) => SqlKind::Select,
+            (Kind::Define, _) => SqlKind::Ddl,
+            (_, Conflict::Updated | Conflict::Replaced) => SqlKind::Upsert,
+            (Kind::Insert, Conflict::Kept) => SqlKind::Insert,
+            (Kind::Update, Conflict::Kept) => SqlKind::Update,
+            (Kind::Delete, Conflict::Kept) => SqlKind::Delete,
+        };
+        let rows = match (self.kind, self.conflict) {
+            (Kind::Read, _) => Some(0),
+            // A dropped table has no changed rows, and loses all of them.
+            (Kind::Define, _) | (_, Conflict::Replaced) => None,
+            _ => changed,
+        };
+        SqlFacts { kind, tables, has_where: self.has_where, rows }
+    }
+
+    /// What can be said without the database: other tables may be behind the one that is named.
+    pub(super) fn facts_unseen(&self) -> SqlFacts {
+        let names = self.table.iter().cloned().collect();
+        self.facts(SqlTables { names, complete: false }, None)
+    }
+}
+
+/// The parser and the databases disagree about where a comment ends at a lone carriage return.
+pub(super) fn check_line_ends(sql: &str) -> Result<(), String> {
+    match sql.split("\r\n").any(|part| part.contains('\r')) {
+        true => Err("`sql` contains a carriage return that ends no line; write line feeds".into()),
+        false => Ok(()),
+    }
+}
+
+/// A parameter would be NULL; and what the parser takes for a quoted text may be one to SQLite (`$a$`).
+pub(super) fn check_parameters(prepared: &rusqlite::Statement<'_>) -> Result<(), String> {
+    match prepared.parameter_count() {
+        0 => Ok(()),
+        _ => Err("parameters such as ?1 and $a have no values here".into()),
+    }
+}
+
+/// What an INSERT does to rows that are in its way.
+pub(super) fn conflict_of(insert: &Insert) -> Conflict {
+    match (&insert.or, &insert.on) {
+        _ if insert.replace_into || insert.overwrite => Conflict::Replaced,
+        (Some(SqliteOnConflict::Replace), _) => Conflict::Replaced,
+        (_, None) => Conflict::Kept,
+        (_, Some(OnInsert::OnConflict(on))) if matches!(on.action, OnConflictAction::DoNothing) => {
+            Conflict::Kept
+        }
+        (_, Some(_)) => Conflict::Updated,
+    }
 }
 
 /// Reads exactly one statement. The text is for the model: what it may write instead.
 pub(super) fn parse(sql: &str) -> Result<Statement, String> {
+    check_line_ends(sql)?;
     let mut statements = Parser::parse_sql(&SQLiteDialect {}, sql)
         .map_err(|error| format!("the statement cannot be read: {error}"))?;
     match (statements.pop(), statements.len()) {
@@ -40,7 +117,7 @@ pub(super) fn parse(sql: &str) -> Result<Statement, String> {
 }
 
 fn classify(statement: &Parsed) -> Result<Statement, String> {
-    let plain = |kind| Ok(Statement { kind, table: None, everything: false });
+    let plain = |kind| Ok(Statement::new(kind, None));
     match statement {
         Parsed::Query(query) => classify_query(query),
         Parsed::Explain { statement, .. } => match classify(statement)?.kind {
@@ -51,12 +128,17 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
             let TableObject::TableName(name) = &insert.table else {
                 return Err("insert into a table, by its name".into());
             };
-            Ok(Statement { kind: Kind::Insert, table: Some(table_name(name)?), everything: false })
+            let table = Some(table_name(name)?);
+            Ok(Statement { conflict: conflict_of(insert), ..Statement::new(Kind::Insert, table) })
         }
         Parsed::Update(update) => Ok(Statement {
-            kind: Kind::Update,
-            table: Some(table_of(&update.table)?),
             everything: update.selection.is_none() && update.limit.is_none(),
+            has_where: Some(update.selection.is_some()),
+            conflict: match update.or {
+                Some(SqliteOnConflict::Replace) => Conflict::Replaced,
+                _ => Conflict::Kept,
+            },
+            ..Statement::new(Kind::Update, Some(table_of(&update.table)?))
         }),
         Parsed::Delete(delete) => {
             let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) =
@@ -65,9 +147,9 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
                 return Err("delete from one table at a time".into());
             };
             Ok(Statement {
-                kind: Kind::Delete,
-                table: Some(table_of(table)?),
                 everything: delete.selection.is_none() && delete.limit.is_none(),
+                has_where: Some(delete.selection.is_some()),
+                ..Statement::new(Kind::Delete, Some(table_of(table)?))
             })
         }
         Parsed::CreateTable(_)
@@ -97,7 +179,7 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
 fn classify_query(query: &Query) -> Result<Statement, String> {
     match &*query.body {
         SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => classify(inner),
-        body if reads(body) => Ok(Statement { kind: Kind::Read, table: None, everything: false }),
+        body if reads(body) => Ok(Statement::new(Kind::Read, None)),
         _ => Err("this kind of statement is not allowed".into()),
     }
 }

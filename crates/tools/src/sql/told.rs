@@ -2,6 +2,7 @@
 
 use domain::call::ExecutionContext;
 use domain::hold::{Preview, Risk};
+use domain::sql_facts::SqlTables;
 use domain::visible::visible;
 use ports::tool_host::{AskAnyway, Prepared};
 
@@ -16,6 +17,7 @@ pub(super) struct Told<'a> {
     /// Where it runs: the first line of the context.
     pub(super) line: &'a str,
     pub(super) counted: Counted,
+    pub(super) tables: SqlTables,
 }
 
 /// How many rows, and how anybody knows.
@@ -32,6 +34,14 @@ impl Counted {
         match self {
             Counted::Exactly(count) => count.rows,
             Counted::About { rows, .. } => *rows,
+        }
+    }
+
+    /// Every row that changes, if that was counted.
+    fn measured(&self) -> Option<u64> {
+        match self {
+            Counted::Exactly(count) => Some(count.rows.saturating_add(count.also)),
+            Counted::About { .. } => None,
         }
     }
 }
@@ -73,7 +83,11 @@ pub(super) fn prepared(told: &Told<'_>, ask: bool) -> Prepared {
     };
     let drastic = told.statement.everything || told.statement.kind == Kind::Define;
     Prepared {
-        context: ExecutionContext { detail, working_directory: None },
+        context: ExecutionContext {
+            detail,
+            working_directory: None,
+            sql: Some(told.statement.facts(told.tables.clone(), told.counted.measured())),
+        },
         preview: Preview { summary: Some(summary), rows: Some(number), diff: None, warnings },
         ask: ask.then(|| AskAnyway {
             summary: title.clone(),

@@ -57,7 +57,7 @@ impl ToolError {
     pub(super) fn of_preview(self) -> PrepareError {
         match self.0 {
             Kind::Unsound(why) => PrepareError::Unsound(why),
-            Kind::Failed(why) | Kind::Unknown(why) => PrepareError::Blind(why),
+            Kind::Failed(why) | Kind::Unknown(why) => PrepareError::blind(why),
         }
     }
 }

@@ -182,8 +182,8 @@ impl<T: TypedTool> ToolHost for Typed<T> {
         match tokio::time::timeout(self.look_within, looking).await {
             Ok(Ok(Ok(preview))) => Ok(preview.prepared()),
             Ok(Ok(Err(error))) => Err(error.of_preview()),
-            Ok(Err(_)) => Err(PrepareError::Blind("the tool's preview failed badly".into())),
-            Err(_) => Err(PrepareError::Blind(format!(
+            Ok(Err(_)) => Err(PrepareError::blind("the tool's preview failed badly")),
+            Err(_) => Err(PrepareError::blind(format!(
                 "the tool's preview took longer than {} s",
                 self.look_within.as_secs()
             ))),

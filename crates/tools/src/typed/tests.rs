@@ -65,7 +65,7 @@ async fn prepare(host: &dyn ToolHost, arguments: Value) -> Result<Prepared, Stri
     let arguments = Arguments::from_value(arguments).unwrap();
     host.prepare(&arguments).await.map_err(|error| match error {
         PrepareError::Unsound(why) => format!("unsound: {why}"),
-        PrepareError::Blind(why) => format!("blind: {why}"),
+        PrepareError::Blind { why, .. } => format!("blind: {why}"),
     })
 }
 

@@ -19,7 +19,8 @@ fn policy(default: Then, rules: Vec<RuleSpec>) -> Policy {
 
 /// `deny r1` for a rule, `ask` for the default; `?` marks doubt.
 fn check(policy: &Policy, tool: &str, arguments: Value, picture: &str) {
-    let facts = Facts { tool, agent: "ops", effects: Effects::AtMostOnce, arguments: &arguments };
+    let effects = Effects::AtMostOnce;
+    let facts = Facts { tool, agent: "ops", effects, arguments: &arguments, sql: None };
     let verdict = policy.rule(&facts);
     let decision = match verdict.decision {
         Decision::Allow => "allow",
@@ -60,7 +61,7 @@ fn agent_and_effects_narrow_a_rule() {
     let policy = policy(Then::Deny, vec![only]);
     let arguments = json!({});
     let decide = |agent, effects| {
-        policy.rule(&Facts { tool: "t", agent, effects, arguments: &arguments }).decision
+        policy.rule(&Facts { tool: "t", agent, effects, arguments: &arguments, sql: None }).decision
     };
     assert_eq!(decide("ops-1", Effects::Idempotent), Decision::Allow);
     assert_eq!(decide("ops-1", Effects::AtMostOnce), Decision::Deny);
@@ -129,8 +130,8 @@ fn rules_say_whom_to_ask_and_for_how_long() {
     });
     let policy = policy(Then::Ask, vec![asks]);
     let arguments = json!({});
-    let facts =
-        Facts { tool: "t", agent: "ops", effects: Effects::AtMostOnce, arguments: &arguments };
+    let effects = Effects::AtMostOnce;
+    let facts = Facts { tool: "t", agent: "ops", effects, arguments: &arguments, sql: None };
     let verdict = policy.rule(&facts);
     let Decision::Ask(ask) = &verdict.decision else { panic!("it asks") };
     assert_eq!(
@@ -251,7 +252,7 @@ proptest! {
         let spec = PolicySpec { rules, ..PolicySpec::default() };
         let Ok(policy) = Policy::compile(spec) else { return Ok(()) };
         let facts = Facts {
-            tool: &tool, agent: "ops", effects: Effects::AtMostOnce, arguments: &arguments,
+            tool: &tool, agent: "ops", effects: Effects::AtMostOnce, arguments: &arguments, sql: None,
         };
         let verdict = policy.rule(&facts);
         prop_assert_eq!(&verdict.decision, &by_hand(&policy, &policy.rules, &facts).decision);

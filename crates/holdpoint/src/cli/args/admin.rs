@@ -41,6 +41,9 @@ pub struct PolicyExplainArgs {
     /// The agent that makes the call.
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
+    /// Suppose that the SQL statement changes so many rows: without a database nobody has counted.
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
     /// The configuration.
     #[arg(long, default_value = "holdpoint.toml", value_name = "FILE")]
     pub config: PathBuf,

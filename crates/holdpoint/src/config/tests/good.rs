@@ -7,6 +7,7 @@ use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
 use domain::person::PersonId;
 use domain::policy::{Decision, Facts};
+use domain::sql_facts::{SqlFacts, SqlKind};
 use domain::tool::{Confirm, Effects};
 use serde_json::json;
 
@@ -26,7 +27,13 @@ fn an_empty_file_is_a_sound_start() {
     assert_eq!(config.policy.default_expires_ms(), 24 * 60 * 60 * 1000);
     assert!(config.agents.is_empty() && config.tools.is_empty() && config.warnings.is_empty());
     let arguments = json!({});
-    let facts = Facts { tool: "any", agent: "", effects: Effects::ReadOnly, arguments: &arguments };
+    let facts = Facts {
+        tool: "any",
+        agent: "",
+        effects: Effects::ReadOnly,
+        arguments: &arguments,
+        sql: None,
+    };
     assert!(matches!(config.policy.rule(&facts).decision, Decision::Ask(_)));
 }
 
@@ -96,7 +103,7 @@ expires = "2h"
 
 [[policy.rules]]
 name = "deletes need a dba"
-match = { tool = "sql_*", args = { "/sql" = { regex = "(?i)^delete" } } }
+match = { tool = "sql_*", sql.kind = "delete", sql.rows.more_than = 1 }
 then = "ask"
 risk = "high"
 ask = { roles = ["dba"], quorum = 2, exclude_requester = true, expires = "10m" }
@@ -169,15 +176,57 @@ fn every_section_arrives() {
 #[test]
 fn rules_rule() {
     let config = parsed(WHOLE);
-    let rule = |tool, effects, arguments: serde_json::Value| {
-        config.policy.rule(&Facts { tool, agent: "ops", effects, arguments: &arguments })
+    let rule = |tool, effects, arguments: serde_json::Value, kind| {
+        let sql = SqlFacts { kind, rows: Some(2), ..SqlFacts::default() };
+        let facts = Facts { tool, agent: "ops", effects, arguments: &arguments, sql: Some(&sql) };
+        config.policy.rule(&facts)
     };
-    let asked = rule("sql_modify", Effects::Transactional, json!({"sql": "DELETE FROM t"}));
+    let delete = json!({"sql": "DELETE FROM t"});
+    let asked = rule("sql_modify", Effects::Transactional, delete, SqlKind::Delete);
     let Decision::Ask(ask) = &asked.decision else { panic!("asked: {asked:?}") };
     assert_eq!((&ask.roles[..], ask.quorum, ask.expires_ms), (&["dba".into()][..], 2, 600_000));
-    assert_eq!(rule("x", Effects::ReadOnly, json!({"n": 3})).decision, Decision::Allow);
-    assert_eq!(rule("x", Effects::ReadOnly, json!({"n": 9})).decision, Decision::Deny);
+    let read = |n| rule("x", Effects::ReadOnly, json!({"n": n}), SqlKind::Unknown).decision;
+    assert_eq!(read(3), Decision::Allow);
+    assert_eq!(read(9), Decision::Deny);
     assert_eq!(config.policy.default_expires_ms(), 7_200_000);
+}
+
+#[test]
+fn i06_rules_match_what_the_sql_tool_knows() {
+    let config = parsed(WHOLE);
+    let arguments = json!({"sql": "/*x*/DELETE FROM t"});
+    let rule = |kind, rows| {
+        let sql = SqlFacts { kind, rows, ..SqlFacts::default() };
+        let effects = Effects::Transactional;
+        let facts = Facts {
+            tool: "sql_modify",
+            agent: "",
+            effects,
+            arguments: &arguments,
+            sql: Some(&sql),
+        };
+        let verdict = config.policy.rule(&facts);
+        (verdict.rule().map(str::to_owned), verdict.in_doubt)
+    };
+    let deletes = Some("deletes need a dba".to_owned());
+    assert_eq!(rule(SqlKind::Delete, Some(2)), (deletes, false));
+    assert_eq!(rule(SqlKind::Delete, Some(1)), (None, false));
+    // In doubt it would ask; the default, which denies, is stricter.
+    assert_eq!(rule(SqlKind::Unknown, None), (None, false));
+    assert_eq!(rule(SqlKind::Update, None), (None, false));
+}
+
+#[test]
+fn rules_about_the_text_of_sql_and_about_every_tool_are_warned_about() {
+    let rule = |matcher: &str| {
+        format!("{WHOLE}\n[[policy.rules]]\nname = \"new\"\nmatch = {matcher}\nthen = \"ask\"\n")
+    };
+    let warned = |matcher: &str| parsed(&rule(matcher)).warnings.join("\n");
+    let text = warned(r#"{ tool = "sql_*", args = { "/sql" = { regex = "(?i)^delete" } } }"#);
+    assert!(text.contains("rule `new` looks for a pattern in the text of SQL"), "{text}");
+    let all = warned("{ sql.has_where = false }");
+    assert!(all.contains("rule `new` asks for facts about SQL and names no tool"), "{all}");
+    assert_eq!(warned(r#"{ tool = "sql_modify", sql.tables.only = ["a"] }"#), "");
 }
 
 #[test]

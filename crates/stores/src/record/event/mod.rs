@@ -16,7 +16,7 @@ use domain::message::Part;
 use serde::{Deserialize, Serialize};
 
 use crate::record::actor::StoredActor;
-use crate::record::call::{StoredCall, StoredClearance, Written};
+use crate::record::call::{StoredCall, StoredClearance, Written, version_of_call};
 use crate::record::credential::{
     StoredLink, TELLS_THE_MAKER, version_of_audience, version_of_hold, version_of_state,
     version_of_vote,
@@ -278,11 +278,14 @@ pub(super) fn version_of(event: &Event) -> u32 {
         Event::AnswerRefused { .. } | Event::DeliveryFailed { .. } => 3,
         Event::LoginLinkMade { .. } | Event::LoggedIn { link: Some(_), .. } => TELLS_THE_MAKER,
         Event::TokenMinted { token } if token.through.is_some() => TELLS_THE_MAKER,
+        Event::CallProposed { call, .. } => version_of_call(call),
         Event::HoldOpened { hold } => version_of_hold(hold),
         Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),
-        Event::HoldUpdated { change: HoldChange::Revised { audience, votes, .. }, .. } => {
+        Event::HoldUpdated {
+            change: HoldChange::Revised { call, audience, votes, .. }, ..
+        } => {
             let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
-            votes.max(version_of_audience(audience))
+            votes.max(version_of_audience(audience)).max(version_of_call(call))
         }
         Event::HoldDecided { state, .. } => version_of_state(state),
         _ => FIRST,

@@ -20,6 +20,7 @@ use domain::json::Arguments;
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
 use domain::policy::{ConditionSpec, Conditions, Op};
+use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place};
 use serde_json::{Value, json};
@@ -68,6 +69,7 @@ fn parts() -> CallParts {
         context: ExecutionContext {
             detail: "on orders.db, at most 30 s".into(),
             working_directory: Some("/srv".into()),
+            sql: None,
         },
         policy: Digest::of(b"a policy"),
         revision: 1,
@@ -235,6 +237,18 @@ fn go_on() -> Hold {
     }
 }
 
+/// A call of an SQL tool, with what the tool knew about its statement.
+fn sql_call() -> Arc<Call> {
+    let mut parts = parts();
+    parts.context.sql = Some(SqlFacts {
+        kind: SqlKind::Delete,
+        tables: SqlTables { names: vec!["orders".into(), "lines".into()], complete: true },
+        has_where: Some(true),
+        rows: Some(214),
+    });
+    Arc::new(Call::fixed(parts))
+}
+
 fn approved() -> HoldState {
     HoldState::Approved(Decision::People {
         vote: vote(approve(), Proof::Login),
@@ -279,6 +293,7 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_settle", settle),
         ("hold_refusing_made_logins", refusing),
         ("hold_voted_by_token", voted),
+        ("hold_with_sql_facts", Hold { call: Some(sql_call()), ..pending() }),
     ]
 }
 

@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 
 use super::{
     CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, by_link,
-    call, choice, conditions, go_on, grants, origin, pending, person, program, rare_call, vote,
+    call, choice, conditions, go_on, grants, origin, pending, person, program, rare_call, sql_call,
+    vote,
 };
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -139,6 +140,10 @@ fn calls() -> Vec<Named> {
             ],
         ),
         ("call_by_rule", vec![proposed(&call(), clearance(ClearedBy::Rule(Some("reads".into()))))]),
+        (
+            "call_with_sql_facts",
+            vec![proposed(&sql_call(), clearance(ClearedBy::Rule(Some("small deletes".into()))))],
+        ),
         ("call_by_default", vec![proposed(&rare_call(), clearance(ClearedBy::Rule(None)))]),
         (
             "call_by_grant",

@@ -90,6 +90,7 @@ impl Call {
             agent: self.agent,
             effects: self.effects,
             arguments: &self.arguments,
+            sql: None,
         }
     }
 }

@@ -146,7 +146,10 @@ async fn a_change_that_could_not_be_counted_is_made_if_a_person_approved_it_so()
     let path = dir.path().join("later.db");
     let host = host(&path, |_| {});
     let sql = "DELETE FROM orders WHERE status = 1";
-    assert!(matches!(prepare(&host, sql).await, Err(PrepareError::Blind(_))), "no such file yet");
+    assert!(
+        matches!(prepare(&host, sql).await, Err(PrepareError::Blind { .. })),
+        "no such file yet"
+    );
     let call = call(&host, sql, ExecutionContext::default());
     assert!(matches!(host.recover(&call, 1).await, Recovery::Unknown { .. }), "nothing to look at");
     crate::demo::create_database(&path).unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::sql_facts::SqlTables;
 use serde_json::Value;
 use tokio_postgres::Error;
 use tokio_util::sync::CancellationToken;
@@ -51,18 +52,22 @@ impl From<Failure> for Broken {
 }
 
 impl Change {
-    /// Counts what would change, and changes nothing.
-    pub(super) async fn try_out(&self) -> Result<Counted, Failure> {
+    /// Counts what would change and says which tables it touches, and changes nothing.
+    pub(super) async fn try_out(&self) -> Result<(Counted, SqlTables), Failure> {
         let limit = self.time_limit.min(SQL_PREVIEW_LIMIT);
         let session = Session::open(&self.target, "holdpoint preview").await?;
         session.begin(Mode::ReadOnly, limit).await?;
         marker::could_be_written(&session).await?;
-        check::check(&session, &self.statement, &self.tables).await?;
-        let fires = match &self.statement.target {
-            Some(target) => check::fires(&session, target).await?,
+        let mut tables = check::check(&session, &self.statement, &self.tables).await?;
+        let untried = match &self.statement.target {
+            Some(target) => {
+                let fires = check::fires(&session, target).await?;
+                tables.complete &= fires.untried.is_none() && !fires.reaches_others;
+                fires.untried
+            }
             None => None,
         };
-        let counted = match fires {
+        let counted = match untried {
             Some(because) => {
                 let rows = self.estimate(&session).await?;
                 Counted::About { rows, because }
@@ -77,7 +82,7 @@ impl Change {
         };
         session.client.batch_execute("ROLLBACK").await?;
         session.end().await;
-        Ok(counted)
+        Ok((counted, tables))
     }
 
     async fn estimate(&self, session: &Session) -> Result<u64, Failure> {

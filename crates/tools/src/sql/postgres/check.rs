@@ -1,5 +1,7 @@
 //! What the server says a statement's names mean, and whether it may use them.
 
+use domain::sql_facts::SqlTables;
+
 use super::super::marker;
 use super::super::statement::Kind;
 use super::session::Session;
@@ -25,17 +27,18 @@ const HARMLESS: [&str; 10] = [
 
 const SYSTEM: [&str; 3] = ["pg_catalog", "information_schema", "pg_toast"];
 
-/// Asks the server, inside the transaction, about every name in the statement.
+/// Asks the server, inside the transaction, about every name in the statement. Gives the tables that
+/// they mean.
 pub(super) async fn check(
     session: &Session,
     statement: &PgStatement,
     tables: &Tables,
-) -> Result<(), Failure> {
+) -> Result<SqlTables, Failure> {
     functions(session, statement).await?;
     let found = session
         .client
         .query(
-            "SELECT x.name, n.nspname::text, c.relname::text, c.relkind::text
+            "SELECT x.name, n.nspname::text, c.relname::text, c.relkind::text, c.relhassubclass
              FROM unnest($1::text[]) AS x(name)
              JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(x.name)
              JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace",
@@ -52,6 +55,8 @@ pub(super) async fn check(
     {
         return Err(Failure::Refused(format!("the table {lost} does not exist")));
     }
+    // What a change of tables names is not all looked up.
+    let mut meant = SqlTables { names: Vec::new(), complete: statement.what.kind != Kind::Define };
     for row in found {
         let (name, schema, table, kind): (&str, &str, &str, &str) =
             (row.get(0), row.get(1), row.get(2), row.get(3));
@@ -59,6 +64,10 @@ pub(super) async fn check(
         if marker::is_ours(table) {
             return Err(Failure::Refused(format!("`{whole}` is Holdpoint's own table")));
         }
+        // Others are behind a view, a partitioned table, or one that others inherit from; and a dot in
+        // a name would make it look like another.
+        meant.complete &= kind == "r" && !row.get::<_, bool>(4) && !table.contains('.');
+        meant.names.push(whole.clone());
         // A query of a WITH that is called like a table is taken for the table: inside of itself it is.
         if tables.as_ref().is_some_and(|tables| !tables.contains(&whole)) {
             return Err(Failure::Refused(format!(
@@ -74,7 +83,9 @@ pub(super) async fn check(
             }
         }
     }
-    Ok(())
+    meant.names.sort();
+    meant.names.dedup();
+    Ok(meant)
 }
 
 /// Only what the server itself brings along, and of that only what has no effects: neither the parser
@@ -142,9 +153,17 @@ pub(super) async fn opened(session: &Session, tables: &Tables) -> Result<(), Fai
     }
 }
 
+/// What a change of a table sets off.
+pub(super) struct Fires {
+    /// Why it cannot be tried.
+    pub(super) untried: Option<String>,
+    /// Foreign keys or inheritance lead to other tables.
+    pub(super) reaches_others: bool,
+}
+
 /// Why a change cannot be tried out without effects that outlast the trial: triggers run code, and so
 /// do rules. Tables that foreign keys lead to are looked at as well.
-pub(super) async fn fires(session: &Session, target: &str) -> Result<Option<String>, Failure> {
+pub(super) async fn fires(session: &Session, target: &str) -> Result<Fires, Failure> {
     let row = session
         .client
         .query_one(
@@ -162,13 +181,15 @@ pub(super) async fn fires(session: &Session, target: &str) -> Result<Option<Stri
              SELECT
                  EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t JOIN reach ON t.tgrelid = reach.oid
                          WHERE NOT t.tgisinternal AND t.tgenabled <> 'D'),
-                 EXISTS (SELECT 1 FROM pg_catalog.pg_rewrite w JOIN reach ON w.ev_class = reach.oid)",
+                 EXISTS (SELECT 1 FROM pg_catalog.pg_rewrite w JOIN reach ON w.ev_class = reach.oid),
+                 (SELECT pg_catalog.count(*) FROM reach) > 1",
             &[&target],
         )
         .await?;
-    Ok(match (row.get(0), row.get(1)) {
+    let untried = match (row.get(0), row.get(1)) {
         (true, _) => Some("the table has triggers, which were not fired".into()),
         (_, true) => Some("it is a view, or has rules, which were not followed".into()),
         (false, false) => None,
-    })
+    };
+    Ok(Fires { untried, reaches_others: row.get(2) })
 }

@@ -13,12 +13,13 @@
 
 mod change;
 mod check;
+mod cut_query;
 mod marker;
 mod modify;
 mod query;
 mod rows;
 mod session;
-mod statement;
+pub(super) mod statement;
 mod target;
 mod trouble;
 

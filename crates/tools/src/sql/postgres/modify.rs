@@ -131,23 +131,24 @@ impl ToolHost for PgModify {
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let change = self.change(arguments).map_err(PrepareError::Unsound)?;
         match change.try_out().await {
-            Ok(counted) => Ok(told::prepared(
+            Ok((counted, tables)) => Ok(told::prepared(
                 &Told {
                     statement: &change.statement.what,
                     sql: &change.sql,
                     database: change.target.database(),
                     line: &change.target.line(),
                     counted,
+                    tables,
                 },
                 self.config.ask,
             )),
             Err(failure) if failure.is_the_statements() => {
                 Err(PrepareError::Unsound(failure.text()))
             }
-            Err(failure) => Err(PrepareError::Blind(format!(
-                "how many rows it touches could not be counted: {}",
-                failure.text()
-            ))),
+            Err(failure) => Err(PrepareError::Blind {
+                why: format!("how many rows it touches could not be counted: {}", failure.text()),
+                sql: Some(change.statement.facts_unseen()),
+            }),
         }
     }
 

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::call::{ClearedCall, ExecutionContext};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use super::super::databases::{only, sql_of};
 use super::super::rows::Rows;
 use super::super::statement::Kind;
 use super::check::{self, Tables};
+use super::cut_query::cut_query;
 use super::rows::Collector;
 use super::session::{Mode, Session};
 use super::statement::{PgStatement, parse};
@@ -93,9 +95,9 @@ impl PgQuery {
         sql: &str,
         statement: &PgStatement,
         run: bool,
-    ) -> Result<Rows, Failure> {
+    ) -> Result<(Rows, SqlTables), Failure> {
         session.begin(Mode::ReadOnly, self.config.time_limit).await?;
-        check::check(session, statement, &self.tables).await?;
+        let tables = check::check(session, statement, &self.tables).await?;
         let prepared = session.client.prepare(sql).await?;
         if !prepared.params().is_empty() {
             return Err(Failure::Refused("parameters such as $1 have no values here".into()));
@@ -109,7 +111,8 @@ impl PgQuery {
             (true, false) => {
                 // A cursor takes nothing but a query, and gives no more than it is asked for. It is
                 // prepared first, and so cannot be two statements either.
-                let declare = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {sql}");
+                let query = cut_query(sql, &prepared).map_err(Failure::Refused)?;
+                let declare = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {query}");
                 let declared = session.client.prepare(&declare).await?;
                 session.client.execute(&declared, &[]).await?;
                 check::opened(session, &self.tables).await?;
@@ -117,7 +120,7 @@ impl PgQuery {
             }
         }
         session.client.batch_execute("ROLLBACK").await?;
-        Ok(rows.kept)
+        Ok((rows.kept, tables))
     }
 }
 
@@ -151,28 +154,32 @@ impl ToolHost for PgQuery {
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let (sql, statement) = self.plan(arguments).map_err(PrepareError::Unsound)?;
         let target = &self.config.target;
-        let prepared = Prepared {
+        let mut prepared = Prepared {
             context: ExecutionContext {
                 detail: format!("{}, read only", target.line()),
-                working_directory: None,
+                ..ExecutionContext::default()
             },
             title: Some(headline(&format!("Query {}: {sql}", target.database()))),
             ..Prepared::default()
         };
         let looked = async {
             let session = Session::open(target, "holdpoint preview").await?;
-            self.read(&session, &sql, &statement, false).await?;
+            let (_, tables) = self.read(&session, &sql, &statement, false).await?;
             session.end().await;
-            Ok::<_, Failure>(())
+            Ok::<_, Failure>(tables)
         };
         match looked.await {
-            Ok(()) => Ok(prepared),
+            Ok(tables) => {
+                prepared.context.sql = Some(statement.what.facts(tables, None));
+                Ok(prepared)
+            }
             Err(failure) if failure.is_the_statements() => {
                 Err(PrepareError::Unsound(failure.text()))
             }
-            Err(failure) => {
-                Err(PrepareError::Blind(format!("the database cannot be read: {}", failure.text())))
-            }
+            Err(failure) => Err(PrepareError::Blind {
+                why: format!("the database cannot be read: {}", failure.text()),
+                sql: Some(statement.facts_unseen()),
+            }),
         }
     }
 
@@ -203,7 +210,7 @@ impl ToolHost for PgQuery {
         };
         session.end().await;
         match read {
-            Ok(rows) => Outcome::Succeeded(Output::text(rows.json().to_string())),
+            Ok((rows, _)) => Outcome::Succeeded(Output::text(rows.json().to_string())),
             Err(failure) => failed(failure.text()),
         }
     }

@@ -9,13 +9,11 @@ use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{SimpleQueryMessage, Statement};
 
-use super::super::rows::{Rows, cut};
+use super::super::rows::{CELL_BYTES_MAX, Rows, cut};
+use super::cut_query::batch_rows;
 use super::session::Session;
 use super::trouble::Failure;
 use crate::limits::OUTPUT_BYTES_KEPT;
-
-/// Rows that are asked for at once, so that a query with long ones stops early.
-const FETCH: usize = 50;
 
 pub(super) struct Collector {
     types: Vec<Type>,
@@ -68,9 +66,10 @@ impl Collector {
 
     /// Takes rows out of a cursor until there are enough, or no more.
     pub(super) async fn fetch(&mut self, session: &Session, cursor: &str) -> Result<(), Failure> {
+        let batch = batch_rows(self.types.len());
         loop {
-            let count = self.run(session, &format!("FETCH FORWARD {FETCH} FROM {cursor}")).await?;
-            if count < FETCH as u64 || self.kept.truncated {
+            let count = self.run(session, &format!("FETCH FORWARD {batch} FROM {cursor}")).await?;
+            if count < batch as u64 || self.kept.truncated {
                 return Ok(());
             }
         }
@@ -90,5 +89,16 @@ fn cell(kind: Option<&Type>, text: Option<&str>) -> Value {
         }
         _ => None,
     };
-    number.unwrap_or_else(|| Value::from(cut(text)))
+    number.unwrap_or_else(|| Value::from(cut_cell(text)))
+}
+
+/// The server cuts long values after one character more than is shown.
+fn cut_cell(text: &str) -> String {
+    match text.char_indices().nth(CELL_BYTES_MAX) {
+        None => cut(text),
+        Some(_) => {
+            let kept = &text[..text.floor_char_boundary(CELL_BYTES_MAX)];
+            format!("{kept}… [the rest is left out]")
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use domain::sql_facts::{SqlFacts, SqlTables};
 use sqlparser::ast::{
     AccessExpr, Delete, Expr, FromTable, Ident, ObjectName, ObjectType, Query, SetExpr,
     Statement as Parsed, TableFactor, TableObject, TableWithJoins, Visit, Visitor,
@@ -9,10 +10,10 @@ use sqlparser::ast::{
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-use super::super::statement::{Kind, Statement};
+use super::super::statement::{Kind, Statement, check_line_ends, conflict_of};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PgStatement {
+pub(in crate::sql) struct PgStatement {
     pub(super) what: Statement,
     /// Every table, view and query of a WITH that is named, as the server would read the name.
     pub(super) relations: Vec<String>,
@@ -26,7 +27,8 @@ pub(super) struct PgStatement {
 }
 
 /// Reads exactly one statement. The text is for the model: what it may write instead.
-pub(super) fn parse(sql: &str) -> Result<PgStatement, String> {
+pub(in crate::sql) fn parse(sql: &str) -> Result<PgStatement, String> {
+    check_line_ends(sql)?;
     // A second way to end a text; nobody needs it here.
     if sql.contains('\0') {
         return Err("`sql` contains a NUL character".into());
@@ -73,13 +75,24 @@ pub(super) fn parse(sql: &str) -> Result<PgStatement, String> {
     })
 }
 
+impl PgStatement {
+    /// What can be said without the server: neither what the names mean nor what is behind them.
+    pub(in crate::sql) fn facts_unseen(&self) -> SqlFacts {
+        SqlFacts { tables: SqlTables::default(), ..self.what.facts_unseen() }
+    }
+}
+
 type Classified = (Statement, Option<String>);
 
 fn classify(statement: &Parsed) -> Result<Classified, String> {
-    let plain = |kind| Ok((Statement { kind, table: None, everything: false }, None));
-    let change = |kind, name: &ObjectName, everything| {
-        let table = shown(name)?;
-        Ok((Statement { kind, table: Some(table), everything }, Some(quoted(name)?)))
+    let plain = |kind| Ok((Statement::new(kind, None), None));
+    let change = |kind, name: &ObjectName| -> Result<Classified, String> {
+        Ok((Statement::new(kind, Some(shown(name)?)), Some(quoted(name)?)))
+    };
+    // Whether an update or delete has a WHERE clause.
+    let changing = |kind, name: &ObjectName, has_where: bool| {
+        let (what, target) = change(kind, name)?;
+        Ok((Statement { everything: !has_where, has_where: Some(has_where), ..what }, target))
     };
     match statement {
         Parsed::Query(query) => match &*query.body {
@@ -100,16 +113,19 @@ fn classify(statement: &Parsed) -> Result<Classified, String> {
             Err("EXPLAIN is allowed without options; ANALYZE would run the statement".into())
         }
         Parsed::Insert(insert) => match &insert.table {
-            TableObject::TableName(name) => change(Kind::Insert, name, false),
+            TableObject::TableName(name) => {
+                let (what, target) = change(Kind::Insert, name)?;
+                Ok((Statement { conflict: conflict_of(insert), ..what }, target))
+            }
             _ => Err("insert into a table, by its name".into()),
         },
         Parsed::Update(update) => {
-            change(Kind::Update, table_of(&update.table)?, update.selection.is_none())
+            changing(Kind::Update, table_of(&update.table)?, update.selection.is_some())
         }
         Parsed::Delete(Delete { from, selection, tables, .. }) => {
             let (FromTable::WithFromKeyword(found) | FromTable::WithoutKeyword(found)) = from;
             match (found.as_slice(), tables.as_slice()) {
-                ([table], []) => change(Kind::Delete, table_of(table)?, selection.is_none()),
+                ([table], []) => changing(Kind::Delete, table_of(table)?, selection.is_some()),
                 _ => Err("delete from one table at a time".into()),
             }
         }

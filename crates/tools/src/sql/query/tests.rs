@@ -118,7 +118,7 @@ async fn a_missing_file_is_not_made_and_not_the_statements_fault() {
     let path = dir.path().join("gone.db");
     let host = host(&path);
     let arguments = Arguments::from_value(json!({"sql": "SELECT 1"})).unwrap();
-    assert!(matches!(host.prepare(&arguments).await, Err(PrepareError::Blind(_))));
+    assert!(matches!(host.prepare(&arguments).await, Err(PrepareError::Blind { .. })));
     assert!(!path.exists());
     // Nor does a path mean anything else than a file.
     let sly = dir.path().join("file:shop.db?mode=memory");
@@ -131,4 +131,69 @@ async fn a_missing_file_is_not_made_and_not_the_statements_fault() {
     .unwrap();
     let host = self::host(&sly);
     assert_eq!(rows(&host, "SELECT count(*) FROM t").await["rows"], json!([[0]]));
+}
+
+/// The most memory that this process ever had, as the kernel counts it.
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+/// Values that are made while the statement runs, when they are read, or only to be compared.
+#[tokio::test]
+async fn i50_a_query_with_huge_values_is_stopped_before_it_takes_the_memory() {
+    let (_dir, host) = shop();
+    let list = |value: &str, count: usize| vec![value; count].join(", ");
+    let before = peak_bytes();
+    for sql in [
+        format!("SELECT {}", list("randomblob(4000000)", 400)),
+        format!("SELECT {}", list("zeroblob(4000000)", 1_500)),
+        format!("SELECT {}", list("hex(randomblob(2000000))", 400)),
+        format!("SELECT count(*) FROM (SELECT {}) WHERE 1", list("randomblob(4000000) AS a", 400)),
+        format!(
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000)              SELECT {} FROM n",
+            list("randomblob(4000000)", 100)
+        ),
+    ] {
+        match run(&host, &sql).await {
+            Outcome::Failed(output) => {
+                let told = output.whole();
+                assert!(told.contains("read fewer columns"), "{told}");
+            }
+            // The optimiser may find that nothing of it is needed.
+            Outcome::Succeeded(output) => {
+                assert!(output.whole().contains("[[1]]"), "{}", output.whole())
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let grown = peak_bytes().saturating_sub(before);
+    assert!(grown < 700 << 20, "it took {} MiB", grown >> 20);
+    // What is needed is read as ever.
+    let told = match run(&host, "SELECT length(randomblob(4000000))").await {
+        Outcome::Succeeded(output) => output.whole(),
+        other => panic!("{other:?}"),
+    };
+    assert!(told.contains("4000000"), "{told}");
+}
+
+#[tokio::test]
+async fn a_first_row_that_is_too_long_says_what_to_do() {
+    let (_dir, host) = shop();
+    let columns = vec!["hex(zeroblob(9000))"; 12].join(", ");
+    let sql = format!("SELECT {columns}");
+    match run(&host, &sql).await {
+        Outcome::Succeeded(output) => {
+            assert!(output.whole().contains("the first row alone is longer"), "{}", output.whole());
+        }
+        other => panic!("{other:?}"),
+    }
+    let sql = "SELECT hex(zeroblob(3000000))".to_owned();
+    match run(&host, &sql).await {
+        Outcome::Failed(output) => {
+            assert!(output.whole().contains("a value is longer than 4 MiB"), "{}", output.whole());
+        }
+        other => panic!("{other:?}"),
+    }
 }
