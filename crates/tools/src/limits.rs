@@ -58,9 +58,13 @@ pub const SQL_LOOK_BACK_ATTEMPTS: u32 = 20;
 pub const SQL_LOOK_BACK_PAUSE: Duration = Duration::from_millis(500);
 /// A transaction that a person waits to see, and that holds up others: shorter than the real one.
 pub const SQL_PREVIEW_LIMIT: Duration = Duration::from_secs(10);
-/// Steps of SQLite's machine between two looks at the clock and at the memory. Each step can make one
-/// value of [`SQL_VALUE_BYTES_MAX`], so together they stay below [`SQL_HEAP_BYTES_MAX`].
+/// Steps of SQLite's machine between two looks at the clock and at the memory. It looks only where its
+/// program turns back, so this alone bounds nothing that stands in one line.
 pub const SQL_STEPS_PER_CHECK: i32 = 50;
+/// What all values of one statement may take together, and how short each may get by that: the more steps a
+/// statement's program has, the more values it can hold at once.
+pub const SQL_VALUES_BYTES_MAX: u64 = 256 << 20;
+pub const SQL_VALUE_BYTES_MIN: u64 = 16 << 10;
 /// By how much the program may grow while one statement runs. Values that a statement only compares
 /// or sorts are in our own memory, too.
 pub const SQL_HEAP_BYTES_MAX: u64 = 256 << 20;

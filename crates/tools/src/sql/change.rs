@@ -7,7 +7,7 @@ use domain::visible::visible;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::connection::{StopFlag, Trouble, open_to_write, trouble};
+use super::connection::{StopFlag, Trouble, ValueBound, open_to_write, trouble};
 use super::databases::Database;
 use super::gate::{Gate, Tables};
 use super::marker;
@@ -92,6 +92,14 @@ struct Executed {
     tables: SqlTables,
 }
 
+/// What a statement would do.
+pub(super) struct Tried {
+    pub(super) count: Count,
+    pub(super) tables: SqlTables,
+    /// Rows in its way may be deleted by a word of the table's own, uncounted.
+    pub(super) replaces: bool,
+}
+
 /// How a count is told to people and read back: part of what they approve.
 const CHANGED: &str = "rows changed: ";
 const ALSO: &str = "rows changed through triggers and foreign keys: ";
@@ -131,15 +139,16 @@ impl Count {
 
 impl Change {
     /// Counts what would change and says which tables it touches, and changes nothing.
-    pub(super) fn try_out(&self) -> Result<(Count, SqlTables), Failure> {
+    pub(super) fn try_out(&self) -> Result<Tried, Failure> {
         self.patiently(&StopFlag::default(), || {
             let stop = StopFlag::default();
             let mut connection = self.begin(&stop)?;
+            let replaces = self.table_replaces(&connection)?;
             let tried = self.execute(&mut connection, &stop);
             // A connection that is closed in the middle of a transaction undoes it.
             drop(connection);
             let tried = tried?;
-            Ok((tried.count, tried.tables))
+            Ok(Tried { count: tried.count, tables: tried.tables, replaces })
         })
     }
 
@@ -232,9 +241,10 @@ impl Change {
 
     fn execute(&self, connection: &mut Connection, stop: &StopFlag) -> Result<Executed, Failure> {
         let gate = Gate::close(connection, self.statement.kind, &self.tables)?;
+        let bound = ValueBound::set(connection, &self.sql)?;
         let before = connection.total_changes();
         let (returned, rows) = {
-            let refused = |error| match gate.refusal() {
+            let refused = |error| match gate.refusal().or_else(|| bound.refusal(&error)) {
                 Some(why) => Failure::Refused(why),
                 None => Failure::Database(error),
             };
@@ -250,6 +260,7 @@ impl Change {
         };
         let total = connection.total_changes() - before;
         Gate::open(connection)?;
+        bound.lift(connection)?;
         // A statement that changes no rows leaves the count of the one before it standing.
         let rows = if total == 0 { 0 } else { rows };
         let count = Count { rows, also: total.saturating_sub(rows) };
@@ -257,6 +268,13 @@ impl Change {
             Some(max) if total > max => Err(Failure::TooMany { now: count, max }),
             _ => Ok(Executed { count, returned, tables: gate.tables() }),
         }
+    }
+
+    /// Whether the table itself says that rows in the way of a new one are deleted. SQLite does not count them.
+    fn table_replaces(&self, connection: &Connection) -> Result<bool, Failure> {
+        let sql = "SELECT coalesce(max(sql LIKE '%REPLACE%'), 0) FROM main.sqlite_schema
+                   WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
+        Ok(connection.query_row(sql, [&self.statement.table], |row| row.get(0))?)
     }
 
     fn commit(

@@ -11,9 +11,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Result};
 
+use super::rows::READ_LESS;
 use crate::limits::{
     SQL_BUSY_WAIT, SQL_HEAP_BYTES_MAX, SQL_STEPS_PER_CHECK, SQL_VALUE_BYTES_MAX,
-    SQL_WRITTEN_BYTES_MAX,
+    SQL_VALUE_BYTES_MIN, SQL_VALUES_BYTES_MAX, SQL_WRITTEN_BYTES_MAX,
 };
 use crate::process::Stopwatch;
 
@@ -40,8 +41,7 @@ impl StopFlag {
     pub(super) fn memory_refusal(&self) -> Option<String> {
         self.0.by_memory.load(Ordering::Relaxed).then(|| {
             format!(
-                "it took more than {} MiB of memory and was stopped; read fewer columns, or only the \
-                 length of long values",
+                "the server's memory grew by more than {} MiB while it ran, and it was stopped; {READ_LESS}",
                 SQL_HEAP_BYTES_MAX >> 20
             )
         })
@@ -83,6 +83,56 @@ fn open(path: &Path, flags: OpenFlags, limit: Duration, stop: &StopFlag) -> Resu
         }),
     )?;
     Ok(connection)
+}
+
+/// How long each value of a statement may be. SQLite holds as many at once as its program has steps, and in
+/// a line of steps without a jump it never looks whether it should stop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ValueBound {
+    bytes: u64,
+    before: i32,
+}
+
+impl ValueBound {
+    /// Sets the bound for `sql`, which is compiled for that and not run.
+    pub(super) fn set(connection: &Connection, sql: &str) -> Result<ValueBound> {
+        let before = connection.limit(Limit::SQLITE_LIMIT_LENGTH)?;
+        let most = u64::try_from(before).unwrap_or_default();
+        let bytes = match steps_of(connection, sql) {
+            Ok(steps) => (SQL_VALUES_BYTES_MAX / steps.max(1)).max(SQL_VALUE_BYTES_MIN).min(most),
+            // What cannot be explained (an EXPLAIN) holds no long values.
+            Err(_) => SQL_VALUE_BYTES_MIN,
+        };
+        let bound = i32::try_from(bytes).unwrap_or(before);
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bound)?;
+        Ok(ValueBound { bytes, before })
+    }
+
+    /// What is written about the statement is ours, and not bound by it.
+    pub(super) fn lift(self, connection: &Connection) -> Result<()> {
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, self.before).map(|_| ())
+    }
+
+    /// What to tell about a statement that met the bound.
+    pub(super) fn refusal(self, error: &Error) -> Option<String> {
+        (error.sqlite_error_code() == Some(ErrorCode::TooBig)).then(|| {
+            let each = match self.bytes {
+                bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+                bytes => format!("{} KiB", bytes >> 10),
+            };
+            format!("a value is longer than {each}, which is all that this statement may have; {READ_LESS}")
+        })
+    }
+}
+
+fn steps_of(connection: &Connection, sql: &str) -> Result<u64> {
+    let mut explained = connection.prepare(&format!("EXPLAIN {sql}"))?;
+    let mut steps = 0;
+    let mut rows = explained.raw_query();
+    while rows.next()?.is_some() {
+        steps += 1;
+    }
+    Ok(steps)
 }
 
 /// How much the program has grown since a statement began, as the kernel counts it. SQLite's own count

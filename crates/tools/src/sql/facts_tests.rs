@@ -64,13 +64,13 @@ fn a_change_says_kind_tables_where_and_rows() {
         ("UPDATE notes SET what = 'x'", SqlKind::Update, &["notes"], Some(false), Some(2)),
         ("INSERT INTO notes VALUES (9, 'x')", SqlKind::Insert, &["notes"], None, Some(1)),
         ("INSERT OR IGNORE INTO notes VALUES (1, 'x')", SqlKind::Insert, &["notes"], None, Some(0)),
-        // The schema's spelling, and what foreign keys and subqueries lead to.
+        // The schema's spelling, and what foreign keys and subqueries lead to: two orders and two lines.
         (
             "delete from ORDERS where status = 0",
             SqlKind::Delete,
             &["Orders", "lines"],
             Some(true),
-            Some(2),
+            Some(4),
         ),
         (
             "UPDATE notes SET what = 1 WHERE id IN (SELECT id FROM open_orders)",
@@ -96,6 +96,13 @@ fn a_change_says_kind_tables_where_and_rows() {
             complete: true,
         };
         assert_eq!(facts(&host, sql), Ok(SqlFacts { kind, tables, has_where, rows }), "{sql}");
+    }
+    // What an insert overwrites by a word of the table's own.
+    let table = "CREATE TABLE Kept (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, what)";
+    Connection::open(&path).unwrap().execute_batch(table).unwrap();
+    for sql in ["INSERT INTO kept VALUES (1, 'x')", "UPDATE kept SET id = 1"] {
+        let replaced = facts(&host, sql).unwrap();
+        assert_eq!((replaced.kind, replaced.rows), (SqlKind::Upsert, None), "{sql}");
     }
     let drop = facts(&host, "DROP TABLE notes").unwrap();
     assert_eq!((drop.kind, drop.rows, drop.tables.complete), (SqlKind::Ddl, None, false));

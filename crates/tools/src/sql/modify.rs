@@ -10,7 +10,7 @@ use domain::tool::{Effects, Place, Tool};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
-use super::change::{Change, Count, Failure};
+use super::change::{Change, Count, Failure, Tried};
 use super::connection::{StopFlag, Trouble, trouble};
 use super::databases::{Databases, only, sql_of};
 use super::statement::{Kind, parse};
@@ -120,9 +120,9 @@ impl ToolHost for SqlModify {
         let change = self.change(arguments).map_err(PrepareError::Unsound)?;
         let trying = change.clone();
         match blocking(move || trying.try_out()).await {
-            Ok((count, tables)) => Ok(told::prepared(
+            Ok(Tried { count, tables, replaces }) => Ok(told::prepared(
                 &Told {
-                    statement: &change.statement,
+                    statement: &change.statement.clone().on_a_table_that(replaces),
                     sql: &change.sql,
                     database: &change.database.name,
                     line: &change.database.line(),

@@ -10,16 +10,15 @@ use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
-use rusqlite::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{StopFlag, Trouble, open_to_read, trouble};
+use super::connection::{StopFlag, Trouble, ValueBound, open_to_read, trouble};
 use super::databases::{Database, Databases, only, sql_of};
 use super::gate::{Gate, Tables};
-use super::rows::{READ_LESS, RowTrouble, Rows};
+use super::rows::{RowTrouble, Rows};
 use super::statement::{Kind, Statement, check_parameters, parse};
 use crate::bad_tool::BadTool;
-use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT, SQL_VALUE_BYTES_MAX};
+use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
 use crate::process::blocking;
 use crate::title::headline;
 
@@ -100,9 +99,6 @@ impl Failure {
             Failure::Database(error) if trouble(error) == Trouble::Interrupted => {
                 "it was stopped, or ran into its time limit".into()
             }
-            Failure::Database(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => {
-                format!("a value is longer than {} MiB; {READ_LESS}", SQL_VALUE_BYTES_MAX >> 20)
-            }
             Failure::Database(error) => visible(&error.to_string()),
         }
     }
@@ -120,7 +116,8 @@ fn read(
 ) -> Result<Seen, Failure> {
     let mut connection = open_to_read(&database.path, limit, stop)?;
     let gate = Gate::close(&mut connection, Kind::Read, tables)?;
-    let refused = |error| match gate.refusal() {
+    let bound = ValueBound::set(&connection, sql)?;
+    let refused = |error| match gate.refusal().or_else(|| bound.refusal(&error)) {
         Some(why) => Failure::Refused(why),
         None => Failure::Database(error),
     };

@@ -1,9 +1,11 @@
 //! What the parser says a statement is.
 
+use std::ops::ControlFlow;
+
 use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
 use sqlparser::ast::{
     FromTable, Insert, ObjectName, OnConflictAction, OnInsert, Query, SetExpr, SqliteOnConflict,
-    Statement as Parsed, TableFactor, TableObject, TableWithJoins,
+    Statement as Parsed, TableFactor, TableObject, TableWithJoins, Visit as _, Visitor,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
@@ -45,6 +47,15 @@ pub(super) enum Conflict {
 impl Statement {
     pub(super) fn new(kind: Kind, table: Option<String>) -> Statement {
         Statement { kind, table, everything: false, has_where: None, conflict: Conflict::default() }
+    }
+
+    /// The same, where the table itself may say that rows in the way are deleted (`replaces`).
+    pub(super) fn on_a_table_that(self, replaces: bool) -> Statement {
+        let adds = matches!(self.kind, Kind::Insert | Kind::Update);
+        match replaces && adds && self.conflict == Conflict::Kept {
+            true => Statement { conflict: Conflict::Replaced, ..self },
+            false => self,
+        }
     }
 
     /// What rules may know about it. `changed` is the number of rows that were counted.
@@ -109,10 +120,39 @@ pub(super) fn parse(sql: &str) -> Result<Statement, String> {
         .map_err(|error| format!("the statement cannot be read: {error}"))?;
     match (statements.pop(), statements.len()) {
         (None, _) => Err("`sql` contains no statement".into()),
-        (Some(statement), 0) => classify(&statement),
+        (Some(statement), 0) => {
+            let found = classify(&statement)?;
+            check_changes(&statement, found.kind)?;
+            Ok(found)
+        }
         (Some(_), others) => {
             Err(format!("`sql` contains {} statements; send one at a time", others + 1))
         }
+    }
+}
+
+/// A statement changes what it says that it changes, and nothing on the way there: SQLite takes no change in
+/// a WITH, and where only the text is known it must not pass for a query.
+pub(super) fn check_changes(statement: &Parsed, kind: Kind) -> Result<(), String> {
+    let mut changes = Changes(0);
+    let _ = statement.visit(&mut changes);
+    match changes.0 > usize::from(!matches!(kind, Kind::Read | Kind::Define)) {
+        true => Err("one change in a statement: what stands in WITH may only read".into()),
+        false => Ok(()),
+    }
+}
+
+struct Changes(usize);
+
+impl Visitor for Changes {
+    type Break = ();
+
+    fn pre_visit_statement(&mut self, statement: &Parsed) -> ControlFlow<()> {
+        self.0 += usize::from(matches!(
+            statement,
+            Parsed::Insert(_) | Parsed::Update(_) | Parsed::Delete(_) | Parsed::Merge(_)
+        ));
+        ControlFlow::Continue(())
     }
 }
 

@@ -69,14 +69,14 @@ fn trying_out_counts_and_changes_nothing() {
     let count = shop
         .change("DELETE FROM orders WHERE status = 1")
         .try_out()
-        .map(|(count, _)| count)
+        .map(|tried| tried.count)
         .unwrap();
     assert_eq!(count, Count { rows: 214, also: 0 });
     assert_eq!(count.text(), "214 rows");
     assert_eq!(
         shop.change("DELETE FROM orders WHERE id = -1")
             .try_out()
-            .map(|(count, _)| count)
+            .map(|tried| tried.count)
             .unwrap()
             .rows,
         0
@@ -84,7 +84,7 @@ fn trying_out_counts_and_changes_nothing() {
     assert_eq!(
         shop.change("UPDATE orders SET status = 9 RETURNING id")
             .try_out()
-            .map(|(count, _)| count)
+            .map(|tried| tried.count)
             .unwrap()
             .rows,
         500
@@ -103,7 +103,7 @@ fn triggers_and_foreign_keys_are_counted_apart() {
         )
         .unwrap();
     let count =
-        shop.change("DELETE FROM orders WHERE id <= 3").try_out().map(|(count, _)| count).unwrap();
+        shop.change("DELETE FROM orders WHERE id <= 3").try_out().map(|tried| tried.count).unwrap();
     assert_eq!(count, Count { rows: 3, also: 3 });
     assert_eq!(count.text(), "3 rows, and 3 more through triggers and foreign keys");
     assert_eq!(Count::read(&format!("database x\n{}", count.lines())), Some(count));
@@ -222,7 +222,7 @@ fn i17_an_attempt_that_was_given_up_changes_nothing_when_it_wakes_up() {
 fn another_count_than_the_person_saw_changes_nothing() {
     let shop = Shop::open();
     let delete = shop.change("DELETE FROM orders WHERE status = 1");
-    let seen = Some(delete.try_out().map(|(count, _)| count).unwrap());
+    let seen = Some(delete.try_out().map(|tried| tried.count).unwrap());
     Connection::open(shop.path())
         .unwrap()
         .execute_batch(SELL.replace(" 2,", " 1,").as_str())
@@ -233,7 +233,7 @@ fn another_count_than_the_person_saw_changes_nothing() {
         "it would change 215 rows now, and 214 rows when it was approved; propose it again"
     );
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 501);
-    let now = Some(delete.try_out().map(|(count, _)| count).unwrap());
+    let now = Some(delete.try_out().map(|tried| tried.count).unwrap());
     assert_eq!(delete.make(&key(2), 1, now, &StopFlag::default()).unwrap(), r#"{"rows":215}"#);
     assert_eq!(shop.number("SELECT count(*) FROM orders WHERE status = 1"), 0);
 }
@@ -244,7 +244,7 @@ fn more_rows_than_are_allowed_are_not_changed() {
     let mut delete = shop.change("DELETE FROM orders WHERE status = 1");
     delete.changes_max = Some(213);
     for failure in [
-        delete.try_out().map(|(count, _)| count).unwrap_err(),
+        delete.try_out().map(|tried| tried.count).unwrap_err(),
         delete.make(&key(1), 1, None, &StopFlag::default()).unwrap_err(),
     ] {
         assert_eq!(failure.text(), "it would change 214 rows, and no more than 213 are allowed");
@@ -300,7 +300,7 @@ fn a_broken_rule_of_the_database_changes_nothing() {
     let twice = shop
         .change("INSERT INTO orders (id, customer, status, total_cents) VALUES (1, 'new', 1, 1)");
     assert!(
-        matches!(twice.try_out().map(|(count, _)| count), Err(Failure::Database(error)) if trouble(&error) == Trouble::Statement)
+        matches!(twice.try_out().map(|tried| tried.count), Err(Failure::Database(error)) if trouble(&error) == Trouble::Statement)
     );
     assert!(twice.make(&key(1), 1, None, &StopFlag::default()).is_err());
     assert_eq!(shop.sold_and_marked(), (0, 0));

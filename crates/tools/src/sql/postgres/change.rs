@@ -13,6 +13,7 @@ use super::super::rows::Rows;
 use super::super::statement::Kind;
 use super::super::told::Counted;
 use super::check::{self, Tables};
+use super::cut_query::cut_change;
 use super::marker;
 use super::rows::Collector;
 use super::session::{Mode, Session};
@@ -281,7 +282,8 @@ impl Change {
         let prepared = self.prepared(session).await?;
         let before = changed(session).await?;
         let mut returned = Collector::new(&prepared, self.rows_kept);
-        let rows = returned.run(session, &self.sql).await?;
+        let cut = cut_change(&self.sql, &prepared).map_err(Failure::Refused)?;
+        let rows = returned.run(session, &cut).await?;
         let rows = if self.statement.what.kind == Kind::Define { 0 } else { rows };
         // What waits for the end of the transaction happens now, where it is counted.
         session.client.batch_execute("SET CONSTRAINTS ALL IMMEDIATE").await?;

@@ -3,10 +3,11 @@
 
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::tokenizer::{Location, Token, Tokenizer};
-use tokio_postgres::Statement;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Column, Statement};
 
 use super::super::rows::CELL_BYTES_MAX;
+use crate::limits::OUTPUT_BYTES_KEPT;
 
 /// One more than is shown, so that a value that was cut shows it.
 const CELL_CHARS: usize = CELL_BYTES_MAX + 1;
@@ -15,24 +16,65 @@ const CHAR_BYTES: usize = 4;
 /// What one batch of rows may take at the worst, and how many rows it has at the most.
 const BATCH_BYTES: usize = 4 << 20;
 const BATCH_ROWS: usize = 50;
+/// Where a plan is kept until it is read, and how much of it.
+const PLAN: &str = "holdpoint.plan";
+const PLAN_CHARS: usize = OUTPUT_BYTES_KEPT;
 
 /// The same rows, without the ends of long values.
 pub(super) fn cut_query(sql: &str, prepared: &Statement) -> Result<String, String> {
-    let columns = prepared.columns();
-    if columns.is_empty() {
-        return Ok(sql.to_owned());
+    let Some(Cut { names, values }) = Cut::of(prepared) else { return Ok(sql.to_owned()) };
+    Ok(format!("SELECT {values} FROM (\n{}\n) AS q ({names})", without_end(sql)?))
+}
+
+/// The same change, whose RETURNING gives the same rows without the ends of long values. As many rows come
+/// back as it changes.
+pub(super) fn cut_change(sql: &str, prepared: &Statement) -> Result<String, String> {
+    let Some(Cut { names, values }) = Cut::of(prepared) else { return Ok(sql.to_owned()) };
+    Ok(format!("WITH q ({names}) AS (\n{}\n) SELECT {values} FROM q", without_end(sql)?))
+}
+
+/// A plan as rows. The server folds constants before it draws a plan, so that one line can have any length;
+/// nothing can be written around an EXPLAIN, and a block of code keeps what it said.
+pub(super) fn cut_plan(sql: &str) -> [String; 2] {
+    let block = format!(
+        "DECLARE line text; plan text := ''; BEGIN
+           FOR line IN EXECUTE {} LOOP
+             plan := plan || pg_catalog.left(line, {CELL_CHARS}) || pg_catalog.chr(10);
+             EXIT WHEN pg_catalog.length(plan) > {PLAN_CHARS};
+           END LOOP;
+           PERFORM pg_catalog.set_config('{PLAN}', pg_catalog.rtrim(plan, pg_catalog.chr(10)), true);
+         END",
+        literal(sql)
+    );
+    let read = format!(
+        "SELECT pg_catalog.unnest(pg_catalog.string_to_array(
+           pg_catalog.current_setting('{PLAN}'), pg_catalog.chr(10)))"
+    );
+    [format!("DO {}", literal(&block)), read]
+}
+
+/// A text constant, where backslashes are plain characters as the session says.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Columns under names of our own, and their values as they are sent.
+struct Cut {
+    names: String,
+    values: String,
+}
+
+impl Cut {
+    fn of(prepared: &Statement) -> Option<Cut> {
+        let columns = prepared.columns();
+        let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
+        let value = |(column, name): (&Column, &String)| match is_short(column.type_()) {
+            true => format!("q.{name}"),
+            false => format!("pg_catalog.left(q.{name}::pg_catalog.text, {CELL_CHARS})"),
+        };
+        let values: Vec<String> = columns.iter().zip(&names).map(value).collect();
+        (!columns.is_empty()).then(|| Cut { names: names.join(", "), values: values.join(", ") })
     }
-    let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
-    let values = columns.iter().zip(&names).map(|(column, name)| match is_short(column.type_()) {
-        true => format!("q.{name}"),
-        false => format!("pg_catalog.left(q.{name}::pg_catalog.text, {CELL_CHARS})"),
-    });
-    Ok(format!(
-        "SELECT {} FROM (\n{}\n) AS q ({})",
-        values.collect::<Vec<_>>().join(", "),
-        without_end(sql)?,
-        names.join(", ")
-    ))
 }
 
 /// How many rows of so many columns are fetched at once.

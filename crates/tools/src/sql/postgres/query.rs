@@ -16,7 +16,7 @@ use super::super::databases::{only, sql_of};
 use super::super::rows::Rows;
 use super::super::statement::Kind;
 use super::check::{self, Tables};
-use super::cut_query::cut_query;
+use super::cut_query::{cut_plan, cut_query};
 use super::rows::Collector;
 use super::session::{Mode, Session};
 use super::statement::{PgStatement, parse};
@@ -106,7 +106,9 @@ impl PgQuery {
         match (run, statement.explains) {
             (false, _) => {}
             (true, true) => {
-                rows.run(session, sql).await?;
+                let [plan, read] = cut_plan(sql);
+                session.client.batch_execute(&plan).await?;
+                rows.run(session, &read).await?;
             }
             (true, false) => {
                 // A cursor takes nothing but a query, and gives no more than it is asked for. It is

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-use super::super::statement::{Kind, Statement, check_line_ends, conflict_of};
+use super::super::statement::{Kind, Statement, check_changes, check_line_ends, conflict_of};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sql) struct PgStatement {
@@ -51,10 +51,7 @@ pub(in crate::sql) fn parse(sql: &str) -> Result<PgStatement, String> {
     if let ControlFlow::Break(why) = statement.visit(&mut names) {
         return Err(why);
     }
-    let changes = usize::from(!matches!(what.kind, Kind::Read | Kind::Define));
-    if names.changes > changes {
-        return Err("one change in a statement: what stands in WITH may only read".into());
-    }
+    check_changes(&statement, what.kind)?;
     for name in &names.as_functions {
         // `FROM generate_series(1, 3)` is a table to the parser as well as a function.
         if let Some(at) = names.relations.iter().position(|found| found == name) {
@@ -223,7 +220,6 @@ struct Names {
     functions: Vec<String>,
     /// Functions that stand where a table could.
     as_functions: Vec<String>,
-    changes: usize,
 }
 
 impl Names {
@@ -250,15 +246,6 @@ impl Visitor for Names {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break("SELECT INTO, TABLE and MERGE are not allowed".into()),
         }
-    }
-
-    fn pre_visit_statement(&mut self, statement: &Parsed) -> ControlFlow<String> {
-        let changes = matches!(
-            statement,
-            Parsed::Insert(_) | Parsed::Update(_) | Parsed::Delete(_) | Parsed::Merge(_)
-        );
-        self.changes += usize::from(changes);
-        ControlFlow::Continue(())
     }
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<String> {
