@@ -379,7 +379,7 @@ async fn i50_long_values_are_cut_before_they_are_sent() {
     let shop = Shop::open().await;
     let host = shop.query(|_| {});
     let before = peak_bytes();
-    let columns = vec!["repeat('x', 20000000)"; 10].join(", ");
+    let columns = ["repeat('x', 20000000)"; 10].join(", ");
     let sql = format!("SELECT {columns}, 7 AS n, NULL::text AS t; -- done");
     let told = done(&host, &sql, 1).await;
     let grown = peak_bytes().saturating_sub(before);
