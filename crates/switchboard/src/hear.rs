@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::line::OnAmbiguous;
-use crate::meaning::{asked, of_verdict, reasoned_denial};
+use crate::meaning::{asked, of_verdict, reasoned_denial, without_doubt};
 use crate::refuse::Tried;
 use crate::saying::Saying;
 use crate::shelf::{self, chat_key};
@@ -129,7 +129,7 @@ impl Switchboard {
             Gate::For { open, text, weak_ok } => {
                 let Some(one) = waiting.get(open) else { return Ok(()) };
                 let context = one.context(heard.wrote, weak_ok);
-                let verdict = parse(&text, &context);
+                let verdict = without_doubt(&one.hold, parse(&text, &context));
                 let denial = match verdict {
                     Verdict::Ambiguous(_) => reasoned_denial(&text, &context),
                     _ => None,

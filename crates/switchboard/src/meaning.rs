@@ -3,7 +3,7 @@
 use domain::answer::{Answer, Scope};
 use domain::hold::{Hold, Question};
 use ports::channel::{Form, Said};
-use replies::{Asked, Chosen, Context, Verdict, parse};
+use replies::{Asked, Chosen, Context, How, Reason, Verdict, fold, parse};
 use serde_json::{Value, json};
 
 /// Why a press is no answer.
@@ -85,6 +85,20 @@ pub(crate) fn of_verdict(hold: &Hold, verdict: &Verdict) -> Option<Answer> {
             chosen(hold, numbers).ok()
         }
         _ => None,
+    }
+}
+
+/// A label that is the number of another place, as in "1. 3, 2. 5, 3. 7": whoever says `3` may mean either.
+pub(crate) fn without_doubt(hold: &Hold, verdict: Verdict) -> Verdict {
+    let Question::Choose { options, .. } = &hold.question else { return verdict };
+    let Verdict::Choice(Chosen::One(place), How::Label) = &verdict else { return verdict };
+    let label = place.checked_sub(1).and_then(|index| options.get(index)).map(|it| &it.label);
+    let number = label.and_then(|label| fold(label).trim().parse::<usize>().ok());
+    match number {
+        Some(number) if number != *place && (1..=options.len()).contains(&number) => {
+            Verdict::Ambiguous(Reason::WhichOption)
+        }
+        _ => verdict,
     }
 }
 

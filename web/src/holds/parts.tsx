@@ -64,7 +64,7 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
       return (
         <figure class="fx">
           <Caption label={part.multiple ? t("choose.many") : t("choose.one")} by={part.by} />
-          <Lines lines={part.options.flatMap((one) => [join([one.id, ". ", one.label]), ...(one.description ? [join(["   ", one.description])] : [])])} marks={[]} />
+          <Lines lines={part.options.flatMap((one, index) => [join(option(one, index + 1)), ...(one.description ? [join(["   ", one.description])] : [])])} marks={[]} />
         </figure>
       );
     case "form":
@@ -114,6 +114,13 @@ function Fields({ part, at }: { part: Extract<ViewPart, { type: "fields" }>; at:
   });
   flush(part.fields.length);
   return <>{drawn}</>;
+}
+
+/** Options count from 1, as in chats and terminals; the asker's own id stands behind, where it is another. */
+function option(one: { id: ForeignText; label: ForeignText }, place: number): (ForeignText | string)[] {
+  const id = one.id.lines.length === 1 && one.id.lines[0]?.length === 1 ? one.id.lines[0][0] : null;
+  const ours = id === `${place}` || id === `opt_${place}`;
+  return [`${place}. `, one.label, ...(ours ? [] : [" (id ", one.id, ")"])];
 }
 
 function fieldLines(field: ViewField): Span[][] {

@@ -80,8 +80,11 @@ impl Blocks {
             }
             Part::Options { by, multiple, allow_other, options } => {
                 self.heading(words.choose_of(*multiple), *by);
-                let lines = options.iter().flat_map(|option| {
-                    let label = format!("{}. {}", one_line(&option.id), one_line(&option.label));
+                // Numbered as buttons and replies count them.
+                let lines = options.iter().zip(1..).flat_map(|(option, number)| {
+                    let id = option.foreign_id(number);
+                    let id = id.map(|id| format!(" (id {})", one_line(id))).unwrap_or_default();
+                    let label = format!("{number}. {}{id}", one_line(&option.label));
                     let more = option.description.as_ref();
                     let more = more.map(|text| format!("   {}", one_line(text)));
                     [Some(label), more].into_iter().flatten()
@@ -152,4 +155,31 @@ fn form_field(field: &FormField, words: Words) -> Vec<String> {
     let default = field.default.iter();
     lines.extend(default.map(|text| format!("  {}: {}", words.otherwise(), one_line(text))));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::hold::{Choice, Question};
+
+    use super::super::asks::Asks;
+    use super::super::sample::{asking, drawn};
+    use crate::card::Language;
+
+    #[test]
+    fn i13_the_printed_number_of_an_option_is_that_of_its_button() {
+        let option = |(id, label): (&str, &str)| Choice {
+            id: id.into(),
+            label: label.into(),
+            description: None,
+        };
+        let options = [("0", "Cancel"), ("1", "Staging"), ("2", "Production")].map(option);
+        let question =
+            Question::Choose { options: options.to_vec(), multiple: false, allow_other: false };
+        let card = drawn(&asking(question), Language::English);
+        let text = card.body.text();
+        let Asks::Choose { options, .. } = &card.asks else { panic!("{:?}", card.asks) };
+        for (button, id) in options.iter().zip(["0", "1", "2"]) {
+            assert!(text.contains(&format!("{} (id {id})", button.label)), "{text}");
+        }
+    }
 }

@@ -91,7 +91,7 @@ fn hostile() -> Hold {
     hold
 }
 
-fn asking(question: Question) -> Hold {
+pub(super) fn asking(question: Question) -> Hold {
     let mut hold = hold();
     hold.call = None;
     hold.title = "Which strategy?".into();

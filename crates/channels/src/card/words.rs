@@ -306,6 +306,8 @@ impl Words {
     /// `whole number, required`
     pub(super) fn form_input(self, field: &FormField) -> String {
         let kind = match (self.0, field.input) {
+            (Language::English, _) if !field.choices.is_empty() => "one of these",
+            (Language::Chinese, _) if !field.choices.is_empty() => "以下之一",
             (Language::English, Input::Text) => "text",
             (Language::English, Input::Number) => "number",
             (Language::English, Input::WholeNumber) => "whole number",

@@ -19,6 +19,12 @@ pub struct FormField {
     pub secret: bool,
 }
 
+impl FormField {
+    pub(super) fn words(&self) -> &'static str {
+        if self.choices.is_empty() { self.input.words() } else { "one of these" }
+    }
+}
+
 /// What is to be typed, in a word of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -44,7 +50,7 @@ impl Input {
         }
     }
 
-    pub(super) fn words(self) -> &'static str {
+    fn words(self) -> &'static str {
         match self {
             Input::WholeNumber => "whole number",
             Input::YesNo => "yes or no",

@@ -137,6 +137,16 @@ pub struct Picked {
     pub description: Option<ForeignText>,
 }
 
+impl Picked {
+    /// The id, if whoever asks chose it themselves. People see the place of an option in the list, because that is
+    /// what buttons and replies count; an id that we made says nothing beside it.
+    pub fn foreign_id(&self, place: usize) -> Option<&ForeignText> {
+        let ours = [place.to_string(), format!("opt_{place}")];
+        let id = self.id.raw();
+        (!ours.contains(&id)).then_some(&self.id)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffLine {
     pub sign: Sign,

@@ -56,9 +56,12 @@ fn write(rows: &mut Vec<Row>, part: &Part) {
         }
         Part::Options { by, multiple, allow_other, options } => {
             heading(rows, if *multiple { "choose any of" } else { "choose one of" }, *by);
-            for option in options {
-                let (id, label) = (line_of(&option.id), line_of(&option.label));
-                rows.push(Row::Foreign(format!("{id}. {label}")));
+            for (option, number) in options.iter().zip(1..) {
+                let mut row = format!("{number}. {}", line_of(&option.label));
+                if let Some(id) = option.foreign_id(number) {
+                    row.push_str(&format!(" (id {})", line_of(id)));
+                }
+                rows.push(Row::Foreign(row));
                 if let Some(description) = &option.description {
                     rows.push(Row::Foreign(format!("   {}", line_of(description))));
                 }
@@ -143,7 +146,7 @@ fn form_field(rows: &mut Vec<Row>, field: &FormField) {
         Some(title) => format!("{} ({name})", line_of(title)),
         None => name,
     };
-    let mut kind = field.input.words().to_owned();
+    let mut kind = field.words().to_owned();
     if field.secret {
         kind.push_str(", secret");
     }

@@ -169,12 +169,35 @@ fn a_form_is_shown_in_words_and_says_if_more_rules_apply() {
     }});
     let text = View::of(&hold(Question::Fill { schema: Some(schema) }, None)).text();
     let form = "fill in (person):\n│ How many (n): whole number, required\n│   otherwise: 3\n\
-                │ pin: text, secret, optional\n│ tier: any value, optional\n│   of machine\n\
+                │ pin: text, secret, optional\n│ tier: one of these, optional\n│   of machine\n\
                 │   - small\n│   - 2\ndiff";
     assert!(text.contains(form), "{text}");
     let narrow = json!({"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}});
     let text = View::of(&hold(Question::Fill { schema: Some(narrow) }, None)).text();
     assert!(text.contains("\nmore rules apply to what is filled in\n"), "{text}");
+}
+
+#[test]
+fn options_are_numbered_by_their_place_and_not_by_their_id() {
+    let choice =
+        |id: &str, label: &str| Choice { id: id.into(), label: label.into(), description: None };
+    let shown = |options: Vec<Choice>| {
+        let question = Question::Choose { options, multiple: false, allow_other: false };
+        let text = View::of(&hold(question, None)).text();
+        text.lines().filter(|line| line.contains(". ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let foreign = [("0", "Cancel"), ("1", "Staging"), ("2", "Production"), ("prod", "Both")];
+    assert_eq!(
+        shown(foreign.map(|(id, label)| choice(id, label)).to_vec()),
+        [
+            "│ 1. Cancel (id 0)",
+            "│ 2. Staging (id 1)",
+            "│ 3. Production (id 2)",
+            "│ 4. Both (id prod)"
+        ]
+    );
+    let ours = vec![choice("1", "Blue-Green"), choice("opt_2", "Canary")];
+    assert_eq!(shown(ours), ["│ 1. Blue-Green", "│ 2. Canary"], "an id of ours is left out");
 }
 
 #[test]

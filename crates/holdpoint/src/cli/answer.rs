@@ -13,10 +13,10 @@ use super::card::{card, decided, outcome, view_is_genuine};
 use super::client::Client;
 use super::exit::{Exit, UsageError};
 use super::json;
-use super::menu::Menu;
+use super::menu::{self, Menu};
 use super::output::{Paint, Screen, Terminal, now};
 use super::problem::Problem;
-use super::prompt::{ask_for, confirm};
+use super::prompt::{ask_for, confirm, options_of};
 
 pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyhow::Result<Exit> {
     let id = args.id.resolve(client).await?;
@@ -117,6 +117,7 @@ pub async fn answer(
     let id = args.id.resolve(client).await?;
     let hold = look(client, terminal, id, args.json).await?;
     let answer = match given {
+        Some(_) if !args.choose.is_empty() => json!({"choose": chosen(&hold, &args.choose)?}),
         Some(answer) => answer,
         None if hold["state"] != "pending" => return standing(terminal, &hold),
         None => prompt(terminal, |menu, screen| ask_for(menu, screen, &hold))?,
@@ -151,6 +152,16 @@ pub async fn claim(client: &Client, terminal: &Terminal, args: &ClaimArgs) -> an
         )?;
     }
     Ok(Exit::Done)
+}
+
+/// Options by the numbers that the card shows, by id or by label.
+fn chosen(hold: &Value, named: &[String]) -> anyhow::Result<Vec<String>> {
+    let entries = options_of(hold);
+    let id = |text: &String| match menu::named(&entries, text) {
+        Ok(id) => Ok(id.unwrap_or_else(|| text.clone())),
+        Err(why) => Err(UsageError(why).into()),
+    };
+    named.iter().map(id).collect()
 }
 
 /// The answer that the options spell out.

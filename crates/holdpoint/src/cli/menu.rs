@@ -180,6 +180,24 @@ fn picked(
     if picks.is_empty() { Err("Please choose at least one.".into()) } else { Ok(picks) }
 }
 
+/// The id of what `--choose` names: by number, id or exact label, as in the menu. `None`: nothing of that name, which
+/// the server judges. A number that is also the id or label of another option is not guessed.
+pub fn named(entries: &[Entry], typed: &str) -> Result<Option<String>, String> {
+    let id = |pick: Pick| match pick {
+        Pick::Entry(index) => entries.get(index).map(|entry| entry.id.clone()),
+        Pick::Other => None,
+    };
+    match pick(entries, false, typed) {
+        Ok(pick) => Ok(id(pick)),
+        Err(_) if !is_named(entries, typed) => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+fn is_named(entries: &[Entry], typed: &str) -> bool {
+    entries.iter().any(|entry| entry.label == typed || entry.id == typed)
+}
+
 fn pick(entries: &[Entry], allow_other: bool, typed: &str) -> Result<Pick, String> {
     let last = entries.len() + usize::from(allow_other);
     let numbered = |text: &str| match text.parse::<usize>() {
@@ -233,6 +251,19 @@ mod tests {
         for typed in ["2\n", "Canary\n", "c\n", " 2 \r\n", "#2\n", "2"] {
             assert_eq!(chosen(false, false, typed), ["c"], "{typed:?}");
         }
+    }
+
+    #[test]
+    fn an_argument_chooses_as_the_menu_does_and_a_doubtful_number_does_not() {
+        let foreign = [Entry::new("0", "Cancel"), Entry::new("1", "Staging"), Entry::new("b", "B")];
+        let named = |typed: &str| named(&foreign, typed);
+        for (typed, id) in [("#1", "0"), ("3", "b"), ("b", "b"), ("Cancel", "0"), ("0", "0")] {
+            assert_eq!(named(typed), Ok(Some(id.into())), "{typed}");
+        }
+        let why = named("1").unwrap_err();
+        assert!(why.contains("type #1 for the number"), "the card says that 1 is Cancel: {why}");
+        assert_eq!(named("later"), Ok(None), "the server judges what is no option");
+        assert_eq!(named("4"), Ok(None));
     }
 
     #[test]

@@ -22,16 +22,20 @@ pub fn confirm(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Re
     if confirmed { Ok(()) } else { Err(Abandoned.into()) }
 }
 
+/// What a hold has to choose from.
+pub fn options_of(hold: &Value) -> Vec<Entry> {
+    let entry = |option: &Value| Entry {
+        id: option["id"].as_str().unwrap_or_default().to_owned(),
+        label: option["label"].as_str().unwrap_or_default().to_owned(),
+        description: option["description"].as_str().map(str::to_owned),
+    };
+    hold["options"].as_array().into_iter().flatten().map(entry).collect()
+}
+
 pub fn ask_for(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Result<Value> {
     match hold["kind"].as_str().unwrap_or_default() {
         "choose" => {
-            let entry = |option: &Value| Entry {
-                id: option["id"].as_str().unwrap_or_default().to_owned(),
-                label: option["label"].as_str().unwrap_or_default().to_owned(),
-                description: option["description"].as_str().map(str::to_owned),
-            };
-            let entries: Vec<Entry> =
-                hold["options"].as_array().into_iter().flatten().map(entry).collect();
+            let entries = options_of(hold);
             let (multiple, other) = (hold["multiple"] == true, hold["allow_other"] == true);
             Ok(json!({"choose": menu.choose(&entries, multiple, other)?}))
         }
