@@ -3,26 +3,31 @@
 
 use std::sync::Arc;
 
-use domain::hold::Question;
+use domain::hold::{Hold, Question, Risk};
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::{Press, Said, Told};
+use ports::channel::{Key, Press, Said, Told};
 
 use crate::delivery::{Delivery, Stage};
-use crate::limits::SECOND_PRESS_MS;
 use crate::press::Looked;
 use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 impl Switchboard {
-    /// Whether a press only leads to another card, and whether that card asks once more. A second press that
-    /// comes with the first is none.
-    pub(crate) fn is_a_step(&self, said: Said, delivery: &Delivery) -> Option<bool> {
-        let armed_for = delivery.armed_for_ms(self.0.clock.now());
+    /// Whether a press only leads to another card, and whether that card asks once more. The second press counts
+    /// if the same person pressed first, not long ago, and had time to read the question.
+    pub(crate) fn is_a_step(&self, wire: &Wire, said: Said, looked: &Looked) -> Option<bool> {
+        let Looked { caller, delivery, hold, .. } = looked;
         match said {
             Said::Arm => Some(true),
             Said::Back => Some(false),
-            Said::Allow if armed_for.is_some_and(|ms| ms < SECOND_PRESS_MS) => Some(true),
+            Said::Allow if wire.takes_two_presses(hold) => {
+                let person = caller.person.as_ref().map(|person| person.id());
+                let now = self.0.clock.now();
+                let armed = person.and_then(|person| delivery.armed_by_for_ms(person, now));
+                let read = wire.line.channel.second_press_after().as_millis() as u64;
+                armed.is_none_or(|ms| ms < read).then_some(true)
+            }
             _ => None,
         }
     }
@@ -34,7 +39,8 @@ impl Switchboard {
         looked: &Looked,
         once_more: bool,
     ) -> Result<Told, Error> {
-        let Looked { delivery, posted, hold, .. } = looked;
+        let Looked { caller, delivery, posted, hold } = looked;
+        let person = caller.person.as_ref().map(|person| person.id());
         if !looked.is_admitted(self.0.engine.people()) {
             let why = "it is not for them";
             return Ok(self.refused(wire, press, Some(hold.id), Told::NotEntitled, why).await);
@@ -51,7 +57,12 @@ impl Switchboard {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
             }
-            delivery.armed_ms = once_more.then(|| now.as_ms());
+            match person.filter(|_| once_more) {
+                Some(person) => delivery.arm(person, now),
+                None => {
+                    delivery.disarm();
+                }
+            }
             delivery.wanted += 1;
             // Not hurried if it waits for its platform, and not put off if it is to be drawn already.
             Some(Next::due(match due_at {
@@ -65,5 +76,31 @@ impl Switchboard {
         let redraw = changed.and_then(|delivery| self.redrawn(key, &delivery, posted, hold));
         let told = if once_more { Told::AskAgain } else { Told::AsItWas };
         Ok(redraw.map_or(Told::NotHere, told))
+    }
+
+    /// A vote was counted: whoever answers next begins with a first press.
+    pub(crate) async fn disarm(&self, wire: &Wire, key: &Key) -> Result<(), Error> {
+        let soonest = wire.not_before(key.as_str(), self.0.clock.now());
+        let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
+            if !delivery.disarm() || matches!(delivery.stage, Stage::Over { .. }) {
+                return None;
+            }
+            delivery.wanted += 1;
+            Some(Next::due(due_at.map_or(soonest, |at| match delivery.attempts {
+                0 => at.min(soonest),
+                _ => at,
+            })))
+        };
+        self.update(wire, &format!("d/{}", key.as_str()), change).await?;
+        wire.wake();
+        Ok(())
+    }
+}
+
+impl Wire {
+    /// Whether the card itself must ask once more before a yes to this counts.
+    fn takes_two_presses(&self, hold: &Hold) -> bool {
+        let dangerous = hold.question == Question::Approve && hold.risk >= Risk::High;
+        dangerous && !self.line.channel.has_confirm_dialog()
     }
 }

@@ -87,7 +87,7 @@ impl Switchboard {
                 return None;
             }
             // Whoever takes it up draws the hold as it is then: nothing need be written for that.
-            let is_next = due_at.is_some() && delivery.attempts == 0;
+            let is_next = due_at.is_some_and(|at| at <= soonest) && delivery.attempts == 0;
             if drawn.is_none() && is_next && delivery.painted < delivery.wanted {
                 return None;
             }

@@ -3,6 +3,7 @@
 use domain::digest::Framed;
 use domain::hold::{Hold, HoldState, Question, Risk};
 use domain::id::HoldId;
+use domain::person::PersonId;
 use domain::time::Timestamp;
 use ports::channel::{Key, Nonce, Place, Posted, Press};
 use replies::Code;
@@ -70,6 +71,9 @@ pub(crate) struct Delivery {
     /// When somebody last pressed its dangerous yes for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) armed_ms: Option<i64>,
+    /// Who did. The second press is theirs alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) armed_by: Option<String>,
     /// Where it stood before its chat got another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<StoredPosted>,
@@ -169,6 +173,7 @@ impl Delivery {
             reasked_ms: None,
             signed_ms: None,
             armed_ms: None,
+            armed_by: None,
             left: None,
             copies: Copies::default(),
         }
@@ -188,7 +193,30 @@ impl Delivery {
         self.code = code_of(hold, chance);
         self.asks = digest;
         self.digest = None;
-        self.armed_ms = None;
+        self.disarm();
+    }
+
+    pub(crate) fn arm(&mut self, by: &PersonId, now: Timestamp) {
+        self.armed_ms = Some(now.as_ms());
+        self.armed_by = Some(by.as_str().to_owned());
+    }
+
+    /// Says whether it was armed.
+    pub(crate) fn disarm(&mut self) -> bool {
+        self.armed_by = None;
+        self.armed_ms.take().is_some()
+    }
+
+    /// How long ago this person pressed its dangerous yes for the first time, if that still counts.
+    pub(crate) fn armed_by_for_ms(&self, person: &PersonId, now: Timestamp) -> Option<u64> {
+        let theirs = self.armed_by.as_deref() == Some(person.as_str());
+        self.armed_for_ms(now).filter(|ms| theirs && *ms < ARMED_MS)
+    }
+
+    /// When it is to look as before the first press.
+    pub(crate) fn disarms_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let at = self.armed_ms.filter(|_| self.is_armed(now))?;
+        Some(Timestamp::from_ms(at).plus_ms(ARMED_MS))
     }
 
     /// Whether its dangerous yes was pressed once, of late.
@@ -196,7 +224,7 @@ impl Delivery {
         self.armed_for_ms(now).is_some_and(|ms| ms < ARMED_MS)
     }
 
-    pub(crate) fn armed_for_ms(&self, now: Timestamp) -> Option<u64> {
+    fn armed_for_ms(&self, now: Timestamp) -> Option<u64> {
         self.armed_ms.map(|at| now.ms_since(Timestamp::from_ms(at)))
     }
 

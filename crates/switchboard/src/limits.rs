@@ -82,8 +82,6 @@ pub(crate) const LEASE_MS: u64 = 50_000;
 pub(crate) const REPLY_FIRST_MS: u64 = 500;
 /// How long a prompt asks once more after the first press of a dangerous yes.
 pub(crate) const ARMED_MS: u64 = 60_000;
-/// A second press that comes sooner belongs to the first: nobody has read the question in that time.
-pub(crate) const SECOND_PRESS_MS: u64 = 600;
 /// Until a record is looked at again that cannot be read, perhaps by a newer version.
 pub(crate) const UNREADABLE_MS: u64 = 3_600_000;
 /// Earlier forms of one prompt whose buttons are told that it has changed. Those of older ones are

@@ -108,10 +108,10 @@ impl Switchboard {
             Err(told) => return Ok(told),
         };
         let (key, said) = (&press.pointer.key, press.pointer.said);
-        if let Some(once_more) = self.is_a_step(said, &looked.delivery) {
+        if let Some(once_more) = self.is_a_step(wire, said, &looked) {
             return self.ask_once_more(wire, press, &looked, once_more).await;
         }
-        let Looked { caller, delivery, posted, hold } = looked;
+        let Looked { caller, mut delivery, posted, hold } = looked;
         let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {
@@ -120,10 +120,14 @@ impl Switchboard {
             }
             Err(NoAnswer::Invalid(why)) => return Ok(Told::Invalid(why.to_owned())),
         };
-        let redraw = |hold: &Hold| self.redrawn(key, &delivery, &posted, hold);
         wire.reply_first(key.as_str(), self.0.clock.now());
         let answering = Answering { digest: Some(hold.digest()), answer };
-        match self.0.engine.answer(&caller, hold.id, answering, None).await {
+        let answered = self.0.engine.answer(&caller, hold.id, answering, None).await;
+        if matches!(&answered, Ok(hold) if hold.is_pending()) && delivery.disarm() {
+            self.disarm(wire, key).await?;
+        }
+        let redraw = |hold: &Hold| self.redrawn(key, &delivery, &posted, hold);
+        match answered {
             Ok(hold) => {
                 let told = if hold.is_pending() { Told::Counted } else { Told::Taken };
                 Ok(redraw(&hold).map_or(Told::NotHere, told))

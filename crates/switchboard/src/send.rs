@@ -204,7 +204,14 @@ impl Switchboard {
                 return Some(self.resting(delivery));
             }
             if !taken.hold.is_settled() {
-                return Some(Next::rests());
+                // A card that asks once more does so for a while.
+                return Some(match delivery.disarms_at(now).filter(|_| taken.hold.is_pending()) {
+                    Some(at) => {
+                        delivery.wanted += 1;
+                        Next::due(at)
+                    }
+                    None => Next::rests(),
+                });
             }
             let reason = Reason::of(&taken.hold);
             delivery.stage = Stage::Over { posted: Some(posted.clone()), reason };

@@ -1,6 +1,7 @@
 //! The connector: shows and repaints cards, says things, and hands what people do to the inbox.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::hold::Risk;
@@ -273,6 +274,11 @@ impl Channel for Dingtalk {
     /// Of a press it tells the card, whose name is ours and good for one place.
     fn names_chats(&self) -> bool {
         false
+    }
+
+    /// A template has its buttons in the same places for both steps, and no way back.
+    fn second_press_after(&self) -> Duration {
+        Duration::from_secs(2)
     }
 
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {

@@ -133,6 +133,11 @@ impl Channel for Slack {
         &self.0.settings.app_id
     }
 
+    /// The `confirm` of its buttons.
+    fn has_confirm_dialog(&self) -> bool {
+        true
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let to = self.0.to(place)?;
         let drawn = self.0.drawn(showing, !to.direct);

@@ -194,6 +194,17 @@ pub trait Channel: Send + Sync {
         true
     }
 
+    /// Whether the platform itself asks once more before the press of a dangerous yes arrives. Where it does not, the
+    /// first press draws another card, and a second press of the same person counts.
+    fn has_confirm_dialog(&self) -> bool {
+        false
+    }
+
+    /// A second press that comes sooner belongs to the first: nobody has read the question in that time.
+    fn second_press_after(&self) -> Duration {
+        Duration::from_millis(600)
+    }
+
     /// The pauses before the second attempt, the third and so on, where the platform's rules name them;
     /// after the last it is given up.
     fn retries(&self) -> Option<&'static [Duration]> {

@@ -83,6 +83,8 @@ pub(crate) struct Chat {
     pub(crate) screen: Mutex<Screen>,
     pub(crate) faults: Mutex<VecDeque<Fault>>,
     pub(crate) takes_a_yes: Mutex<bool>,
+    /// The platform asks once more by itself.
+    pub(crate) has_dialog: Mutex<bool>,
     pub(crate) patience: Mutex<Option<Duration>>,
     pub(crate) talks: Mutex<bool>,
     /// It cannot tell that the same prompt is sent twice.
@@ -103,6 +105,7 @@ impl Chat {
             screen: Mutex::default(),
             faults: Mutex::default(),
             takes_a_yes: Mutex::new(true),
+            has_dialog: Mutex::new(false),
             patience: Mutex::default(),
             talks: Mutex::new(true),
             forgetful: Mutex::new(false),
@@ -238,6 +241,10 @@ impl Channel for Chat {
 
     fn talks(&self) -> bool {
         *self.talks.lock().unwrap()
+    }
+
+    fn has_confirm_dialog(&self) -> bool {
+        *self.has_dialog.lock().unwrap()
     }
 
     fn may_show_twice(&self) -> bool {

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use domain::answer::Answer;
 use ports::channel::{Inbox as _, Opened, Said, Told};
+use serde_json::json;
 
+use crate::chat::Card;
 use crate::world::World;
 
 /// Longer than a second press that belongs to the first.
@@ -17,12 +19,73 @@ async fn a_dangerous_yes_is_asked_once_more_before_it_counts() {
     let told = world.press("bob", &card, Said::Arm).await;
     let Told::AskAgain(redraw) = told else { panic!("{told:?}") };
     assert!(redraw.armed && redraw.hold.is_pending() && redraw.hold.votes.is_empty());
-    let card = world.in_time(world.chat.card("pending?")).await;
+    world.clock.advance(READ);
+    let card = world.chat.card("pending?").await;
+    assert!(world.done().is_empty());
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
+    world.chat.card("approved+succeeded").await;
+    assert_eq!(world.done(), [r#"burn {"n":1}"#]);
+}
+
+/// Two people must agree on something dangerous; its prompt.
+async fn held_for_two(world: &World) -> Card {
+    world.model.will("I will.", &[("bury", json!({"n": 9}))]);
+    world.model.will("Finished.", &[]);
+    world.write("ana", "please bury").await;
+    world.chat.card("pending").await
+}
+
+#[tokio::test]
+async fn i31_each_of_two_people_presses_twice() {
+    let world = World::memory().await;
+    let card = held_for_two(&world).await;
+    assert!(matches!(world.press("ana", &card, Said::Arm).await, Told::AskAgain(_)));
+    world.clock.advance(READ);
+    world.chat.card("pending?").await;
+    let told = world.press("ana", &card, Said::Allow).await;
+    assert!(matches!(&told, Told::Counted(redraw) if !redraw.armed), "{told:?}");
+    world.clock.advance(READ);
+    let card = world.chat.card("pending").await;
+    // As if the card still asked Bob once more.
+    let told = world.press("bob", &card, Said::Allow).await;
+    assert!(matches!(&told, Told::AskAgain(redraw) if redraw.hold.votes.len() == 1), "{told:?}");
     assert!(world.done().is_empty());
     world.clock.advance(READ);
     assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
     world.chat.card("approved+succeeded").await;
-    assert_eq!(world.done(), [r#"burn {"n":1}"#]);
+    assert_eq!(world.done(), [r#"bury {"n":9}"#]);
+}
+
+#[tokio::test]
+async fn i31_a_first_press_is_good_for_a_minute_and_for_whoever_made_it() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    assert!(matches!(world.press("bob", &card, Said::Arm).await, Told::AskAgain(_)));
+    world.clock.advance(READ);
+    world.chat.card("pending?").await;
+    let told = world.press("ana", &card, Said::Allow).await;
+    assert!(matches!(told, Told::AskAgain(_)), "her first: {told:?}");
+    let told = world.press("bob", &card, Said::Allow).await;
+    assert!(matches!(told, Told::AskAgain(_)), "hers took the place of his: {told:?}");
+    // The card does not wait for anybody to ask in its first form again.
+    world.clock.advance(Duration::from_secs(61));
+    let card = world.chat.card("pending").await;
+    let told = world.press("bob", &card, Said::Allow).await;
+    assert!(matches!(told, Told::AskAgain(_)), "hours later: {told:?}");
+    assert!(world.hold(card.hold).await.votes.is_empty() && world.done().is_empty());
+    world.clock.advance(READ);
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
+}
+
+#[tokio::test]
+async fn i31_without_a_first_press_a_dangerous_yes_is_the_first() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    let told = world.press("bob", &card, Said::Allow).await;
+    assert!(matches!(told, Told::AskAgain(_)), "{told:?}");
+    // Its platform asks for us.
+    *world.chat.has_dialog.lock().unwrap() = true;
+    assert!(matches!(world.press("bob", &card, Said::Allow).await, Told::Taken(_)));
 }
 
 #[tokio::test]

@@ -219,6 +219,7 @@ async fn i13_something_dangerous_takes_its_code_and_a_moment() {
 #[tokio::test]
 async fn i13_codes_cannot_be_tried_out() {
     let world = World::memory().await;
+    *world.chat.has_dialog.lock().unwrap() = true;
     let card = world.held("burn").await;
     let code = card.code.clone().expect("has one");
     world.clock.advance(Duration::from_secs(2));

@@ -83,6 +83,11 @@ impl Channel for Screen {
         "A"
     }
 
+    /// One press is one answer here.
+    fn has_confirm_dialog(&self) -> bool {
+        true
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let (chat, thread, direct) = match place.clone() {
             Place::Chat { chat, thread, direct } => (chat, thread, direct),

@@ -93,6 +93,11 @@ impl Channel for SimChannel {
         "house"
     }
 
+    /// One press is one answer here.
+    fn has_confirm_dialog(&self) -> bool {
+        true
+    }
+
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let fate = self.arrives().await?;
         let record = format!("d/{}", showing.key.as_str());
