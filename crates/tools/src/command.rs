@@ -1,11 +1,13 @@
 //! Tools that are commands of the configuration: JSON arguments on standard input, a result on
 //! standard output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
@@ -16,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 use crate::bad_tool::BadTool;
 use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
 use crate::process::{
-    Ended, Environment, Job, RunAs, Runner, bound_files, changed_file, path_of, resolve,
+    BoundFiles, Ended, Environment, Job, RunAs, Runner, blocking, bound_files, changed_file,
+    path_of, resolve,
 };
 use crate::shell_cmd::{failure, shown, with_leftovers};
 use crate::title::headline;
@@ -69,9 +72,16 @@ pub const CALL_ATTEMPT: &str = "CALL_ATTEMPT";
 #[derive(Debug)]
 pub struct CommandTool {
     tool: Tool,
-    config: CommandConfig,
+    config: Arc<CommandConfig>,
     run_as: Option<RunAs>,
     runner: Runner,
+}
+
+/// What would run, and what to warn about.
+struct Plan {
+    job: Job,
+    context: ExecutionContext,
+    warnings: Vec<String>,
 }
 
 impl CommandTool {
@@ -113,18 +123,24 @@ impl CommandTool {
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
         tool.confirm = config.confirm;
-        let command = CommandTool { tool, config, run_as, runner };
         // A program that is missing is better found now than after somebody approved.
-        command.plan().map_err(|why| BadTool::new(&command.config.name, why))?;
-        Ok(command)
+        config.plan(run_as.as_ref()).map_err(|why| BadTool::new(&config.name, why))?;
+        Ok(CommandTool { tool, config: Arc::new(config), run_as, runner })
     }
 
-    fn plan(&self) -> Result<(Job, ExecutionContext), String> {
-        let environment = self.config.environment.for_a_child();
-        let (name, rest) =
-            self.config.argv.split_first().ok_or("`argv` is empty; name a program")?;
-        let program = resolve(name, &self.config.cwd, path_of(&environment))
-            .map_err(|why| why.to_string())?;
+    /// Looks at files, so it works apart from the threads on which everybody waits.
+    async fn plan(&self) -> Result<Plan, String> {
+        let (config, run_as) = (self.config.clone(), self.run_as.clone());
+        blocking(move || config.plan(run_as.as_ref())).await
+    }
+}
+
+impl CommandConfig {
+    fn plan(&self, run_as: Option<&RunAs>) -> Result<Plan, String> {
+        let environment = self.environment.for_a_child();
+        let (name, rest) = self.argv.split_first().ok_or("`argv` is empty; name a program")?;
+        let program =
+            resolve(name, &self.cwd, path_of(&environment)).map_err(|why| why.to_string())?;
         let mut detail = format!("program {}", program.display());
         if !rest.is_empty() {
             // The configuration's own words, but a person may want to know them.
@@ -132,27 +148,39 @@ impl CommandTool {
         }
         detail.push_str(&format!(
             "\nenvironment {}\ntime limit {} s",
-            self.config.environment.names(),
-            self.config.time_limit.as_secs_f64()
+            self.environment.names(),
+            self.time_limit.as_secs_f64()
         ));
-        // A tool that works at the root of everything has no folder of its own.
-        let own = Some(self.config.cwd.clone()).filter(|cwd| cwd.parent().is_some());
-        let own: Vec<PathBuf> = own.into_iter().collect();
-        let files = bound_files(&program, rest, &self.config.cwd, &own)?;
+        // The configuration names its scripts wherever they are.
+        let is_own = |path: &Path| {
+            !is_of_the_system(path) || (self.cwd.parent().is_some() && path.starts_with(&self.cwd))
+        };
+        let BoundFiles { files, warnings } = bound_files(&program, rest, &self.cwd, &is_own)?;
         for file in &files {
             detail.push_str(&format!("\n{file}"));
         }
-        if let Some(user) = &self.run_as {
+        if let Some(user) = run_as {
             detail.push_str(&format!("\nas user {}", user.name()));
         }
-        let mut job = Job::new(program, rest.to_vec(), &self.config.cwd);
+        let mut job = Job::new(program, rest.to_vec(), &self.cwd);
         job.environment = environment;
-        job.time_limit = self.config.time_limit;
-        job.run_as = self.run_as.clone();
+        job.time_limit = self.time_limit;
+        job.run_as = run_as.cloned();
         job.files = files;
-        let cwd = Some(self.config.cwd.to_string_lossy().into_owned());
-        Ok((job, ExecutionContext { detail, working_directory: cwd, sql: None }))
+        let cwd = Some(self.cwd.to_string_lossy().into_owned());
+        let context = ExecutionContext { detail, working_directory: cwd, sql: None };
+        Ok(Plan { job, context, warnings })
     }
+}
+
+/// Folders of the system: whoever can write there needs no approval.
+fn is_of_the_system(path: &Path) -> bool {
+    [
+        "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix", "/gnu", "/snap",
+        "/boot", "/dev", "/proc", "/sys", "/System", "/Library",
+    ]
+    .iter()
+    .any(|folder| path.starts_with(folder))
 }
 
 #[async_trait]
@@ -162,20 +190,22 @@ impl ToolHost for CommandTool {
     }
 
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let (_, context) = self.plan().map_err(PrepareError::blind)?;
+        let Plan { context, warnings, .. } = self.plan().await.map_err(PrepareError::blind)?;
         let title = Some(headline(&format!("Run: {}", shown(&self.config.argv).0)));
-        Ok(Prepared { context, title, ..Prepared::default() })
+        let preview = Preview { warnings, ..Preview::default() };
+        Ok(Prepared { context, title, preview, ..Prepared::default() })
     }
 
     async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
         let failed = |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
-        let mut job = match self.plan() {
-            Ok((job, context)) if context == call.call().context => job,
-            Ok((_, now)) if changed_file(&call.call().context.detail, &now.detail).is_some() => {
-                let why = changed_file(&call.call().context.detail, &now.detail);
-                return failed(why.unwrap_or_default());
+        let approved = &call.call().context;
+        let mut job = match self.plan().await {
+            Ok(plan) if plan.context == *approved => plan.job,
+            Ok(plan) => {
+                let changed = changed_file(&approved.detail, &plan.context.detail);
+                let other = || "the tool's settings are not those that were approved".into();
+                return failed(changed.unwrap_or_else(other));
             }
-            Ok(_) => return failed("the tool's settings are not those that were approved".into()),
             Err(why) => return failed(why),
         };
         let variables = [

@@ -38,6 +38,13 @@ pub const COMPANION_UNREAD_MAX: usize = 64 << 20;
 /// read: the largest programs that people write themselves.
 pub const BOUND_FILES_MAX: usize = 64;
 pub const BOUND_FILE_BYTES_MAX: u64 = 64 << 20;
+/// All of them together: what is read in about a second.
+pub const BOUND_BYTES_MAX: u64 = 256 << 20;
+/// Words of one command that are looked up as files, each from every folder that it goes to: some tens of
+/// milliseconds. A command is not the place for a longer text.
+pub const FILE_LOOKUPS_MAX: usize = 4_000;
+/// What could not be bound, on one card. Whoever reads so many warnings reads the script.
+pub const UNBOUND_SHOWN_MAX: usize = 5;
 
 pub const ARGUMENTS_OF_A_COMMAND_MAX: usize = 1_000;
 pub const STDIN_BYTES_MAX: usize = 1 << 20;

@@ -5,6 +5,7 @@ mod quote;
 mod wrapper;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,7 +24,8 @@ use crate::limits::{
     ARGUMENTS_OF_A_COMMAND_MAX, STDIN_BYTES_MAX, TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX,
 };
 use crate::process::{
-    Ended, Environment, How, Job, RunAs, Runner, bound_files, changed_file, path_of, resolve,
+    BoundFiles, Ended, Environment, How, Job, RunAs, Runner, blocking, bound_files, changed_file,
+    path_of, resolve,
 };
 use crate::title::headline;
 
@@ -58,9 +60,14 @@ impl ShellConfig {
 
 pub struct ShellCmd {
     tool: Tool,
+    planner: Arc<Planner>,
+    runner: Runner,
+}
+
+/// Reads calls. It looks at files, so it works apart from the threads on which everybody waits.
+struct Planner {
     config: ShellConfig,
     run_as: Option<RunAs>,
-    runner: Runner,
 }
 
 /// How a command is shown to a person: its words on one line, and what to warn about.
@@ -125,9 +132,34 @@ impl ShellCmd {
             &origin,
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
-        Ok(ShellCmd { tool, config, run_as, runner })
+        Ok(ShellCmd { tool, planner: Arc::new(Planner { config, run_as }), runner })
     }
 
+    async fn plan(&self, arguments: &Value) -> Result<Plan, String> {
+        let (planner, arguments) = (self.planner.clone(), arguments.clone());
+        blocking(move || planner.plan(&arguments)).await
+    }
+
+    /// Plans again what was approved, and makes sure that it still means the same.
+    async fn approved_plan(&self, call: &Call) -> Result<Job, String> {
+        let plan = self.plan(call.arguments.value()).await?;
+        if plan.context != call.context {
+            if let Some(why) = changed_file(&call.context.detail, &plan.context.detail) {
+                return Err(why);
+            }
+            return Err(format!(
+                "what would run now is not what was approved: {} in {}, and it was {} in {}",
+                one_line(&plan.context.detail),
+                plan.context.working_directory.unwrap_or_default(),
+                one_line(&call.context.detail),
+                call.context.working_directory.as_deref().unwrap_or_default(),
+            ));
+        }
+        Ok(plan.job)
+    }
+}
+
+impl Planner {
     fn plan(&self, arguments: &Value) -> Result<Plan, String> {
         let (argv, scripted) = self.argv(arguments)?;
         let directory = self.directory(arguments.get("cwd").and_then(Value::as_str))?;
@@ -148,7 +180,9 @@ impl ShellCmd {
             self.config.environment.names(),
             time_limit.as_secs()
         );
-        let files = bound_files(&program, rest, &directory, &self.config.roots)?;
+        let is_own = |path: &Path| is_within(path, &self.config.roots);
+        let BoundFiles { files, warnings: unbound } =
+            bound_files(&program, rest, &directory, &is_own)?;
         for file in &files {
             detail.push_str(&format!("\n{file}"));
         }
@@ -174,7 +208,9 @@ impl ShellCmd {
         job.time_limit = time_limit;
         job.run_as = self.run_as.clone();
         job.files = files;
-        Ok(Plan { job, context, title: headline(&title), warnings: wrapper::warnings(&argv) })
+        let mut warnings = wrapper::warnings(&argv);
+        warnings.extend(unbound);
+        Ok(Plan { job, context, title: headline(&title), warnings })
     }
 
     /// The words of the command, and whether they are ours around a script.
@@ -235,24 +271,6 @@ impl ShellCmd {
             _ => Err(format!("`timeout_s` must be a whole number from 1 to {max}")),
         }
     }
-
-    /// Plans again what was approved, and makes sure that it still means the same.
-    fn approved_plan(&self, call: &Call) -> Result<Job, String> {
-        let plan = self.plan(call.arguments.value())?;
-        if plan.context != call.context {
-            if let Some(why) = changed_file(&call.context.detail, &plan.context.detail) {
-                return Err(why);
-            }
-            return Err(format!(
-                "what would run now is not what was approved: {} in {}, and it was {} in {}",
-                one_line(&plan.context.detail),
-                plan.context.working_directory.unwrap_or_default(),
-                one_line(&call.context.detail),
-                call.context.working_directory.as_deref().unwrap_or_default(),
-            ));
-        }
-        Ok(plan.job)
-    }
 }
 
 #[async_trait]
@@ -262,7 +280,7 @@ impl ToolHost for ShellCmd {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let plan = self.plan(arguments.value()).map_err(PrepareError::Unsound)?;
+        let plan = self.plan(arguments.value()).await.map_err(PrepareError::Unsound)?;
         Ok(Prepared {
             context: plan.context,
             preview: Preview { warnings: plan.warnings, ..Preview::default() },
@@ -272,7 +290,7 @@ impl ToolHost for ShellCmd {
     }
 
     async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
-        match self.approved_plan(call.call()) {
+        match self.approved_plan(call.call()).await {
             Ok(job) => self
                 .runner
                 .run(&call.call().idempotency_key(), call.attempt(), job, stop)

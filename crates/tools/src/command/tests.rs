@@ -104,7 +104,7 @@ async fn i16_what_a_dead_server_left_is_read_back_as_it_was() {
     let call = call(&host, "{}", 1).await;
     let outcome = run(&host, &call, 1).await;
     // Another server on the same spool, which never saw the first.
-    let other = CommandTool::new(host.config.clone(), runner(dir.path())).unwrap();
+    let other = CommandTool::new((*host.config).clone(), runner(dir.path())).unwrap();
     assert_eq!(other.recover(&call, 1).await, Recovery::Done(outcome));
     assert!(matches!(other.recover(&call, 2).await, Recovery::Unknown { .. }), "no trace at all");
     other.announce(&call, 3).await.unwrap();
@@ -172,4 +172,36 @@ async fn a_tool_runs_as_another_user_or_is_refused() {
     assert!(call.context.detail.ends_with("\nas user nobody"), "{}", call.context.detail);
     let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap().uid;
     assert_eq!(run(&host, &call, 1).await, Outcome::Succeeded(Output::text(format!("{nobody}\n"))));
+}
+
+#[tokio::test]
+async fn i02_a_script_that_the_configuration_names_is_bound_wherever_it_is() {
+    let scripts = tempfile::tempdir().unwrap();
+    let script = scripts.path().join("deploy.py");
+    for cwd in ["/", "/usr"] {
+        fs::write(&script, "exit 0").unwrap();
+        let (_dir, host) = made("", |config| {
+            config.argv = vec!["sh".into(), script.to_str().unwrap().into()];
+            config.cwd = cwd.into();
+        });
+        let host = host.unwrap();
+        let call = call(&host, "{}", 1).await;
+        assert!(call.context.detail.contains("deploy.py sha256:"), "{}", call.context.detail);
+        fs::write(&script, format!("touch {}/ran", scripts.path().display())).unwrap();
+        let Outcome::Failed(told) = run(&host, &call, 1).await else { panic!("it ran") };
+        assert!(told.whole().contains("is not what it was when this call was approved"));
+        assert!(!scripts.path().join("ran").exists());
+    }
+}
+
+#[test]
+fn i50_a_tool_reads_its_scripts_apart_from_the_threads_of_everybody() {
+    let (_dir, host) = made("true", |_| {});
+    let host = host.unwrap();
+    crate::process::without_blocking_threads(|free| async move {
+        let mut planned = std::pin::pin!(host.plan());
+        assert!(futures_util::poll!(planned.as_mut()).is_pending(), "it worked here");
+        free.send(()).unwrap();
+        assert!(planned.await.is_ok());
+    });
 }

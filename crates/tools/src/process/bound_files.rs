@@ -1,14 +1,11 @@
 //! Programs and scripts that a person approved, by their content: what lies in folders that commands may
 //! write to can be another file by the time it is run.
 //!
-//! Bound are the program, scripts that it is given, and what a script names, as far as they lie in the
-//! tool's own folders. Data is not bound: a log that grows meanwhile is still the log that was to be
-//! read. Programs of the system are not bound either: whoever can replace those needs no approval.
+//! Which files those are is told by [`super::named_files`].
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use domain::digest::Digest;
@@ -16,8 +13,9 @@ use domain::visible::visible;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
+use super::named_files::named_files;
 use super::spool_file::open_regular_file;
-use crate::limits::{BOUND_FILE_BYTES_MAX, BOUND_FILES_MAX};
+use crate::limits::{BOUND_BYTES_MAX, BOUND_FILE_BYTES_MAX};
 
 /// A file and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,102 +68,38 @@ pub(crate) fn changed_file(approved: &str, now: &str) -> Option<String> {
 /// How a bound file begins in an execution context.
 const LINE: &str = "file ";
 
-/// The files of a command that are bound, in the order of its words.
+/// What of a command is bound to its approval.
+#[derive(Debug, Default)]
+pub(crate) struct BoundFiles {
+    /// In the order of the command's words.
+    pub(crate) files: Vec<BoundFile>,
+    /// What the command may run and nobody can tell before it runs, for the person who approves.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Finds the programs and scripts of a command and reads them. Takes up to a second for the longest of them:
+/// not for a thread on which others wait.
 pub(crate) fn bound_files(
     program: &Path,
     args: &[String],
     directory: &Path,
-    roots: &[PathBuf],
-) -> Result<Vec<BoundFile>, String> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    let mut add = |path: PathBuf| {
-        if !paths.contains(&path) {
-            paths.push(path);
+    is_own: &dyn Fn(&Path) -> bool,
+) -> Result<BoundFiles, String> {
+    let named = named_files(program, args, directory, is_own)?;
+    let mut files = Vec::with_capacity(named.files.len());
+    let mut bytes = 0;
+    for path in named.files {
+        bytes += path.metadata().map_or(0, |meta| meta.len()).min(BOUND_FILE_BYTES_MAX);
+        if bytes > BOUND_BYTES_MAX {
+            return Err(format!(
+                "the programs and scripts that it names have more than {} MiB together, which is more than is \
+                 checked for one command; name fewer at once",
+                BOUND_BYTES_MAX >> 20
+            ));
         }
-    };
-    let inside = |word: &str| {
-        let path = directory.join(word).canonicalize().ok()?;
-        let is_ours = roots.iter().any(|root| path.starts_with(root)) && path.is_file();
-        is_ours.then_some(path)
-    };
-    if let Some(path) = program.to_str().and_then(inside) {
-        add(path);
+        files.push(BoundFile::read(path)?);
     }
-    // A file that follows an interpreter is its script, whatever it looks like.
-    let mut awaits_script = is_interpreter(program);
-    for word in args {
-        if let Some(path) = inside(word) {
-            if awaits_script || is_program(&path) {
-                add(path);
-            }
-            awaits_script = false;
-            continue;
-        }
-        awaits_script |= is_interpreter(Path::new(word));
-        // A script among the arguments, as after `sh -c`: what it names as a program.
-        let named = word.split(|c: char| c.is_whitespace() || "\"'`;|&()<>{}=".contains(c));
-        let (mut script, mut after) = (Vec::new(), false);
-        for token in named.filter(|token| !token.is_empty() && *token != word.as_str()) {
-            match inside(token) {
-                Some(path) if after || is_program(&path) => script.push(path),
-                _ => {}
-            }
-            after = is_interpreter(Path::new(token)) || token == ".";
-        }
-        script.into_iter().for_each(&mut add);
-    }
-    if paths.len() > BOUND_FILES_MAX {
-        return Err(format!("it names more than {BOUND_FILES_MAX} programs and scripts"));
-    }
-    paths.into_iter().map(BoundFile::read).collect()
-}
-
-/// Programs whose first file is a script.
-fn is_interpreter(program: &Path) -> bool {
-    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    [
-        "sh",
-        "bash",
-        "dash",
-        "zsh",
-        "ksh",
-        "fish",
-        "ash",
-        "busybox",
-        "source",
-        "python",
-        "pypy",
-        "perl",
-        "ruby",
-        "lua",
-        "node",
-        "deno",
-        "bun",
-        "php",
-        "awk",
-        "gawk",
-        "mawk",
-        "sed",
-        "make",
-        "tclsh",
-        "Rscript",
-        "osascript",
-        "java",
-        "psql",
-        "sqlite",
-    ]
-    .contains(&family)
-}
-
-/// Whether a file can be run by itself.
-fn is_program(path: &Path) -> bool {
-    let is_executable = path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
-    let mut start = [0; 2];
-    is_executable
-        || open_regular_file(path)
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_ok_and(|()| &start == b"#!")
+    Ok(BoundFiles { files, warnings: named.warnings })
 }
 
 /// Of a file that is longer than we read, its length and times stand for the rest.
@@ -201,40 +135,25 @@ fn digest_up_to(file: File, bytes_max: u64) -> io::Result<Digest> {
 mod tests {
     use super::*;
 
-    fn names(dir: &Path, line: &[&str]) -> Vec<String> {
-        let program = if line[0].contains('/') { dir.join(line[0]) } else { line[0].into() };
-        let args: Vec<String> = line[1..].iter().map(|word| (*word).to_owned()).collect();
-        let roots = [dir.canonicalize().unwrap()];
-        let bound = bound_files(&program, &args, dir, &roots).unwrap();
-        bound.iter().map(|it| it.path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
-    }
-
     #[test]
-    fn programs_and_scripts_are_bound_and_data_is_not() {
+    fn i50_no_more_is_read_than_a_moment_allows() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, text, mode) in [
-            ("deploy.sh", "#!/bin/sh\n", 0o755),
-            ("plain", "echo x\n", 0o644),
-            ("marked", "#!/bin/sh\n", 0o644),
-            ("log", "a line\n", 0o644),
-        ] {
-            std::fs::write(dir.path().join(name), text).unwrap();
-            let mode = PermissionsExt::from_mode(mode);
-            std::fs::set_permissions(dir.path().join(name), mode).unwrap();
+        let mut names = Vec::new();
+        for n in 0..5 {
+            let name = format!("big{n}");
+            // Sparse: nothing of it is on disk, and all of it would be read.
+            File::create(dir.path().join(&name)).unwrap().set_len(BOUND_FILE_BYTES_MAX).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(dir.path().join(&name), mode).unwrap();
+            names.push(name);
         }
-        let check = |line: &[&str], bound: &[&str]| {
-            assert_eq!(names(dir.path(), line), bound, "{line:?}");
+        let own = dir.path().canonicalize().unwrap();
+        let bound = |names: &[String]| {
+            bound_files(Path::new("/bin/echo"), names, &own, &|path| path.starts_with(&own))
         };
-        check(&["./deploy.sh", "log"], &["deploy.sh"]);
-        check(&["/usr/bin/tail", "-n", "3", "log"], &[]);
-        check(&["/bin/sh", "plain", "log"], &["plain"]);
-        check(&["/usr/bin/python3.12", "-u", "plain"], &["plain"]);
-        check(&["/usr/bin/env", "A=1", "./marked"], &["marked"]);
-        check(&["/usr/bin/timeout", "5", "sh", "plain"], &["plain"]);
-        check(&["/bin/sh", "-c", "cd . && ./deploy.sh | tee log"], &["deploy.sh"]);
-        check(&["/bin/sh", "-c", "sh plain; . ./marked"], &["plain", "marked"]);
-        check(&["/bin/sh", "-c", "cat log"], &[]);
-        check(&["/bin/cat", "/etc/passwd"], &[]);
+        let refusal = bound(&names).unwrap_err();
+        assert!(refusal.contains("more than 256 MiB together"), "{refusal}");
+        assert_eq!(bound(&names[..1]).unwrap().files.len(), 1);
     }
 
     #[test]

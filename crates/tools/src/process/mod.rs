@@ -40,6 +40,7 @@ mod descendants;
 mod environment;
 mod job;
 mod lossy;
+mod named_files;
 mod output_copy;
 mod program;
 mod record;
@@ -55,7 +56,7 @@ mod tree;
 mod watch;
 
 pub use bound_files::BoundFile;
-pub(crate) use bound_files::{bound_files, changed_file};
+pub(crate) use bound_files::{BoundFiles, bound_files, changed_file};
 pub use captured::Captured;
 pub use environment::{BadEnvironment, Environment, is_ours};
 pub use job::Job;
@@ -64,6 +65,8 @@ pub use program::{NoProgram, resolve};
 pub use record::{Exit, How};
 pub use run::Runner;
 pub(crate) use run::blocking;
+#[cfg(test)]
+pub(crate) use run::without_blocking_threads;
 pub use run_as::{NoSuchUser, RunAs};
 pub use spool::Spool;
 pub(crate) use stopwatch::Stopwatch;

@@ -285,6 +285,21 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     }
 }
 
+/// Runs `work` while the only thread for blocking work is taken, until it is set free.
+#[cfg(test)]
+pub(crate) fn without_blocking_threads<F: Future<Output = ()>>(
+    work: impl FnOnce(std::sync::mpsc::Sender<()>) -> F,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let (free, taken) = std::sync::mpsc::channel();
+    runtime.spawn_blocking(move || taken.recv());
+    runtime.block_on(work(free));
+}
+
 pub(super) fn random_marker() -> Result<String, ring::error::Unspecified> {
     let mut bytes = [0; 16];
     ring::rand::SystemRandom::new().fill(&mut bytes)?;

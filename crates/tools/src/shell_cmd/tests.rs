@@ -264,3 +264,61 @@ async fn i02_a_script_that_was_swapped_after_the_approval_does_not_run() {
         assert_eq!(text(bench.run(arguments).await), "good\n");
     }
 }
+
+#[tokio::test]
+async fn i02_common_forms_of_a_script_are_bound() {
+    let bench = Bench::new(|config| config.allow_shell = true);
+    let home = bench.dir.path().join("home");
+    for (arguments, script) in [
+        (json!({"command": "sh -e deploy.py"}), "deploy.py"),
+        (json!({"command": "cd sub && ./deploy.sh"}), "sub/deploy.sh"),
+        (json!({"argv": ["sh", "-e", "first", "deploy.py"]}), "deploy.py"),
+    ] {
+        let script = home.join(script);
+        let write = |path: &Path, text: &str| {
+            fs::write(path, text).unwrap();
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        };
+        write(&home.join("first"), "sh \"$1\"\n");
+        write(&script, "#!/bin/sh\necho good\n");
+        let call = bench.call(arguments.clone()).await;
+        write(&script, "#!/bin/sh\necho ran >> witness\n");
+        let said = text(bench.host.run(cleared(call, 1), CancellationToken::new()).await);
+        assert!(said.contains("is not what it was when this call was approved"), "{said}");
+        assert!(!home.join("witness").exists() && !home.join("sub/witness").exists());
+        write(&script, "#!/bin/sh\necho good\n");
+        assert_eq!(text(bench.run(arguments).await), "good\n");
+    }
+}
+
+#[tokio::test]
+async fn a_script_that_cannot_be_bound_is_said_to_be_so() {
+    let bench = Bench::new(|config| config.allow_shell = true);
+    let prepared = bench.prepare(json!({"command": "cd $DIR && ./deploy.sh"})).await.unwrap();
+    let warnings = prepared.preview.warnings;
+    assert!(
+        warnings.iter().any(|it| it.starts_with("not bound: what `$DIR` means")),
+        "{warnings:?}"
+    );
+}
+
+#[tokio::test]
+async fn i50_a_command_of_very_many_words_is_refused() {
+    let bench = Bench::new(|config| config.allow_shell = true);
+    let words: String = (0..100_000).map(|n| format!("w{n} ")).collect();
+    let refusal = bench.prepare(json!({"command": words})).await.unwrap_err();
+    assert!(refusal.starts_with("it has more than 4000 words"), "{refusal}");
+}
+
+#[test]
+fn i50_files_are_read_apart_from_the_threads_of_everybody() {
+    let bench = Bench::new(|_| {});
+    fs::write(bench.dir.path().join("home/deploy.sh"), "echo good").unwrap();
+    let arguments = Arguments::from_value(json!({"argv": ["sh", "deploy.sh"]})).unwrap();
+    crate::process::without_blocking_threads(|free| async move {
+        let mut prepared = bench.host.prepare(&arguments);
+        assert!(futures_util::poll!(prepared.as_mut()).is_pending(), "it worked here");
+        free.send(()).unwrap();
+        assert!(prepared.await.is_ok());
+    });
+}
