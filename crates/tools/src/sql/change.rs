@@ -196,6 +196,7 @@ impl Change {
         }
         let result = now.result(&returned);
         marker::write(&connection, key, now.rows, &result)?;
+        marker::withdraw_announcement(&connection, key, attempt)?;
         Ok((Some(connection), result))
     }
 

@@ -58,6 +58,17 @@ pub(super) fn announce(connection: &Connection, key: &str, attempt: u32) -> Resu
     note(connection, &announced_key(key, attempt), "announced")
 }
 
+/// It has begun. Left standing, the announcement would be taken for the truth by whoever finds no other row.
+pub(super) fn withdraw_announcement(
+    connection: &Connection,
+    key: &str,
+    attempt: u32,
+) -> Result<()> {
+    connection
+        .execute("DELETE FROM holdpoint_marker WHERE key = ?1", [announced_key(key, attempt)])
+        .map(drop)
+}
+
 fn note(connection: &Connection, key: &str, word: &str) -> Result<()> {
     connection
         .execute(
