@@ -49,6 +49,10 @@ pub(super) fn read(text: &str, context: &Context) -> Option<Verdict> {
 pub(super) fn exact_label(text: &str, context: &Context) -> Option<Verdict> {
     let Asked::Choice { options, .. } = &context.asked else { return None };
     let said = spaced_once(trimmed(text));
+    // A label of marks alone, as `…`, leaves nothing to compare: it is chosen by its number.
+    if said.is_empty() {
+        return None;
+    }
     let is_said = |option: &&String| spaced_once(trimmed(&fold(option))) == said;
     let mut found = options.iter().enumerate().filter(|(_, option)| is_said(option));
     let (index, _) = found.next()?;
@@ -201,6 +205,18 @@ mod tests {
     fn labels_that_fold_to_the_same_are_not_guessed_at() {
         let context = Context::choice(["Keep", "KEEP"], false);
         assert_eq!(read("keep", &context), Some(Verdict::Ambiguous(Reason::WhichOption)));
+    }
+
+    #[test]
+    fn i13_a_label_of_marks_is_not_chosen_by_an_empty_message() {
+        let context = Context::choice(["Yes", "No", "…"], false);
+        for text in ["", " ", "...", "!", "…", "()"] {
+            assert_eq!(exact_label(&fold(text), &context), None, "{text}");
+            let verdict = super::super::parse(text, &context);
+            assert_eq!(verdict.name(), "ambiguous", "{text}: {}", verdict.why());
+        }
+        let third = Verdict::Choice(Chosen::One(3), How::Number);
+        assert_eq!(super::super::parse("3", &context), third);
     }
 
     #[test]

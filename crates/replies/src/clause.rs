@@ -18,7 +18,11 @@ pub(super) enum CodeState {
 
 /// What one clause says.
 enum Clause {
-    Yes { strong: bool },
+    /// `own`: only its speaker can give it, as "yes"; "approve" may be asked of somebody else.
+    Yes {
+        strong: bool,
+        own: bool,
+    },
     No(How),
     Unclear(Reason),
 }
@@ -26,22 +30,35 @@ enum Clause {
 pub(super) fn read(text: &str, context: &Context, words: &Words, code: CodeState) -> Verdict {
     let mut answers: Vec<Clause> = Vec::new();
     let (mut asked_first, mut thanked) = (false, false);
+    // A courtesy stands before what may be asked of others; お願いします may also stand behind it.
+    let (mut polite, mut requests, mut asking_form, mut verb) = (false, false, false, false);
     for clause in text.split(is_clause_end).map(trimmed).filter(|clause| !clause.is_empty()) {
         if let Some(courtesy) = words.says(clause).filter(|says| says.is_courtesy()) {
             thanked |= words.is_ack(clause);
             asked_first |= courtesy == Says::Please && answers.is_empty();
+            polite = true;
             continue;
         }
-        match one(clause, words) {
-            Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
-            answer => answers.push(answer),
+        if !answers.is_empty() && FILLERS.contains(&clause) {
+            continue;
         }
+        let answer = one(clause, words);
+        match answer {
+            Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
+            Clause::Yes { own, .. } => {
+                (verb, requests) = (verb || !own, requests || polite && !own);
+                asking_form |= cover::is_asking_form(clause);
+            }
+            Clause::No(_) => {}
+        }
+        answers.push(answer);
     }
+    let requests = requests || asked_first || asking_form && verb;
     let mut denial = None;
     let (mut yes, mut strong) = (false, code == CodeState::Given);
     for answer in answers {
         match answer {
-            Clause::Yes { strong: is_strong } => (yes, strong) = (true, strong || is_strong),
+            Clause::Yes { strong: is_strong, .. } => (yes, strong) = (true, strong || is_strong),
             Clause::No(how) => denial = denial.or(Some(how)),
             Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
         }
@@ -51,7 +68,7 @@ pub(super) fn read(text: &str, context: &Context, words: &Words, code: CodeState
         (false, Some(how)) => Verdict::Cancel(how),
         (false, None) if thanked => Verdict::Ambiguous(Reason::Ack),
         (false, None) => Verdict::Ambiguous(Reason::Unknown),
-        (true, None) if asked_first => Verdict::Ambiguous(Reason::Request),
+        (true, None) if requests => Verdict::Ambiguous(Reason::Request),
         (true, None) if context.is_choice() => Verdict::Ambiguous(Reason::WhichOption),
         (true, None) if code == CodeState::Missing => Verdict::Ambiguous(Reason::CodeRequired),
         (true, None) if !strong && !context.weak_ok => Verdict::Ambiguous(Reason::Weak),
@@ -72,13 +89,18 @@ fn one(clause: &str, words: &Words) -> Clause {
         _ => {}
     }
     match cover(clause, words) {
-        Some(Cover::Yes { strong }) => Clause::Yes { strong },
+        Some(Cover::Yes { strong }) => {
+            Clause::Yes { strong, own: cover::is_own_yes(clause, words) }
+        }
         Some(Cover::No) => Clause::No(How::Word),
         Some(Cover::Mixed) => Clause::Unclear(Reason::Mixed),
         Some(Cover::Request) => Clause::Unclear(Reason::Request),
         Some(Cover::Nothing) | None => Clause::Unclear(Reason::Unknown),
     }
 }
+
+/// Say nothing in a clause of their own behind an answer: "yes, now".
+const FILLERS: [&str; 4] = ["it", "this", "now", "just"];
 
 /// 先别执行: not yet.
 fn is_put_off(clause: &str, words: &Words) -> bool {
@@ -133,8 +155,62 @@ mod tests {
 
     #[test]
     fn i48_asking_first_and_a_yes_in_the_next_clause_is_still_asking() {
-        check("please, approve", "ambiguous", "request");
+        for text in [
+            "please, approve",
+            "thanks, approve",
+            "谢谢，批准",
+            "感谢。批准",
+            "danke, genehmigen",
+            "merci, valider",
+            "yes, please, approve",
+            "ok, thanks, execute",
+            "承認、お願いします",
+            "確認、お願いします",
+            "実行。お願いします",
+            "お願いします、承認",
+        ] {
+            check(text, "ambiguous", "request");
+        }
+        for text in [
+            "danke, ja",
+            "thanks, approved",
+            "はい、お願いします",
+            "お願いします、はい",
+            "merci, oui",
+        ] {
+            check(text, "confirm", "word");
+        }
+        for text in [
+            "approve, please",
+            "批准，感谢",
+            "批准，謝謝",
+            "yes, now",
+            "准了",
+            "承認します、お願いします",
+        ] {
+            check(text, "confirm", "word");
+        }
+        check("now, approve", "ambiguous", "unknown");
+        check("准了吧", "ambiguous", "unknown");
         check("please, no", "cancel", "word");
+    }
+
+    /// They say no to something else, if at all.
+    #[test]
+    fn a_particle_where_it_does_not_belong_is_no_denial() {
+        check("不是我", "ambiguous", "unknown");
+        check("不就行了", "ambiguous", "mixed");
+        check("不就好了", "ambiguous", "mixed");
+        for text in ["不要执行了", "不执行吧", "不要了", "不行了", "我不同意", "别执行啦"]
+        {
+            assert!(
+                matches!(
+                    read(text, &Context::default(), &Words::without(&[]), CodeState::NotWanted),
+                    Verdict::Cancel(_)
+                ),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -3,7 +3,10 @@
 //! A yes is read strictly: each phrase beside it must stand where it belongs, because 执行了 tells that something ran,
 //! 对了 means "by the way", and "please approve" asks somebody else. A no is read with more patience.
 
-use super::lexicon::{LETTERS_MAX, Says, WORDS_MAX, Words};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::lexicon::{LETTERS_MAX, Says, WORDS_MAX, Words, key};
 use super::text::{is_unspaced, tokens};
 
 /// What the phrases of a covered text said.
@@ -40,9 +43,24 @@ pub(super) fn cover(text: &str, words: &Words) -> Option<Cover> {
     }
 }
 
-/// Whether a negation turns this round, and into what. It never becomes a yes, so particles stand anywhere.
+/// Whether a negation turns this round, and into what. It never becomes a yes, so courtesies stand anywhere; particles
+/// stand beside a strong word, because 不是我 and 不就行了 say something else.
 pub(super) fn negated(text: &str, words: &Words) -> Option<Cover> {
     let phrases = phrases(text, words)?;
+    let is_strong = |phrase: Option<&Phrase>| {
+        phrase.is_some_and(|phrase| matches!(phrase.says, Says::Yes | Says::No | Says::Agree))
+    };
+    let misplaced = |(at, phrase): (usize, &Phrase)| match phrase.text.as_str() {
+        "我" | "就" | "那就" => !is_strong(phrases.get(at + 1)),
+        "了" | "吧" | "啦" => {
+            let alone = phrases.iter().all(|phrase| !phrase.says.is_answer());
+            !alone && !is_strong(at.checked_sub(1).and_then(|before| phrases.get(before)))
+        }
+        _ => false,
+    };
+    if phrases.iter().enumerate().any(misplaced) {
+        return None;
+    }
     let says = |wanted: &[Says]| phrases.iter().any(|phrase| wanted.contains(&phrase.says));
     if says(&[Says::No]) {
         return Some(Cover::No);
@@ -90,9 +108,73 @@ fn yes(phrases: &[Phrase]) -> Option<Cover> {
     Some(if request { Cover::Request } else { Cover::Yes { strong } })
 }
 
-/// お願いします alone says yes to an offer; behind a verb it asks for it.
-fn is_asking_form(phrase: &str) -> bool {
+/// お願いします alone says yes to an offer; beside a verb it asks for it.
+pub(super) fn is_asking_form(phrase: &str) -> bool {
     phrase.starts_with("お願い")
+}
+
+/// A yes that only its speaker can give. Any other (承認, "approve") may as well be asked of somebody else, if a
+/// courtesy stands before it.
+static OWN: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let own = [
+        "yes",
+        "approved",
+        "confirmed",
+        "i confirm",
+        "i approve",
+        "i agree",
+        "lgtm",
+        "我确认",
+        "我同意",
+        "我批准",
+        "准了",
+        "はい",
+        "承認します",
+        "許可します",
+        "同意します",
+        "네",
+        "예",
+        "승인합니다",
+        "동의합니다",
+        "sí",
+        "confirmo",
+        "apruebo",
+        "acepto",
+        "de acuerdo",
+        "oui",
+        "je confirme",
+        "j'approuve",
+        "j'accepte",
+        "d'accord",
+        "je valide",
+        "ja",
+        "ich bestätige",
+        "bestätigt",
+        "genehmigt",
+        "einverstanden",
+        "sim",
+        "aprovo",
+        "aceito",
+        "de acordo",
+        "да",
+        "подтверждаю",
+        "согласен",
+        "согласна",
+    ];
+    own.iter().map(|phrase| key(phrase)).collect()
+});
+
+/// Whether every strong yes in a text is one that only its speaker can give.
+pub(super) fn is_own_yes(text: &str, words: &Words) -> bool {
+    let Some(phrases) = phrases(text, words) else { return false };
+    let is_own = |(at, phrase): (usize, &Phrase)| match phrase.says {
+        Says::Yes => {
+            let before = at.checked_sub(1).and_then(|before| phrases.get(before));
+            before.is_some_and(|before| before.text == "我") || OWN.contains(&phrase.text)
+        }
+        _ => true,
+    };
+    phrases.iter().enumerate().all(is_own)
 }
 
 /// 了 behind these says that they are given; behind any other it tells that something happened.
@@ -105,7 +187,8 @@ fn fits_behind(particle: &str, last: &Phrase, next: Option<&Phrase>) -> bool {
             let given = GIVEN.iter().any(|given| last.text.ends_with(given));
             ends && last.says == Says::Yes && given
         }
-        "吧" | "啦" => ends && last.says == Says::Yes,
+        // 准了吧 asks.
+        "吧" | "啦" => ends && last.says == Says::Yes && !last.text.ends_with('了'),
         // Behind words of their own language: 確認です is no yes.
         "です" | "ます" => {
             last.says == Says::Yes && JAPANESE_NOUNS.contains(&last.text.as_str())

@@ -95,7 +95,8 @@ fn picture(name: &str) -> Option<Option<char>> {
     SHORT_CODES.iter().find(|(code, _)| *code == name).map(|(_, picture)| Some(*picture))
 }
 
-/// The text without its pictures, and what they said.
+/// The text without its pictures, and what they said. A blank stands in place of each: what stood on two sides of a
+/// picture is not one word or number.
 pub(super) fn apart(text: &str) -> (String, Emoji) {
     let mut emoji = Emoji::default();
     let mut left = String::with_capacity(text.len());
@@ -103,8 +104,10 @@ pub(super) fn apart(text: &str) -> (String, Emoji) {
     for c in text.chars() {
         if YES.contains(c) {
             emoji.yes = true;
+            left.push(' ');
         } else if NO.contains(c) {
             emoji.no = true;
+            left.push(' ');
         } else if QUESTION.contains(c) {
             left.push('?');
         } else if is_skin_tone(c) {
@@ -112,12 +115,29 @@ pub(super) fn apart(text: &str) -> (String, Emoji) {
         } else if is_symbol(c) {
             let gender = GENDER_SIGNS.contains(c) && before.is_some_and(|c| PEOPLE.contains(c));
             emoji.other |= !gender && !HARMLESS.contains(c);
-        } else if !(c == KEYCAP && before.is_some_and(|c: char| c.is_ascii_digit())) {
+            left.push(' ');
+        } else if c == KEYCAP && before.is_some_and(|c: char| c.is_ascii_digit()) {
+            left.push(' ');
+        } else {
             left.push(c);
         }
         before = Some(c);
     }
     (left, emoji)
+}
+
+/// A number in a circle, in brackets or with a full stop is one sign; two of them side by side are two numbers, which
+/// folding would make one.
+pub(super) fn numbers_apart(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        out.push(c);
+        if matches!(c, '\u{2460}'..='\u{249b}' | '\u{24ea}'..='\u{24ff}' | '\u{2776}'..='\u{2793}')
+        {
+            out.push(' ');
+        }
+    }
+    out
 }
 
 fn is_skin_tone(c: char) -> bool {
@@ -175,19 +195,19 @@ mod tests {
     #[test]
     fn pictures_are_counted_and_taken_out() {
         for (text, left, yes, no, other) in [
-            ("👍🏽", "", true, false, false),
-            ("确认 ❌", "确认 ", false, true, false),
-            ("✅✖", "", true, true, false),
-            ("ok 🚀", "ok ", false, false, false),
-            ("ok 🤔", "ok ", false, false, true),
-            ("ok ∅", "ok ", false, false, true),
+            ("👍🏽", " ", true, false, false),
+            ("确认 ❌", "确认  ", false, true, false),
+            ("✅✖", "  ", true, true, false),
+            ("ok 🚀", "ok  ", false, false, false),
+            ("ok 🤔", "ok  ", false, false, true),
+            ("ok ∅", "ok  ", false, false, true),
             ("ok❓", "ok?", false, false, false),
             ("ok 🅽🅾", "ok 🅽🅾", false, false, false),
             ("ok 🇳🇴", "ok 🇳🇴", false, false, false),
-            ("🆖", "", false, true, false),
-            ("🙆♀", "", true, false, false),
-            ("ok♀", "ok", false, false, true),
-            ("2\u{20e3}", "2", false, false, false),
+            ("🆖", " ", false, true, false),
+            ("🙆♀", "  ", true, false, false),
+            ("ok♀", "ok ", false, false, true),
+            ("2\u{20e3}", "2 ", false, false, false),
             ("1+3", "1+3", false, false, false),
         ] {
             assert_eq!(apart(text), (left.to_owned(), Emoji { yes, no, other }), "{text}");
@@ -198,7 +218,7 @@ mod tests {
     fn every_listed_picture_is_taken_out() {
         for c in YES.chars().chain(NO.chars()).chain(HARMLESS.chars()) {
             let (left, emoji) = apart(&String::from(c));
-            assert_eq!((left.as_str(), emoji.other), ("", false), "U+{:04X}", c as u32);
+            assert_eq!((left.as_str(), emoji.other), (" ", false), "U+{:04X}", c as u32);
         }
     }
 

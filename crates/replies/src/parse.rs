@@ -56,14 +56,15 @@ pub fn parse(text: &str, context: &Context) -> Verdict {
     if context.mentions_others || mentions::mentions_somebody(&text) {
         return Verdict::Ambiguous(Reason::OtherMention);
     }
-    let text = fold(&text);
+    let written = text;
+    let text = fold(&written);
     if text.chars().count() > REPLY_CHARACTERS_MAX {
         return Verdict::Ambiguous(Reason::TooLong);
     }
     if let Some(verdict) = choice::exact_label(&text, context) {
         return verdict;
     }
-    let text = emoji::without_short_codes(&text);
+    let text = emoji::without_short_codes(&fold(&emoji::numbers_apart(&written)));
     if let Some(reason) = formatting::objection(&text) {
         return Verdict::Ambiguous(reason);
     }

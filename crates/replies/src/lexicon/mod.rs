@@ -15,7 +15,7 @@ mod ru;
 mod words;
 mod zh;
 
-pub(super) use words::{LETTERS_MAX, Says, WORDS_MAX, Words};
+pub(super) use words::{LETTERS_MAX, Says, WORDS_MAX, Words, key};
 
 /// The words of one language.
 #[derive(Clone, Copy, Debug)]

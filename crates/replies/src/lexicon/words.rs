@@ -76,7 +76,7 @@ static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
 });
 
 /// A phrase as the table spells it.
-fn key(phrase: &str) -> String {
+pub(in super::super) fn key(phrase: &str) -> String {
     tokens(&fold(phrase)).join(" ")
 }
 

@@ -199,6 +199,39 @@ fn i48_a_request_never_confirms() {
     }
 }
 
+/// The same in clauses of their own, in both orders.
+#[test]
+fn i48_a_request_in_another_clause_never_confirms() {
+    let own = |word: &str| {
+        let words = super::super::lexicon::Words::without(&[]);
+        super::super::cover::is_own_yes(&fold(word), &words)
+    };
+    let thanks: Vec<&str> = PACKS.iter().flat_map(|pack| pack.thanks.to_vec()).collect();
+    let asks: Vec<&str> = PACKS.iter().flat_map(|pack| pack.asks.to_vec()).collect();
+    for word in yes() {
+        let own = own(word);
+        for separator in ["、", ", ", "。", "\n"] {
+            for request in requests() {
+                // "Thanks, yes" is one's own yes, and a weak word is no verb that could be asked for.
+                let answers = thanks.contains(&request) && own;
+                let text = format!("{request}{separator}{word}");
+                assert!(!confirms(&text) || answers, "{text}");
+                let text = format!("yes{separator}{request}{separator}{word}");
+                assert!(!confirms(&text) || own, "{text}");
+            }
+            for request in &asks {
+                let text = format!("{word}{separator}{request}");
+                assert!(!confirms(&text), "{text}");
+            }
+            for text in
+                [format!("{word}{separator}お願いします"), format!("お願いします{separator}{word}")]
+            {
+                assert!(!confirms(&text) || own, "{text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn i48_a_quoted_struck_or_unfinished_yes_never_confirms() {
     for word in yes() {

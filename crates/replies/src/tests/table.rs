@@ -147,6 +147,8 @@ fn the_words_around_an_answer() {
             ("yes\nplease", "confirm word"),
             ("yes: go ahead", "confirm word"),
             ("yes,👍", "confirm word"),
+            ("好👍的", "ambiguous unknown"),
+            ("1👍2", "ambiguous unknown"),
             ("先不要执行", "ambiguous hold"),
             ("sí, por favor", "confirm word"),
             ("s'il vous plaît, allez-y", "ambiguous request"),
@@ -164,4 +166,26 @@ fn the_words_around_an_answer() {
             ("ok not", "ambiguous unknown"),
         ],
     );
+}
+
+#[test]
+fn two_numbers_with_a_picture_between_them_are_not_one() {
+    let options: Vec<String> = (1..=12).map(|n| format!("Option {n}")).collect();
+    let one = Context::choice(options.clone(), false);
+    check(
+        &one,
+        &[
+            ("1\u{fe0f}\u{20e3}2\u{fe0f}\u{20e3}", "ambiguous unknown"),
+            ("①②", "ambiguous unknown"),
+            ("1👍2", "ambiguous unknown"),
+            ("1🎉2", "ambiguous unknown"),
+            ("⑫", "choice number"),
+            ("2\u{fe0f}\u{20e3}", "choice number"),
+            ("12", "choice number"),
+        ],
+    );
+    let several = Context::choice(options, true);
+    check(&several, &[("①②", "choice multi"), ("1\u{20e3}2\u{20e3}", "choice multi")]);
+    let labels = Context::choice(["方案①a", "方案②a"], false);
+    check(&labels, &[("方案②a", "choice label")]);
 }
