@@ -105,21 +105,8 @@ fn named(message: &Message, opens: &[Open]) -> (Vec<usize>, String) {
         let kept = opens.iter().enumerate().filter(|(_, open)| keep(open));
         kept.map(|(index, _)| index).collect()
     };
-    let tag = |word: &str| {
-        word.strip_prefix('#').map(|tag| all(&|open| tag.eq_ignore_ascii_case(open.tag)))
-    };
-    let mut tagged: Vec<usize> = Vec::new();
-    let mut rest = String::with_capacity(message.text.len());
-    for piece in message.text.split_inclusive(is_separator) {
-        let word = piece.trim_end_matches(is_separator);
-        match tag(word).filter(|found| !found.is_empty()) {
-            Some(found) => tagged.extend(found),
-            None => rest.push_str(word),
-        }
-        rest.push_str(&piece[word.len()..]);
-    }
-    tagged.sort_unstable();
-    tagged.dedup();
+    let tags: Vec<&str> = opens.iter().map(|open| open.tag).collect();
+    let (tagged, rest) = without_tags(message.text, &tags);
     let replied = all(&|open| message.replies_to == Some(open.message));
     // A reply to one prompt with the tag of another is about both, and so about neither.
     let mut named = [replied, tagged].concat();
@@ -133,6 +120,27 @@ fn named(message: &Message, opens: &[Open]) -> (Vec<usize>, String) {
     let at_large = message.replies_to.is_none() || message.replies_to == message.thread;
     // Each thread is a conversation of its own, also where nobody else is.
     (all(&|open| at_large && open.thread == message.thread), rest)
+}
+
+/// The text without the `#tag`s of these holds, and which of them it names.
+pub fn without_tags(text: &str, tags: &[&str]) -> (Vec<usize>, String) {
+    let mut tagged: Vec<usize> = Vec::new();
+    let mut rest = String::with_capacity(text.len());
+    for piece in text.split_inclusive(is_separator) {
+        let word = piece.trim_end_matches(is_separator);
+        let before = tagged.len();
+        if let Some(name) = word.strip_prefix('#') {
+            let all = tags.iter().enumerate().filter(|(_, tag)| name.eq_ignore_ascii_case(tag));
+            tagged.extend(all.map(|(index, _)| index));
+        }
+        if tagged.len() == before {
+            rest.push_str(word);
+        }
+        rest.push_str(&piece[word.len()..]);
+    }
+    tagged.sort_unstable();
+    tagged.dedup();
+    (tagged, rest)
 }
 
 #[cfg(test)]

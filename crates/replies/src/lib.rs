@@ -33,7 +33,7 @@ mod verdict;
 pub use code::Code;
 pub use context::{Asked, Context};
 pub use fold::fold;
-pub use gate::{Gate, Message, Open, gate};
+pub use gate::{Gate, Message, Open, gate, without_tags};
 pub use language::Language;
 pub use parse::parse;
 pub use reserved::reserved_by;

@@ -65,9 +65,9 @@ pub(crate) struct Delivery {
     pub(crate) reasks: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reasked_ms: Option<i64>,
-    /// When an unclear reply that was not asked about again last got a sign.
+    /// Only read: earlier versions gave a sign once in half a minute, and noted when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) signed_ms: Option<i64>,
+    signed_ms: Option<i64>,
     /// When somebody last pressed its dangerous yes for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) armed_ms: Option<i64>,

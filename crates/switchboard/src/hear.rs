@@ -11,7 +11,9 @@ use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{Place, Wrote};
 use ports::store::PutNote;
-use replies::{Code, Context, Gate, Message, Open, Reason, Verdict, gate, parse, reserved_by};
+use replies::{
+    Code, Context, Gate, Message, Open, Reason, Verdict, gate, parse, reserved_by, without_tags,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -112,8 +114,8 @@ impl Switchboard {
             Gate::NotEntitled(which) => {
                 let about = which.first().and_then(|index| waiting.get(*index));
                 if let Some(one) = about {
-                    let context = one.context(heard.wrote, false);
-                    if !matches!(parse(&heard.wrote.text, &context), Verdict::Ambiguous(_)) {
+                    let (_, text) = without_tags(&heard.wrote.text, &[&one.hold.tag]);
+                    if one.is_answered_by(&text, heard.wrote) {
                         let text = heard.words().not_entitled(&one.hold.tag);
                         self.not_theirs(heard, one, "it is not for them").await;
                         self.whisper(heard, "not-entitled", &text).await?;
@@ -187,6 +189,9 @@ impl Switchboard {
                 self.not_theirs(heard, one, "it is not for them").await;
                 self.whisper(heard, "not-entitled", &words.not_entitled(tag)).await
             }
+            Err(Error::Refused(Refusal::AlreadyVoted { .. })) => {
+                self.reply(heard, "voted", &words.already_voted(tag)).await
+            }
             Err(Error::Refused(refusal)) => {
                 self.reply(heard, "invalid", &words.invalid(tag, &refusal.to_string())).await
             }
@@ -206,15 +211,19 @@ impl Switchboard {
     }
 
     /// What becomes of a text that decided nothing: it is for the agent that the hold is about, wherever its
-    /// session lives.
-    pub(crate) async fn keep_text(&self, heard: &Heard<'_>, hold: &Hold) -> Result<(), Error> {
+    /// session lives; if it may be about holds of several, for the agent of the chat.
+    pub(crate) async fn keep_text(
+        &self,
+        heard: &Heard<'_>,
+        hold: Option<&Hold>,
+    ) -> Result<(), Error> {
         let while_pending = match heard.wire.line.on_ambiguous {
             OnAmbiguous::ReaskAndQueue => WhilePending::Queue,
             OnAmbiguous::ReaskOnly => return Ok(()),
             OnAmbiguous::ForwardNow => WhilePending::Deliver,
         };
-        match hold.session {
-            Some(_) => self.talk_about(heard, hold, while_pending).await,
+        match hold.filter(|hold| hold.session.is_some()) {
+            Some(hold) => self.talk_about(heard, hold, while_pending).await,
             // A program asks, and there is no agent to tell.
             None => self.talk(heard, Some(while_pending)).await,
         }
@@ -303,10 +312,12 @@ impl Switchboard {
             return Ok(());
         }
         let here = self.look_around(wire, &wrote.chat).await?;
-        let answers = |one: &&Waiting| {
-            !matches!(parse(&wrote.text, &one.context(wrote, false)), Verdict::Ambiguous(_))
-        };
-        if let Some(one) = here.waiting.iter().find(answers) {
+        let tags: Vec<&str> = here.waiting.iter().map(|one| one.hold.tag.as_str()).collect();
+        let (named, text) = without_tags(&wrote.text, &tags);
+        let mut answered = here.waiting.iter().enumerate().filter(|(index, one)| {
+            (named.is_empty() || named.contains(index)) && one.is_answered_by(&text, wrote)
+        });
+        if let Some((_, one)) = answered.next() {
             let (operator, hold) = (wrote.operator.as_ref(), Some(one.hold.id));
             let why = "nobody is linked to them";
             self.refuse(wire, Tried { operator, hold, event: &wrote.event, why }).await;
@@ -392,6 +403,15 @@ impl Waiting {
             thread: self.posted.thread.as_deref(),
             delivered_at: self.since,
             is_latest: self.is_latest,
+        }
+    }
+
+    /// Whether the words would decide it, if they came from somebody who may.
+    fn is_answered_by(&self, text: &str, wrote: &Wrote) -> bool {
+        let context = self.context(wrote, false);
+        match parse(text, &context) {
+            Verdict::Ambiguous(_) => reasoned_denial(text, &context).is_some(),
+            _ => true,
         }
     }
 

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 pub(crate) enum NoAnswer {
     /// There is no such button on this prompt.
     NoSuchButton,
-    Invalid(&'static str),
+    NothingWritten,
+    NothingChosen,
 }
 
 pub(crate) fn of_press(
@@ -38,7 +39,7 @@ pub(crate) fn of_press(
         }
         (Question::Fill { schema: None }, Said::Form) => {
             let text = form.fields.get("text").and_then(Value::as_str);
-            let text = text.ok_or(NoAnswer::Invalid("write something"))?;
+            let text = text.ok_or(NoAnswer::NothingWritten)?;
             Ok(Answer::Fill(json!({ "text": text })))
         }
         (Question::Fill { schema: Some(schema) }, Said::Form) => {
@@ -123,7 +124,7 @@ fn chosen(hold: &Hold, numbers: &[usize]) -> Result<Answer, NoAnswer> {
         return Err(NoAnswer::NoSuchButton);
     };
     if numbers.is_empty() {
-        return Err(NoAnswer::Invalid("choose something"));
+        return Err(NoAnswer::NothingChosen);
     }
     let id = |number: &usize| number.checked_sub(1).and_then(|index| options.get(index));
     let ids: Option<Vec<String>> =

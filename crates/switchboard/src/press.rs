@@ -15,6 +15,7 @@ use subtle::ConstantTimeEq as _;
 use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::meaning::{NoAnswer, of_press};
 use crate::refuse::Tried;
+use crate::words::Words;
 use crate::{Switchboard, Wire, shelf};
 
 #[async_trait]
@@ -112,13 +113,15 @@ impl Switchboard {
             return self.ask_once_more(wire, press, &looked, once_more).await;
         }
         let Looked { caller, mut delivery, posted, hold } = looked;
+        let words = Words(wire.line.language);
         let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {
                 let why = "there is no such button";
                 return Ok(self.refused(wire, press, Some(hold.id), Told::NotHere, why).await);
             }
-            Err(NoAnswer::Invalid(why)) => return Ok(Told::Invalid(why.to_owned())),
+            Err(NoAnswer::NothingWritten) => return Ok(Told::Invalid(words.nothing_written())),
+            Err(NoAnswer::NothingChosen) => return Ok(Told::Invalid(words.nothing_chosen())),
         };
         wire.reply_first(key.as_str(), self.0.clock.now());
         let answering = Answering { digest: Some(hold.digest()), answer };
@@ -142,7 +145,12 @@ impl Switchboard {
                 let why = "it is not for them";
                 Ok(self.refused(wire, press, Some(hold.id), Told::NotEntitled, why).await)
             }
-            Err(Error::Refused(refusal)) => Ok(Told::Invalid(refusal.to_string())),
+            Err(Error::Refused(Refusal::AlreadyVoted { hold })) => {
+                Ok(Told::Invalid(words.already_voted(&hold.tag)))
+            }
+            Err(Error::Refused(refusal)) => {
+                Ok(Told::Invalid(words.not_taken(&refusal.to_string())))
+            }
             Err(error) => Err(error),
         }
     }

@@ -34,7 +34,7 @@ impl Switchboard {
             let kept = kept && one.hold.session.is_some();
             self.reply(heard, "unclear", &words.unclear(tag, kept)).await?;
         }
-        self.keep_text(heard, &one.hold).await
+        self.keep_text(heard, Some(&one.hold)).await
     }
 
     /// Several wait, and the message names none. Clear words are no message for an agent: they wait to be
@@ -56,12 +56,18 @@ impl Switchboard {
             Verdict::Ambiguous(reason) if !reason.asks_again() => reason,
             _ => Reason::MultiplePending,
         };
-        if self.count(heard, first, reason).await?.asks {
+        // Whoever says it again is told again: what they said decided nothing.
+        let Counted { asks, signs, .. } = self.count(heard, first, reason).await?;
+        if asks || signs {
             let tags: Vec<&str> = which.iter().map(|one| one.hold.tag.as_str()).collect();
             self.reply(heard, "which", &heard.words().which(&tags)).await?;
         }
         match verdict {
-            Verdict::Ambiguous(_) => self.keep_text(heard, &first.hold).await,
+            Verdict::Ambiguous(_) => {
+                let session = first.hold.session;
+                let same = which.iter().all(|one| one.hold.session == session);
+                self.keep_text(heard, same.then_some(&*first.hold)).await
+            }
             _ => Ok(()),
         }
     }
@@ -83,18 +89,14 @@ impl Switchboard {
                 counted.locked = delivery.bad_codes >= limits.bad_codes;
                 changed = true;
             }
-            let is_soon = |at: Option<i64>| {
-                let since = at.map(|at| now.as_ms().saturating_sub(at));
-                since.is_some_and(|ms| ms < limits.reask_every_ms as i64)
-            };
-            let soon = is_soon(delivery.reasked_ms);
+            let since = delivery.reasked_ms.map(|at| now.as_ms().saturating_sub(at));
+            let soon = since.is_some_and(|ms| ms < limits.reask_every_ms as i64);
             if reason.asks_again() && !soon && delivery.reasks < limits.reasks {
                 delivery.reasks += 1;
                 delivery.reasked_ms = Some(now.as_ms());
                 (counted.asks, changed) = (true, true);
-            } else if reason.asks_again() && !is_soon(delivery.signed_ms) {
-                delivery.signed_ms = Some(now.as_ms());
-                (counted.signs, changed) = (true, true);
+            } else if reason.asks_again() {
+                counted.signs = true;
             }
             changed.then(|| Next { due_at, forget_at: None, beside: Vec::new() })
         };

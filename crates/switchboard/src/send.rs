@@ -235,7 +235,7 @@ impl Switchboard {
         let key = taken.key.as_str();
         let mut puts = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
         if reason == Reason::Expired && wire.line.channel.talks() {
-            let text = words::Words(wire.line.language).expired(&taken.hold.tag);
+            let text = words::Words(wire.line.language).expired(&taken.hold);
             let saying = Saying::new(&posted.place(), &text, now).replying_to(&posted.message);
             puts.extend(saying.put_beside(&wire.shelves, &format!("expired-{key}"), now));
         }

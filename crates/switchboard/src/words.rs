@@ -36,11 +36,39 @@ impl Words {
         )
     }
 
-    pub(crate) fn expired(self, tag: &str) -> String {
+    pub(crate) fn expired(self, hold: &Hold) -> String {
+        let tag = &hold.tag;
+        if hold.votes.is_empty() {
+            return self.either(
+                format!("#{tag}: the time ran out. Nobody decided, and nothing was run."),
+                format!("#{tag}：已超时，无人决定，未执行任何操作。"),
+            );
+        }
         self.either(
-            format!("#{tag}: the time ran out. Nobody decided, and nothing was run."),
-            format!("#{tag}：已超时，无人决定，未执行任何操作。"),
+            format!("#{tag}: the time ran out. Not enough people agreed, and nothing was run."),
+            format!("#{tag}：已超时，同意人数不足，未执行任何操作。"),
         )
+    }
+
+    /// A second, different vote of the same person.
+    pub(crate) fn already_voted(self, tag: &str) -> String {
+        self.either(
+            format!("#{tag}: you have answered it otherwise already, and that answer counts."),
+            format!("#{tag}：你已作出不同的回答，以先前的回答为准。"),
+        )
+    }
+
+    pub(crate) fn nothing_written(self) -> String {
+        self.either("Write something first.", "请先填写内容。")
+    }
+
+    pub(crate) fn nothing_chosen(self) -> String {
+        self.either("Choose something first.", "请先选择。")
+    }
+
+    /// A refusal in the words of whoever judged the answer, which may name a field.
+    pub(crate) fn not_taken(self, why: &str) -> String {
+        self.either(why, format!("回答未被接受：{why}"))
     }
 
     /// `#7Q2: approved by Ana`
@@ -67,7 +95,7 @@ impl Words {
                 let by = by(decision);
                 self.either(format!("#{tag}: answered by {by}."), format!("#{tag}：{by} 已回答。"))
             }
-            HoldState::Expired { .. } => self.expired(tag),
+            HoldState::Expired { .. } => self.expired(hold),
             HoldState::Cancelled { .. } => self.either(
                 format!("#{tag}: taken back; nobody need answer any more."),
                 format!("#{tag}：已撤回，无需再回答。"),
@@ -95,7 +123,7 @@ impl Words {
 
     pub(crate) fn invalid(self, tag: &str, why: &str) -> String {
         let why = visible(why);
-        self.either(format!("#{tag}: {why}"), format!("#{tag}：{why}"))
+        self.either(format!("#{tag}: {why}"), format!("#{tag}：回答未被接受：{why}"))
     }
 
     pub(crate) fn locked(self, tag: &str) -> String {
@@ -107,7 +135,7 @@ impl Words {
 
     /// The question again, and why.
     pub(crate) fn reask(self, tag: &str, reason: Reason, choice: bool) -> String {
-        let because = Verdict::Ambiguous(reason).because();
+        let because = self.because(reason);
         let how = match (self.0, reason, choice) {
             (Language::English, Reason::CodeRequired | Reason::BadCode, _) => {
                 "reply with the code that the question shows, or: deny"
@@ -122,8 +150,39 @@ impl Words {
         };
         self.either(
             format!("#{tag} still waits: {because}. Please {how}."),
-            format!("#{tag} 仍在等待，这个回复无法判断。{how}。"),
+            format!("#{tag} 仍在等待：{because}。{how}。"),
         )
+    }
+
+    fn because(self, reason: Reason) -> &'static str {
+        if self.0 == Language::English {
+            return Verdict::Ambiguous(reason).because();
+        }
+        match reason {
+            Reason::Attachment => "只有纯文字可以作为回答",
+            Reason::Bidi => "其中的字符会改变文字方向，看到的可能不是实际内容",
+            Reason::Formatted => "部分内容被划掉、隐藏或设为代码",
+            Reason::OtherMention => "这条消息还提到了其他人",
+            Reason::TooLong => "回答应当简短",
+            Reason::Quoted => "这是引用的话",
+            Reason::Unfinished => "这句话似乎没有说完",
+            Reason::Empty => "没有可读的内容",
+            Reason::Mixed => "既像同意又像拒绝",
+            Reason::Symbol => "其中的表情含义不明",
+            Reason::Weak => "这里需要明确的词，例如“确认”",
+            Reason::Request => "这是在请别人同意；回答请直接以“确认”开头",
+            Reason::Command => "这是别的命令",
+            Reason::Question => "这是一个问题",
+            Reason::DoubleNegative => "双重否定有歧义",
+            Reason::OutOfRange => "没有这个编号的选项",
+            Reason::CodeRequired => "缺少提示中的验证码",
+            Reason::BadCode => "验证码不对",
+            Reason::Hold => "对方希望再等等",
+            Reason::Ack => "已收到，但没有作出回答",
+            Reason::WhichOption => "没有说明选哪一项",
+            Reason::Unknown => "其中有无法识别的词",
+            Reason::MultiplePending => "这里有多个问题在等待，没有指明是哪一个",
+        }
     }
 
     /// A sign that an unclear reply arrived, where the question is not put again.
@@ -179,4 +238,38 @@ impl Words {
 
 fn first(tags: &str) -> &str {
     tags.split(',').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_put_again_with_its_reason_in_both_languages() {
+        let asked = |language| {
+            Reason::ALL.map(|reason| (reason, Words(language).reask("7Q2", reason, false)))
+        };
+        for (reason, text) in asked(Language::English) {
+            assert!(text.contains(Verdict::Ambiguous(reason).because()), "{text}");
+        }
+        let chinese = asked(Language::Chinese);
+        for (index, (reason, text)) in chinese.iter().enumerate() {
+            let told = text.strip_prefix("#7Q2 仍在等待：").expect("a reason");
+            assert!(!told.chars().any(|c| c.is_ascii_alphabetic()), "{reason:?}: {text}");
+            assert!(!chinese[..index].iter().any(|(_, other)| other == text), "{reason:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_chinese_too() {
+        let words = Words(Language::Chinese);
+        for text in [
+            words.already_voted("7"),
+            words.nothing_chosen(),
+            words.nothing_written(),
+            words.not_taken(""),
+        ] {
+            assert!(!text.chars().any(|c| c.is_ascii_alphabetic()), "{text}");
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod races;
 mod refused;
 mod restart;
 mod ruled;
+mod several;
 mod talked;
 mod twice;
 mod world;
