@@ -40,6 +40,8 @@ pub struct Card {
     pub asks: Asks,
     /// How to answer in words.
     pub hint: Option<String>,
+    /// How to say no in words, where a yes is not taken.
+    pub deny_hint: Option<String>,
     /// The page with everything on it.
     pub link: Option<String>,
 }
@@ -108,6 +110,7 @@ impl Card {
             title,
             facts: facts(hold, prompt, words),
             hint: hint(hold, prompt, &asks, words),
+            deny_hint: deny_hint(prompt, &asks, words),
             asks,
             link: prompt.link.clone(),
         }
@@ -171,7 +174,7 @@ impl Card {
 
     fn cut_to(&self, characters: usize) -> Card {
         let body = self.body.cut_to(characters);
-        Card { body, asks: self.only_no(), hint: None, ..self.clone() }
+        Card { body, asks: self.only_no(), hint: self.deny_hint.clone(), ..self.clone() }
     }
 
     /// The same question where this platform has no way to ask it: only a no, and the link.
@@ -179,7 +182,13 @@ impl Card {
         let hint = match &self.asks {
             Asks::Nothing => self.hint.clone(),
             // What cannot be said in words here must not be offered either.
-            _ => Some(Words(self.language).elsewhere().to_owned()),
+            _ => {
+                let elsewhere = Words(self.language).elsewhere().to_owned();
+                let hints: Vec<String> =
+                    [elsewhere].into_iter().chain(self.deny_hint.clone()).collect();
+                let chinese = self.language == Language::Chinese;
+                Some(hints.join(if chinese { "" } else { " " }))
+            }
         };
         Card { asks: self.only_no(), hint, ..self.clone() }
     }
@@ -196,12 +205,17 @@ impl Card {
         Some([sizes, words.cut().to_owned()])
     }
 
-    /// `7Q2 · until 14:07 UTC`
+    /// One line for a phone that shows no more: what is asked, and about what.
+    pub(crate) fn notice(&self) -> String {
+        Words(self.language).labelled(&self.headline, &self.title)
+    }
+
+    /// `#7Q2 · until 14:07 UTC`, as replies name it
     pub(crate) fn subtitle(&self) -> String {
         let words = Words(self.language);
         match &self.until {
-            Some(until) => format!("{} · {} {until}", self.tag, words.until()),
-            None => self.tag.clone(),
+            Some(until) => format!("#{} · {} {until}", self.tag, words.until()),
+            None => format!("#{}", self.tag),
         }
     }
 }
@@ -283,10 +297,17 @@ fn hint(hold: &Hold, prompt: &Prompt, asks: &Asks, words: Words) -> Option<Strin
         (Asks::Decide { allow: Some(_), .. }, Some(replies)) => {
             Some(words.reply(replies.code.map(Code::shown), replies.mention))
         }
-        (Asks::Choose { .. } | Asks::ChooseSeveral { .. }, Some(replies)) => {
-            Some(words.reply_with_number(replies.mention))
+        (Asks::Choose { .. }, Some(replies)) => Some(words.reply_with_number(replies.mention)),
+        (Asks::ChooseSeveral { .. }, Some(replies)) => {
+            Some(words.reply_with_numbers(replies.mention))
         }
         (Asks::Nothing | Asks::Decide { allow: None, .. }, _) => Some(words.elsewhere().to_owned()),
         _ => None,
     }
+}
+
+fn deny_hint(prompt: &Prompt, asks: &Asks, words: Words) -> Option<String> {
+    let in_words = asks.takes_a_yes() && !matches!(asks, Asks::Fill { .. });
+    let replies = prompt.replies.filter(|_| in_words)?;
+    Some(words.reply_deny(replies.mention))
 }

@@ -61,7 +61,11 @@ pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
         // Not a denial: nobody said no.
         HoldState::Expired { at } => Ended {
             tone: Tone::Over,
-            headline: format!("⌛ {} {}", words.expired(), moment(*at)),
+            headline: {
+                let votes = !hold.votes.is_empty();
+                let why = if votes { words.expired_short() } else { words.expired() };
+                format!("⌛ {why} {}", moment(*at))
+            },
             outcome: None,
         },
         HoldState::Cancelled { by, reason, at } => {

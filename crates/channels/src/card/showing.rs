@@ -29,6 +29,7 @@ impl Card {
                 headline: Words(language).processing().to_owned(),
                 asks: Asks::Nothing,
                 hint: None,
+                deny_hint: None,
                 ..card
             },
         }

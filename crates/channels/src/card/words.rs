@@ -51,13 +51,14 @@ words! {
     chosen: "Chosen", "所选";
     failed: "it failed", "执行失败";
     warning: "Warning", "注意";
-    or_other: "or something else, in your own words", "或用自己的话回答";
+    or_other: "or something else, in your own words, on the page", "或在页面上用自己的话回答";
     more_rules: "More rules apply; the page checks them.", "还有其他规则，以页面检查为准。";
     otherwise: "otherwise", "默认";
     cut: "Not everything fits here. Open the full view to approve.", "内容过长，此处未完整显示。请打开完整页面后再批准。";
     lasting: "This question may wait longer than this card can be changed, so the card has no buttons. The page says how things stand.", "此问题的有效期可能超过卡片可更新的期限，因此卡片没有按钮；当前状态以页面为准。";
     elsewhere: "Answer on the page.", "请在页面上回答。";
     expired: "The time ran out. Nobody decided; nothing was run.", "已超时，无人决定，未执行任何操作。";
+    expired_short: "The time ran out. Not enough people agreed; nothing was run.", "已超时，同意人数不足，未执行任何操作。";
     nothing_ran: "nothing was run", "未执行";
     running: "running", "执行中";
     in_doubt: "it is not known whether it ran", "无法确定是否已执行";
@@ -121,10 +122,30 @@ impl Words {
 
     pub(super) fn reply_with_number(self, mention: bool) -> String {
         let text = match self.0 {
-            Language::English => "Or reply with a number, or: deny".to_owned(),
-            Language::Chinese => "也可以回复编号，或：拒绝".to_owned(),
+            Language::English => "Or reply with a number, or: deny / deny: your reason",
+            Language::Chinese => "也可以回复编号，或：拒绝 / 拒绝：原因",
         };
-        self.mentioning(text, mention)
+        self.mentioning(text.to_owned(), mention)
+    }
+
+    /// Some platforms have no other way to choose several.
+    pub(super) fn reply_with_numbers(self, mention: bool) -> String {
+        let text = match self.0 {
+            Language::English => {
+                "Reply with the numbers, as in: 1 and 3. Or: deny / deny: your reason"
+            }
+            Language::Chinese => "可以回复编号，例如：1 和 3；或：拒绝 / 拒绝：原因",
+        };
+        self.mentioning(text.to_owned(), mention)
+    }
+
+    /// Where not everything is shown.
+    pub(super) fn reply_deny(self, mention: bool) -> String {
+        let text = match self.0 {
+            Language::English => "Or reply: deny / deny: your reason",
+            Language::Chinese => "也可以回复：拒绝 / 拒绝：原因",
+        };
+        self.mentioning(text.to_owned(), mention)
     }
 
     fn mentioning(self, text: String, mention: bool) -> String {

@@ -19,7 +19,9 @@ pub fn variables(card: &Card) -> Rendered {
     let drawable = match &card.asks {
         Asks::Nothing | Asks::Decide { .. } | Asks::Confirm { .. } => true,
         Asks::Choose { options, .. } => options.len() <= BUTTONS_MAX,
-        Asks::ChooseSeveral { .. } | Asks::Fill { .. } => false,
+        // Several are chosen in words.
+        Asks::ChooseSeveral { .. } => card.hint.is_some(),
+        Asks::Fill { .. } => false,
     };
     let card = if drawable { card.clone() } else { card.elsewhere() };
     let fits = |card: &Card| call(card).len() <= DINGTALK_VALUE_BYTES_MAX;
@@ -59,7 +61,7 @@ fn map(card: &Card) -> BTreeMap<&'static str, String> {
         ("risk", card.risk.name().to_owned()),
         ("status", status(card.tone).to_owned()),
         ("statusText", status_text(card)),
-        ("showButtons", card.asks.takes_a_yes().to_string()),
+        ("showButtons", (card.asks != Asks::Nothing).to_string()),
     ]);
     let mut point = |button: &Button| {
         map.insert("rid", button.pointer.key.as_str().to_owned());
@@ -86,7 +88,17 @@ fn map(card: &Card) -> BTreeMap<&'static str, String> {
             let names = ["opt1", "opt2", "opt3", "opt4", "opt5"];
             map.extend(names.into_iter().zip(options.iter().map(|option| option.label.clone())));
         }
-        _ => {}
+        // A button without a label is not drawn. What a card had before stays unless it is written over.
+        Asks::Decide { allow: None, deny, .. }
+        | Asks::ChooseSeveral { deny, .. }
+        | Asks::Fill { deny, .. } => {
+            point(deny);
+            map.insert("denyText", deny.label.clone());
+            for name in ["allowText", "opt1", "opt2", "opt3", "opt4", "opt5"] {
+                map.insert(name, String::new());
+            }
+        }
+        Asks::Nothing => {}
     }
     map
 }
@@ -153,7 +165,11 @@ mod tests {
         }
         let cut = variables(&long(2_000));
         assert!(!cut.takes_a_yes);
-        assert_eq!(cut.value["showButtons"], "false");
+        // A no can still be said, with the button and in words.
+        assert_eq!(cut.value["showButtons"], "true");
+        assert_eq!((&cut.value["allowText"], &cut.value["denyText"]), (&json!(""), &json!("Deny")));
+        let hint = cut.value["statusText"].as_str().unwrap();
+        assert!(hint.starts_with("Or reply: deny / deny: your reason"), "{hint}");
         let names = variables(&long_names()).value["markdown"].to_string();
         assert!(names.contains("](https://hold.example.org/"), "the link is there: {names}");
     }

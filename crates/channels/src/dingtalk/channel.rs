@@ -98,13 +98,15 @@ impl Dingtalk {
                 body["callbackRouteKey"] = webhook.card_route.clone().into();
             }
         }
+        // A phone shows this line and no more: what is asked, and about what.
+        let notice = drawn.notice();
         match to {
             To::Group(chat) => {
                 body["openSpaceId"] = format!("dtv1.card//IM_GROUP.{chat}").into();
                 body["imGroupOpenSpaceModel"] = json!({
                     "supportForward": false,
-                    "lastMessageI18n": {"ZH_CN": drawn.headline},
-                    "notification": {"alertContent": drawn.headline},
+                    "lastMessageI18n": {"ZH_CN": notice},
+                    "notification": {"alertContent": notice},
                 });
                 body["imGroupOpenDeliverModel"] = json!({"robotCode": robot});
             }
@@ -112,8 +114,8 @@ impl Dingtalk {
                 body["openSpaceId"] = format!("dtv1.card//IM_ROBOT.{user}").into();
                 body["imRobotOpenSpaceModel"] = json!({
                     "supportForward": false,
-                    "lastMessageI18n": {"ZH_CN": drawn.headline},
-                    "notification": {"alertContent": drawn.headline},
+                    "lastMessageI18n": {"ZH_CN": notice},
+                    "notification": {"alertContent": notice},
                 });
                 body["imRobotOpenDeliverModel"] =
                     json!({"spaceType": "IM_ROBOT", "robotCode": robot});

@@ -7,7 +7,7 @@ use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 
 /// The `msgParam` of `sampleMarkdown`, which has no buttons: a yes comes as a reply or on the page.
 pub fn message(card: &Card) -> Rendered {
-    let write = |card: &Card| json!({"title": card.headline, "text": text(card)});
+    let write = |card: &Card| json!({"title": card.notice(), "text": text(card)});
     let fits = |card: &Card| {
         Value::String(write(card).to_string()).to_string().len() <= DINGTALK_PARAM_BYTES_MAX
     };

@@ -303,8 +303,12 @@ mod tests {
     fn a_dangerous_yes_is_asked_once_more_by_slack_itself() {
         for (name, card) in samples() {
             let Asks::Decide { allow: Some(allow), .. } = &card.asks else { continue };
-            let message = message(&card).value;
-            let blocks = message["blocks"].as_array().unwrap();
+            let rendered = message(&card);
+            // What had to be cut has no such button.
+            if !rendered.takes_a_yes {
+                continue;
+            }
+            let blocks = rendered.value["blocks"].as_array().unwrap();
             let actions = blocks.iter().find(|block| block["type"] == "actions").unwrap();
             let yes = &actions["elements"][0];
             assert_eq!(yes["confirm"].is_object(), card.risk >= Risk::High, "{name}");

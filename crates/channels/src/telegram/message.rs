@@ -8,8 +8,12 @@ use crate::limits::{TELEGRAM_OPTIONS_MAX, TELEGRAM_UNITS_MAX};
 
 /// `sendMessage` and `editMessageText` without the chat.
 pub fn message(card: &Card) -> Rendered {
-    // An inline keyboard has no forms.
-    let drawable = !matches!(card.asks, Asks::ChooseSeveral { .. } | Asks::Fill { .. });
+    // An inline keyboard has no forms; several options are chosen in words.
+    let drawable = match &card.asks {
+        Asks::Fill { .. } => false,
+        Asks::ChooseSeveral { .. } => card.hint.is_some(),
+        _ => true,
+    };
     let card = if drawable { card.clone() } else { card.elsewhere() };
     let fitted = card.fitted(|card| units(&parts(card)) <= TELEGRAM_UNITS_MAX);
     let html: String = parts(&fitted).iter().map(Part::html).collect();
@@ -91,7 +95,7 @@ fn keyboard(asks: &Asks) -> Vec<Vec<Value>> {
             let rows = options.iter().take(TELEGRAM_OPTIONS_MAX).chain([deny]);
             rows.map(|button| vec![key(button)]).collect()
         }
-        Asks::ChooseSeveral { .. } | Asks::Fill { .. } => Vec::new(),
+        Asks::ChooseSeveral { deny, .. } | Asks::Fill { deny, .. } => vec![vec![key(deny)]],
     }
 }
 
@@ -200,10 +204,17 @@ mod tests {
     fn what_cannot_be_asked_here_is_not_offered_in_words() {
         let (_, several) =
             samples().into_iter().find(|(name, _)| *name == "choose_several").unwrap();
+        let silent = Card { hint: None, deny_hint: None, ..several.clone() };
+        let rendered = message(&silent);
+        let text = rendered.value["text"].as_str().unwrap();
+        assert!(!rendered.takes_a_yes && !text.contains("with the numbers"), "{text}");
+        assert!(text.contains("Answer on the page."), "{text}");
+        // Where words answer, several options are chosen by their numbers, and there is a key for the no.
         let rendered = message(&several);
         let text = rendered.value["text"].as_str().unwrap();
-        assert!(!rendered.takes_a_yes && !text.contains("reply with a number"), "{text}");
-        assert!(text.contains("Answer on the page."), "{text}");
+        assert!(rendered.takes_a_yes && text.contains("as in: 1 and 3"), "{text}");
+        let keys = rendered.value["reply_markup"]["inline_keyboard"].to_string();
+        assert!(keys.contains(":d:") && !keys.contains(":1:"), "{keys}");
     }
 
     #[test]

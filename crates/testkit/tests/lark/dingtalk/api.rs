@@ -31,7 +31,11 @@ async fn a_card_is_delivered_to_a_group_or_a_person() {
     assert_eq!(asked[1].header("x-acs-dingtalk-access-token"), Some("token-1"));
     let mut body = asked[1].json();
     let variables = body["cardData"]["cardParamMap"].take();
-    let headline = variables["title"].clone();
+    let headline = variables["title"].as_str().expect("a text");
+    let notice = body["imGroupOpenSpaceModel"]["notification"]["alertContent"].clone();
+    let notice_text = notice.as_str().expect("a text");
+    assert!(notice_text.starts_with(&format!("{headline}：")), "what, and about what: {notice}");
+    assert!(notice_text.len() > headline.len() + 3, "{notice}");
     assert_eq!(
         body,
         json!({
@@ -39,8 +43,8 @@ async fn a_card_is_delivered_to_a_group_or_a_person() {
             "cardData": {"cardParamMap": null}, "userIdType": 1,
             "openSpaceId": "dtv1.card//IM_GROUP.cid1",
             "imGroupOpenSpaceModel": {
-                "supportForward": false, "lastMessageI18n": {"ZH_CN": headline},
-                "notification": {"alertContent": headline},
+                "supportForward": false, "lastMessageI18n": {"ZH_CN": notice},
+                "notification": {"alertContent": notice},
             },
             "imGroupOpenDeliverModel": {"robotCode": CLIENT_ID},
         })

@@ -171,7 +171,9 @@ async fn above_a_low_risk_it_takes_no_yes() {
     let world = World::new().await;
     let shown = prompt(&hold(), async |showing| world.dingtalk.show(&group(), showing).await).await;
     assert!(!shown.expect("shown").takes_a_yes);
-    assert_eq!(world.fake.cards()[0].variables["showButtons"], "false");
+    let variables = &world.fake.cards()[0].variables;
+    assert_eq!((&variables["showButtons"], &variables["allowText"]), (&json!("true"), &json!("")));
+    assert_eq!(variables["denyText"], "拒绝", "a no is taken");
     let body = world.fake.asked_of("createAndDeliver")[0].json();
     assert_eq!(
         (&body["callbackType"], &body["callbackRouteKey"]),
@@ -182,7 +184,7 @@ async fn above_a_low_risk_it_takes_no_yes() {
     world.inbox.tell(Ok(Told::Counted(redraw(hold(), posted("7Q2")))));
     let press = press("7Q2", "a").to_string();
     let (_, reply) = world.post("card/path-secret", &press, signed_card(now, CARD_SECRET)).await;
-    assert_eq!(reply["cardData"]["cardParamMap"]["showButtons"], "false");
+    assert_eq!(reply["cardData"]["cardParamMap"]["allowText"], "");
 
     let world = World::new().await;
     let mut low = hold();

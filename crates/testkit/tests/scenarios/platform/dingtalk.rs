@@ -121,14 +121,16 @@ impl Chat for Dingtalk {
             let room = Room::ALL.into_iter().find(|room| ROOMS[room.index()] == chat)?;
             let variable = |name: &str| shown.variables.get(name).cloned();
             let alive = variable("showButtons") == Some("true".into());
-            let button = |said: &str| {
+            // A button without a label is not drawn.
+            let button = |said: &str, label: &str| {
                 let (key, nonce) = (variable("rid"), variable("nonce"));
-                alive.then(|| json!({"r": key, "o": said, "n": nonce}))
+                let drawn = variable(label).is_some_and(|label| label != "");
+                (alive && drawn).then(|| json!({"r": key, "o": said, "n": nonce}))
             };
             Some(Card {
                 room,
-                allow: button("a"),
-                deny: button("d"),
+                allow: button("a", "allowText"),
+                deny: button("d", "denyText"),
                 text: Value::Object(shown.variables.clone()).to_string(),
                 message: shown.id,
             })
