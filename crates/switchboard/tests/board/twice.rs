@@ -78,6 +78,18 @@ async fn i31_a_first_press_is_good_for_a_minute_and_for_whoever_made_it() {
 }
 
 #[tokio::test]
+async fn a_card_that_asked_once_more_is_drawn_as_before_by_itself() {
+    let world = World::memory().await;
+    let card = world.held("burn").await;
+    assert!(matches!(world.press("bob", &card, Said::Arm).await, Told::AskAgain(_)));
+    world.clock.advance(READ);
+    world.chat.card("pending?").await;
+    world.clock.advance(Duration::from_secs(61));
+    let card = world.chat.card("pending").await;
+    assert_eq!(card.states, ["pending", "pending?", "pending"]);
+}
+
+#[tokio::test]
 async fn i31_without_a_first_press_a_dangerous_yes_is_the_first() {
     let world = World::memory().await;
     let card = world.held("burn").await;
