@@ -225,8 +225,13 @@ pub(crate) struct NewLogin {
     /// Somebody whom the configuration names.
     pub(crate) person: String,
     /// Where the login leads: a path of this site, such as `/holds/hold_…`.
+    #[schemars(length(max = 256), regex(pattern = LOCAL_PATH))]
     pub(crate) next: Option<String>,
 }
+
+/// What [`is_local_path`](crate::login::is_local_path) takes: no empty part, and none that is `.` or `..`.
+const LOCAL_PATH: &str =
+    r"^/$|^(/(\.{0,2}[A-Za-z0-9_-][A-Za-z0-9_.-]*|\.{3}[A-Za-z0-9_.-]*))+/?$";
 
 /// Somebody wants a login link sent to a person's own chat account.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -235,6 +240,7 @@ pub(crate) struct LinkWanted {
     pub(crate) person: String,
     /// Where the login leads: a path of this site, such as `/holds/hold_…`.
     #[serde(default)]
+    #[schemars(length(max = 256), regex(pattern = LOCAL_PATH))]
     pub(crate) next: Option<String>,
 }
 

@@ -57,6 +57,9 @@ class Served:
         for name in ("holdpoint.toml", "script.toml"):
             text = (HERE / name).read_text().replace("@PORT@", str(port))
             (folder / name).write_text(text)
+        secret = folder / "telegram-token"
+        secret.write_text("1:api\n")
+        secret.chmod(0o600)
         bootstrap = folder / "tokens.json"
         # Nothing of the settings of whoever runs the tests.
         env = {name: value for name, value in os.environ.items() if "HOLDPOINT_" not in name}
