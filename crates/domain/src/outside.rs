@@ -226,7 +226,10 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
             if voters.iter().filter(admits).count() >= audience.quorum as usize {
                 return vec![Event::HoldDecided { hold: id, state }];
             }
-            // Those who are asked by now are asked, about the call under the rules of now.
+            // Those who are asked by now are asked, about the call under the rules of now. What was demanded
+            // before, by a rule or by the program itself, is still demanded.
+            let requester = hold.requester.as_ref();
+            let audience = audience.stricter_of(&hold.audience, requester, context.people);
             let mut parts = call.parts();
             parts.policy = context.policy.version();
             parts.revision += 1;
@@ -241,12 +244,14 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
                 preview,
                 votes: Vec::new(),
             };
-            vec![updated(id, revised)]
+            let mut events = voted_now(hold, &state);
+            events.push(updated(id, revised));
+            events
         }
     }
 }
 
-/// The answer stays on the record also where a rule has the last word.
+/// The answer stays on the record also where it decides nothing.
 fn voted_now(hold: &Hold, state: &HoldState) -> Vec<Event> {
     let vote = state.decision().and_then(Decision::vote);
     let is_known = vote.is_some_and(|vote| hold.votes.contains(vote));

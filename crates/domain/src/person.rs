@@ -193,6 +193,33 @@ impl Audience {
     pub fn is_satisfiable(&self, requester: Option<&PersonId>, people: &People) -> bool {
         self.quorum >= 1 && self.count(requester, people) >= self.quorum as usize
     }
+
+    /// The stricter of an earlier audience and this one, in everything that both demand. If too few people
+    /// are in both, those of this one answer.
+    pub fn stricter_of(
+        self,
+        earlier: &Audience,
+        requester: Option<&PersonId>,
+        people: &People,
+    ) -> Audience {
+        let demanded = Audience {
+            quorum: self.quorum.max(earlier.quorum),
+            exclude_requester: self.exclude_requester || earlier.exclude_requester,
+            refuse_made_logins: self.refuse_made_logins || earlier.refuse_made_logins,
+            ..self
+        };
+        // Roles of both stay roles, so that newcomers count.
+        let roles: BTreeSet<String> =
+            demanded.roles.intersection(&earlier.roles).cloned().collect();
+        let by_name = people.iter().filter(|person| {
+            demanded.admits(&person.id, requester, people)
+                && earlier.admits(&person.id, requester, people)
+                && person.roles.is_disjoint(&roles)
+        });
+        let by_name = by_name.map(|person| person.id.clone()).collect();
+        let both = Audience { people: by_name, roles, ..demanded.clone() };
+        if both.is_satisfiable(requester, people) { both } else { demanded }
+    }
 }
 
 #[cfg(test)]
@@ -232,6 +259,26 @@ mod tests {
         assert!(!dbas(1, true).admits(&ana, Some(&ana), &people));
         assert!(dbas(1, true).is_satisfiable(Some(&ana), &people), "bob is left");
         assert!(!dbas(2, true).is_satisfiable(Some(&ana), &people), "two are needed, one is left");
+    }
+
+    #[test]
+    fn i07_the_stricter_of_two_audiences_keeps_what_both_demand() {
+        let (people, ana) = (people(), PersonId::new("ana"));
+        let named = |names: &[&str]| Audience {
+            people: names.iter().map(|name| PersonId::new(name)).collect(),
+            roles: BTreeSet::new(),
+            ..dbas(1, false)
+        };
+        let made = |audience: Audience| Audience { refuse_made_logins: true, ..audience };
+        let both = dbas(1, false).stricter_of(&made(dbas(2, true)), None, &people);
+        assert_eq!(both, made(dbas(2, true)), "a role of both stays a role");
+        let both = dbas(1, false).stricter_of(&named(&["bob", "eve"]), None, &people);
+        assert_eq!(both, named(&["bob"]), "only who was asked before and is asked now");
+        let both = named(&["eve"]).stricter_of(&dbas(1, true), Some(&ana), &people);
+        let eve = Audience { exclude_requester: true, ..named(&["eve"]) };
+        assert_eq!(both, eve, "nobody is in both: those of now answer");
+        let both = dbas(2, false).stricter_of(&named(&["bob"]), None, &people);
+        assert_eq!(both, dbas(2, false), "too few are in both");
     }
 
     #[test]

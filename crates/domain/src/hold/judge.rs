@@ -96,7 +96,10 @@ impl Hold {
         if digest.is_some_and(|digest| digest != self.digest()) {
             return Err(Refusal::VersionConflict { hold: Box::new(self.clone()) });
         }
-        if !mine.is_empty() {
+        // An approval that is complete and waits for a thaw: whoever gave it may still stop it.
+        let takes_back =
+            matches!(answer, Answer::Deny { .. }) && self.decided_by_votes(people).is_some();
+        if !mine.is_empty() && !takes_back {
             return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
         }
         if let (Answer::Approve { scope: Scope::Session(_), .. }, true) =

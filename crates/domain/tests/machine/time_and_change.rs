@@ -1,11 +1,12 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
-use crate::world::{HOUR_MS, World, approve, ask, person, policy, rule};
+use crate::world::{HOUR_MS, World, approve, ask, deny, person, policy, rule};
+use domain::answer::Answer;
 use domain::digest::Digest;
 use domain::event::Event;
-use domain::hold::{Decision, HoldState, Vote};
+use domain::hold::{Decision, Hold, HoldChange, HoldState, Vote};
 use domain::outside::{Outside, OutsideCommand};
-use domain::person::{AuthenticatedPerson, PersonId, Proof};
+use domain::person::{Audience, AuthenticatedPerson, PersonId, Proof};
 use domain::policy::{AskSpec, SqlCondition, Then};
 use domain::refusal::Refusal;
 use domain::session::{Command, Recovered};
@@ -277,4 +278,94 @@ fn i07_a_program_is_told_at_once_what_the_policy_of_now_says() {
     assert_eq!(two.hold.audience.quorum, 2);
     let told = two.hold.preview.warnings.join(" ");
     assert!(told.contains("now says: ask 2 of role `dba` by rule `two by now`"), "{told}");
+}
+
+/// What each of these people says about it, one after the other; the events, and what the last was told.
+fn answered(
+    world: &World,
+    outside: &mut Outside,
+    answers: &[(&str, Answer)],
+) -> (Vec<Event>, Result<(), Refusal>) {
+    let (mut all, mut last) = (Vec::new(), Ok(()));
+    for (who, answer) in answers {
+        let by = AuthenticatedPerson::vouched(PersonId::new(who), Proof::Login, "web");
+        let digest = Some(outside.hold.digest());
+        let answer = answer.clone();
+        let command = OutsideCommand::Answer { digest, answer, by, edited: None };
+        let (events, reply) = world.within(|_, context| outside.decide(&command, context));
+        events.iter().for_each(|event| outside.apply(event));
+        all.extend(events);
+        last = reply;
+    }
+    (all, last)
+}
+
+fn opened_outside(world: &World, change: impl FnOnce(&mut Hold)) -> Outside {
+    let mut hold = (*world.hold(0)).clone();
+    (hold.session, hold.run) = (None, None);
+    change(&mut hold);
+    Outside::begin(hold.into())
+}
+
+#[test]
+fn i07_what_a_program_demanded_is_still_demanded_when_the_policy_asks_others() {
+    let mut world = held();
+    world.people = domain::person::People::new([
+        person("ana", &["dba"]),
+        person("bob", &["dba"]),
+        person("eve", &["lead"]),
+        person("fay", &["lead"]),
+        person("gil", &["lead"]),
+    ]);
+    let mut outside = opened_outside(&world, |hold| {
+        hold.requester = Some(PersonId::new("eve"));
+        let audience = Audience { quorum: 2, exclude_requester: true, ..(*hold.audience).clone() };
+        hold.audience = audience.into();
+    });
+    world.policy = policy(vec![rule("leads by now", "wipe", Then::Ask, ask(&["lead"], 1))]);
+    let (events, told) = answered(&world, &mut outside, &[("ana", approve()), ("bob", approve())]);
+    told.unwrap();
+    let voters: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => Some(vote.by.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(voters, ["ana", "bob"], "every vote is on the record");
+    assert_eq!((outside.hold.state.name(), outside.hold.votes.len()), ("pending", 0));
+    let (_, told) = answered(&world, &mut outside, &[("eve", approve())]);
+    assert!(matches!(told, Err(Refusal::NotEntitled { .. })), "{told:?}");
+    answered(&world, &mut outside, &[("fay", approve())]).1.unwrap();
+    assert_eq!(outside.hold.state.name(), "pending", "the program wanted two");
+    answered(&world, &mut outside, &[("gil", approve())]).1.unwrap();
+    assert_eq!(outside.hold.state.name(), "approved");
+}
+
+#[test]
+fn i52_an_approval_that_waits_for_a_thaw_can_be_taken_back_by_whoever_gave_it() {
+    let mut world = held();
+    world.frozen = Some("incident".into());
+    for (quorum, approving) in [(1, &["bob"][..]), (2, &["ana", "bob"])] {
+        let mut outside = opened_outside(&world, |hold| {
+            let audience = Audience { quorum, ..(*hold.audience).clone() };
+            hold.audience = audience.into();
+        });
+        for who in approving {
+            answered(&world, &mut outside, &[(who, approve())]).1.unwrap();
+        }
+        assert_eq!(outside.hold.state.name(), "pending", "it waits");
+        let other = Answer::Respond { content: "something else".into() };
+        let (_, told) = answered(&world, &mut outside, &[("bob", other)]);
+        assert!(matches!(told, Err(Refusal::AlreadyVoted { .. })), "{told:?}");
+        answered(&world, &mut outside, &[("bob", deny("there is an incident"))]).1.unwrap();
+        assert_eq!(outside.hold.state.name(), "denied");
+    }
+    // Without all votes there is nothing to take back: the first answer stands, as ever.
+    let mut outside = opened_outside(&world, |hold| {
+        hold.audience = Audience { quorum: 2, ..(*hold.audience).clone() }.into();
+    });
+    let (_, told) =
+        answered(&world, &mut outside, &[("bob", approve()), ("bob", deny("after all"))]);
+    assert!(matches!(told, Err(Refusal::AlreadyVoted { .. })), "{told:?}");
 }

@@ -178,6 +178,20 @@ async fn i52_an_outside_program_is_not_told_to_go_on_while_frozen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i52_a_vote_that_waits_for_the_thaw_can_be_taken_back() {
+    let (world, post, root) = posting().await;
+    let hold = asked(&world).await;
+    world.engine.freeze(&root, "incident").await.unwrap();
+    world.answer(&world.bob, &hold, approve()).await.unwrap();
+    let denied = world.answer(&world.bob, &hold, deny()).await.unwrap();
+    assert_eq!(denied.state.name(), "denied");
+    world.engine.thaw(&root).await.unwrap();
+    until("word of it", async || !sent(&post).is_empty()).await;
+    assert_eq!(sent(&post), [format!("{}-denied", hold.id)]);
+    assert_eq!(world.hold(hold.id).await.state.name(), "denied");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn i52_word_of_an_approval_stays_in_the_outbox_while_frozen() {
     let (world, post, root) = posting().await;
     let [yes, no] = [asked(&world).await, asked(&world).await];
