@@ -4,6 +4,7 @@
 use domain::event::Event;
 use domain::session::Session;
 use domain::tool::{Effects, Place};
+use futures_util::future::join_all;
 
 use crate::Engine;
 use crate::limits::ANNOUNCE_WITHIN;
@@ -11,23 +12,26 @@ use crate::limits::ANNOUNCE_WITHIN;
 impl Engine {
     /// A host that cannot write it down keeps no call from starting; a crash then leaves it in doubt.
     pub(crate) async fn announce_starts(&self, events: &[Event], next: &Session) {
-        for event in events {
-            let Event::CallStarted { call: id, attempt, .. } = event else { continue };
-            let record = next.calls.get(id);
-            let Some(call) = record.and_then(|record| record.call.as_ref()) else { continue };
+        let announcing = events.iter().filter_map(|event| {
+            let Event::CallStarted { call: id, attempt, .. } = event else { return None };
+            let call = next.calls.get(id)?.call.as_ref()?;
             let is_run_again = matches!(call.effects, Effects::ReadOnly | Effects::Idempotent);
             if is_run_again || call.place != Place::Server {
-                continue;
+                return None;
             }
-            let Some(host) = self.0.tools.get(&call.tool) else { continue };
-            let announced = tokio::select! {
-                biased;
-                announced = host.announce(call, *attempt) => announced,
-                () = self.0.clock.sleep(ANNOUNCE_WITHIN) => Err("it takes too long".into()),
-            };
-            if let Err(why) = announced {
-                tracing::warn!(call = %id, %why, "that a call has not begun could not be written down");
-            }
-        }
+            let host = self.0.tools.get(&call.tool)?;
+            Some(async move {
+                let announced = tokio::select! {
+                    biased;
+                    announced = host.announce(call, *attempt) => announced,
+                    () = self.0.clock.sleep(ANNOUNCE_WITHIN) => Err("it takes too long".into()),
+                };
+                if let Err(why) = announced {
+                    tracing::warn!(call = %id, %why, "that a call has not begun could not be written down");
+                }
+            })
+        });
+        // Side by side: a person waits for the answer, and one host that is away takes the time of all.
+        join_all(announcing).await;
     }
 }

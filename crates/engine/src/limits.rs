@@ -44,10 +44,11 @@ impl Default for Limits {
     }
 }
 
-/// Looks for traces of interrupted calls at once. Many, because most of them only wait.
-pub(crate) const LOOKS_AT_ONCE: usize = 64;
-/// How long one look may take: longer than a database server takes to come back. After that its call is
-/// in doubt.
+/// Looks for traces of interrupted calls of one tool at once. Many, because most of them only wait; fewer than
+/// there are threads for work that blocks, so that one tool that hangs leaves some to others.
+pub(crate) const LOOKS_AT_ONCE: usize = 32;
+/// How long one look may take once it is its turn: longer than a database server takes to come back. After
+/// that its call is in doubt.
 pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(5 * 60);
 /// How long a look may go on when its run was cancelled.
 pub(crate) const LOOK_AFTER_CANCEL: Duration = Duration::from_secs(5);

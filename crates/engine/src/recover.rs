@@ -6,9 +6,10 @@
 //! stays `Running` on a node that is gone: nobody starts it, its run cannot end, and an answer to another
 //! hold of the session changes nothing about it.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::call::Call;
@@ -20,7 +21,7 @@ use domain::session::{CallState, Command, Recovered, Session};
 use domain::tool::Effects;
 use futures_util::FutureExt as _;
 use ports::tool_host::Recovery;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::Work;
@@ -29,16 +30,19 @@ use crate::secrets::{scrubbed, scrubber};
 use crate::{Engine, Error};
 
 /// Recovery that is still to be done.
+#[derive(Default)]
 pub(crate) struct Recovering {
     left: AtomicUsize,
     over: Notify,
-    looks: tokio::sync::Semaphore,
+    /// Turns to look, for each tool by itself: a tool that hangs holds up no other.
+    looks: Mutex<HashMap<Arc<str>, Arc<Semaphore>>>,
 }
 
-impl Default for Recovering {
-    fn default() -> Recovering {
-        let looks = tokio::sync::Semaphore::new(LOOKS_AT_ONCE);
-        Recovering { left: AtomicUsize::new(0), over: Notify::new(), looks }
+impl Recovering {
+    fn looks_of(&self, tool: &Arc<str>) -> Arc<Semaphore> {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = || Arc::new(Semaphore::new(LOOKS_AT_ONCE));
+        looks.entry(tool.clone()).or_insert_with(turns).clone()
     }
 }
 
@@ -65,6 +69,8 @@ impl Drop for RecoveryPart {
 struct Orphan {
     id: CallId,
     attempt: u32,
+    /// Attempts that may have begun, this one included.
+    begun: u32,
     call: Arc<Call>,
     /// Its run was cancelled already.
     is_stopping: bool,
@@ -159,7 +165,8 @@ impl Engine {
                 && self.0.store.is_gone(*node).await?
             {
                 let (attempt, call) = (*attempt, call.clone());
-                orphans.push(Orphan { id: *id, attempt, call, is_stopping });
+                let begun = record.begun;
+                orphans.push(Orphan { id: *id, attempt, begun, call, is_stopping });
             }
         }
         Ok(orphans)
@@ -221,9 +228,15 @@ impl Engine {
             );
             Some(Recovered::Unknown { evidence })
         };
+        let turns = self.0.recovering.looks_of(&orphan.call.tool);
         let look = async {
-            let _turn = self.0.recovering.looks.acquire().await;
-            AssertUnwindSafe(self.look_for(&orphan.call, orphan.attempt)).catch_unwind().await
+            let _turn = turns.acquire().await;
+            // From here, so that nobody is given up on for the turns of others.
+            tokio::select! {
+                biased;
+                found = AssertUnwindSafe(self.look_for(orphan)).catch_unwind() => Some(found),
+                () = self.0.clock.sleep(LOOK_WITHIN) => None,
+            }
         };
         let cancelled = async {
             if !orphan.is_stopping {
@@ -235,28 +248,27 @@ impl Engine {
             biased;
             () = self.0.closing.begins() => None,
             found = look => match found {
-                Ok(found) => Some(found),
-                Err(_) => unknown("its tool host panicked when it was asked what became of it"),
+                Some(Ok(found)) => Some(found),
+                Some(Err(_)) => unknown("its tool host panicked when it was asked what became of it"),
+                None => unknown("its tool host did not say in time what became of it"),
             },
             () = cancelled => unknown("its run was cancelled before it was known what became of it"),
-            () = self.0.clock.sleep(LOOK_WITHIN) => {
-                unknown("its tool host did not say in time what became of it")
-            }
         }
     }
 
-    async fn look_for(&self, call: &Call, attempt: u32) -> Recovered {
+    async fn look_for(&self, orphan: &Orphan) -> Recovered {
+        let Orphan { call, attempt, begun, .. } = orphan;
         let Some(host) = self.0.tools.get(&call.tool) else {
             return Recovered::Unknown {
                 evidence: format!("the tool `{}` is not configured any more", call.tool),
             };
         };
-        let is_last = attempt >= CRASHED_ATTEMPTS_MAX;
+        let is_last = *begun >= CRASHED_ATTEMPTS_MAX;
         let found = match call.effects {
             Effects::ReadOnly => Recovered::Again,
             Effects::Idempotent if !is_last => Recovered::Again,
             Effects::Idempotent | Effects::Transactional | Effects::AtMostOnce => {
-                match host.recover(call, attempt).await {
+                match host.recover(call, *attempt).await {
                     Recovery::Done(Outcome::Unknown { evidence })
                     | Recovery::Unknown { evidence } => Recovered::Unknown { evidence },
                     Recovery::Done(outcome) => Recovered::Done(outcome),
@@ -264,14 +276,14 @@ impl Engine {
                 }
             }
         };
-        if is_last { given_up(call, attempt, found) } else { found }
+        if is_last { given_up(call, *begun, found) } else { found }
     }
 }
 
 /// What ended the server each time it ran may be the call itself.
-fn given_up(call: &Call, attempts: u32, found: Recovered) -> Recovered {
+fn given_up(call: &Call, begun: u32, found: Recovered) -> Recovered {
     let why = format!(
-        "it was begun {attempts} times, and each time the server ended before the call did. It may be what \
+        "it was begun {begun} times, and each time the server ended before the call did. It may be what \
          ends the server, and is not begun again"
     );
     match (call.effects, found) {

@@ -49,13 +49,18 @@ impl Session {
             Event::MessageAdded { message } => self.message_added(message),
             Event::CallProposed { id, call, clearance } => {
                 // Started, and then not begun: it does not execute.
-                if let (Some(clearance), Some(CallState::Running { .. })) =
-                    (clearance, self.calls.get(id).map(|record| &record.state))
+                let state = self.calls.get(id).map(|record| &record.state);
+                let is_taken_back =
+                    clearance.is_some() && matches!(state, Some(CallState::Running { .. }));
+                if let (Some(clearance), true) = (clearance, is_taken_back)
                     && let ClearedBy::People(hold) = clearance.by
                 {
                     self.change_hold(hold, Hold::not_begun);
                 }
                 if let Some(record) = self.calls.get_mut(id).map(Arc::make_mut) {
+                    if is_taken_back {
+                        record.begun = record.begun.saturating_sub(1);
+                    }
                     record.call = Some(call.clone());
                     record.state = match clearance {
                         Some(clearance) => CallState::Cleared { clearance: clearance.clone() },
@@ -89,6 +94,7 @@ impl Session {
                     self.hold_outcome(&clearance, HoldOutcome::Executing);
                     if let Some(record) = self.calls.get_mut(call).map(Arc::make_mut) {
                         record.attempts = *attempt;
+                        record.begun += 1;
                     }
                     self.set(
                         *call,
@@ -182,6 +188,7 @@ impl Session {
                             tool: tool.clone(),
                             call: None,
                             attempts: 0,
+                            begun: 0,
                             state: CallState::Proposed,
                         };
                         self.calls.insert(*call, Arc::new(record));

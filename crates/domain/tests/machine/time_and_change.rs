@@ -369,3 +369,22 @@ fn i52_an_approval_that_waits_for_a_thaw_can_be_taken_back_by_whoever_gave_it() 
         answered(&world, &mut outside, &[("bob", approve()), ("bob", deny("after all"))]);
     assert!(matches!(told, Err(Refusal::AlreadyVoted { .. })), "{told:?}");
 }
+
+#[test]
+fn i50_a_start_that_was_taken_back_does_not_count_as_begun() {
+    let mut world = World::new();
+    world.say("x").think("", &[("look", json!({}))]);
+    for attempt in 1..=3 {
+        let (call, record) = world.session.calls.iter().next().unwrap();
+        assert_eq!((record.attempts, record.begun), (attempt, 1));
+        let call = *call;
+        world.frozen = Some("incident".into());
+        world.tell(&Command::NotBegun { call, attempt }).unwrap();
+        assert_eq!(world.session.calls.values().next().unwrap().begun, 0);
+        world.frozen = None;
+        world.tell(&Command::Wake).unwrap();
+    }
+    world.crash(&Recovered::Again);
+    let record = world.session.calls.values().next().unwrap();
+    assert_eq!((record.attempts, record.begun), (5, 2), "the server ended once");
+}

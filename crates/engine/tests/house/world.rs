@@ -224,6 +224,7 @@ fn witnessed(
 struct Ahead {
     clock: SystemClock,
     ms: Arc<AtomicU64>,
+    hurry: u32,
 }
 
 #[async_trait]
@@ -233,7 +234,7 @@ impl Clock for Ahead {
     }
 
     async fn sleep(&self, duration: Duration) {
-        self.clock.sleep(duration).await;
+        self.clock.sleep(duration / self.hurry).await;
     }
 }
 
@@ -248,6 +249,8 @@ pub(crate) struct Options {
     pub(crate) policy: Policy,
     /// How far this engine's clock is ahead of the world's.
     pub(crate) ahead_ms: Arc<AtomicU64>,
+    /// How many times shorter this engine waits than it means to.
+    pub(crate) hurry: u32,
     pub(crate) post: Arc<Post>,
     pub(crate) limits: Limits,
     pub(crate) budgets: Budgets,
@@ -266,6 +269,7 @@ impl Options {
             boxes: Vec::new(),
             policy: policy(),
             ahead_ms: Arc::default(),
+            hurry: 1,
             post: Arc::default(),
             limits: Limits::default(),
             budgets: Budgets::default(),
@@ -325,7 +329,11 @@ impl Options {
         let setup = Setup {
             node: self.node,
             store: self.store,
-            clock: Arc::new(Ahead { clock: SystemClock::new(last), ms: self.ahead_ms }),
+            clock: Arc::new(Ahead {
+                clock: SystemClock::new(last),
+                ms: self.ahead_ms,
+                hurry: self.hurry,
+            }),
             chance: Arc::new(SystemChance::default()),
             courier: self.post,
             people: people(),
