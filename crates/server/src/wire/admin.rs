@@ -230,8 +230,7 @@ pub(crate) struct NewLogin {
 }
 
 /// What [`is_local_path`](crate::login::is_local_path) takes: no empty part, and none that is `.` or `..`.
-const LOCAL_PATH: &str =
-    r"^/$|^(/(\.{0,2}[A-Za-z0-9_-][A-Za-z0-9_.-]*|\.{3}[A-Za-z0-9_.-]*))+/?$";
+const LOCAL_PATH: &str = r"^/$|^(/(\.{0,2}[A-Za-z0-9_-][A-Za-z0-9_.-]*|\.{3}[A-Za-z0-9_.-]*))+/?$";
 
 /// Somebody wants a login link sent to a person's own chat account.
 #[derive(Debug, Deserialize, JsonSchema)]
