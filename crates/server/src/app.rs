@@ -47,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) urgent_requests: Semaphore,
     pub(crate) stranger_bodies: Arc<Share>,
     pub(crate) cookie_lookups: Semaphore,
+    /// Those who wait for one.
+    pub(crate) cookie_waits: Arc<Share>,
     pub(crate) links: LinkRequests,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,

@@ -1,6 +1,7 @@
 //! What is asked, read from a request: an id, a body, a query. Everything foreign is turned into our
 //! own words here or refused here.
 
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -114,8 +115,13 @@ pub(crate) async fn read_at_most(app: &App, body: Body, limit: usize) -> Reply<B
 
 /// The body of somebody who has not shown who they are. They have a small share of places and a short
 /// time, so that no number of them can keep known callers waiting.
-pub(crate) async fn read_strangers(app: &App, body: Body, limit: usize) -> Reply<Bytes> {
-    let ticket = app.stranger_bodies.enter();
+pub(crate) async fn read_strangers(
+    app: &App,
+    from: IpAddr,
+    body: Body,
+    limit: usize,
+) -> Reply<Bytes> {
+    let ticket = app.stranger_bodies.enter(from);
     let evicted = ticket.evicted();
     let reading = read_within(body, limit, app.limits.stranger_body_timeout);
     evicted

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use domain::person::PersonId;
 use engine::Caller;
+use tokio::sync::SemaphorePermit;
 
 use crate::app::App;
 use crate::mount::Vouched;
@@ -87,7 +88,14 @@ pub(crate) async fn vouch(
     friends: &[String],
 ) -> Reply<Who> {
     let headers = &parts.headers;
-    let Some(caller) = credential.caller(app).await? else {
+    let found = match &credential {
+        Credential::Cookie(secret) => {
+            let _turn = lookup_turn(app, parts).await?;
+            app.engine.caller_by_cookie(secret).await?
+        }
+        _ => credential.caller(app).await?,
+    };
+    let Some(caller) = found else {
         return Err(failed(app, parts, "this token or login is unknown, expired or revoked").into());
     };
     if let Credential::Cookie(secret) = &credential
@@ -115,6 +123,14 @@ pub(crate) async fn vouch(
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());
     }
     Ok(Who { caller, credential })
+}
+
+/// Anybody can send a cookie: so many requests wait to have theirs looked up, and no more.
+async fn lookup_turn<'a>(app: &'a App, parts: &Parts) -> Result<SemaphorePermit<'a>, Problem> {
+    let waiting = app.cookie_waits.enter(peer::address(app, &parts.extensions, &parts.headers));
+    let turn = waiting.evicted().run_until_cancelled_owned(app.cookie_lookups.acquire()).await;
+    let busy = || Problem::unavailable("too many logins are being looked up; try again", 1);
+    turn.and_then(Result::ok).ok_or_else(busy)
 }
 
 pub(crate) fn credential(headers: &HeaderMap) -> Result<Credential, Problem> {

@@ -69,7 +69,9 @@ async fn hand_over(
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());
     }
     let (parts, body) = request.into_parts();
-    let body = read_strangers(app, body, HOOK_BYTES_MAX).await?;
+    // Until a channel has judged it, it is a stranger's: it has its place among their bodies, then one of
+    // the few in which signatures are looked at, and never one of a known caller.
+    let body = read_strangers(app, address, body, HOOK_BYTES_MAX).await?;
     let Ok(_place) = hooking.places.try_acquire() else {
         return Err(Problem::unavailable("too much at once; try again", 1).into());
     };

@@ -202,6 +202,7 @@ fn make(made: Made) -> App {
         urgent_requests: Semaphore::new(limits::URGENT_AT_ONCE),
         stranger_bodies: share::Share::new(limits.stranger_bodies),
         cookie_lookups: Semaphore::new(limits::COOKIE_LOOKUPS),
+        cookie_waits: share::Share::new(limits::COOKIE_WAITS),
         links: send_link::LinkRequests::default(),
         tasks: TaskTracker::new(),
         closing: CancellationToken::new(),

@@ -24,10 +24,11 @@ pub struct HttpLimits {
     /// Connections that are open.
     pub connections: usize,
     /// Of these, connections on which nobody has shown yet who they are, at most a quarter. When there
-    /// are more, the oldest is closed for the newest: whoever has a token is known after one request.
+    /// are more, the oldest of the address that has the most is closed: whoever has a token is known
+    /// after one request.
     pub stranger_connections: usize,
     /// Bodies of strangers that are being read (logins, requests of chat platforms). When there are
-    /// more, the oldest is given up for the newest.
+    /// more, the oldest of the address that has the most is given up.
     pub stranger_bodies: usize,
     /// A login is a few hundred bytes in one packet.
     pub stranger_body_timeout: Duration,
@@ -95,6 +96,9 @@ pub(crate) const SECRETS_KEPT_MS: u64 = 600_000;
 pub(crate) const URGENT_AT_ONCE: usize = 64;
 /// Cookies that are being looked up; more wait a moment for their turn. Anybody can send one.
 pub(crate) const COOKIE_LOOKUPS: usize = 256;
+/// Requests that wait for such a turn. When there are more, one of the address that has the most is told
+/// to come back.
+pub(crate) const COOKIE_WAITS: usize = 1_024;
 /// The longest body that a stranger has to send, except to a chat channel's address.
 pub(crate) const STRANGER_BYTES_MAX: usize = 8 << 10;
 /// Login links that one address may ask for in a minute.

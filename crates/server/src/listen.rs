@@ -91,7 +91,7 @@ pub(crate) async fn serve(
             closing: app.closing.clone(),
             cut: cut.clone(),
             router: router.clone(),
-            standing: places.enter(),
+            standing: places.enter(peer.ip()),
             peer,
         };
         let acceptor = acceptor.clone();

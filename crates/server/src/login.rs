@@ -89,7 +89,8 @@ pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
 pub(crate) async fn log_in(State(app): State<App>, request: Request) -> Reply {
     let (parts, body) = request.into_parts();
     auth::must_come_from_us(&app, &parts)?;
-    let body = read_strangers(&app, body, STRANGER_BYTES_MAX).await?.into();
+    let from = peer::address(&app, &parts.extensions, &parts.headers);
+    let body = read_strangers(&app, from, body, STRANGER_BYTES_MAX).await?.into();
     let form = Form::<Code>::from_request(Request::from_parts(parts.clone(), body), &app).await;
     let Ok(Form(form @ Code { code: Some(_), .. })) = form else {
         return Err(Problem::bad_request("send the form field `code`").into());

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use domain::person::PersonId;
+use domain::person::{People, PersonId};
 use domain::time::Timestamp;
 use futures_util::future::BoxFuture;
 
@@ -81,7 +81,8 @@ pub(crate) async fn ask(State(app): State<App>, request: Request) -> Reply {
         let detail = "you ask for too many links; try again later";
         return Err(Problem::too_many(detail, seconds).into());
     }
-    let wanted: LinkWanted = parse(&read_strangers(&app, body, STRANGER_BYTES_MAX).await?)?;
+    let body = read_strangers(&app, from, body, STRANGER_BYTES_MAX).await?;
+    let wanted: LinkWanted = parse(&body)?;
     if wanted.next.as_deref().is_some_and(|next| !is_local_path(next)) {
         return Err(
             Problem::invalid("next", "it is a path of this site, such as `/holds/…`").into()
@@ -93,11 +94,24 @@ pub(crate) async fn ask(State(app): State<App>, request: Request) -> Reply {
     Ok(json(StatusCode::ACCEPTED, &LinkPromised::new()))
 }
 
+/// By id, or by a name that only one person has.
+fn found_person(people: &People, wanted: &str) -> Option<PersonId> {
+    let wanted = wanted.trim();
+    let id = PersonId::new(wanted);
+    if people.get(&id).is_some() {
+        return Some(id);
+    }
+    let lower = wanted.to_lowercase();
+    let mut named = people.iter().filter(|person| person.name.to_lowercase() == lower);
+    match (named.next(), named.next()) {
+        (Some(person), None) => Some(person.id.clone()),
+        _ => None,
+    }
+}
+
 async fn send(app: &App, wanted: LinkWanted) {
-    let person = PersonId::new(&wanted.person);
-    let (Some(sender), Some(_)) = (app.links.sender.get(), app.engine.people().get(&person)) else {
-        return;
-    };
+    let found = found_person(app.engine.people(), &wanted.person);
+    let (Some(sender), Some(person)) = (app.links.sender.get(), found) else { return };
     let Some(channel) = sender.channel_of(&person) else {
         tracing::info!(%person, "a login link was asked for, and the person has no linked account");
         return;
@@ -118,5 +132,31 @@ async fn send(app: &App, wanted: LinkWanted) {
         Some(Ok(())) => tracing::info!(%person, %channel, "a login link was sent"),
         Some(Err(why)) => tracing::warn!(%person, %channel, %why, "a login link was not sent"),
         None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use domain::person::Person;
+
+    use super::*;
+
+    #[test]
+    fn a_person_is_found_by_id_and_by_a_name_of_their_own() {
+        let all = [("ana", "Ana García"), ("bob", "Bob"), ("bob2", "bob"), ("eve", "ana")];
+        let people = People::new(all.map(|(id, name)| Person {
+            id: PersonId::new(id),
+            name: name.into(),
+            roles: Default::default(),
+            identities: BTreeMap::new(),
+        }));
+        let found = |wanted: &str| found_person(&people, wanted).map(|id| id.to_string());
+        assert_eq!(found("ana").as_deref(), Some("ana"), "an id is before a name");
+        assert_eq!(found(" ana garcía ").as_deref(), Some("ana"));
+        assert_eq!(found("bob").as_deref(), Some("bob"));
+        assert_eq!(found("BOB"), None, "two have this name");
+        assert_eq!(found("nobody"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! What is known of a connection. Until somebody on it has shown who they are, it has a place among
 //! strangers, which it may lose to a newer one; after that it has one of its own.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -24,8 +25,8 @@ impl Places {
         Places { known, strangers: Share::new(strangers) }
     }
 
-    pub(crate) fn enter(&self) -> Arc<Standing> {
-        let ticket = self.strangers.enter();
+    pub(crate) fn enter(&self, peer: IpAddr) -> Arc<Standing> {
+        let ticket = self.strangers.enter(peer);
         Arc::new(Standing {
             known: self.known.clone(),
             evicted: ticket.evicted(),
@@ -36,7 +37,7 @@ impl Places {
 
     /// Closes the connection of a stranger, where the system has no room for another.
     pub(crate) fn evict_stranger(&self) -> bool {
-        self.strangers.evict_oldest()
+        self.strangers.evict_one()
     }
 }
 
@@ -74,15 +75,19 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
+
+    const ANYBODY: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
     fn i50_a_known_connection_is_not_evicted_by_strangers() {
         let places = Places::new(8, 100);
-        let caller = places.enter();
+        let caller = places.enter(ANYBODY);
         caller.has_caller();
         caller.has_caller();
-        let strangers: Vec<_> = (0..5).map(|_| places.enter()).collect();
+        let strangers: Vec<_> = (0..5).map(|_| places.enter(ANYBODY)).collect();
         let cut = strangers.iter().filter(|stranger| stranger.evicted.is_cancelled()).count();
         assert_eq!(cut, 3, "two of eight places are for strangers");
         assert!(!caller.evicted.is_cancelled());
@@ -95,11 +100,11 @@ mod tests {
     fn i50_a_caller_who_finds_no_place_is_served_among_strangers() {
         let places = Places::new(4, 1);
         let known: Vec<_> =
-            (0..3).map(|_| places.enter()).inspect(|one| one.has_caller()).collect();
-        let late = places.enter();
+            (0..3).map(|_| places.enter(ANYBODY)).inspect(|one| one.has_caller()).collect();
+        let late = places.enter(ANYBODY);
         late.has_caller();
         assert!(!late.evicted.is_cancelled(), "and may ask for a freeze");
-        let later = places.enter();
+        let later = places.enter(ANYBODY);
         assert!(late.evicted.is_cancelled() && !later.evicted.is_cancelled());
         assert!(known.iter().all(|caller| !caller.evicted.is_cancelled()));
     }

@@ -8,10 +8,11 @@ use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll};
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, SET_COOKIE, X_CONTENT_TYPE_OPTIONS};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -32,7 +33,8 @@ pub(crate) enum Guard {
     /// Nobody without a name. `replay`: what a caller must be to get a kept reply. `urgent`: some
     /// places are kept for it, whatever else is going on.
     Caller { replay: Need, urgent: bool },
-    /// The routes behind it judge by themselves who is calling.
+    /// The routes behind it judge by themselves who is calling. Until they have, nobody takes a place of
+    /// a known caller.
     Own,
 }
 
@@ -134,8 +136,9 @@ async fn answered<A: Future<Output = Response>>(
         parts.extensions.insert(replay);
         request = Request::from_parts(parts, body);
     }
-    let Some(_place) = place(app, guard) else {
-        return Problem::unavailable("too much at once; try again", 1).into_response();
+    let _place = match place(app, guard) {
+        Ok(place) => place,
+        Err(busy) => return busy.into_response(),
     };
     let mut reply = answer(request).await;
     if let Some(cookie) = renewed {
@@ -144,14 +147,40 @@ async fn answered<A: Future<Output = Response>>(
     reply
 }
 
-fn place(app: &App, guard: Guard) -> Option<SemaphorePermit<'_>> {
-    let places = match guard {
-        Guard::Open => &app.stranger_requests,
-        Guard::Caller { .. } | Guard::Own => &app.requests,
-    };
-    let urgent = matches!(guard, Guard::Caller { urgent: true, .. });
-    let kept = || if urgent { app.urgent_requests.try_acquire().ok() } else { None };
-    places.try_acquire().ok().or_else(kept)
+fn place(app: &App, guard: Guard) -> Result<Option<SemaphorePermit<'_>>, Problem> {
+    match guard {
+        Guard::Open => stranger_place(app).map(Some),
+        Guard::Caller { urgent: false, .. } => caller_place(app).map(Some),
+        Guard::Caller { urgent: true, .. } => caller_place(app)
+            .or_else(|busy| app.urgent_requests.try_acquire().map_err(|_| busy))
+            .map(Some),
+        Guard::Own => Ok(None),
+    }
+}
+
+/// For a request of somebody who has shown who they are.
+pub(crate) fn caller_place(app: &App) -> Result<SemaphorePermit<'_>, Problem> {
+    app.requests.try_acquire().map_err(|_| busy())
+}
+
+fn stranger_place(app: &App) -> Result<SemaphorePermit<'_>, Problem> {
+    app.stranger_requests.try_acquire().map_err(|_| busy())
+}
+
+fn busy() -> Problem {
+    Problem::unavailable("too much at once; try again", 1)
+}
+
+/// Around routes behind [`Guard::Own`] that are open to everybody.
+pub(crate) async fn among_strangers(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match stranger_place(&app) {
+        Ok(_place) => next.run(request).await,
+        Err(busy) => busy.into_response(),
+    }
 }
 
 async fn shielded(answer: impl Future<Output = Response>) -> Response {
@@ -163,6 +192,9 @@ fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("a handler panicked");
     Problem::internal().into_response()
 }
+
+#[cfg(test)]
+mod crowd;
 
 #[cfg(test)]
 mod tests {

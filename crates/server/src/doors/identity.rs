@@ -8,12 +8,14 @@ use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use domain::person::PersonId;
+use tokio::sync::SemaphorePermit;
 
 use super::{Door, Room};
 use crate::app::App;
 use crate::auth::{self, Credential, Who};
 use crate::peer::Peer;
 use crate::problem::{Problem, Refused, Reply};
+use crate::threshold::caller_place;
 
 pub(crate) async fn guard<S: Send + Sync + 'static>(
     State(room): State<Room<S>>,
@@ -22,7 +24,7 @@ pub(crate) async fn guard<S: Send + Sync + 'static>(
 ) -> Response {
     let (mut parts, body) = request.into_parts();
     match admit(&room.app, &room.door, &parts).await {
-        Ok(who) => {
+        Ok((who, _place)) => {
             parts.extensions.insert(who);
             next.run(Request::from_parts(parts, body)).await
         }
@@ -31,7 +33,8 @@ pub(crate) async fn guard<S: Send + Sync + 'static>(
     }
 }
 
-async fn admit(app: &App, door: &Door, parts: &Parts) -> Reply<Who> {
+/// With a place of a known caller, which nobody has before they are one.
+async fn admit<'a>(app: &'a App, door: &Door, parts: &Parts) -> Reply<(Who, SemaphorePermit<'a>)> {
     let credential = match (shown(door, &parts.headers), &door.act_as) {
         (Ok(credential), Some(person)) if is_idle_cookie(&credential, parts) => {
             acting(app, door, person, parts)?
@@ -45,7 +48,7 @@ async fn admit(app: &App, door: &Door, parts: &Parts) -> Reply<Who> {
         (Err(problem), None) => return Err(problem.into()),
     };
     let Who { caller, credential } = auth::vouch(app, parts, credential, &door.origins).await?;
-    Ok(Who { caller: caller.via(door.via), credential })
+    Ok((Who { caller: caller.via(door.via), credential }, caller_place(app)?))
 }
 
 fn shown(door: &Door, headers: &HeaderMap) -> Result<Credential, Problem> {

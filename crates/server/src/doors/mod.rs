@@ -39,6 +39,7 @@ pub use words::{ToolWords, Words};
 
 use crate::app::App;
 use crate::problem::Problem;
+use crate::threshold::among_strangers;
 
 /// What every door has.
 pub(crate) struct Door {
@@ -81,7 +82,10 @@ impl<S: Send + Sync + 'static> Room<S> {
 
     /// For what is about nobody.
     fn open_to_all(self, routes: Router<Room<S>>) -> Router {
-        routes.layer(from_fn_with_state(self.door.clone(), cors::shared)).with_state(self)
+        routes
+            .layer(from_fn_with_state(self.app.clone(), among_strangers))
+            .layer(from_fn_with_state(self.door.clone(), cors::shared))
+            .with_state(self)
     }
 }
 

@@ -114,3 +114,33 @@ async fn i50_a_strangers_body_has_a_short_time() {
     let reply = String::from_utf8_lossy(&reply[..length]).into_owned();
     assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
 }
+
+/// A connection from another address of this machine.
+async fn connected_from(world: &World, last: u8) -> TcpStream {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, last], 0).into()).expect("an address");
+    socket.connect(world.address).await.expect("a connection")
+}
+
+#[tokio::test]
+async fn i50_connections_that_come_again_and_again_do_not_close_anothers() {
+    let world = planned(Plan { limits: small(), ..Plan::default() }).await;
+    // Connected, and slow to ask: the oldest of all.
+    let mut caller = connected_from(&world, 3).await;
+    let mut churned = Vec::new();
+    for number in 0..STRANGERS {
+        let mut stranger = connected_from(&world, 2).await;
+        // A reply shows that the server has taken the connection, and the caller's before it.
+        stranger.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("sent");
+        assert_ne!(stranger.read(&mut [0; 256]).await.expect("a reply"), 0, "{number}");
+        churned.push(stranger);
+    }
+    let asked = format!(
+        "GET /v1/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
+        world.token("bob")
+    );
+    caller.write_all(asked.as_bytes()).await.expect("sent");
+    let mut reply = String::new();
+    caller.read_to_string(&mut reply).await.expect("a reply");
+    assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
+}

@@ -32,11 +32,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 
 use super::delivered::Delivered;
 use super::{Door, DoorSetup, PageFiles, Room, Worlds};
 use crate::app::App;
+use crate::threshold::among_strangers;
 
 /// What answers record, and what sessions are at home at.
 const DOOR: &str = "worlds";
@@ -44,7 +46,10 @@ const DOOR: &str = "worlds";
 pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
     let routes = room(app, setup, worlds).guarded(routes());
     match &worlds.files {
-        Some(PageFiles { folder, listen: None }) => routes.merge(files::router(folder)),
+        Some(PageFiles { folder, listen: None }) => {
+            let files = files::router(folder);
+            routes.merge(files.layer(from_fn_with_state(app.clone(), among_strangers)))
+        }
         _ => routes,
     }
 }
@@ -53,7 +58,9 @@ pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
 pub(super) fn page(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Option<(SocketAddr, Router)> {
     let PageFiles { folder, listen } = worlds.files.as_ref()?;
     let routes = room(app, setup, worlds).guarded(routes());
-    Some(((*listen)?, routes.merge(files::page_router(folder))))
+    let files = files::page_router(folder);
+    let files = files.layer(from_fn_with_state(app.clone(), among_strangers));
+    Some(((*listen)?, routes.merge(files)))
 }
 
 fn room(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Room<Worlds> {
