@@ -233,8 +233,19 @@ async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
         }
         Err(error) => return vec![writable, Check::failed("store", &visible(&error.to_string()))],
     };
+    let unvouched = store.unvouched_entries();
     store.close().await;
-    vec![writable, Check::fine("store", "it opens, and no server is using it")]
+    let mut checks = vec![writable, Check::fine("store", "it opens, and no server is using it")];
+    if let (Some(entries), Some(file)) = (unvouched, checkpoints) {
+        let file = visible(&file.display().to_string());
+        let detail = format!(
+            "{file} has no checkpoint, and {entries} entries of the log were signed before"
+        );
+        let remedy = "nothing, if `[audit] checkpoints` is new; otherwise somebody removed the file: \
+                      put it back from a copy, and verify an export of the log";
+        checks.push(Check::wrong("checkpoints", detail, remedy).doubtful());
+    }
+    checks
 }
 
 /// What does not exist yet will be made inside the nearest directory that does.

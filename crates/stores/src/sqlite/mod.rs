@@ -66,6 +66,7 @@ pub struct SqliteStore {
     writes: Arc<Queue<Waiting>>,
     readers: Readers,
     shelf: Arc<Shelf>,
+    unvouched: Option<u64>,
     threads: Mutex<Threads>,
 }
 
@@ -94,6 +95,12 @@ impl SqliteStore {
         SqliteStore::start(directory, source, node, QUIET, checkpoints)
     }
 
+    /// How many entries of the log were signed before, where the file outside has no checkpoint at all: at
+    /// the first start with such a file, or after somebody has removed it.
+    pub fn unvouched_entries(&self) -> Option<u64> {
+        self.unvouched
+    }
+
     fn start(
         directory: Directory,
         source: Source,
@@ -116,6 +123,7 @@ impl SqliteStore {
         let kept = checkpoints
             .map(|path| KeptCheckpoints::open(path, &open.connection, &key))
             .transpose()?;
+        let unvouched = kept.as_ref().and_then(KeptCheckpoints::unvouched);
         let writes = Arc::new(Queue::new(WRITES_MAX));
         let writer = Writer {
             source: source.clone(),
@@ -134,6 +142,7 @@ impl SqliteStore {
             writes,
             readers: readers.clone(),
             shelf,
+            unvouched,
             threads: Mutex::new(Threads {
                 writer: Some(spawn("store-writer", &source, move || writer.run())?),
                 readers: Vec::new(),
