@@ -8,6 +8,7 @@ use std::time::Duration;
 use domain::context::{Context, Renewal};
 use domain::digest::Digest;
 use domain::event::Event;
+use domain::hold::Question;
 use domain::house::House;
 use domain::id::{CallId, CommitId, SessionId, StreamId};
 use domain::person::Actor;
@@ -124,7 +125,10 @@ impl Engine {
                 stream: StreamId::Session(id),
                 expected: session.version,
                 // What is decided while all is frozen waits for the thaw; a thaw meanwhile has passed it by.
-                house: (starts_calls(&events) || house.frozen.is_some()).then_some(house.version),
+                house: (starts_calls(&events)
+                    || asks_to_perform(&events)
+                    || house.frozen.is_some())
+                .then_some(house.version),
                 session: Some(self.row(&next)),
                 holds: next.holds.changed_since(&session.holds).cloned().collect(),
                 grants: next.grants.changed_since(&session.grants).cloned().collect(),
@@ -398,6 +402,14 @@ pub(crate) enum Written {
     Overtaken,
     /// The idempotency key was used already.
     Replayed,
+}
+
+/// A call that runs at whoever answers begins when it is shown.
+fn asks_to_perform(events: &[Event]) -> bool {
+    events.iter().any(|event| match event {
+        Event::HoldOpened { hold } => matches!(hold.question, Question::Perform { .. }),
+        _ => false,
+    })
 }
 
 fn starts_calls(events: &[Event]) -> bool {

@@ -154,6 +154,11 @@ impl Draft {
             }
             Command::Thought { seen, thought } => {
                 self.expect_thinking(*seen)?;
+                // Whoever performs a call begins as soon as they see it, and nobody could hold them
+                // back. The turn is taken anew after the thaw.
+                if let (Some(reason), true) = (context.frozen, thought.asks_to_perform()) {
+                    return Err(Refusal::Frozen { reason: reason.to_owned() });
+                }
                 self.think(thought, context);
                 Ok(Reply::Done)
             }

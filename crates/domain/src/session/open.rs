@@ -23,6 +23,13 @@ pub struct Thought {
     pub usage: Usage,
 }
 
+impl Thought {
+    /// Whether a call of it would begin by being shown: it runs at whoever answers.
+    pub fn asks_to_perform(&self) -> bool {
+        self.calls.iter().any(|ruled| ruled.ruling.asks_to_perform())
+    }
+}
+
 /// A call as the model wrote it, and what policy and tool had to say about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledCall {
@@ -73,6 +80,14 @@ impl Ruling {
             | Ruling::Allowed { call, .. }
             | Ruling::Ask { call, .. } => Some(call),
             Ruling::TwoPhase { otherwise, .. } => otherwise.call(),
+        }
+    }
+
+    fn asks_to_perform(&self) -> bool {
+        match self {
+            Ruling::Malformed { .. } | Ruling::Denied { .. } | Ruling::Allowed { .. } => false,
+            Ruling::Ask { spec, .. } => matches!(spec.question, Question::Perform { .. }),
+            Ruling::TwoPhase { otherwise, .. } => otherwise.asks_to_perform(),
         }
     }
 }

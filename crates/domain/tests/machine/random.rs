@@ -6,6 +6,7 @@ use domain::context::WhilePending;
 use domain::hold::Question;
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, PersonId};
+use domain::refusal::Refusal;
 use domain::session::{CallState, Command, Owed, Recovered, RunStatus};
 use proptest::prelude::*;
 use serde_json::json;
@@ -79,7 +80,10 @@ fn think(world: &mut World, which: u8, how: u8) {
             (TOOLS[usize::from(how.wrapping_add(n * 3)) % TOOLS.len()], arguments)
         })
         .collect();
-    world.think("so", &calls);
+    match world.try_think("so", &calls) {
+        Err(Refusal::Frozen { .. }) => assert!(world.frozen.is_some()),
+        taken => drop(taken.expect("the turn is taken")),
+    }
 }
 
 /// An answer of the kind that the hold asks for.

@@ -78,6 +78,29 @@ fn a_frozen_house_takes_answers_and_starts_nothing_until_it_thaws() {
 }
 
 #[test]
+fn i52_a_turn_with_a_call_for_a_client_is_not_taken_while_all_is_frozen() {
+    let mut world = World::new();
+    world.say("go");
+    world.frozen = Some("incident".into());
+    let seen = world.session.transcript.len();
+    let calls = [("wipe", json!({"n": 1})), ("confirm", json!({"n": 1}))];
+    assert!(matches!(world.try_think("", &calls), Err(Refusal::Frozen { .. })));
+    assert_eq!((world.session.transcript.len(), world.session.holds.len()), (seen, 0));
+    assert!(world.session.owes_thought(), "it is taken anew");
+    // A turn that only asks, or only speaks, is.
+    world.frozen = None;
+    world.tell(&Command::Wake).unwrap();
+    world.try_think("", &calls).unwrap();
+    assert_eq!((world.session.holds.len(), world.status()), (2, "paused"));
+
+    let mut world = World::new();
+    world.say("go");
+    world.frozen = Some("incident".into());
+    world.think("", &[("wipe", json!({"n": 1}))]);
+    assert_eq!(world.hold(0).state.name(), "pending");
+}
+
+#[test]
 fn i03_a_tool_that_changed_is_asked_about_again() {
     let mut world = held();
     world.frozen = Some("wait".into());

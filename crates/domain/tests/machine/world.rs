@@ -187,6 +187,13 @@ impl World {
             replayed.apply(event, self.now);
         }
         assert_eq!(replayed, decided.next, "replay differs from the decision");
+        // Nothing begins while all is frozen (I-52): a call for a client begins when it is shown.
+        let begins = |event: &Event| match event {
+            Event::HoldOpened { hold } => matches!(hold.question, Question::Perform { .. }),
+            Event::CallStarted { .. } => true,
+            _ => false,
+        };
+        assert!(self.frozen.is_none() || !decided.events.iter().any(begins), "begun while frozen");
         self.events.extend(decided.events);
         self.session = decided.next;
         self.check();
@@ -287,13 +294,22 @@ impl World {
 
     /// The model speaks and calls.
     pub(crate) fn think(&mut self, text: &str, calls: &[(&str, Value)]) -> &mut World {
+        self.try_think(text, calls).expect("the turn is taken");
+        self
+    }
+
+    /// A turn that may be refused.
+    pub(crate) fn try_think(
+        &mut self,
+        text: &str,
+        calls: &[(&str, Value)],
+    ) -> Result<Reply, Refusal> {
         let ruled = calls.iter().map(|(name, arguments)| self.ruled(name, arguments)).collect();
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.into())] };
         let message = MessageId::new(self.now.as_ms(), self.bits());
         let thought = Thought { message, parts, calls: ruled, usage: self.usage };
         let seen = self.session.transcript.len();
-        self.tell(&Command::Thought { seen, thought }).expect("the turn is taken");
-        self
+        self.tell(&Command::Thought { seen, thought })
     }
 
     fn ruled(&self, name: &str, arguments: &Value) -> RuledCall {

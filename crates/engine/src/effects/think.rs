@@ -15,6 +15,15 @@ use tokio_util::sync::CancellationToken;
 use crate::dispatch::Work;
 use crate::{Engine, Error};
 
+/// What became of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    /// It is on disk, or void.
+    Done,
+    /// It has a call that begins by being shown, and all is frozen: it is taken anew after the thaw.
+    Frozen,
+}
+
 impl Engine {
     pub(crate) fn start_think(&self, id: SessionId) {
         let Some(mut stop) = self.0.at_work.take(Work::Think(id)) else { return };
@@ -23,9 +32,15 @@ impl Engine {
             loop {
                 let result = engine.think(id, &stop).await;
                 engine.0.at_work.done(Work::Think(id));
-                if let Err(error) = result {
-                    tracing::error!(session = %id, %error, "a turn could not be recorded; it is taken up again");
-                    engine.0.clock.sleep(std::time::Duration::from_secs(1)).await;
+                match result {
+                    // The thaw looks again at every session that owes something. If it came meanwhile it
+                    // found this turn still being taken, and left it to us.
+                    Ok(Taken::Frozen) if engine.frozen().is_some() => return,
+                    Ok(_) => {}
+                    Err(error) => {
+                        tracing::error!(session = %id, %error, "a turn could not be recorded; it is taken up again");
+                        engine.0.clock.sleep(std::time::Duration::from_secs(1)).await;
+                    }
                 }
                 // The session may have come to owe another thought while this one was on its way
                 // out: then whoever saw that found it still being done, and left it to us.
@@ -46,10 +61,10 @@ impl Engine {
         });
     }
 
-    async fn think(&self, id: SessionId, stop: &CancellationToken) -> Result<(), Error> {
+    async fn think(&self, id: SessionId, stop: &CancellationToken) -> Result<Taken, Error> {
         let session = self.load_session(id).await?;
         if !session.owes_thought() {
-            return Ok(());
+            return Ok(Taken::Done);
         }
         let seen = session.transcript.len();
         // A model or a tool that panics ends the run, and not the session.
@@ -60,23 +75,28 @@ impl Engine {
         });
         let command = match turn {
             Ok(thought) => Command::Thought { seen, thought },
-            Err(ModelError::Stopped) => return Ok(()),
+            Err(ModelError::Stopped) => return Ok(Taken::Done),
             Err(error) => Command::ThinkFailed { seen, error: error.to_string() },
         };
         match self.submit(id, &Actor::Runtime, &command, None).await {
             // The run was cancelled or somebody spoke meanwhile: this turn is void.
             Err(Error::Refused(Refusal::Overtaken)) => {
                 self.0.live.discard(id);
-                Ok(())
+                Ok(Taken::Done)
+            }
+            Err(Error::Refused(Refusal::Frozen { .. })) => {
+                self.0.live.discard(id);
+                tracing::info!(session = %id, "a turn waits for the thaw: it has a call for a client");
+                Ok(Taken::Frozen)
             }
             Err(Error::Refused(refusal)) => {
                 tracing::warn!(session = %id, %refusal, "a turn was refused");
-                Ok(())
+                Ok(Taken::Done)
             }
             Err(error) => Err(error),
             Ok(_) => {
                 self.0.live.end(id);
-                Ok(())
+                Ok(Taken::Done)
             }
         }
     }

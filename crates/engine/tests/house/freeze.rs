@@ -11,11 +11,13 @@ use domain::outcome::ResultKind;
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{CallState, RunStatus, Session};
+use domain::tool::Effects;
 use engine::{Caller, Error, NewHold};
 use ports::store::{Commit, Store as _};
 use serde_json::json;
 use stores::MemoryStore;
 use tokio_util::sync::CancellationToken;
+use tools::client::ClientTool;
 
 use crate::faulty::Faulty;
 use crate::world::{Options, Post, World, approve, deny, node, person, status};
@@ -283,4 +285,41 @@ async fn an_answer_that_waited_for_a_thaw_counts_though_the_process_ended_in_bet
     store.commit(thaw).await.unwrap();
     let second = Options::new(Arc::new(store.again(two)), two).start().await;
     until("it counts", async || second.hold(hold.id).await.state.name() == "approved").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i52_a_call_for_a_client_is_not_shown_before_the_thaw() {
+    let id = node();
+    let store = Arc::new(MemoryStore::new(id));
+    let mut options = Options::new(store.clone(), id);
+    let schema = json!({"type": "object"});
+    let locate = ClientTool::new("locate", "", schema, Effects::AtMostOnce, Vec::new()).unwrap();
+    options.extra.push(Arc::new(locate));
+    let world = options.start().await;
+    let root = person(&world.engine, "root").await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.engine.freeze(&root, "incident").await.unwrap();
+    // One turn for the freeze, and one for the thaw.
+    world.model.will("", &[("locate", json!({}))]);
+    world.model.will("", &[("locate", json!({}))]);
+    world.answer(&world.ana, &hold, deny()).await.unwrap();
+    until("the model is asked", async || world.model.heard().len() == 2).await;
+    world.engine.thaw(&root).await.unwrap();
+    let performs = |hold: &Hold| matches!(hold.question, Question::Perform { .. });
+    let shown = |session: &Session| session.open_holds().any(|hold| performs(hold));
+    world.until(session, "the call is shown", shown).await;
+    let mut frozen = false;
+    for entry in store.entries(None, 0, usize::MAX >> 1).await.unwrap() {
+        for event in entry.events.iter() {
+            match event {
+                Event::Frozen { .. } => frozen = true,
+                Event::Thawed { .. } => frozen = false,
+                Event::HoldOpened { hold } if performs(hold) => assert!(!frozen, "{hold:?}"),
+                _ => {}
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! written, no tool is given a call, no outside program is told to go on.
 
 use domain::event::Event;
+use domain::hold::Question;
 use domain::id::StreamId;
 
 use super::{Evidence, Verdict};
@@ -25,6 +26,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             Event::CallStarted { call, .. } => format!("{call} of {} was started", entry.stream),
             Event::HoldDecided { hold, state } if is_outside(entry.stream) && state.releases() => {
                 format!("{hold} was {}", state.name())
+            }
+            // Whoever performs it begins when it is shown.
+            Event::HoldOpened { hold } if matches!(hold.question, Question::Perform { .. }) => {
+                format!("{} was handed to a client", hold.id)
             }
             Event::HoldOpened { hold } if is_outside(entry.stream) && hold.state.releases() => {
                 format!("{} was {} at once", hold.id, hold.state.name())
@@ -63,10 +68,10 @@ fn is_outside(stream: StreamId) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use domain::hold::{Hold, Question};
+    use domain::hold::Hold;
     use domain::id::StreamId;
 
-    use super::check;
+    use super::{Question, check};
     use crate::sim::checkers::fabricated::*;
     use crate::sim::records::{Delivered, Handed};
 
@@ -77,6 +82,17 @@ mod tests {
         let thaws = freezes().at(0, StreamId::House, [thawed()]);
         thaws.then([started(&wipe, 2)]).passes(check);
         freezes().then([started(&wipe, 2)]).breaks(check, "all was frozen since commit 1");
+    }
+
+    #[test]
+    fn i52_a_call_that_a_client_carries_out_between_freeze_and_thaw_is_found() {
+        let locate = call("locate", 1);
+        let asked = hold(1, Question::Perform { deny_values: Vec::new() }, Some(&locate));
+        let freezes = || story().at(0, StreamId::House, [frozen()]);
+        freezes().then([held(&asked)]).breaks(check, "was handed to a client");
+        freezes().at(0, StreamId::House, [thawed()]).then([held(&asked)]).passes(check);
+        let approval = hold(1, Question::Approve, Some(&locate));
+        freezes().then([held(&approval)]).passes(check);
     }
 
     #[test]
