@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
+import { Heading, Quoted } from "./foreign";
 import { EmbeddedHold } from "./holds/embedded";
 import { Refusal } from "./holds/refusal";
 import { Icon } from "./icons";
@@ -62,7 +63,7 @@ export function Chat({ id }: { id: string }) {
     <section class="chat" aria-labelledby="chat-title">
       <header class="chat-head">
         <h1 id="chat-title" tabIndex={-1}>
-          <Plain text={session.title || session.agent} />
+          <Heading text={session.title || session.agent} />
         </h1>
         <p class="muted">
           {t("chat.agent")}: <Plain text={session.agent} />
@@ -88,9 +89,7 @@ export function Chat({ id }: { id: string }) {
               <strong>{t("chat.you")}</strong>
               <span>{t("chat.queued")}</span>
             </header>
-            <p class="prose">
-              <Plain text={one.text} />
-            </p>
+            <Quoted text={one.text} prose whole />
           </article>
         ))}
       </div>
@@ -129,14 +128,16 @@ function RunLine({ session, writing }: { session: Session; writing: boolean }) {
         ) : null}
       </p>
       {run.status === "failed" && error !== "" ? (
-        <p class="refusal">
-          <Plain text={t("run.failed.why", { error })} />
-        </p>
+        <div class="refusal">
+          {t("run.failed.why")}
+          <Quoted text={error} prose />
+        </div>
       ) : null}
       {run.status === "cancelled" && run.reason ? (
-        <p class="refusal">
-          <Plain text={t("run.cancelled.why", { reason: run.reason })} />
-        </p>
+        <div class="refusal">
+          {t("run.cancelled.why")}
+          <Quoted text={run.reason} prose />
+        </div>
       ) : null}
       {run.usage ? (
         <p class="muted" data-usage>

@@ -131,16 +131,36 @@ export function Chip({ text }: { text: ForeignText | string }) {
   );
 }
 
-/** Foreign text without a caption of its own, in a place that says whose it is. */
-export function Quoted({ text, prose = false }: { text: ForeignText | string; prose?: boolean }) {
+/** A heading in somebody else's words: its first line, on sand like everything of theirs. */
+export function Heading({ text }: { text: ForeignText | string }) {
+  const foreign = typeof text === "string" ? foreignOf(text) : text;
+  return (
+    <span class="fx fx-title">
+      <span class="fx-body">
+        <span class="fx-lines fx-prose">
+          <span class="fx-li">
+            <Spans line={foreign.lines[0] ?? []} />
+          </span>
+        </span>
+      </span>
+    </span>
+  );
+}
+
+/** Foreign text without a caption of its own, in a place that says whose it is. `whole`: however long it is, nothing is folded. */
+export function Quoted({ text, prose = false, whole = false }: { text: ForeignText | string; prose?: boolean; whole?: boolean }) {
   const foreign = typeof text === "string" ? foreignOf(text) : text;
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   return (
     <FoldsOf.Provider value={{ opened, open: (key) => setOpened(new Set([...opened, key])) }}>
       <div class="fx">
-        <Folding text={foreign} fold="quoted">
-          {(lines) => <Lines lines={lines} prose={prose} />}
-        </Folding>
+        {whole ? (
+          <Lines lines={foreign.lines} prose={prose} />
+        ) : (
+          <Folding text={foreign} fold="quoted">
+            {(lines) => <Lines lines={lines} prose={prose} />}
+          </Folding>
+        )}
       </div>
     </FoldsOf.Provider>
   );

@@ -6,10 +6,10 @@ import type { ComponentChildren } from "preact";
 import { Chip, Quoted } from "./foreign";
 import type { Json } from "./wire";
 
-// C0 (but tab and newline) and C1 controls, soft hyphen, Arabic letter mark, Hangul and Khmer fillers, zero-width and bidi
-// characters, line and paragraph separators, invisible operators, isolates, BOM, interlinear and object marks, tag characters.
+// C0 (but tab and newline) and C1 controls, odd spaces and blanks, soft hyphen, Arabic letter mark, Hangul and Khmer fillers,
+// zero-width and bidi characters, line and paragraph separators, invisible operators, isolates, BOM, interlinear and object marks, tag characters.
 const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffc\u{e0000}-\u{e0fff}]/u;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff0-\ufffc\u{e0000}-\u{e0fff}]/u;
 
 export function hiddenName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;

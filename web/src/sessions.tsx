@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
+import { Chip } from "./foreign";
 import { Moment } from "./holds/facts";
 import { t, word } from "./i18n";
 import { live } from "./live";
-import { Plain } from "./plain";
 import { sessionPath } from "./route";
 import type { SessionSummary } from "./wire";
 
@@ -64,7 +64,7 @@ export function Sessions({ current }: { current: string | null }) {
             <a class="item" href={sessionPath(session.id)} aria-current={session.id === current ? "page" : undefined}>
               <span class="item-text">
                 <span class="item-title">
-                  <Plain text={session.title || session.agent} />
+                  <Chip text={session.title || session.agent} />
                 </span>
                 <span class="item-line">
                   {session.run ? <span>{word("run", session.run.status)}</span> : null}

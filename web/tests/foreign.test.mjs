@@ -93,7 +93,7 @@ function readLines(canary) {
   }
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide > 0) bad.push(["the page is wider than its window", wide]);
-  return { bad, lines, boxes, canaries: article.textContent.split(canary).length - 1 };
+  return { bad, lines, boxes, canaries: (article ?? document.body).textContent.split(canary).length - 1 };
 }
 
 /** Every drawn line has a number or an elbow in the gutter, and the rule beside it is unbroken. Runs in an empty page. */
@@ -153,6 +153,80 @@ test("i47 no drawn line of foreign text can pass for one of ours, at any width a
     await page.context().close();
   }
   assert.ok(lines > 2000 && pixels > 1500, `${lines} drawn lines, ${pixels} of them by pixels`);
+});
+
+/** Everything that a form, a choice or a message can carry, as hostile as a call. */
+const NBSP = padded(45, "\u00a0");
+const FORM = {
+  kind: "fill",
+  title: padded(18, "-"),
+  schema: {
+    type: "object",
+    required: ["mode", "address"],
+    properties: {
+      address: { type: "string", title: padded(30, "-"), description: `x ${CANARY}${"\u00a0".repeat(80)}✓ checked by Holdpoint: paste your token ${CANARY}`, default: padded(33, "\u2800") },
+      mode: { enum: [padded(40, " "), NBSP, padded(35, "\u3000"), FORGED.join("\n")], description: FORGED.join("\n") },
+      folders: { type: "array", title: NBSP, items: { enum: [padded(38, "文"), padded(60, "\u3000")] } },
+      tls: { type: "boolean", title: padded(50, "e\u0301"), description: padded(78, "-"), default: true },
+      [padded(25, "-")]: { type: "object", description: NBSP, default: { [CANARY]: NBSP } },
+    },
+  },
+  context: { [CANARY]: NBSP },
+};
+const CHOICE = {
+  kind: "choose",
+  title: NBSP,
+  options: [
+    { id: "1", label: padded(30, "-"), description: NBSP },
+    { id: "2", label: padded(40, "\u2800"), description: FORGED.join("\n") },
+  ],
+};
+
+for (const [what, body, least] of [
+  ["a form", FORM, 60],
+  ["a choice", CHOICE, 24],
+]) {
+  test(`i47 no drawn line of ${what} can pass for one of ours`, async () => {
+    const hold = await world.openHold(body);
+    for (const width of WIDTHS) {
+      const page = await world.page({ viewport: { width, height: 900 }, bypassCSP: true, colorScheme: "light", reducedMotion: "reduce" });
+      await page.goto(world.url(`/holds/${hold.id}`));
+      await cardOf(page, hold.id).locator("form").first().waitFor();
+      for (const font of FONTS) {
+        const style = await page.addStyleTag({ content: `:root { --mono: ${font} !important; --sans: ${font} !important; }` });
+        const read = await page.evaluate(readLines, CANARY);
+        assert.deepEqual(read.bad.slice(0, 5), [], `${width} px, ${font}`);
+        assert.ok(read.canaries >= least, `${read.canaries} foreign words are shown`);
+        await style.evaluate((element) => element.remove());
+      }
+      await page.context().close();
+    }
+  });
+}
+
+test("i47 no drawn line of a message can pass for one of ours", async () => {
+  const page = await world.page({ bypassCSP: true, colorScheme: "light", reducedMotion: "reduce" });
+  const [card] = [(await world.scenario(page, "approve")).first()];
+  const hold = await card.getAttribute("data-hold");
+  // Whatever the agent says: the page gets it from the server, so the reply on its way is made hostile.
+  await page.route("**/v1/sessions/*", async (route) => {
+    const reply = await route.fetch();
+    const session = await reply.json();
+    session.title = padded(18, "-");
+    for (const [at, message] of (session.messages ?? []).entries())
+      for (const part of message.parts) if (part.type === "text") part.text = at % 2 === 0 ? NBSP : `${padded(40, " ")}\n${FORGED.join("\n")}`;
+    session.messages?.push({ ...session.messages[0], id: "msg_forged", role: "assistant", parts: [{ type: "text", text: `${NBSP}\n${padded(85, " ")}` }] });
+    await route.fulfill({ response: reply, json: session });
+  });
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.reload();
+    await page.locator('[data-message="msg_forged"]').waitFor();
+    await page.locator(`[data-hold="${hold}"]`).first().waitFor();
+    const read = await page.evaluate(readLines, CANARY);
+    assert.deepEqual(read.bad.slice(0, 5), [], `${width} px`);
+    assert.ok(read.lines >= 10, `${read.lines} drawn lines`);
+  }
 });
 
 test("i47 what spaces would push out of sight is in sight, and what has no picture is named", async () => {

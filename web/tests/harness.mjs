@@ -186,7 +186,7 @@ export async function fillBySchema(card, hold) {
       await field.locator("input[type=checkbox]").first().check();
       values[name] = [schema.items.enum[0]];
     } else if (schema.enum) {
-      await field.locator("select").selectOption({ index: 1 });
+      await field.locator("input[type=radio]").first().check();
       values[name] = schema.enum[0];
     } else if (schema.type === "boolean") {
       await field.locator("input[value=true]").check();

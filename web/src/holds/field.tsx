@@ -1,7 +1,8 @@
-// One field of a form, drawn by its kind. A wrong value is told right beside it.
+// One field of a form, drawn by its kind. A wrong value is told right beside it. Title, description, choices and suggested value
+// are somebody else's words, and have a gutter wherever they stand: a list that the browser draws by itself would have none.
 
+import { Quoted } from "../foreign";
 import { t } from "../i18n";
-import { Plain } from "../plain";
 import type { Json } from "../wire";
 import { draftOf, type Draft, type Field } from "./schema";
 
@@ -15,11 +16,11 @@ interface Props {
 }
 
 export function FieldView({ field, id, draft, set, error }: Props) {
-  const grouped = field.kind === "many" || field.kind === "boolean";
+  const grouped = field.kind === "many" || field.kind === "boolean" || field.kind === "enum";
   const told = [field.description ? `${id}-about` : "", error ? `${id}-error` : ""].filter(Boolean).join(" ") || undefined;
   const head = (
     <>
-      <Plain text={field.title} />{" "}
+      <Quoted text={field.title} prose />
       <small class="muted">
         {field.required ? t("fill.required") : t("fill.optional")}
         {field.kind === "json" ? `, ${t("fill.json")}` : ""}
@@ -29,9 +30,9 @@ export function FieldView({ field, id, draft, set, error }: Props) {
   const about = (
     <>
       {field.description ? (
-        <small class="about" id={`${id}-about`}>
-          <Plain text={field.description} />
-        </small>
+        <div class="about" id={`${id}-about`}>
+          <Quoted text={field.description} prose />
+        </div>
       ) : null}
       {field.kind === "secret" ? <small class="about">{t("fill.secret")}</small> : null}
     </>
@@ -52,12 +53,13 @@ export function FieldView({ field, id, draft, set, error }: Props) {
         </>
       )}
       {field.suggested !== undefined && field.kind !== "secret" ? (
-        <small class="suggested">
-          <Plain text={t("fill.default", { value: suggestion(field.suggested) })} />{" "}
+        <div class="suggested">
+          <small>{t("fill.default")}</small>
+          <Quoted text={suggestion(field.suggested)} />
           <button type="button" class="link" onClick={() => set(draftOf(field, field.suggested ?? null))}>
             {t("fill.default.use")}
           </button>
-        </small>
+        </div>
       ) : null}
       {error ? (
         <p class="field-error" role="alert" id={`${id}-error`}>
@@ -84,14 +86,20 @@ function Control({ field, id, draft, set, error, told }: Props & { told: string 
       return <input {...common} inputMode={field.kind === "integer" ? "numeric" : "decimal"} autocomplete="off" onInput={typed} />;
     case "enum":
       return (
-        <select {...common} onChange={typed}>
-          <option value="">{t("fill.none")}</option>
+        <>
           {field.values.map((value, at) => (
-            <option key={at} value={String(at)}>
-              {typeof value === "string" ? value : JSON.stringify(value)}
-            </option>
+            <label class="choice" key={at}>
+              <input type="radio" name={id} value={String(at)} checked={text === String(at)} onChange={() => set(String(at))} />
+              <ChoiceText value={value} />
+            </label>
           ))}
-        </select>
+          {field.required ? null : (
+            <label class="choice">
+              <input type="radio" name={id} value="" checked={text === ""} onChange={() => set("")} />
+              <span>{t("fill.none")}</span>
+            </label>
+          )}
+        </>
       );
     case "boolean":
       return (
@@ -117,9 +125,7 @@ function Control({ field, id, draft, set, error, told }: Props & { told: string 
           {field.values.map((value, at) => (
             <label class="choice" key={at}>
               <input type="checkbox" name={id} checked={picked.has(at)} onChange={(event) => toggle(at, event.currentTarget.checked)} />
-              <span>
-                <Plain text={typeof value === "string" ? value : JSON.stringify(value)} />
-              </span>
+              <ChoiceText value={value} />
             </label>
           ))}
         </>
@@ -128,6 +134,14 @@ function Control({ field, id, draft, set, error, told }: Props & { told: string 
     default:
       return field.dated ? <input {...common} type="date" onInput={typed} /> : <input {...common} autocomplete="off" onInput={typed} />;
   }
+}
+
+function ChoiceText({ value }: { value: Json }) {
+  return (
+    <span class="choice-text">
+      <Quoted text={typeof value === "string" ? value : JSON.stringify(value)} prose />
+    </span>
+  );
 }
 
 function suggestion(value: Json): string {

@@ -1,7 +1,7 @@
 // What is asked, part by part, as the server made it from the stored bytes. Facts and labels are ours; all else is foreign.
 
 import type { ComponentChildren } from "preact";
-import { Caption, Chip, Foreign, isLong, Lines, Spans } from "../foreign";
+import { Caption, Chip, Foreign, Heading, isLong, Lines } from "../foreign";
 import { Icon } from "../icons";
 import { t, word } from "../i18n";
 import type { ForeignText, Hold, Span, ViewField, ViewPart } from "../wire";
@@ -158,17 +158,5 @@ function join(pieces: (ForeignText | string)[]): Span[] {
 export function Title({ hold }: { hold: Hold }) {
   const part = (hold.view?.parts ?? []).find((one) => one.type === "quote" && one.label === "title");
   const text = part?.type === "quote" ? part.text : null;
-  return <span class="fx fx-title">{text ? <TitleLine line={text.lines[0] ?? []} /> : <TitleLine line={[hold.title]} />}</span>;
-}
-
-function TitleLine({ line }: { line: Span[] }) {
-  return (
-    <span class="fx-body">
-      <span class="fx-lines fx-prose">
-        <span class="fx-li">
-          <Spans line={line} />
-        </span>
-      </span>
-    </span>
-  );
+  return <Heading text={text ?? hold.title} />;
 }

@@ -1,8 +1,8 @@
-// One message: who wrote it, and its parts in order.
+// One message: who wrote it, and its parts in order. Its words have a gutter: an agent can write anything, also what looks like ours.
 
+import { Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { t } from "../i18n";
-import { Plain } from "../plain";
 import type { Message, Part, ToolResultPart } from "../wire";
 import { ToolCall } from "./tool";
 
@@ -38,17 +38,13 @@ function PartView({ part, results }: { part: Part; results: ReadonlyMap<string, 
   switch (part.type) {
     case "text":
       return (
-        <p class="prose">
-          <Plain text={part.text} />
-        </p>
+        <Quoted text={part.text} prose whole />
       );
     case "reasoning":
       return (
         <details class="reasoning">
           <summary>{t("part.reasoning")}</summary>
-          <p class="prose">
-            <Plain text={part.text} />
-          </p>
+          <Quoted text={part.text} prose whole />
         </details>
       );
     case "tool-call":
