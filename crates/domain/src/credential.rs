@@ -66,9 +66,11 @@ pub enum Proof {
         name: String,
         message: String,
     },
-    /// A door without credentials of its own, acting in a person's name: a loopback door, or the
-    /// program that embeds us, with what it says about how it knows them.
+    /// Nothing: a loopback door that acts in a person's name. Any program on the machine can use it.
     Door(String),
+    /// The word of the program that embeds us, with what it says about how it knows them. Before record
+    /// version 4 a vote tells it as a door.
+    Vouched(String),
 }
 
 impl Proof {
@@ -79,7 +81,7 @@ impl Proof {
             Proof::Login => "login",
             Proof::Link(_) => "link",
             Proof::Channel { .. } => "channel",
-            Proof::Door(_) => "door",
+            Proof::Door(_) | Proof::Vouched(_) => "door",
         }
     }
 
@@ -88,7 +90,11 @@ impl Proof {
         match self {
             Proof::MintedToken { made_by, .. } => Some(made_by),
             Proof::Link(origin) => Some(&origin.made_by),
-            Proof::Token(_) | Proof::Login | Proof::Channel { .. } | Proof::Door(_) => None,
+            Proof::Token(_)
+            | Proof::Login
+            | Proof::Channel { .. }
+            | Proof::Door(_)
+            | Proof::Vouched(_) => None,
         }
     }
 
@@ -96,10 +102,10 @@ impl Proof {
     /// recorded is not proven.
     pub fn is_own(&self, person: &PersonId) -> bool {
         match self {
-            Proof::Token(_) | Proof::Login => false,
+            Proof::Token(_) | Proof::Login | Proof::Door(_) => false,
             Proof::MintedToken { made_by, .. } => made_by.is_own(person),
             Proof::Link(origin) => origin.made_by.is_own(person),
-            Proof::Channel { .. } | Proof::Door(_) => true,
+            Proof::Channel { .. } | Proof::Vouched(_) => true,
         }
     }
 
@@ -120,6 +126,12 @@ impl Proof {
 
     /// Why a rule refuses it, with what the person can do.
     pub fn why_not_own(&self, person: &PersonId) -> String {
+        if let Proof::Door(door) = self {
+            return format!(
+                "the rule asks for a login of your own, and the door `{door}` let you in without one; \
+                 answer in your own chat, or have a login link sent there"
+            );
+        }
         let who = match self.made_by() {
             Some(CredentialMaker { through: Some(EarlierHand::Person(by)), .. }) => by.to_string(),
             Some(CredentialMaker { by: Actor::Person(by), through: None }) if by != person => {
@@ -160,6 +172,16 @@ mod tests {
         assert!(!Proof::Token(TokenId::new(1, 1)).is_own(&person("ana")));
         let chat = Proof::Channel { name: "slack".into(), message: "m".into() };
         assert!(chat.is_own(&person("ana")));
+    }
+
+    #[test]
+    fn i53_a_door_that_asks_for_no_credential_proves_nothing() {
+        let (ana, door) = (person("ana"), Proof::Door("worlds".into()));
+        assert!(!door.is_own(&ana));
+        assert!(door.why_not_own(&ana).contains("door `worlds`"), "{}", door.why_not_own(&ana));
+        assert_eq!(door.earlier_hand(&ana), Some(EarlierHand::Unrecorded));
+        // The program that embeds us has checked who it is.
+        assert!(Proof::Vouched("sso".into()).is_own(&ana));
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Engine {
     /// A person whom the program that embeds us has authenticated by its own means. Its word is taken
     /// for it, and `how` is kept with every answer.
     pub fn caller_vouched(&self, person: &PersonId, how: &str) -> Option<Caller> {
-        self.person_caller(person, Proof::Door(how.to_owned()), "program", Scope::ALL.to_vec())
+        self.person_caller(person, Proof::Vouched(how.to_owned()), "program", Scope::ALL.to_vec())
     }
 
     /// Somebody without credentials, in the name of the person whom the configuration of a door names.

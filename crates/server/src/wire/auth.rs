@@ -44,7 +44,7 @@ impl<'a> Auth<'a> {
             Proof::Channel { name, message } => {
                 Auth { channel: Some(name), message: Some(message), ..auth }
             }
-            Proof::Door(name) => Auth { door: Some(name), ..auth },
+            Proof::Door(name) | Proof::Vouched(name) => Auth { door: Some(name), ..auth },
         }
     }
 

@@ -32,6 +32,7 @@ pub(super) enum StoredProof<'a> {
         made_by: StoredMaker<'a>,
     },
     Link(#[serde(borrow)] StoredLink<'a>),
+    Vouched(#[serde(borrow)] Cow<'a, str>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,6 +119,7 @@ impl<'a> From<&'a Proof> for StoredProof<'a> {
                 StoredProof::Channel { name: name.into(), message: message.into() }
             }
             Proof::Door(name) => StoredProof::Door(name.into()),
+            Proof::Vouched(how) => StoredProof::Vouched(how.into()),
         }
     }
 }
@@ -135,6 +137,7 @@ impl From<StoredProof<'_>> for Proof {
                 Proof::Channel { name: name.into_owned(), message: message.into_owned() }
             }
             StoredProof::Door(name) => Proof::Door(name.into_owned()),
+            StoredProof::Vouched(how) => Proof::Vouched(how.into_owned()),
         }
     }
 }
@@ -154,7 +157,7 @@ pub(crate) fn read_origin(bytes: &[u8]) -> Result<LinkOrigin, Broken> {
 /// The oldest record version whose readers know what these say.
 pub(super) fn version_of_vote(vote: &Vote) -> u32 {
     match &vote.proof {
-        Proof::MintedToken { .. } | Proof::Link(_) => TELLS_THE_MAKER,
+        Proof::MintedToken { .. } | Proof::Link(_) | Proof::Vouched(_) => TELLS_THE_MAKER,
         Proof::Token(_) | Proof::Login | Proof::Channel { .. } | Proof::Door(_) => FIRST,
     }
 }

@@ -26,7 +26,7 @@ use crate::record::hold::StoredHold;
 use crate::record::json::{Json, is_null, null};
 use crate::record::message::{StoredMessage, StoredResult};
 use crate::record::state::{StoredChange, StoredState};
-use crate::record::token::StoredToken;
+use crate::record::token::{StoredToken, version_of_token};
 use crate::record::{FIRST, Frame, Hex, Ms, Text, is_false};
 
 pub(super) use read::read_events;
@@ -277,7 +277,7 @@ pub(super) fn version_of(event: &Event) -> u32 {
         | Event::HoldUpdated { change: HoldChange::Revealed(_), .. } => 2,
         Event::AnswerRefused { .. } | Event::DeliveryFailed { .. } => 3,
         Event::LoginLinkMade { .. } | Event::LoggedIn { link: Some(_), .. } => TELLS_THE_MAKER,
-        Event::TokenMinted { token } if token.through.is_some() => TELLS_THE_MAKER,
+        Event::TokenMinted { token } => version_of_token(token),
         Event::CallProposed { call, .. } => version_of_call(call),
         Event::HoldOpened { hold } => version_of_hold(hold),
         Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),

@@ -85,11 +85,12 @@ pub(in crate::record) const SINCE_V2: [&str; 3] =
 pub(in crate::record) const SINCE_V3: [&str; 2] = ["answer_refused", "delivery_failed"];
 
 /// The same of the third version.
-pub(in crate::record) const SINCE_V4: [&str; 8] = [
+pub(in crate::record) const SINCE_V4: [&str; 9] = [
     "login_link_made",
     "logged_in_by_link",
     "token_minted_through",
     "voted_by_link",
+    "voted_by_program",
     "hold_refusing_made_logins",
     "hold_voted_by_token",
     "call_with_sql_facts",

@@ -217,6 +217,10 @@ fn deciding() -> Vec<Named> {
                 votes: vec![vote(approve(), Proof::Door("worlds".into()))],
             }),
         ),
+        (
+            "voted_by_program",
+            updated(HoldChange::Voted(vote(approve(), Proof::Vouched("single sign-on".into())))),
+        ),
         ("voted_by_link", updated(HoldChange::Voted(vote(approve(), by_link())))),
         ("hold_claimed", updated(HoldChange::Claimed(ana()))),
         ("hold_unclaimed", updated(HoldChange::Unclaimed)),
@@ -333,20 +337,27 @@ fn house() -> Vec<Named> {
     let token = |owner, scopes: &[TokenScope], note: Option<&str>| Event::TokenMinted {
         token: Box::new(Token {
             id: TokenId::new(MS, 4),
-            owner,
             scopes: scopes.to_vec(),
             secret: Digest::of(b"a secret"),
             minted_by: person(),
-            through: None,
+            through: match &owner {
+                // What version 1 says of it.
+                TokenOwner::Person(_) => Some(EarlierHand::Unrecorded),
+                TokenOwner::Program(_) => None,
+            },
+            owner,
             minted_at: at(0),
             expires_at: note.map(|_| at(86_400)),
             note: note.map(str::to_owned),
         }),
     };
-    let mut through = token(TokenOwner::Person(ana()), &[TokenScope::Answer], None);
-    if let Event::TokenMinted { token } = &mut through {
-        token.through = Some(EarlierHand::Unrecorded);
-    }
+    let through = |owner, hand: Option<EarlierHand>| {
+        let mut minted = token(owner, &[TokenScope::Answer], None);
+        if let Event::TokenMinted { token } = &mut minted {
+            token.through = hand;
+        }
+        minted
+    };
     let made_by = CredentialMaker::new(Actor::Person(ana()));
     let sent = LinkOrigin { made_by, channel: Some("feishu".into()) };
     vec![
@@ -360,7 +371,17 @@ fn house() -> Vec<Named> {
             ],
         ),
         ("token_revoked", vec![Event::TokenRevoked { token: TokenId::new(MS, 4), by: person() }]),
-        ("token_minted_through", vec![through]),
+        (
+            "token_minted_through",
+            vec![
+                through(TokenOwner::Person(ana()), None),
+                through(
+                    TokenOwner::Person(ana()),
+                    Some(EarlierHand::Person(PersonId::new("root"))),
+                ),
+                through(TokenOwner::Program("ci".into()), Some(EarlierHand::Unrecorded)),
+            ],
+        ),
         (
             "login_link_made",
             vec![
