@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+use domain::event::{Scope, TokenOwner};
+use domain::person::{Actor, PersonId};
+use engine::NewToken;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -213,6 +216,21 @@ async fn a_key_decides_before_everything_else() {
     let again = told(request.header("idempotency-key", "k1").send().await.expect("a reply")).await;
     assert_eq!(again.uuid(), first.uuid());
     assert_eq!(world.ran.times("write"), 2);
+}
+
+#[tokio::test]
+async fn i09_a_kept_run_is_not_for_a_token_with_fewer_scopes() {
+    let world = world().await;
+    let body = json!({"user_prompt": script(json!([{"say": ["For Ana's eyes."]}]))});
+    let request = world.request("ana", Method::POST, "/agent/run").json(&body);
+    told(request.header("idempotency-key", "k1").send().await.expect("a reply")).await.finished();
+    let ana = PersonId::new("ana");
+    let owner = TokenOwner::Person(ana.clone());
+    let new = NewToken { owner, scopes: vec![Scope::Ask], expires_at: None, note: None };
+    let weak = world.engine.mint(Actor::Person(ana), new).await.expect("a token").secret;
+    let request = world.request("", Method::POST, "/agent/run").bearer_auth(weak).json(&body);
+    let again = told(request.header("idempotency-key", "k1").send().await.expect("a reply")).await;
+    again.refused(403, "not_entitled");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use domain::event::Scope;
 use domain::id::{RunId, SessionId};
 use domain::session::{Home, Session};
 use engine::{Error, Keep, NewSession, Said, Saying};
@@ -69,6 +70,8 @@ pub(super) async fn start(
         Some(session) => room.wire.kind_for(session, named)?,
         None => room.wire.kind(named)?.clone(),
     };
+    // Before a kept reply is given again: a weaker token of the same person may have the same key.
+    caller.must_have(Scope::Run)?;
     let request = Request { room, who, kind, asked, key };
     if let Some(key) = &request.key
         && let Some(reply) = app.engine.kept(&key.caller, &key.key, key.request).await?
