@@ -139,10 +139,11 @@ impl SqlCondition {
                 found.fold(rest, Truth::and)
             }
             SqlCondition::HasWhere(wanted) => match (facts.kind, facts.has_where) {
-                (SqlKind::Update | SqlKind::Delete | SqlKind::Upsert, Some(has)) => {
-                    Truth::from(has == *wanted)
+                (SqlKind::Update | SqlKind::Delete, Some(has)) => Truth::from(has == *wanted),
+                // An upsert changes rows by their key, no more of them than it brings.
+                (SqlKind::Select | SqlKind::Insert | SqlKind::Upsert | SqlKind::Ddl, _) => {
+                    Truth::No
                 }
-                (SqlKind::Select | SqlKind::Insert | SqlKind::Ddl, _) => Truth::No,
                 _ => Truth::Doubt,
             },
             SqlCondition::RowsLessThan(bound) => rows(facts, |rows| rows < *bound),
@@ -290,6 +291,11 @@ mod tests {
         }
         assert_eq!(truth("kind", "equals", json!("upsert"), &facts), Truth::Yes);
         assert_eq!(truth("kind", "equals", json!("select"), &facts), Truth::No);
+        // Nor a change of every row: a rule against those must not deny it.
+        let facts = SqlFacts { has_where: Some(false), ..facts };
+        for wanted in [true, false] {
+            assert_eq!(truth("has_where", "equals", json!(wanted), &facts), Truth::No, "{wanted}");
+        }
     }
 
     #[test]

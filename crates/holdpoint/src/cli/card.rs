@@ -156,7 +156,7 @@ fn digest(hold: &Value) -> Option<Digest> {
 }
 
 /// The program or the agent first, then the person for whom it acts.
-fn asked_by(hold: &Value) -> String {
+pub(super) fn asked_by(hold: &Value) -> String {
     let asked = &hold["asked_by"];
     let (agent, person) = match asked.is_object() {
         true => (word(asked, "agent"), word(asked, "on_behalf_of")),

@@ -11,6 +11,7 @@ use domain::visible::visible;
 use serde_json::{Value, json};
 
 use super::args::ListArgs;
+use super::card::asked_by;
 use super::client::Client;
 use super::exit::Exit;
 use super::json;
@@ -156,7 +157,7 @@ fn listed(out: &Screen, holds: &[Value], args: &ListArgs, now: Timestamp) -> Str
         tag: "TAG".into(),
         risk: "RISK".into(),
         age: "OPENED".into(),
-        requester: "ASKED BY".into(),
+        asked_by: "ASKED BY".into(),
         title: "WHAT".into(),
     };
     let columns = out.columns();
@@ -174,7 +175,7 @@ struct Row {
     tag: String,
     risk: String,
     age: String,
-    requester: String,
+    asked_by: String,
     title: String,
 }
 
@@ -189,7 +190,7 @@ fn row(hold: &Value, now: Timestamp) -> Row {
         tag: word("tag"),
         risk: word("risk"),
         age: opened.map_or_else(|| "?".into(), |at| distance(at, now)),
-        requester: word("requester"),
+        asked_by: asked_by(hold),
         title: word("title"),
     }
 }
@@ -208,7 +209,7 @@ impl Row {
             line.push_str(&format!("{} ", fit(state, 9)));
             used += 10;
         }
-        line.push_str(&format!("{} {} ", fit(&self.age, 10), fit(&self.requester, 12)));
+        line.push_str(&format!("{} {} ", fit(&self.age, 10), fit(&self.asked_by, 12)));
         used += 24;
         line.push_str(cut(&self.title, columns.saturating_sub(used)).trim_end());
         line
@@ -268,6 +269,10 @@ mod tests {
         let line =
             |title: &str, columns| row(&hold(title), NOW).line(columns, None, &Screen::plain());
         assert_eq!(line("rm -rf build", 80), "7Q2  high     60 s ago   ana          rm -rf build");
+        let mut by_program = hold("rm -rf build");
+        by_program["asked_by"] = json!({"program": "ci", "on_behalf_of": "ana"});
+        let shown = row(&by_program, NOW).line(80, None, &Screen::plain());
+        assert!(shown.contains("program ci"), "the person only made its token: {shown}");
         let forged = format!("x{}approved by ana\n7Q3  low\u{1b}[2J", " ".repeat(200));
         for columns in [40, 60, 80, 120] {
             let line = line(&forged, columns);

@@ -60,7 +60,10 @@ impl Definition {
                 Some(if said { yes } else { no })
             })
             .collect();
-        if said.is_empty() { "nothing".into() } else { said.join(", ") }
+        match said.is_empty() {
+            true => "the server says nothing about its effects".into(),
+            false => format!("the server says that it {}; that is not checked", said.join(", ")),
+        }
     }
 
     /// Of every word of the definition, and of who said it.

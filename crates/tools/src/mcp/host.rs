@@ -51,8 +51,8 @@ impl McpTool {
     fn context(&self, core: &Core) -> ExecutionContext {
         let Face { definition, identity, .. } = &self.face;
         let detail = format!(
-            "MCP server {} ({identity}), tool {}\nreached by {}\ndefinition {}\nthe server says that it {}; \
-             that is not checked\ntime limit {} s",
+            "MCP server {} ({identity}), tool {}\nreached by {}\ndefinition {}\n{}\n\
+             time limit {} s",
             core.config.name,
             definition.name,
             core.config.reach.shown(),

@@ -80,8 +80,8 @@ impl PinFile {
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {
     #[error(
-        "the pinned tool definitions in {file} cannot be used: {why}; put the file right, or remove it to \
-         trust the server anew"
+        "the pinned tool definitions in {file} cannot be used: {why}; put it back from a backup, or remove \
+         it: then each tool is asked about until its definition was approved anew"
     )]
     Unreadable { file: String, why: String },
     #[error("the pinned tool definitions in {file} cannot be written: {why}")]

@@ -87,7 +87,7 @@ pub struct ReplyExplainArgs {
     #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "json")]
     pub text: Option<String>,
     /// What was asked, a JSON object: kind (confirm, choice), options, multi, numbered, code, weak_ok,
-    /// reserved, mentions, attachment. Default: a question for yes or no, small enough for an "ok".
+    /// reserved, mentions, attachment, formatted. Default: a question for yes or no, small enough for an "ok".
     #[arg(long, value_name = "JSON", requires = "text")]
     pub context: Option<String>,
     /// Print one JSON object for each reply.

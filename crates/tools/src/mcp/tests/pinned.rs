@@ -142,5 +142,8 @@ async fn damaged_pins_stop_the_house_rather_than_trust_anew() {
         runner,
     );
     let told = opened.err().unwrap().to_string();
-    assert!(told.contains("remove it to trust the server anew"), "{told}");
+    assert!(
+        told.contains("each tool is asked about until its definition was approved anew"),
+        "{told}"
+    );
 }
