@@ -1,5 +1,6 @@
 //! The state machines of session, hold, call and grant, driven as the engine drives them.
 
+mod answers;
 mod budgets;
 mod circle;
 mod honest;

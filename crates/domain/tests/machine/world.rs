@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use domain::answer::{Answer, GrantTerms, Scope};
+use domain::answer::{Answer, Scope};
 use domain::budget::{Budgets, Usage};
 use domain::call::{Call, ExecutionContext, Proposal};
 use domain::context::{Context, Renewal, WhilePending};
@@ -28,6 +28,8 @@ use domain::sql_facts::SqlFacts;
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use serde_json::{Value, json};
+
+pub(crate) use crate::answers::{approve, approve_for_session, deny, perform};
 
 pub(crate) const HOUR_MS: u64 = 3_600_000;
 
@@ -588,20 +590,4 @@ fn result_of(part: &Part) -> Option<CallId> {
         Part::ToolResult { call, .. } => Some(*call),
         _ => None,
     }
-}
-
-pub(crate) fn approve() -> Answer {
-    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
-}
-
-pub(crate) fn approve_for_session() -> Answer {
-    Answer::Approve { scope: Scope::Session(GrantTerms::default()), arguments: None, note: None }
-}
-
-pub(crate) fn deny(reason: &str) -> Answer {
-    Answer::Deny { reason: Some(reason.into()), stop: false }
-}
-
-pub(crate) fn perform(content: &str) -> Answer {
-    Answer::Perform { content: content.into(), is_error: false }
 }

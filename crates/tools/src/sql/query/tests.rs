@@ -181,7 +181,7 @@ async fn i50_a_query_with_huge_values_is_stopped_before_it_takes_the_memory() {
 #[tokio::test]
 async fn a_first_row_that_is_too_long_says_what_to_do() {
     let (_dir, host) = shop();
-    let columns = vec!["hex(zeroblob(9000))"; 12].join(", ");
+    let columns = ["hex(zeroblob(9000))"; 12].join(", ");
     let sql = format!("SELECT {columns}");
     match run(&host, &sql).await {
         Outcome::Succeeded(output) => {
