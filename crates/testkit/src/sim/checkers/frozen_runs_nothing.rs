@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn i52_a_call_that_a_client_carries_out_between_freeze_and_thaw_is_found() {
-        let locate = call("locate", 1);
-        let asked = hold(1, Question::Perform { deny_values: Vec::new() }, Some(&locate));
+        let wipe = call("wipe", 1);
+        let asked = hold(1, Question::Perform { deny_values: Vec::new() }, Some(&wipe));
         let freezes = || story().at(0, StreamId::House, [frozen()]);
         freezes().then([held(&asked)]).breaks(check, "was handed to a client");
         freezes().at(0, StreamId::House, [thawed()]).then([held(&asked)]).passes(check);
-        let approval = hold(1, Question::Approve, Some(&locate));
+        let approval = hold(1, Question::Approve, Some(&wipe));
         freezes().then([held(&approval)]).passes(check);
     }
 
