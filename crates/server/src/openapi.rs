@@ -160,7 +160,8 @@ impl Shapes {
 fn parameters(route: &Route) -> Vec<Value> {
     let mut parameters: Vec<Value> = parameter::of_path(route.path).into_iter().collect();
     parameters.extend(route.query.iter().map(Parameter::written));
-    if route.takes.is_some() {
+    // Replies are kept for callers, by name; a stranger has none.
+    if route.takes.is_some() && route.access != Access::Open {
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header",
             "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[\\t -~]*[!-~][\\t -~]*$"},
