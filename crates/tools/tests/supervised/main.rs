@@ -297,6 +297,18 @@ async fn i16_i21_when_the_server_is_killed_its_commands_die_and_the_outcome_is_u
     assert!(evidence.contains("begun"), "{evidence}");
 }
 
+/// Whether a spool file of standard output below this folder says so.
+fn has_printed(folder: &Path, words: &str) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| match path.is_dir() {
+        true => has_printed(&path, words),
+        false => {
+            path.file_name().is_some_and(|name| name == "stdout")
+                && fs::read_to_string(&path).is_ok_and(|text| text.contains(words))
+        }
+    })
+}
+
 #[tokio::test]
 async fn i17_without_a_supervisor_the_next_server_kills_what_still_runs() {
     let dir = tempfile::tempdir().unwrap();
@@ -304,6 +316,8 @@ async fn i17_without_a_supervisor_the_next_server_kills_what_still_runs() {
     let hydra = HYDRA.replace("env -i PATH=$PATH", "");
     let mut server = doomed_server(&dir, &hydra, false);
     until(|| heads(&dir) == 4).await;
+    // Here the server itself brings to disk what is printed; what it had not read by its end is lost.
+    until(|| has_printed(dir.path(), "begun")).await;
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(!alive(&dir).is_empty(), "nobody was there to kill them");
