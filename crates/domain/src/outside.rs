@@ -195,7 +195,7 @@ fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<Event> {
 }
 
 /// What becomes of an approval if the policy has changed since the question was asked: the stricter of
-/// then and now counts, and whoever approved sees it in the reply.
+/// then and now counts, and the approver sees it in the reply.
 fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Event> {
     let id = hold.id;
     let (HoldState::Approved(Decision::People { voters, .. }), Some(call)) = (&state, &hold.call)

@@ -231,7 +231,7 @@ impl Engine {
         let turns = self.0.recovering.looks_of(&orphan.call.tool);
         let look = async {
             let _turn = turns.acquire().await;
-            // From here, so that nobody is given up on for the turns of others.
+            // From here, so that no call is given up while others have their turn.
             tokio::select! {
                 biased;
                 found = AssertUnwindSafe(self.look_for(orphan)).catch_unwind() => Some(found),
@@ -303,7 +303,9 @@ fn given_up(call: &Call, begun: u32, found: Recovered) -> Recovered {
                 Recovered::Done(_) => " The last attempt failed.".to_owned(),
                 Recovered::Again => String::new(),
             };
-            Recovered::Unknown { evidence: format!("Nobody knows how far it came: {why}.{last}") }
+            Recovered::Unknown {
+                evidence: format!("It is not known how far it came: {why}.{last}"),
+            }
         }
         // For these nothing is begun again without proof that it was never begun.
         (_, found) => found,

@@ -404,7 +404,7 @@ pub(crate) enum Written {
     Replayed,
 }
 
-/// A call that runs at whoever answers begins when it is shown.
+/// A call that a client runs begins when it is shown.
 fn asks_to_perform(events: &[Event]) -> bool {
     events.iter().any(|event| match event {
         Event::HoldOpened { hold } => matches!(hold.question, Question::Perform { .. }),

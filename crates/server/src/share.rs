@@ -57,7 +57,7 @@ impl Share {
     }
 }
 
-/// Whoever has one IPv6 address has 2^64 of them.
+/// One network has 2^64 IPv6 addresses.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) => {

@@ -158,7 +158,7 @@ fn place(app: &App, guard: Guard) -> Result<Option<SemaphorePermit<'_>>, Problem
     }
 }
 
-/// For a request of somebody who has shown who they are.
+/// For a request of an authenticated caller.
 pub(crate) fn caller_place(app: &App) -> Result<SemaphorePermit<'_>, Problem> {
     app.requests.try_acquire().map_err(|_| busy())
 }

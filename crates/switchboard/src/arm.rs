@@ -78,7 +78,7 @@ impl Switchboard {
         Ok(redraw.map_or(Told::NotHere, told))
     }
 
-    /// A vote was counted: whoever answers next begins with a first press.
+    /// A vote was counted: the next person begins with a first press.
     pub(crate) async fn disarm(&self, wire: &Wire, key: &Key) -> Result<(), Error> {
         let soonest = wire.not_before(key.as_str(), self.0.clock.now());
         let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {

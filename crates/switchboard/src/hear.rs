@@ -406,7 +406,7 @@ impl Waiting {
         }
     }
 
-    /// Whether the words would decide it, if they came from somebody who may.
+    /// Whether the words would decide it if they came from an entitled person.
     fn is_answered_by(&self, text: &str, wrote: &Wrote) -> bool {
         let context = self.context(wrote, false);
         match parse(text, &context) {

@@ -56,7 +56,7 @@ impl Switchboard {
             Verdict::Ambiguous(reason) if !reason.asks_again() => reason,
             _ => Reason::MultiplePending,
         };
-        // Whoever says it again is told again: what they said decided nothing.
+        // A person who says it again is told again: the words decided nothing.
         let Counted { asks, signs, .. } = self.count(heard, first, reason).await?;
         if asks || signs {
             let tags: Vec<&str> = which.iter().map(|one| one.hold.tag.as_str()).collect();

@@ -66,7 +66,7 @@ impl Words {
         self.either("Choose something first.", "请先选择。")
     }
 
-    /// A refusal in the words of whoever judged the answer, which may name a field.
+    /// A refusal in the engine's words, which may name a field.
     pub(crate) fn not_taken(self, why: &str) -> String {
         self.either(why, format!("回答未被接受：{why}"))
     }

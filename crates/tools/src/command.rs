@@ -173,7 +173,7 @@ impl CommandConfig {
     }
 }
 
-/// Folders of the system: whoever can write there needs no approval.
+/// Folders of the system: a person who can write there needs no approval.
 fn is_of_the_system(path: &Path) -> bool {
     [
         "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix", "/gnu", "/snap",

@@ -239,7 +239,7 @@ pub(crate) fn check_snapshots(platform: &str, render: impl Fn(&Card) -> Value) {
         assert!(!text.contains("hunter2"), "a secret is told by {platform}");
         let invisible = text.chars().find(|c| c.is_control() && *c != '\n');
         assert_eq!(invisible, None, "{platform}: {name}");
-        // A hundred options are the same as ten to a reader of snapshots, and tens of kilobytes are read by nobody.
+        // A hundred options are the same as ten to a reader of snapshots, and no one reads tens of kilobytes.
         if name != "choose_many" && text.len() < 10_000 {
             let path = format!("../../snapshots/{platform}");
             insta::with_settings!({snapshot_path => path, prepend_module_to_snapshot => false, omit_expression => true}, {

@@ -96,7 +96,7 @@ impl Hold {
         if digest.is_some_and(|digest| digest != self.digest()) {
             return Err(Refusal::VersionConflict { hold: Box::new(self.clone()) });
         }
-        // An approval that is complete and waits for a thaw: whoever gave it may still stop it.
+        // An approval that is complete and waits for a thaw: the person who gave it may still deny it.
         let takes_back =
             matches!(answer, Answer::Deny { .. }) && self.decided_by_votes(people).is_some();
         if !mine.is_empty() && !takes_back {

@@ -4,7 +4,7 @@ use super::rules::{Policy, Rule};
 use super::spec::{ConditionSpec, Op, Then};
 use crate::visible::visible;
 
-/// Advice about one rule, for whoever wrote it.
+/// Advice about one rule, for its author.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: rule `{}` {why}", visible(rule))]
 pub struct DoubtfulRule {

@@ -9,7 +9,7 @@ use crate::hold::Risk;
 pub struct Verdict {
     pub decision: Decision,
     pub risk: Risk,
-    /// A rule or code says so. Otherwise it is the default, and whoever proposes the call may say less.
+    /// A rule or code says so. Otherwise it is the default, and the program that proposes the call may say less.
     pub risk_stated: bool,
     pub(super) rule: Option<Arc<str>>,
     pub(super) line: usize,

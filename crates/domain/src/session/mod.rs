@@ -126,7 +126,7 @@ pub struct CallRecord {
     pub call: Option<Arc<Call>>,
     /// How often it was started, over all revisions: a late report of an earlier start is refused.
     pub attempts: u32,
-    /// Starts that may have begun: those that nobody took back because the host was never given them.
+    /// Starts that may have begun. Starts that were taken back before the host was given them do not count.
     pub begun: u32,
     pub state: CallState,
 }

@@ -24,7 +24,7 @@ pub struct Thought {
 }
 
 impl Thought {
-    /// Whether a call of it would begin by being shown: it runs at whoever answers.
+    /// Whether a call of it begins when it is shown: the client that answers runs it.
     pub fn asks_to_perform(&self) -> bool {
         self.calls.iter().any(|ruled| ruled.ruling.asks_to_perform())
     }

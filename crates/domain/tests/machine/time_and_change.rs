@@ -175,7 +175,7 @@ fn i07_the_stricter_of_policy_then_and_policy_now_holds() {
     assert!(world.running().is_empty());
     assert_eq!(world.hold(1).audience.quorum, 2);
 
-    // Whoever approves after the change is told at once, with the answer.
+    // A person who approves after the change is told at once, with the reply.
     let mut world = held();
     world.policy = policy(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
     world.approve("ana", 0);

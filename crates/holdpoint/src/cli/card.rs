@@ -49,7 +49,7 @@ pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
         });
         write_lines(&mut text, lines.collect());
     }
-    // In one piece, so that it can be copied: nobody can write anything else than a digest here.
+    // In one piece, so that it can be copied: only a digest can stand here.
     if let Some(digest) = digest(hold) {
         let _ = writeln!(text, "{}{digest}", screen.paint(Paint::Dim, "digest: "));
     }

@@ -241,7 +241,7 @@ async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
         let detail = format!(
             "{file} has no checkpoint, and {entries} entries of the log were signed before"
         );
-        let remedy = "nothing, if `[audit] checkpoints` is new; otherwise somebody removed the file: \
+        let remedy = "nothing, if `[audit] checkpoints` is new; otherwise the file was removed: \
                       put it back from a copy, and verify an export of the log";
         checks.push(Check::wrong("checkpoints", detail, remedy).doubtful());
     }

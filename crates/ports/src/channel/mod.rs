@@ -200,7 +200,7 @@ pub trait Channel: Send + Sync {
         false
     }
 
-    /// A second press that comes sooner belongs to the first: nobody has read the question in that time.
+    /// A second press that comes sooner belongs to the first: the time is too short to read the question.
     fn second_press_after(&self) -> Duration {
         Duration::from_millis(600)
     }

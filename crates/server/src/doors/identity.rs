@@ -33,7 +33,7 @@ pub(crate) async fn guard<S: Send + Sync + 'static>(
     }
 }
 
-/// With a place of a known caller, which nobody has before they are one.
+/// With a place of a known caller, taken after the caller was authenticated.
 async fn admit<'a>(app: &'a App, door: &Door, parts: &Parts) -> Reply<(Who, SemaphorePermit<'a>)> {
     let credential = match (shown(door, &parts.headers), &door.act_as) {
         (Ok(credential), Some(person)) if is_idle_cookie(&credential, parts) => {

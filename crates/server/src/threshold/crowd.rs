@@ -98,7 +98,7 @@ impl Crowd {
         Crowd { app, router, token }
     }
 
-    /// The store is slow: whoever comes with a cookie waits.
+    /// The store is slow: requests with a cookie wait.
     fn stall(app: &App) -> SemaphorePermit<'_> {
         app.cookie_lookups.try_acquire_many(COOKIE_LOOKUPS as u32).expect("all of them")
     }
@@ -111,7 +111,7 @@ impl Crowd {
         Box::pin(reply.map(|reply: Result<Response, _>| reply.expect("a reply").status().as_u16()))
     }
 
-    /// Somebody with a cookie that nobody knows, who waits before a door.
+    /// A stranger with an unknown cookie, who waits at a door.
     fn stranger(&self, from: u8) -> Pending {
         let mut reply = self.send(from, "/api/chat/c/messages", ("cookie", "holdpoint_session=x"));
         assert_eq!((&mut reply).now_or_never(), None, "it waits");

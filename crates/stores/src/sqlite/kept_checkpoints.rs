@@ -85,7 +85,7 @@ impl KeptCheckpoints {
                 %path,
                 "no checkpoint is kept here, but {entries} entries of the log were signed before: \
                  nothing outside vouches for them. This is so at the first start with `[audit] \
-                 checkpoints`; otherwise somebody has removed the file"
+                 checkpoints`; otherwise the file was removed"
             );
         }
         // Only what is signed from here on is kept: an old signature would hide that lines are missing.

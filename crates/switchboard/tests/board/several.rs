@@ -1,4 +1,4 @@
-//! What is said while more than one question waits, and what is said by somebody who may not answer.
+//! What is said while more than one question waits, and what is said by a person who may not answer.
 
 use domain::event::Event;
 use domain::id::{SessionId, StreamId};

@@ -64,7 +64,7 @@ pub struct Call {
     pub raw: Option<String>,
     /// An argument of so many bytes, made while it is sent.
     pub huge: Option<usize>,
-    /// What is not ASCII is written as `\uXXXX`.
+    /// Characters outside ASCII are written as `\u` escapes.
     pub escaped: bool,
     /// Only so many characters of the arguments are sent: the model ran out of tokens.
     pub keep: Option<usize>,

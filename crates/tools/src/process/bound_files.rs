@@ -73,7 +73,7 @@ const LINE: &str = "file ";
 pub(crate) struct BoundFiles {
     /// In the order of the command's words.
     pub(crate) files: Vec<BoundFile>,
-    /// What the command may run and nobody can tell before it runs, for the person who approves.
+    /// What the command may run and is known only when it runs, for the approver.
     pub(crate) warnings: Vec<String>,
 }
 

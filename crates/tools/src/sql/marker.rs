@@ -58,7 +58,7 @@ pub(super) fn announce(connection: &Connection, key: &str, attempt: u32) -> Resu
     note(connection, &announced_key(key, attempt), "announced")
 }
 
-/// It has begun. Left standing, the announcement would be taken for the truth by whoever finds no other row.
+/// It has begun. Left standing, the announcement would be taken for the truth where no other row is found.
 pub(super) fn withdraw_announcement(
     connection: &Connection,
     key: &str,

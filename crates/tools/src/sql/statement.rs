@@ -40,7 +40,7 @@ pub(super) enum Conflict {
     Kept,
     /// They are overwritten, and counted.
     Updated,
-    /// They are deleted, and nobody counts them.
+    /// They are deleted, and not counted.
     Replaced,
 }
 

@@ -41,7 +41,7 @@ pub struct PolicyExplainArgs {
     /// The agent that makes the call.
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
-    /// Suppose that the SQL statement changes so many rows: without a database nobody has counted.
+    /// Suppose that the SQL statement changes so many rows: without a database they are not counted.
     #[arg(long, value_name = "N")]
     pub rows: Option<u64>,
     /// The configuration.

@@ -149,7 +149,7 @@ impl Teller {
             }
             Step::Rests => {
                 let session = flow.fresh().await?;
-                // Somebody may have answered meanwhile, and the run be on its way again.
+                // An answer may have come meanwhile, and the run may go on already.
                 let prompts = match flow.has_reached(&session) {
                     true => self.all_prompts(&session).await?,
                     false => self.prompts(&session).await?,

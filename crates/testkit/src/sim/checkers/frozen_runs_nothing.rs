@@ -27,7 +27,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             Event::HoldDecided { hold, state } if is_outside(entry.stream) && state.releases() => {
                 format!("{hold} was {}", state.name())
             }
-            // Whoever performs it begins when it is shown.
+            // The client that performs it begins when it is shown.
             Event::HoldOpened { hold } if matches!(hold.question, Question::Perform { .. }) => {
                 format!("{} was handed to a client", hold.id)
             }
