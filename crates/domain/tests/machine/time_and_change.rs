@@ -1,10 +1,11 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
 use crate::world::{HOUR_MS, World, approve, ask, deny, person, policy, rule};
-use domain::answer::Answer;
+use domain::answer::{Answer, Scope};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::{Decision, Hold, HoldChange, HoldState, Vote};
+use domain::json::Arguments;
 use domain::outside::{Outside, OutsideCommand};
 use domain::person::{Audience, AuthenticatedPerson, PersonId, Proof};
 use domain::policy::{AskSpec, SqlCondition, Then};
@@ -391,6 +392,29 @@ fn i52_an_approval_that_waits_for_a_thaw_can_be_taken_back_by_whoever_gave_it() 
     let (_, told) =
         answered(&world, &mut outside, &[("bob", approve()), ("bob", deny("after all"))]);
     assert!(matches!(told, Err(Refusal::AlreadyVoted { .. })), "{told:?}");
+}
+
+#[test]
+fn i52_an_approval_with_edits_decides_an_outside_hold_after_the_thaw_only() {
+    let mut world = held();
+    let mut outside = opened_outside(&world, |_| {});
+    world.frozen = Some("incident".into());
+    let arguments = Arguments::from_value(json!({"n": 2})).unwrap();
+    let edited = Some(world.edited(0, arguments.clone()));
+    let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+    let by = AuthenticatedPerson::vouched(PersonId::new("ana"), Proof::Login, "web");
+    let digest = Some(outside.hold.digest());
+    let command = OutsideCommand::Answer { digest, answer, by, edited };
+    let (events, told) = world.within(|_, context| outside.decide(&command, context));
+    told.unwrap();
+    events.iter().for_each(|event| outside.apply(event));
+    let call = outside.hold.call.as_ref().unwrap();
+    assert_eq!(call.arguments.value(), &json!({"n": 2}), "the edit is taken");
+    assert_eq!((outside.hold.state.name(), outside.hold.votes.len()), ("pending", 1));
+    world.frozen = None;
+    let (events, _) = world.within(|_, context| outside.decide(&OutsideCommand::Wake, context));
+    events.iter().for_each(|event| outside.apply(event));
+    assert_eq!(outside.hold.state.name(), "approved");
 }
 
 #[test]
