@@ -265,6 +265,21 @@ async fn i02_a_script_that_was_swapped_after_the_approval_does_not_run() {
     }
 }
 
+/// There is time between the comparison with the approval and the start.
+#[tokio::test]
+async fn i02_a_script_is_looked_at_once_more_right_before_its_start() {
+    let bench = Bench::new(|_| {});
+    let home = bench.dir.path().join("home");
+    fs::write(home.join("deploy.sh"), "echo good").unwrap();
+    let call = bench.call(json!({"argv": ["sh", "deploy.sh"]})).await;
+    let job = bench.host.approved_plan(&call).await.unwrap();
+    fs::write(home.join("deploy.sh"), "echo ran >> witness").unwrap();
+    let (key, stop) = (call.idempotency_key(), CancellationToken::new());
+    let said = text(bench.host.runner.run(&key, 1, job, stop).await.outcome(read));
+    assert!(said.contains("deploy.sh` has changed since this call was approved"), "{said}");
+    assert!(!home.join("witness").exists());
+}
+
 #[tokio::test]
 async fn i02_common_forms_of_a_script_are_bound() {
     let bench = Bench::new(|config| config.allow_shell = true);
