@@ -100,10 +100,10 @@ cargo xtask package [--only STEP…] [--debug] [--list]
 
 Makes what people install, in target/package: a tarball with a program that runs on any Linux with glibc
 2.28 or newer, a Debian package, a container image with a static program, an SBOM, and SHA256SUMS of them
-all. Each is tried out. Needs cargo-zigbuild and zig (`pip install cargo-zigbuild ziglang`), buildah for the
-image, and for its static program the target x86_64-unknown-linux-musl (rustup) or Debian's rustc-web,
-cargo-web and rust-web-src; cargo-deb and cargo-cyclonedx are installed into .tools. Two release builds: half
-an hour on two cores.
+all. Each is tried out. What it needs is installed when missing: cargo-zigbuild and zig (Python packages in an
+environment of their own), buildah (Debian), cargo-deb and cargo-cyclonedx (into .tools). The static program
+of the image needs the target x86_64-unknown-linux-musl from rustup, or Debian's rustc-web, cargo-web and
+rust-web-src. Two release builds: half an hour on two cores.
 
   --only   these steps, in this order
   --debug  with a debug build, to try the steps out

@@ -96,6 +96,21 @@ pub(crate) fn cargo_tool(here: &Checkout, name: &str, version: &str) -> Result<P
     Ok(program)
 }
 
+/// Links against an older glibc than this machine has: cargo-zigbuild and zig, in an environment of their own.
+/// Returns the folder with their programs.
+pub(crate) fn zigbuild(here: &Checkout) -> Result<PathBuf> {
+    let python = python(here, "package-tools", &here.join("xtask/package-requirements.txt"))?;
+    Ok(python.parent().context("a program lies in a folder")?.to_path_buf())
+}
+
+/// Makes container images without a daemon.
+pub(crate) fn buildah() -> Result<()> {
+    match on_path("buildah") {
+        Some(_) => Ok(()),
+        None => install("buildah"),
+    }
+}
+
 /// Draws flame graphs. A tool and not a dependency: its licence is not one that we link with.
 pub(crate) fn inferno(here: &Checkout) -> Result<()> {
     let program = here.tools().join("bin/inferno-flamegraph");

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{Bench, program, said};
 use crate::job::Job;
+use crate::setup;
 
 /// Nobody on the host, and the same number in every image that is built like this.
 const USER: &str = "65532:65532";
@@ -47,7 +48,8 @@ pub(super) fn build(bench: &Bench<'_>) -> Result<()> {
     fs::write(root.join("etc/group"), "holdpoint:x:65532:\n")?;
     fs::write(root.join("etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n")?;
 
-    let container = said(buildah(&["from", "scratch"])).context("`apt install buildah`")?;
+    setup::buildah()?;
+    let container = said(buildah(&["from", "scratch"]))?;
     let made = fill(bench, &container, &root);
     let _ = buildah(&["rm", &container]).quiet().run();
     made

@@ -3,10 +3,11 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use super::Bench;
 use crate::job::Job;
+use crate::setup;
 
 /// The oldest glibc that the program runs with: that of Debian 10 and RHEL 8. `memfd_create`, in which a command
 /// gets its input, came with 2.27.
@@ -42,13 +43,14 @@ pub(super) fn fixed(bench: &Bench<'_>) -> Result<PathBuf> {
 
 fn zigbuild(bench: &Bench<'_>, verb: &str) -> Result<Job> {
     let target = bench.target()?.join("package-build");
-    let there = Job::new("cargo-zigbuild").args(["--version"]).quiet().run();
-    ensure!(
-        there.is_ok_and(|finished| finished.success),
-        "cargo-zigbuild is missing: `pip install cargo-zigbuild ziglang`"
-    );
+    let tools = setup::zigbuild(bench.here)?;
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([tools.clone()].into_iter().chain(env::split_paths(&path)))?;
+    let zigbuild = tools.join("cargo-zigbuild");
     Ok(bench
-        .job("cargo-zigbuild")
+        .job(zigbuild.to_str().context("a path that is text")?)
+        // It finds zig by the Python of the same environment.
+        .env("PATH", path)
         .args([verb, "--package", "holdpoint", "--bin", "holdpoint", "--profile", &bench.profile])
         .args(["--target-dir".as_ref(), target.as_os_str()])
         .limit_minutes(90))
