@@ -8,24 +8,34 @@ use domain::house::House;
 use domain::id::{CommitId, StreamId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
+use ports::start_gate::StartGate;
 use ports::store::{Commit, Entry};
 
 use crate::accounts::Caller;
+use crate::limits::STARTS_WITHIN;
 use crate::submit::Written;
 use crate::{Engine, Error};
 
 /// A copy; commits that depend on it name its version, and the store refuses a stale one.
 #[derive(Default)]
-pub(crate) struct HouseCache(RwLock<Arc<House>>);
+pub(crate) struct HouseCache {
+    kept: RwLock<Arc<House>>,
+    /// Closed exactly while the copy is frozen.
+    pub(crate) start_gate: StartGate,
+}
 
 impl HouseCache {
     pub(crate) fn get(&self) -> Arc<House> {
-        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.kept.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     fn set(&self, house: Arc<House>) {
-        let mut kept = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut kept = self.kept.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         if kept.version <= house.version {
+            match house.frozen {
+                Some(_) => self.start_gate.close(),
+                None => self.start_gate.open(),
+            }
             *kept = house;
         }
     }
@@ -123,6 +133,7 @@ impl Engine {
         self.0.house.get().frozen.clone()
     }
 
+    /// When this returns no call begins on this node before the thaw, whatever its tool host waits for.
     pub async fn freeze(&self, caller: &Caller, reason: &str) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
@@ -132,7 +143,16 @@ impl Engine {
                 .is_none()
                 .then(|| Event::Frozen { by: by.clone(), reason: reason.to_owned() }))
         })
-        .await
+        .await?;
+        // The gate is closed. A call that entered it just before has begun when its guard is gone.
+        tokio::select! {
+            biased;
+            () = self.0.house.start_gate.idle() => {}
+            () = self.0.clock.sleep(STARTS_WITHIN) => {
+                tracing::warn!("a tool host is slow to begin a call that it was given before the freeze");
+            }
+        }
+        Ok(())
     }
 
     /// Thawing lets everything go on that waited: it is looked at again first.

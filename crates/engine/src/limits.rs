@@ -56,6 +56,9 @@ pub(crate) const LOOK_AFTER_CANCEL: Duration = Duration::from_secs(5);
 pub(crate) const CRASHED_ATTEMPTS_MAX: u32 = 3;
 /// How long hosts may take to write down that a call has not begun. Without that a crash leaves it in doubt.
 pub(crate) const ANNOUNCE_WITHIN: Duration = Duration::from_secs(2);
+/// How long a freeze waits for calls that are just beginning. Hosts need milliseconds for that; one that hangs
+/// must not keep people from an acknowledgement, and the gate is closed meanwhile.
+pub(crate) const STARTS_WITHIN: Duration = Duration::from_secs(5);
 /// How long a reply is kept under its idempotency key: the contract's day.
 pub const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// How long it stays on disk. Not a day: whoever sets the clock of a machine forward by one would make

@@ -8,5 +8,6 @@ pub use domain::call::{Call, ClearedCall, ExecutionContext};
 pub use domain::json::Arguments;
 pub use domain::outcome::Outcome;
 pub use domain::tool::{Confirm, Place, Tool};
+pub use ports::start_gate::{NotBegun, Start, StartGate, Starting};
 pub use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
 pub use tokio_util::sync::CancellationToken;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::Asker;
+use crate::start_gate::{NotBegun, Start};
 
 /// What a host says about a call before anybody is asked. Preparing has no effects.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,19 +73,27 @@ pub trait ToolHost: Send + Sync {
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError>;
 
-    /// Runs a call that may run: only the domain makes a [`ClearedCall`]. When `stop` fires, the
-    /// whole effect is stopped (every process of it) before this returns.
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome;
+    /// Runs a call that may run: only the domain makes a [`ClearedCall`]. After its own waits and immediately
+    /// before the first byte of effect it enters `start`; refused there, it has left the world and its own
+    /// traces as they were and returns [`NotBegun`], and the same call comes again later. When `stop` fires,
+    /// the whole effect is stopped (every process of it) before this returns.
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun>;
 
     /// As [`ToolHost::run`], for hosts whose other side may have questions to people meanwhile.
     async fn run_asking(
         &self,
         call: ClearedCall,
         asker: &dyn Asker,
+        start: Start,
         stop: CancellationToken,
-    ) -> Outcome {
+    ) -> Result<Outcome, NotBegun> {
         let _ = asker;
-        self.run(call, stop).await
+        self.run(call, start, stop).await
     }
 
     /// Leaves a trace that this attempt has not begun. Called before the intent to make it is on disk, and

@@ -11,7 +11,9 @@ use domain::message::{Message, Origin, Part, Role};
 use domain::person::Actor;
 use domain::session::Session;
 use domain::time::Timestamp;
+use ports::start_gate::{Start, StartGate};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 pub fn cleared(call: Call, attempt: u32) -> ClearedCall {
     let (at, node, run) = (Timestamp::from_ms(1), NodeId::new(1, 1), RunId::new(1, 1));
@@ -47,4 +49,9 @@ pub fn cleared(call: Call, attempt: u32) -> ClearedCall {
         session.apply(&event, at);
     }
     session.cleared(id, node).expect("a started call is cleared")
+}
+
+/// A gate that nobody closes.
+pub fn open() -> Start {
+    StartGate::default().start(CancellationToken::new())
 }

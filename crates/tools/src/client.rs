@@ -7,6 +7,7 @@ use domain::hold::Question;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -49,10 +50,14 @@ impl ToolHost for ClientTool {
         })
     }
 
-    async fn run(&self, _call: ClearedCall, _stop: CancellationToken) -> Outcome {
-        Outcome::Failed(Output::text(
-            "This tool is carried out by the client; it cannot be run here.",
-        ))
+    async fn run(
+        &self,
+        _call: ClearedCall,
+        _start: Start,
+        _stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        let why = "This tool is carried out by the client; it cannot be run here.";
+        Ok(Outcome::Failed(Output::text(why)))
     }
 }
 

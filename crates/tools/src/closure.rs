@@ -8,6 +8,7 @@ use domain::call::{Call, ClearedCall};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
@@ -77,17 +78,24 @@ impl ToolHost for FnTool {
         }
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         if stop.is_cancelled() {
-            return Outcome::Failed(Output::text("Stopped before it started."));
+            return Ok(Outcome::Failed(Output::text("Stopped before it started.")));
         }
-        let running = (self.body)(call.call());
-        tokio::select! {
+        let starting = start.enter().await?;
+        // The closure itself, not only its future, may have effects.
+        let running = starting.first_poll(async { (self.body)(call.call()).await });
+        Ok(tokio::select! {
             // Whoever is done is done, also when told to stop at the same moment.
             biased;
             outcome = running => outcome,
             () = stop.cancelled() => stopped(self.tool.effects),
-        }
+        })
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {

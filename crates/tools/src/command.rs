@@ -11,6 +11,7 @@ use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -196,7 +197,12 @@ impl ToolHost for CommandTool {
         Ok(Prepared { context, title, preview, ..Prepared::default() })
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let failed = |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
         let approved = &call.call().context;
         let mut job = match self.plan().await {
@@ -204,9 +210,9 @@ impl ToolHost for CommandTool {
             Ok(plan) => {
                 let changed = changed_file(&approved.detail, &plan.context.detail);
                 let other = || "the tool's settings are not those that were approved".into();
-                return failed(changed.unwrap_or_else(other));
+                return Ok(failed(changed.unwrap_or_else(other)));
             }
-            Err(why) => return failed(why),
+            Err(why) => return Ok(failed(why)),
         };
         let variables = [
             (CALL_ID, call.call().id.to_string()),
@@ -216,10 +222,9 @@ impl ToolHost for CommandTool {
         job.environment.extend(variables.map(|(name, value)| (name.to_owned(), value)));
         // The approved bytes themselves, not a rendering of what they mean.
         job.stdin = call.call().arguments.bytes().to_vec();
-        self.runner
-            .run(&call.call().idempotency_key(), call.attempt(), job, stop)
-            .await
-            .outcome(read)
+        let key = call.call().idempotency_key();
+        let trace = self.runner.run(&key, call.attempt(), job, start, stop).await?;
+        Ok(trace.outcome(read))
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {

@@ -11,6 +11,7 @@ use domain::id::CallId;
 use domain::json::Arguments;
 use domain::outcome::Outcome;
 use domain::tool::{Effects, Place};
+use ports::start_gate::{Start, StartGate};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -46,6 +47,7 @@ pub async fn conforms(case: Case<'_>) {
         return;
     }
     case.runs_once_and_remembers().await;
+    case.begins_only_at_an_open_gate().await;
     case.gives_up_for_good().await;
     case.runs_only_what_was_approved().await;
     case.stops_everything().await;
@@ -91,14 +93,14 @@ impl Case<'_> {
     async fn asks_and_does_not_run(&self) {
         assert!(self.prepare(&self.works).await.question.is_some(), "such a tool is a question");
         let call = self.call(&self.works, 1).await;
-        let outcome = self.host.run((self.clear)(call, 1), CancellationToken::new()).await;
+        let outcome = self.run(call, 1).await;
         assert!(matches!(outcome, Outcome::Failed(_)), "a question cannot be run");
     }
 
     async fn runs_once_and_remembers(&self) {
         let before = (self.effects)();
         let call = self.call(&self.works, 2).await;
-        let outcome = self.host.run((self.clear)(call.clone(), 1), CancellationToken::new()).await;
+        let outcome = self.run(call.clone(), 1).await;
         assert!(matches!(outcome, Outcome::Succeeded(_)), "a good call must succeed: {outcome:?}");
         assert_eq!((self.effects)(), before + self.effects_each, "one run, one effect");
         if !self.is_simply_run_again() {
@@ -119,6 +121,32 @@ impl Case<'_> {
         );
         self.host.forget(&call).await;
         self.host.forget(&call).await;
+    }
+
+    /// I-52: what a freeze refuses has had no effect, does not look as if it had begun, and can be started again.
+    async fn begins_only_at_an_open_gate(&self) {
+        let (before, stop) = ((self.effects)(), CancellationToken::new());
+        let gate = StartGate::default();
+        gate.close();
+        let (thawed, gone) = (self.call(&self.works, 9).await, self.call(&self.works, 10).await);
+        for call in [&thawed, &gone] {
+            if let Err(why) = self.host.announce(call, 1).await {
+                panic!("that a call has not begun must be written down: {why}");
+            }
+            let cleared = (self.clear)(call.clone(), 1);
+            let refused = self.host.run(cleared, gate.start(stop.clone()), stop.clone()).await;
+            assert!(refused.is_err(), "a closed gate lets no call begin: {refused:?}");
+            gate.idle().await;
+            assert_eq!((self.effects)(), before, "a call that was refused at the gate had effects");
+        }
+        if !self.is_simply_run_again() {
+            let found = self.host.recover(&gone, 1).await;
+            assert!(!matches!(found, Recovery::Done(_)), "it did not begin, and yet {found:?}");
+        }
+        gate.open();
+        let again = self.run(thawed, 2).await;
+        assert!(matches!(again, Outcome::Succeeded(_)), "the thaw lets it begin: {again:?}");
+        assert_eq!((self.effects)(), before + self.effects_each, "one thaw, one effect");
     }
 
     async fn gives_up_for_good(&self) {
@@ -143,14 +171,13 @@ impl Case<'_> {
                 assert!(!evidence.is_empty(), "a person needs evidence")
             }
             Recovery::NeverHappened => {
-                let late =
-                    self.host.run((self.clear)(call.clone(), 1), CancellationToken::new()).await;
+                let late = self.run(call.clone(), 1).await;
                 assert!(
                     matches!(late, Outcome::Failed(_)),
                     "an attempt that was given up ran: {late:?}"
                 );
                 assert_eq!((self.effects)(), before, "an attempt that was given up had effects");
-                let again = self.host.run((self.clear)(call, 2), CancellationToken::new()).await;
+                let again = self.run(call, 2).await;
                 assert!(
                     matches!(again, Outcome::Succeeded(_)),
                     "the next attempt must run: {again:?}"
@@ -176,7 +203,7 @@ impl Case<'_> {
         };
         let call = self.call(&self.works, 4).await;
         let call = call.revised(call.arguments.clone(), other, call.definition, call.policy);
-        let outcome = self.host.run((self.clear)(call, 1), CancellationToken::new()).await;
+        let outcome = self.run(call, 1).await;
         assert!(matches!(outcome, Outcome::Failed(_)), "another context was approved: {outcome:?}");
         assert_eq!((self.effects)(), before, "another context was approved, and yet it ran");
     }
@@ -191,12 +218,13 @@ impl Case<'_> {
             }
             stop.cancel();
         };
-        let running = self.host.run((self.clear)(call, 1), stop.clone());
+        let running = self.host.run((self.clear)(call, 1), open(&stop), stop.clone());
         let both = async { tokio::join!(running, stopping).0 };
         let Ok(outcome) = tokio::time::timeout(Duration::from_secs(30) + KILL_WITHIN, both).await
         else {
             panic!("a stopped call must end");
         };
+        let Ok(outcome) = outcome else { panic!("it had begun before it was stopped") };
         assert!(!matches!(outcome, Outcome::Succeeded(_)), "a stopped call did not succeed");
         let after = (self.effects)();
         // Long against the pace at which an endless call has effects.
@@ -204,15 +232,15 @@ impl Case<'_> {
         assert_eq!((self.effects)(), after, "a stopped call must have no further effects");
 
         let call = self.call(endless, 6).await;
-        let outcome = self.host.run((self.clear)(call, 1), stop).await;
-        assert!(!matches!(outcome, Outcome::Succeeded(_)), "stopped before it started");
+        let outcome = self.host.run((self.clear)(call, 1), open(&stop), stop).await;
+        assert!(!matches!(outcome, Ok(Outcome::Succeeded(_))), "stopped before it started");
         assert_eq!((self.effects)(), after, "a call that was stopped before it started ran");
     }
 
     async fn says_what_it_cuts(&self) {
         let Some(noisy) = &self.noisy else { return };
         let call = self.call(noisy, 7).await;
-        let outcome = self.host.run((self.clear)(call, 1), CancellationToken::new()).await;
+        let outcome = self.run(call, 1).await;
         let Outcome::Succeeded(output) = outcome else {
             panic!("a noisy call still works: {outcome:?}")
         };
@@ -223,6 +251,19 @@ impl Case<'_> {
 
     fn is_simply_run_again(&self) -> bool {
         matches!(self.host.tool().effects, Effects::ReadOnly | Effects::Idempotent)
+    }
+
+    /// Runs a call that nothing keeps from beginning.
+    async fn run(&self, call: Call, attempt: u32) -> Outcome {
+        let stop = CancellationToken::new();
+        let start = open(&stop);
+        let Ok(outcome) = self.host.run((self.clear)(call, attempt), start.clone(), stop).await
+        else {
+            panic!("an open gate lets every call begin");
+        };
+        let is_success = matches!(outcome, Outcome::Succeeded(_));
+        assert!(start.has_begun() || !is_success, "it succeeded past the start gate");
+        outcome
     }
 
     async fn prepare(&self, value: &Value) -> Prepared {
@@ -245,6 +286,10 @@ impl Case<'_> {
         };
         Call::propose(proposal, self.host.tool())
     }
+}
+
+fn open(stop: &CancellationToken) -> Start {
+    StartGate::default().start(stop.clone())
 }
 
 fn arguments(value: &Value) -> Arguments {

@@ -12,6 +12,7 @@ use domain::call::{Call, ClearedCall, ExecutionContext};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -154,25 +155,36 @@ impl ToolHost for Deploy {
         })
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let project = match project(call.call().arguments.value()) {
             Ok(project) => project.to_owned(),
-            Err(why) => return Outcome::Failed(Output::text(why)),
+            Err(why) => return Ok(Outcome::Failed(Output::text(why))),
         };
         if call.call().context != target() {
-            return Outcome::Failed(Output::text("Nothing was run: another target was approved."));
+            let why = "Nothing was run: another target was approved.";
+            return Ok(Outcome::Failed(Output::text(why)));
         }
         if stop.is_cancelled() {
-            return Outcome::Failed(Output::text("Stopped before it started."));
+            return Ok(Outcome::Failed(Output::text("Stopped before it started.")));
         }
         let (log, key, name) = (self.log.clone(), call.call().idempotency_key(), project.clone());
-        match blocking(move || append(&log, &key, &name)).await {
+        // A thread may have to be waited for, so the gate is behind it.
+        let appended = blocking(move || {
+            let _starting = start.enter_blocking()?;
+            Ok(append(&log, &key, &name))
+        });
+        Ok(match appended.await? {
             Ok(()) => output(&project),
             // The line may be there in part.
             Err(error) => {
                 Outcome::Unknown { evidence: format!("the log could not be written: {error}") }
             }
-        }
+        })
     }
 
     async fn recover(&self, call: &Call, _attempt: u32) -> Recovery {

@@ -8,6 +8,7 @@ use domain::limits::{CONTEXT_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX};
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -171,8 +172,13 @@ impl ToolHost for HumanTool {
         self.ask(arguments.value()).map_err(PrepareError::Unsound)
     }
 
-    async fn run(&self, _call: ClearedCall, _stop: CancellationToken) -> Outcome {
-        Outcome::Failed(Output::text("A question to a person cannot be run."))
+    async fn run(
+        &self,
+        _call: ClearedCall,
+        _start: Start,
+        _stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        Ok(Outcome::Failed(Output::text("A question to a person cannot be run.")))
     }
 }
 

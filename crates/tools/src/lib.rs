@@ -12,6 +12,7 @@ pub mod closure;
 pub mod command;
 pub mod conformance;
 pub mod demo;
+mod gated_io;
 pub mod http;
 pub mod human;
 pub mod inquire;

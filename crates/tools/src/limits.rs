@@ -25,6 +25,9 @@ pub const TIME_LIMIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 pub const KILL_WITHIN: Duration = Duration::from_secs(5);
 /// Between two looks at a process tree that is being killed.
 pub const KILL_PAUSE: Duration = Duration::from_millis(2);
+/// A supervisor that has its order writes two small files before it says so. One that hangs must not keep the
+/// start gate, so it is shorter than a freeze waits.
+pub const FIRST_WORD_WITHIN: Duration = Duration::from_secs(4);
 /// A supervisor whose server is gone needs this long at most to kill its tree and say so, so
 /// recovery lets it speak before it looks for itself.
 pub const LAST_WORDS_WITHIN: Duration = Duration::from_secs(7);

@@ -15,6 +15,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -289,14 +290,19 @@ impl ToolHost for ShellCmd {
         })
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         match self.approved_plan(call.call()).await {
-            Ok(job) => self
-                .runner
-                .run(&call.call().idempotency_key(), call.attempt(), job, stop)
-                .await
-                .outcome(read),
-            Err(why) => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
+            Ok(job) => {
+                let key = call.call().idempotency_key();
+                let trace = self.runner.run(&key, call.attempt(), job, start, stop).await?;
+                Ok(trace.outcome(read))
+            }
+            Err(why) => Ok(Outcome::Failed(Output::text(format!("Nothing was run: {why}")))),
         }
     }
 

@@ -80,7 +80,7 @@ pub enum Command {
         attempt: u32,
         outcome: Outcome,
     },
-    /// The host was never given this attempt: it waited for a free place, and all was frozen or is to stop.
+    /// This attempt has had no effect: before it began, all was frozen or the run is to stop.
     NotBegun {
         call: CallId,
         attempt: u32,

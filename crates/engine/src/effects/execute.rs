@@ -4,18 +4,33 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use domain::call::ClearedCall;
 use domain::id::CallId;
 use domain::outcome::{Outcome, Output};
 use domain::person::Actor;
 use domain::session::{Command, Session};
 use futures_util::FutureExt;
+use ports::start_gate::{FreezeLook, Start};
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::CallAsker;
 use crate::dispatch::Work;
 use crate::secrets::scrubbed;
 use crate::{Engine, Error};
+
+/// A look at a store to which other nodes write, for an attempt that is about to begin.
+struct Look {
+    engine: Engine,
+    stop: CancellationToken,
+}
+
+#[async_trait]
+impl FreezeLook for Look {
+    async fn must_wait(&self) -> bool {
+        self.engine.must_wait(&self.stop).await
+    }
+}
 
 impl Engine {
     pub(crate) fn start_execute(&self, session: &Arc<Session>, call: CallId) {
@@ -99,7 +114,7 @@ impl Engine {
         });
     }
 
-    /// `None`: the host was not given the call, and nothing has begun.
+    /// `None`: the host was not given the call or could not begin it, and nothing has happened.
     async fn run(
         &self,
         session: &Session,
@@ -130,18 +145,32 @@ impl Engine {
                 return Some(Outcome::Failed(Output::text(format!("Not run: {why}."))));
             }
         };
-        // The last look, with nothing to wait for between it and the host: a freeze may have been
-        // acknowledged since the start was decided.
+        // A freeze may have been acknowledged since the start was decided: then the host need not begin to
+        // wait for what it needs. When it has that, it looks once more, at the gate.
         if self.must_wait(&stop).await {
             return None;
         }
-        let asker = CallAsker::new(self, call, attempt, turn, &scrubber);
+        let start = self.start_of(&stop);
+        let asker = CallAsker::new(self, call.clone(), attempt, turn, &scrubber);
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
-        let run = AssertUnwindSafe(host.run_asking(cleared, &asker, stop)).catch_unwind();
-        let outcome = run.await.unwrap_or_else(|_| Outcome::Unknown {
-            evidence: "the tool host panicked while the call was running".into(),
+        let run = host.run_asking(cleared, &asker, start.clone(), stop);
+        let ran = AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|_| {
+            let evidence = "the tool host panicked while the call was running".into();
+            Ok(Outcome::Unknown { evidence })
         });
-        Some(scrubbed(outcome, &scrubber))
+        if !start.has_begun() && matches!(ran, Ok(Outcome::Succeeded(_))) {
+            tracing::error!(tool = %call.tool, call = %call.id, "tool host ran a call without entering the start gate");
+        }
+        ran.ok().map(|outcome| scrubbed(outcome, &scrubber))
+    }
+
+    /// The way of one attempt through the gate that a freeze closes.
+    fn start_of(&self, stop: &CancellationToken) -> Start {
+        let start = self.0.house.start_gate.start(stop.clone());
+        match self.0.store.is_shared() {
+            true => start.looking(Arc::new(Look { engine: self.clone(), stop: stop.clone() })),
+            false => start,
+        }
     }
 
     /// Whether a call that has a free place must not begin: all is frozen, or it is to stop.

@@ -10,6 +10,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use ports::asker::{Answered, Asked, Asker};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use ports::toolbox::{Shelf, Toolbox};
 use serde_json::{Value, json};
@@ -39,20 +40,28 @@ impl ToolHost for Boxed {
         Ok(Prepared::default())
     }
 
-    async fn run(&self, _: ClearedCall, _: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        _: ClearedCall,
+        start: Start,
+        _: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        let _starting = start.enter().await?;
         self.did.lock().unwrap().push(self.tool.description.clone());
-        Outcome::Succeeded(Output::text(self.tool.description.clone()))
+        Ok(Outcome::Succeeded(Output::text(self.tool.description.clone())))
     }
 
     async fn run_asking(
         &self,
         call: ClearedCall,
         asker: &dyn Asker,
+        start: Start,
         stop: CancellationToken,
-    ) -> Outcome {
+    ) -> Result<Outcome, NotBegun> {
         if &*self.tool.name != "box__ask" {
-            return self.run(call, stop).await;
+            return self.run(call, start, stop).await;
         }
+        drop(start.enter().await?);
         let question =
             Question::choose([("red".into(), None), ("green".into(), None)], false, false);
         let asked = Asked {
@@ -62,12 +71,12 @@ impl ToolHost for Boxed {
         };
         let said = tokio::select! {
             said = asker.ask(asked) => said,
-            () = stop.cancelled() => return Outcome::Failed(Output::text("stopped")),
+            () = stop.cancelled() => return Ok(Outcome::Failed(Output::text("stopped"))),
         };
-        Outcome::Succeeded(Output::text(match said {
+        Ok(Outcome::Succeeded(Output::text(match said {
             Answered::Given(Answer::Choose(chosen)) => chosen.join(","),
             other => format!("{other:?}"),
-        }))
+        })))
     }
 }
 

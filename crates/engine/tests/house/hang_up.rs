@@ -12,6 +12,7 @@ use domain::session::RunStatus;
 use domain::tool::{Effects, Place, Tool};
 use engine::{Answering, Saying};
 use futures_util::FutureExt as _;
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -85,7 +86,12 @@ impl ToolHost for Clumsy {
         panic!("oh no")
     }
 
-    async fn run(&self, _: ClearedCall, _: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        _: ClearedCall,
+        _: Start,
+        _: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         panic!("oh no")
     }
 }

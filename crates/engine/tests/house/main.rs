@@ -18,4 +18,5 @@ mod nodes;
 mod recovery;
 mod replay;
 mod secrets;
+mod start_gate;
 mod world;

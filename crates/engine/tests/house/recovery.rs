@@ -12,6 +12,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::session::{CallState, RunStatus, Session};
 use domain::tool::{Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +64,13 @@ impl ToolHost for Stuck {
         Ok(())
     }
 
-    async fn run(&self, call: ClearedCall, _: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        _: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        drop(start.enter().await?);
         self.hang(format!("ran {}", call.attempt())).await;
         unreachable!("it never ends")
     }
@@ -324,8 +331,14 @@ impl ToolHost for Together {
         Ok(())
     }
 
-    async fn run(&self, _: ClearedCall, _: CancellationToken) -> Outcome {
-        Outcome::Succeeded(Output::text("done"))
+    async fn run(
+        &self,
+        _: ClearedCall,
+        start: Start,
+        _: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        drop(start.enter().await?);
+        Ok(Outcome::Succeeded(Output::text("done")))
     }
 
     async fn recover(&self, _: &Call, _: u32) -> Recovery {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use domain::outcome::{Outcome, Output};
 
 use super::node::NodeNo;
-use super::records::Effect;
+use super::records::{Begun, Effect};
 use super::world::Inside;
 
 /// How a tool keeps traces, and so what a crash can find out.
@@ -69,13 +69,30 @@ impl Executors {
 }
 
 impl Inside {
-    /// Says the first word of an attempt, unless somebody has fenced it off.
-    pub(super) fn begins(&mut self, running: Running) -> Option<u64> {
+    /// Whether the process stops here, as a whole, and others take its work over.
+    pub(super) fn falls_asleep_at_work(&mut self, node: NodeNo) -> bool {
+        let could = self.weather.depose > 0 && self.paused.is_empty();
+        let does = could && self.chance.percent(25);
+        if does {
+            self.fault("node paused");
+            self.paused.insert(node);
+            self.asleep_at_work = true;
+        }
+        does
+    }
+
+    /// Says the first word of an attempt, unless somebody has fenced it off. A process that slept since it
+    /// entered the gate entered when so much was on disk: what others froze meanwhile it cannot know.
+    pub(super) fn begins(&mut self, running: Running, slept_since: Option<usize>) -> Option<u64> {
         let name = (running.effect.key.clone(), running.effect.attempt);
         if self.executors.attempts.contains_key(&name) {
             self.fault("zombie: stopped by a fence");
             return None;
         }
+        let Effect { call, attempt, .. } = running.effect;
+        let journal = slept_since.unwrap_or_else(|| self.journal());
+        let begun = Begun { call, attempt, journal };
+        self.records.begun.push(begun);
         self.executors.attempts.insert(name, Stage::Began);
         let id = self.next_serial();
         self.executors.running.insert(id, running);

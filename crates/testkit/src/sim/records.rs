@@ -18,6 +18,7 @@ use super::crowd::Errand;
 pub(super) struct Records {
     pub(super) effects: Vec<Effect>,
     pub(super) handed: Vec<Handed>,
+    pub(super) begun: Vec<Begun>,
     pub(super) told: Vec<Told>,
     pub(super) heard: Vec<Heard>,
     pub(super) followed: Vec<Seen>,
@@ -66,6 +67,15 @@ impl Effect {
 /// A call that the engine gave to its tool, and how much was on disk at that moment.
 #[derive(Clone, Debug)]
 pub(super) struct Handed {
+    pub(super) call: CallId,
+    pub(super) attempt: u32,
+    pub(super) journal: usize,
+}
+
+/// An attempt whose first word a tool has said, and how much was on disk at that moment; for a process that slept
+/// since it entered the start gate, at that one.
+#[derive(Clone, Debug)]
+pub(super) struct Begun {
     pub(super) call: CallId,
     pub(super) attempt: u32,
     pub(super) journal: usize,

@@ -8,6 +8,7 @@ use domain::id::NodeId;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::Tool;
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
@@ -82,7 +83,12 @@ impl ToolHost for SimTool {
         Ok(Prepared::default())
     }
 
-    async fn run(&self, cleared: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        cleared: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let effect = self.effect(&cleared);
         let (key, attempt) = (effect.key.clone(), effect.attempt);
         {
@@ -90,43 +96,36 @@ impl ToolHost for SimTool {
             let handed = Handed { call: effect.call, attempt, journal: inside.journal() };
             inside.records.handed.push(handed);
         }
-        // The intent is on disk and nothing has begun: who sleeps here and is replaced must find a fence.
-        let dawdles = {
-            let mut inside = self.world.inside();
-            let sleeps = inside.weather.depose > 0 && inside.paused.is_empty();
-            let dawdles = sleeps && inside.chance.percent(25);
-            if dawdles {
-                inside.fault("node paused");
-                inside.paused.insert(self.node);
-                inside.asleep_at_work = true;
-            }
-            dawdles
-        };
-        if dawdles {
+        if self.is_stopped("tool begins", &stop).await {
+            return Ok(Outcome::Failed(Output::text("This attempt was stopped before it began.")));
+        }
+        let starting = start.enter().await?;
+        let entered = self.world.inside().journal();
+        // It is through the gate and nothing has begun: who sleeps here and is replaced must find a fence.
+        let sleeps = self.world.inside().falls_asleep_at_work(self.node);
+        if sleeps {
             self.world.wait(self.node, "tool is slow to begin", 1).await;
         }
-        if self.is_stopped("tool begins", &stop).await {
-            return Outcome::Failed(Output::text("This attempt was stopped before it began."));
-        }
         let running = Running { node: self.node, kind: self.kind, effect };
-        let Some(id) = self.world.inside().begins(running) else {
-            return Outcome::Failed(Output::text("Nothing was run: it was given up."));
+        let Some(id) = self.world.inside().begins(running, sleeps.then_some(entered)) else {
+            return Ok(Outcome::Failed(Output::text("Nothing was run: it was given up.")));
         };
+        drop(starting);
         let _at_work = AtWork { world: self.world.clone(), id };
         if self.is_stopped("tool acts", &stop).await {
-            return match self.kind {
+            return Ok(match self.kind {
                 Kind::Reading | Kind::Marked => {
                     Outcome::Failed(Output::text("Nothing was run: it was stopped."))
                 }
                 _ => Outcome::Unknown { evidence: "it was stopped in the middle".into() },
-            };
+            });
         }
         let outcome = self.world.inside().acts(id);
         // What is done is done: a stop comes too late from here on.
         self.is_stopped("tool ends", &stop).await;
         self.world.inside().ends(&key, attempt, &outcome);
         self.is_stopped("tool returns", &stop).await;
-        outcome
+        Ok(outcome)
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {

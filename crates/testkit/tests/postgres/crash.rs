@@ -3,7 +3,7 @@
 
 use domain::outcome::Outcome;
 use ports::tool_host::{Recovery, ToolHost};
-use testkit::cleared::cleared;
+use testkit::cleared::{cleared, open};
 use tokio_util::sync::CancellationToken;
 use tools::sql::postgres::{PgModify, PgModifyConfig};
 
@@ -51,8 +51,8 @@ async fn i19_the_client_dies_before_any_message_of_a_change() {
             biased;
             // The whole client is gone: nothing of it runs on.
             () = proxy.struck() => true,
-            outcome = host.run(cleared(call, 1), CancellationToken::new()) => {
-                assert!(proxy.has_struck() || matches!(outcome, Outcome::Succeeded(_)), "{outcome:?}");
+            outcome = host.run(cleared(call, 1), open(), CancellationToken::new()) => {
+                assert!(proxy.has_struck() || matches!(outcome, Ok(Outcome::Succeeded(_))), "{outcome:?}");
                 proxy.has_struck()
             }
         };

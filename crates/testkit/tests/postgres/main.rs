@@ -3,6 +3,7 @@
 
 mod crash;
 mod end_to_end;
+mod freeze;
 mod proxy;
 mod rules;
 mod stage;

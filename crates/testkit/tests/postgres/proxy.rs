@@ -17,6 +17,8 @@ pub(crate) enum Fault {
     CutBefore(u64),
     /// A COMMIT is held back until the line is let go of.
     HoldCommit,
+    /// The greeting of a client that says that it is there for this is held back until the line is let go of.
+    HoldGreeting(&'static str),
     /// A COMMIT is passed on, and what the server says to it is held back.
     HoldAnswer,
 }
@@ -101,7 +103,7 @@ async fn pass(
 ) {
     let mut first = by_client;
     while let Some(message) = message(&mut from, first).await {
-        first = false;
+        let greets = std::mem::take(&mut first);
         let commit = by_client && message.starts_with(b"Q") && message[5..].starts_with(b"COMMIT");
         if faulty && !state.done.load(Ordering::SeqCst) {
             let number = state.counted.fetch_add(1, Ordering::SeqCst) + 1;
@@ -112,6 +114,9 @@ async fn pass(
                     return;
                 }
                 Fault::HoldCommit if commit => hold(state).await,
+                Fault::HoldGreeting(purpose) if greets && says(&message, purpose) => {
+                    hold(state).await;
+                }
                 Fault::HoldAnswer if !by_client && is_committed(&message) => hold(state).await,
                 _ => {}
             }
@@ -120,6 +125,10 @@ async fn pass(
             return;
         }
     }
+}
+
+fn says(message: &[u8], text: &str) -> bool {
+    message.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 /// The server's word that the transaction is committed, and not an answer to something before it.

@@ -4,7 +4,7 @@ use domain::hold::Risk;
 use domain::outcome::Outcome;
 use ports::tool_host::{PrepareError, ToolHost};
 use serde_json::{Value, json};
-use testkit::cleared::cleared;
+use testkit::cleared::{cleared, open};
 use testkit::postgres::PASSWORD;
 use tokio_util::sync::CancellationToken;
 use tools::conformance::{Case, conforms};
@@ -257,8 +257,8 @@ async fn i39_locks_time_and_rights_are_told_and_nothing_is_changed() {
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         stop.cancel();
     };
-    let (outcome, ()) = tokio::join!(patient.run(cleared(call, 1), stop.clone()), stopping);
-    assert!(failed(outcome).contains("stopped"));
+    let (outcome, ()) = tokio::join!(patient.run(cleared(call, 1), open(), stop.clone()), stopping);
+    assert!(failed(outcome.unwrap()).contains("stopped"));
 
     // A user who may make no table: nothing is changed without a marker.
     let admin = shop.cluster.connect("postgres", "shop").await;

@@ -7,7 +7,7 @@ use domain::json::Arguments;
 use domain::outcome::Outcome;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::json;
-use testkit::cleared::cleared;
+use testkit::cleared::{cleared, open};
 use testkit::postgres::{Cluster, PASSWORD};
 use tokio_util::sync::CancellationToken;
 use tools::sql::postgres::{PgModify, PgModifyConfig, PgQuery, PgQueryConfig, Target};
@@ -106,7 +106,8 @@ pub(crate) fn call(host: &dyn ToolHost, sql: &str, number: u128) -> Call {
 }
 
 pub(crate) async fn run(host: &dyn ToolHost, call: &Call, attempt: u32) -> Outcome {
-    let outcome = host.run(cleared(call.clone(), attempt), CancellationToken::new()).await;
+    let outcome =
+        host.run(cleared(call.clone(), attempt), open(), CancellationToken::new()).await.unwrap();
     assert!(!format!("{outcome:?}").contains(PASSWORD), "{outcome:?}");
     outcome
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 use crate::process::Spool;
 
 fn config(dir: &Path, script: &str) -> CommandConfig {
@@ -49,7 +49,7 @@ async fn call(host: &CommandTool, arguments: &str, number: u128) -> Call {
 }
 
 async fn run(host: &CommandTool, call: &Call, attempt: u32) -> Outcome {
-    host.run(cleared(call.clone(), attempt), CancellationToken::new()).await
+    host.run(cleared(call.clone(), attempt), open(), CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
 use egress::{Guard, Names, SystemNames};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use reqwest::Method;
 use serde_json::Value;
@@ -135,7 +136,7 @@ impl HttpTool {
     }
 
     /// Tries as often as it is harmless to.
-    async fn attempts(&self, request: &Request, key: &str) -> Sent {
+    async fn attempts(&self, request: &Request, key: &str, start: &Start) -> Sent {
         let deadline = self.sender.deadline();
         let (tries, key) = match self.tool.effects {
             Effects::ReadOnly => (HTTP_ATTEMPTS, None),
@@ -145,12 +146,12 @@ impl HttpTool {
         let mut pause = HTTP_PAUSE;
         let mut broken = None;
         for left in (0..tries).rev() {
-            let sent = self.sender.send(request, key, deadline).await;
+            let sent = self.sender.send(request, key, start, deadline).await;
             match sent {
                 Sent::Nothing(ref unsent) if !unsent.passing => {
                     return broken.map_or(sent, Sent::Broken);
                 }
-                Sent::Answered(_) => return sent,
+                Sent::Answered(_) | Sent::NotBegun(_) => return sent,
                 Sent::Broken(ref why) => broken = Some(why.clone()),
                 Sent::Nothing(_) => {}
             }
@@ -165,8 +166,8 @@ impl HttpTool {
         Sent::Broken("no attempt was made".into())
     }
 
-    fn outcome(&self, request: &Request, sent: Sent) -> Outcome {
-        match sent {
+    fn outcome(&self, request: &Request, sent: Sent) -> Result<Outcome, NotBegun> {
+        Ok(match sent {
             Sent::Answered(answer) => {
                 let output = answer.output();
                 let output = Output { text: request.scrubbed(output.text), cut: output.cut };
@@ -176,6 +177,7 @@ impl HttpTool {
                 }
             }
             Sent::Nothing(unsent) => nothing(&unsent.why),
+            Sent::NotBegun(refused) => return Err(refused),
             Sent::Broken(why) => match self.tool.effects {
                 Effects::ReadOnly => {
                     let text = request.scrubbed(format!("The request failed: {why}"));
@@ -185,7 +187,7 @@ impl HttpTool {
                     evidence: request.scrubbed(format!("The request was sent, and {why}")),
                 },
             },
-        }
+        })
     }
 }
 
@@ -274,20 +276,28 @@ impl ToolHost for HttpTool {
         })
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let request = match self.plan(&call.call().arguments) {
             Ok((request, context)) if context == call.call().context => request,
-            Ok(_) => return nothing("it is not the request that was approved; propose it again"),
-            Err(why) => return nothing(&why),
+            Ok(_) => {
+                let why = "it is not the request that was approved; propose it again";
+                return Ok(nothing(why));
+            }
+            Err(why) => return Ok(nothing(&why)),
         };
         if stop.is_cancelled() {
-            return nothing("it was stopped before it began");
+            return Ok(nothing("it was stopped before it began"));
         }
         let key = call.call().idempotency_key();
         tokio::select! {
             // Whoever has an answer has it, also when told to stop at the same moment.
             biased;
-            sent = self.attempts(&request, &key) => self.outcome(&request, sent),
+            sent = self.attempts(&request, &key, &start) => self.outcome(&request, sent),
             () = stop.cancelled() => self.outcome(&request, Sent::Broken("it was stopped before there was an answer".into())),
         }
     }

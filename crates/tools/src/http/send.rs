@@ -4,12 +4,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use egress::{Guard, Names, causes, forbidden};
+use ports::start_gate::{NotBegun, Start};
 use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::answer::Answer;
 use super::request::Request;
+use crate::gated_io::{ConnectGate, refusal, send_gated};
 use crate::limits::{EVIDENCE_BYTES_MAX, HTTP_CONNECT_LIMIT, HTTP_REDIRECTS_MAX};
 
 /// How far a request got.
@@ -17,6 +19,8 @@ pub(super) enum Sent {
     Answered(Answer),
     /// No byte of it left this machine.
     Nothing(Unsent),
+    /// No byte of it left this machine, because the gate is closed.
+    NotBegun(NotBegun),
     /// Something left, and what came of it is not known.
     Broken(String),
 }
@@ -50,12 +54,13 @@ impl Sender {
         &self,
         request: &Request,
         key: Option<&str>,
+        start: &Start,
         deadline: Instant,
     ) -> Sent {
         let mut url = request.url.clone();
         let mut hops = 0;
         loop {
-            let response = match self.once(request, url.clone(), key, deadline).await {
+            let response = match self.once(request, url.clone(), key, start, deadline).await {
                 Ok(response) => response,
                 // An earlier hop was answered, so this is not a request of which nothing was sent.
                 Err(Sent::Nothing(unsent)) if hops > 0 => {
@@ -88,6 +93,7 @@ impl Sender {
         request: &Request,
         url: Url,
         key: Option<&str>,
+        start: &Start,
         deadline: Instant,
     ) -> Result<Response, Sent> {
         let unsent = |why: String| Sent::Nothing(Unsent { why, passing: false });
@@ -102,7 +108,7 @@ impl Sender {
         if let Some(body) = &request.body {
             building = building.body(body.clone());
         }
-        match timeout_at(deadline, building.send()).await {
+        match timeout_at(deadline, send_gated(start, building.send())).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.failed(error)),
             Err(_) => {
@@ -144,6 +150,9 @@ impl Sender {
     fn failed(&self, error: reqwest::Error) -> Sent {
         // The path and query may hold a token.
         let error = error.without_url();
+        if let Some(refused) = refusal(&error) {
+            return Sent::NotBegun(refused);
+        }
         if let Some(forbidden) = forbidden(&error) {
             return Sent::Nothing(Unsent { why: forbidden.to_string(), passing: false });
         }
@@ -163,6 +172,7 @@ impl Sender {
             .connect_timeout((self.time_limit / 2).min(HTTP_CONNECT_LIMIT))
             // One request, one connection, no streams that others share.
             .http1_only()
+            .connector_layer(ConnectGate)
             .build()
             .map_err(|error| format!("the HTTP client cannot be set up: {}", causes(&error)))?;
         Ok(self.client.get_or_init(|| client))

@@ -10,6 +10,7 @@ use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Tool};
 use domain::visible::visible;
 use ports::asker::{Answered, Asked, Asker};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -102,9 +103,15 @@ impl McpTool {
         Some((AskAnyway { summary: summary.into(), risk: Risk::High }, preview))
     }
 
-    async fn carry_out(&self, call: &Call, asker: &dyn Asker, stop: &CancellationToken) -> Outcome {
+    async fn carry_out(
+        &self,
+        call: &Call,
+        asker: &dyn Asker,
+        start: &Start,
+        stop: &CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let nothing =
-            |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
+            |why: String| Ok(Outcome::Failed(Output::text(format!("Nothing was run: {why}"))));
         if stop.is_cancelled() {
             return nothing("it was stopped before it began".into());
         }
@@ -141,7 +148,8 @@ impl McpTool {
         if !call.secrets.is_empty() {
             link.wire.hush();
         }
-        let mut running = Running { tool: self, core: &core, link: &link, asker, stop, asked: 0 };
+        let mut running =
+            Running { tool: self, core: &core, link: &link, asker, start, stop, asked: 0 };
         let mut again = Again::default();
         loop {
             let result = match running.once(&arguments, &again).await {
@@ -149,7 +157,9 @@ impl McpTool {
                 Err(ended) => return self.ended(ended),
             };
             match result["resultType"].as_str() {
-                None | Some("complete") => return content::outcome(&result, &self.face.definition),
+                None | Some("complete") => {
+                    return Ok(content::outcome(&result, &self.face.definition));
+                }
                 Some("input_required") => match running.input(&result).await {
                     Ok(next) => again = next,
                     Err(ended) => return self.ended(ended),
@@ -162,8 +172,9 @@ impl McpTool {
         }
     }
 
-    fn ended(&self, ended: Ended) -> Outcome {
-        match ended {
+    fn ended(&self, ended: Ended) -> Result<Outcome, NotBegun> {
+        Ok(match ended {
+            Ended::NotBegun(refused) => return Err(refused),
             Ended::Nothing(why) => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
             Ended::Refused(why) => Outcome::Failed(Output::text(why)),
             Ended::Lost(why) if self.tool.effects == Effects::ReadOnly => {
@@ -176,12 +187,13 @@ impl McpTool {
                     "The call was sent to the MCP server, and no result came back: {why}. It may have been carried out."
                 ),
             },
-        }
+        })
     }
 }
 
 /// How a call ended that has no result.
 enum Ended {
+    NotBegun(NotBegun),
     Nothing(String),
     Refused(String),
     Lost(String),
@@ -193,6 +205,7 @@ struct Running<'a> {
     core: &'a Core,
     link: &'a Link,
     asker: &'a dyn Asker,
+    start: &'a Start,
     stop: &'a CancellationToken,
     /// Questions so far.
     asked: usize,
@@ -205,7 +218,7 @@ impl Running<'_> {
         let id = self.link.next_id();
         let name = self.tool.face.definition.name.as_str();
         let (ask, mut asks) = mpsc::channel::<ServerAsk>(ASKS_WAITING_MAX);
-        let sent = self.link.call(id, name, arguments, again, ask);
+        let sent = self.link.call(id, name, arguments, again, self.start, ask);
         tokio::pin!(sent);
         loop {
             let limit = tokio::time::sleep(self.core.config.time_limit);
@@ -308,6 +321,7 @@ async fn put(
 
 fn ended(error: WireError) -> Ended {
     match error {
+        WireError::NotBegun(refused) => Ended::NotBegun(refused),
         WireError::NotSent(why) => Ended::Nothing(why),
         WireError::Lost(why) => Ended::Lost(why),
         refused @ WireError::Refused(_) => Ended::Refused(refused.to_string()),
@@ -359,17 +373,23 @@ impl ToolHost for McpTool {
         Ok(prepared)
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
-        self.carry_out(call.call(), &NoAsker, &stop).await
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        self.carry_out(call.call(), &NoAsker, &start, &stop).await
     }
 
     async fn run_asking(
         &self,
         call: ClearedCall,
         asker: &dyn Asker,
+        start: Start,
         stop: CancellationToken,
-    ) -> Outcome {
-        self.carry_out(call.call(), asker, &stop).await
+    ) -> Result<Outcome, NotBegun> {
+        self.carry_out(call.call(), asker, &start, &stop).await
     }
 
     async fn recover(&self, _call: &Call, _attempt: u32) -> Recovery {

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use ports::start_gate::Start;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc};
@@ -21,9 +22,12 @@ use super::link::MODERN;
 use super::message::{self, Incoming, RpcError};
 use super::sse::Events;
 use super::wire::{Request, ServerAsk, Wire, WireError};
+use crate::gated_io::{ConnectGate, refusal, send_gated};
 
 pub(crate) struct Http {
     client: Client,
+    /// For calls of tools: each makes a connection of its own, so that it begins when that stands.
+    for_calls: Client,
     url: Url,
     /// What both sides agreed on, and the session that a legacy server gave us.
     terms: Mutex<Terms>,
@@ -58,17 +62,23 @@ impl Http {
             value.set_sensitive(true);
             given.insert(name, value);
         }
-        let client = Client::builder()
-            .default_headers(given)
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .connect_timeout(CONNECT_WITHIN)
-            .user_agent(concat!("holdpoint/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| format!("the HTTP client cannot be set up: {error}"))?;
+        let builder = || {
+            Client::builder()
+                .default_headers(given.clone())
+                .no_proxy()
+                .redirect(reqwest::redirect::Policy::none())
+                .referer(false)
+                .connect_timeout(CONNECT_WITHIN)
+                .user_agent(concat!("holdpoint/", env!("CARGO_PKG_VERSION")))
+        };
+        let built = |builder: ClientBuilder| {
+            let client = builder.build();
+            client.map_err(|error| format!("the HTTP client cannot be set up: {error}"))
+        };
+        let for_calls = builder().pool_max_idle_per_host(0).connector_layer(ConnectGate);
         Ok(Http {
-            client,
+            client: built(builder())?,
+            for_calls: built(for_calls)?,
             url,
             terms: Mutex::default(),
             pending: AtomicUsize::new(0),
@@ -91,6 +101,7 @@ impl Http {
         &self,
         body: Vec<u8>,
         mut headers: HeaderMap,
+        start: Option<&Start>,
     ) -> Result<Response, reqwest::Error> {
         let Terms { version, session } = self.terms();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -102,7 +113,12 @@ impl Http {
         if let Some(session) = session {
             headers.insert(SESSION, session);
         }
-        self.client.post(self.url.clone()).headers(headers).body(body).send().await
+        let client = if start.is_some() { &self.for_calls } else { &self.client };
+        let sending = client.post(self.url.clone()).headers(headers).body(body).send();
+        match start {
+            Some(start) => send_gated(start, sending).await,
+            None => sending.await,
+        }
     }
 
     /// What modern servers want said twice; legacy ones do not mind.
@@ -126,9 +142,12 @@ impl Http {
         asks: Option<mpsc::Sender<ServerAsk>>,
     ) -> Result<Value, WireError> {
         let body = message::request(request.id, request.method, request.params);
-        let response = match self.post(body, Http::said_twice(request)).await {
+        let response = match self.post(body, Http::said_twice(request), request.start).await {
             Ok(response) => response,
             Err(error) => {
+                if let Some(refused) = refusal(&error) {
+                    return Err(WireError::NotBegun(refused));
+                }
                 let is_connect = error.is_connect();
                 let why = causes(&error.without_url());
                 self.hang_up(&why);
@@ -266,7 +285,7 @@ impl Http {
 
     /// Something that has no answer. That it was not taken is found out by whoever waits for more.
     async fn tell(&self, body: Vec<u8>) {
-        let sent = self.post(body, HeaderMap::new());
+        let sent = self.post(body, HeaderMap::new(), None);
         match tokio::time::timeout(CONNECT_WITHIN, sent).await {
             Ok(Ok(response)) if response.status().is_success() => {}
             Ok(Ok(response)) => {

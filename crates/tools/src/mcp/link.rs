@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ports::start_gate::Start;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -131,7 +132,9 @@ impl Link {
             Ok(Ok(result)) => result,
             Ok(Err(WireError::Refused(_))) | Err(_) => return Ok(false),
             Ok(Err(WireError::Lost(why))) => return Err(NoLink { why, fled: true }),
-            Ok(Err(WireError::NotSent(why))) => return Err(NoLink { why, fled: false }),
+            Ok(Err(error @ (WireError::NotSent(_) | WireError::NotBegun(_)))) => {
+                return Err(no_link(&error.to_string()));
+            }
         };
         let versions = result["supportedVersions"].as_array().map(Vec::as_slice);
         if !versions.unwrap_or_default().iter().any(|version| version == MODERN) {
@@ -204,6 +207,7 @@ impl Link {
         name: &str,
         arguments: &RawValue,
         again: &Again,
+        start: &Start,
         asks: mpsc::Sender<ServerAsk>,
     ) -> Result<Value, WireError> {
         let params = CallParams {
@@ -215,7 +219,13 @@ impl Link {
         };
         let params =
             to_raw_value(&params).map_err(|error| WireError::NotSent(error.to_string()))?;
-        let request = Request { id, method: "tools/call", name: Some(name), params: &params };
+        let request = Request {
+            id,
+            method: "tools/call",
+            name: Some(name),
+            params: &params,
+            start: Some(start),
+        };
         // A modern server has no other way to ask than its result.
         let asks = (self.era == Era::Legacy).then_some(asks);
         self.wire.request(request, asks).await
@@ -237,7 +247,8 @@ impl Link {
         }
         let params =
             to_raw_value(&params).map_err(|error| WireError::NotSent(error.to_string()))?;
-        let request = Request { id: self.next_id(), method, name: None, params: &params };
+        let request =
+            Request { id: self.next_id(), method, name: None, params: &params, start: None };
         self.wire.request(request, asks).await
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use domain::visible::visible;
+use ports::start_gate::Start;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -18,13 +19,14 @@ use super::limits::{
 };
 use super::message::{self, Incoming, RpcError};
 use super::wire::{Request, ServerAsk, Wire, WireError};
+use crate::gated_io::first_write;
 
 /// The two directions, and those who wait for an answer.
 pub(crate) struct Pipe(Arc<State>);
 
 struct State {
     server: String,
-    outbox: mpsc::Sender<Vec<u8>>,
+    outbox: mpsc::Sender<Outgoing>,
     pending: Mutex<HashMap<u64, Pending>>,
     cut: CancellationToken,
     why: Mutex<Option<String>>,
@@ -33,14 +35,27 @@ struct State {
 }
 
 struct Pending {
-    answer: oneshot::Sender<Result<Value, RpcError>>,
+    answer: oneshot::Sender<Result<Value, WireError>>,
     asks: Option<mpsc::Sender<ServerAsk>>,
+}
+
+/// A message that the server has not got yet. It may wait here for as long as the server does not read.
+struct Outgoing {
+    line: Vec<u8>,
+    /// The request that begins a call, by its id.
+    begins: Option<(u64, Start)>,
+}
+
+impl Outgoing {
+    fn plain(line: Vec<u8>) -> Outgoing {
+        Outgoing { line, begins: None }
+    }
 }
 
 /// What must be kept running for a pipe to work. It ends when the wire is cut or the server goes.
 pub(crate) struct Pump<I, O, E> {
     state: Arc<State>,
-    from_outbox: mpsc::Receiver<Vec<u8>>,
+    from_outbox: mpsc::Receiver<Outgoing>,
     stdin: I,
     stdout: O,
     stderr: E,
@@ -80,12 +95,27 @@ where
     pub(crate) async fn run(self) {
         let Pump { state, mut from_outbox, mut stdin, stdout, stderr, secrets } = self;
         let write = async {
-            while let Some(mut line) = from_outbox.recv().await {
+            while let Some(Outgoing { mut line, begins }) = from_outbox.recv().await {
                 line.push(b'\n');
-                if let Err(error) = stdin.write_all(&line).await {
-                    return format!("it no longer listens: {error}");
+                let mut written = Ok(0);
+                if let Some((id, start)) = begins {
+                    match first_write(&start, &mut stdin, &line).await {
+                        // From its first byte on the call has begun; the rest waits as it must.
+                        Ok((starting, first)) => {
+                            drop(starting);
+                            written = first;
+                        }
+                        Err(refused) => {
+                            state.answered(id, Err(WireError::NotBegun(refused)));
+                            continue;
+                        }
+                    }
                 }
-                if let Err(error) = stdin.flush().await {
+                let sent = async {
+                    stdin.write_all(line.get(written?..).unwrap_or_default()).await?;
+                    stdin.flush().await
+                };
+                if let Err(error) = sent.await {
                     return format!("it no longer listens: {error}");
                 }
             }
@@ -108,6 +138,14 @@ impl State {
         self.pending.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// Says whether anybody waited for it.
+    fn answered(&self, id: u64, answer: Result<Value, WireError>) -> bool {
+        let Some(pending) = self.pending().remove(&id) else { return false };
+        // Whoever waited may have given up meanwhile.
+        let _ = pending.answer.send(answer);
+        true
+    }
+
     /// Everybody who waits learns that no answer will come.
     fn hang_up(&self, why: String) {
         self.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(why);
@@ -127,15 +165,10 @@ impl State {
                 continue;
             }
             let known = match Incoming::parse(&line) {
-                Some(Incoming::Answer { id, answer }) => match self.pending().remove(&id) {
-                    Some(pending) => {
-                        // Whoever waited may have given up meanwhile.
-                        let _ = pending.answer.send(answer);
-                        true
-                    }
-                    // The answer to something that was cancelled, or made up.
-                    None => false,
-                },
+                // Nobody waits for the answer to something that was cancelled, or made up.
+                Some(Incoming::Answer { id, answer }) => {
+                    self.answered(id, answer.map_err(WireError::Refused))
+                }
                 Some(Incoming::Request { id, method, params }) => {
                     if !self.take_request(id, &method, params) {
                         return "it asks more than it listens".into();
@@ -170,7 +203,7 @@ impl State {
     fn take_request(&self, id: Value, method: &str, params: Value) -> bool {
         if method != "elicitation/create" {
             let answer = message::answer(&id, message::own_answer(method));
-            return self.outbox.try_send(answer).is_ok();
+            return self.outbox.try_send(Outgoing::plain(answer)).is_ok();
         }
         // The protocol does not say which call a question belongs to. Only where there is no choice
         // do we know whom it may be put to.
@@ -185,7 +218,7 @@ impl State {
         }
         tracing::warn!(server = %self.server, calls = asks.len(), "a question could not be put to anybody");
         let cancel = message::answer(&id, Ok(serde_json::json!({"action": "cancel"})));
-        self.outbox.try_send(cancel).is_ok()
+        self.outbox.try_send(Outgoing::plain(cancel)).is_ok()
     }
 }
 
@@ -283,24 +316,25 @@ impl Wire for Pipe {
         }
         let _waiting = Waiting(state, request.id);
         let line = message::request(request.id, request.method, request.params);
-        if state.outbox.try_send(line).is_err() {
+        let begins = request.start.filter(|start| !start.has_begun());
+        let begins = begins.map(|start| (request.id, start.clone()));
+        if state.outbox.try_send(Outgoing { line, begins }).is_err() {
             return Err(WireError::NotSent("it does not take any more messages".into()));
         }
         match answered.await {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(error)) => Err(WireError::Refused(error)),
+            Ok(answer) => answer,
             Err(_) => Err(WireError::Lost(self.why())),
         }
     }
 
     async fn answer(&self, id: &Value, answer: Result<Value, RpcError>) {
-        if self.0.outbox.try_send(message::answer(id, answer)).is_err() {
+        if self.0.outbox.try_send(Outgoing::plain(message::answer(id, answer))).is_err() {
             self.0.hang_up("it does not take any more messages".into());
         }
     }
 
     async fn notify(&self, method: &str, params: Option<&RawValue>) {
-        if self.0.outbox.try_send(message::notice(method, params)).is_err() {
+        if self.0.outbox.try_send(Outgoing::plain(message::notice(method, params))).is_err() {
             self.0.hang_up("it does not take any more messages".into());
         }
     }

@@ -1,6 +1,7 @@
 //! What carries messages to a server and back.
 
 use async_trait::async_trait;
+use ports::start_gate::{NotBegun, Start};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -13,6 +14,8 @@ use super::message::RpcError;
 pub(crate) enum WireError {
     /// The server never got the request: nothing came of it.
     NotSent(String),
+    /// The same, because the start gate is closed.
+    NotBegun(NotBegun),
     /// The server may have got it, and nobody will ever tell us what it did.
     Lost(String),
     /// The server says that it did not do it.
@@ -29,6 +32,7 @@ impl std::fmt::Display for WireError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             WireError::NotSent(why) | WireError::Lost(why) => f.write_str(why),
+            WireError::NotBegun(refused) => write!(f, "{refused}"),
             WireError::Refused(error) => write!(
                 f,
                 "the server refused it: {} ({})",
@@ -45,6 +49,8 @@ pub(crate) struct Request<'a> {
     /// The tool's name, which modern HTTP also wants in a header.
     pub(crate) name: Option<&'a str>,
     pub(crate) params: &'a RawValue,
+    /// Of the call that the request is about: it leaves when this lets it through.
+    pub(crate) start: Option<&'a Start>,
 }
 
 /// A question of the server, in the course of a request of ours.

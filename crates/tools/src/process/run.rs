@@ -6,8 +6,10 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use std::{fmt, io};
 
+use ports::start_gate::{NotBegun, Start};
 use ring::rand::SecureRandom;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin};
 use tokio_util::sync::CancellationToken;
 
 use super::job::Job;
@@ -18,7 +20,8 @@ use super::supervisor::{Order, STOP, Supervisor, frame};
 use super::trace::Trace;
 use super::tree::{Identity, MARKER, Tree};
 use super::watch::{Keeper, Notice, carry_out};
-use crate::limits::{KILL_WITHIN, LAST_WORDS_WITHIN};
+use crate::gated_io::first_write;
+use crate::limits::{FIRST_WORD_WITHIN, KILL_WITHIN, LAST_WORDS_WITHIN};
 
 /// Runs commands and remembers, in the spool, what became of them. Cheap to clone.
 #[derive(Clone)]
@@ -45,9 +48,16 @@ impl Runner {
     }
 
     /// Runs one attempt at the call of this idempotency key. When this returns nothing of it is running any more, or the trace says so.
-    /// When it is dropped, the command is killed.
-    pub async fn run(&self, key: &str, attempt: u32, job: Job, stop: CancellationToken) -> Trace {
-        let never = |why: String| Trace::NeverStarted { why };
+    /// When it is dropped, the command is killed. Refused at `start`, the attempt is as announced as before.
+    pub async fn run(
+        &self,
+        key: &str,
+        attempt: u32,
+        job: Job,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Trace, NotBegun> {
+        let never = |why: String| Ok(Trace::NeverStarted { why });
         if stop.is_cancelled() {
             return never("it was stopped before it started".into());
         }
@@ -64,8 +74,10 @@ impl Runner {
             return never("no random numbers are to be had".into());
         };
         match &self.0.supervisor {
-            Some(supervisor) => self.run_supervised(supervisor, traces, marker, job, stop).await,
-            None => self.run_directly(traces, marker, job, stop).await,
+            Some(supervisor) => {
+                self.run_supervised(supervisor, traces, marker, job, (start, stop)).await
+            }
+            None => self.run_directly(traces, marker, job, (start, stop)).await,
         }
     }
 
@@ -87,8 +99,8 @@ impl Runner {
         traces: Attempt,
         marker: String,
         job: Job,
-        stop: CancellationToken,
-    ) -> Trace {
+        (start, stop): (Start, CancellationToken),
+    ) -> Result<Trace, NotBegun> {
         let order = Order {
             dir: Some(traces.dir().to_owned()),
             marker,
@@ -103,7 +115,7 @@ impl Runner {
             .env(MARKER, &order.marker)
             .current_dir("/")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             // An interrupt typed at the terminal is for the server, which then lets go of the lifeline.
             .process_group(0)
@@ -113,17 +125,21 @@ impl Runner {
             Err(error) => {
                 let why =
                     format!("`{}` could not be started: {error}", supervisor.program.display());
-                return self.fenced(traces, why).await;
+                return Ok(self.fenced(traces, why).await);
             }
         };
         let Some(mut lifeline) = child.stdin.take() else {
-            return self.fenced(traces, "the supervisor has no standard input".into()).await;
+            let why = "the supervisor has no standard input";
+            return Ok(self.fenced(traces, why.into()).await);
         };
         ports::failpoint!("process.spawned");
-        if let Ok(frame) = frame(&order) {
-            // A supervisor that cannot be spoken to has died, which is seen just below.
-            let _ = lifeline.write_all(&frame).await;
-            let _ = lifeline.flush().await;
+        if let Ok(frame) = frame(&order)
+            && let Err(refused) = give_order(&mut child, &mut lifeline, &frame, &start).await
+        {
+            // Half an order is none: the supervisor leaves, and has written nothing.
+            drop(lifeline);
+            let _ = tokio::time::timeout(LAST_WORDS_WITHIN, child.wait()).await;
+            return Err(refused);
         }
         ports::failpoint!("process.ordered");
         let patience = order.job.time_limit + 2 * KILL_WITHIN;
@@ -139,7 +155,7 @@ impl Runner {
         ports::failpoint!("process.ended");
         // The lifeline is held until here on purpose: letting go of it means that we are gone.
         drop(lifeline);
-        self.read_back(traces).await
+        Ok(self.read_back(traces).await)
     }
 
     async fn run_directly(
@@ -147,8 +163,8 @@ impl Runner {
         traces: Attempt,
         marker: String,
         job: Job,
-        stop: CancellationToken,
-    ) -> Trace {
+        (start, stop): (Start, CancellationToken),
+    ) -> Result<Trace, NotBegun> {
         let me = self.0.me.clone();
         let began = First::Began(Began { marker: marker.clone(), owner: me.clone(), keeper: me });
         let setpriv = self.0.setpriv.clone();
@@ -157,13 +173,16 @@ impl Runner {
         let lifeline = Lifeline(tell.clone());
         let attempt = traces.clone();
         let mut work = tokio::task::spawn_blocking(move || {
-            if !attempt.say_first(&began)? {
-                return Err(io::Error::other("this attempt was given up"));
+            let starting = start.enter_blocking()?;
+            match attempt.say_first(&began) {
+                Ok(true) => drop(starting),
+                Ok(false) => return Ok(Err(io::Error::other("this attempt was given up"))),
+                Err(error) => return Ok(Err(error)),
             }
             let keeper = Keeper::Server;
             let exit =
                 carry_out(&job, &attempt, &marker, keeper, setpriv.as_deref(), (tell, &notices));
-            attempt.say_last(&exit)
+            Ok(attempt.say_last(&exit))
         });
         let done = tokio::select! {
             done = &mut work => done,
@@ -173,10 +192,11 @@ impl Runner {
             }
         };
         match done {
-            Ok(Err(error)) if traces.first().is_ok_and(|first| first.is_none()) => {
-                self.fenced(traces, error.to_string()).await
+            Ok(Err(refused)) => Err(refused),
+            Ok(Ok(Err(error))) if traces.first().is_ok_and(|first| first.is_none()) => {
+                Ok(self.fenced(traces, error.to_string()).await)
             }
-            _ => self.read_back(traces).await,
+            _ => Ok(self.read_back(traces).await),
         }
     }
 
@@ -261,6 +281,27 @@ impl Runner {
     pub(super) fn is_me(&self, other: &Identity) -> bool {
         self.0.me == *other
     }
+}
+
+/// Gives a supervisor its order. Only a whole order is one, so its last byte is the start: all else is sent
+/// before the gate, also what has to wait until the supervisor reads. The guard is held until the supervisor
+/// says that the attempt's first word is on disk; what happens then happens in a process of its own.
+async fn give_order(
+    child: &mut Child,
+    lifeline: &mut ChildStdin,
+    frame: &[u8],
+    start: &Start,
+) -> Result<(), NotBegun> {
+    let Some((last, before)) = frame.split_last() else { return Ok(()) };
+    // A supervisor that cannot be spoken to has died, which is seen by whoever waits for it.
+    let _ = lifeline.write_all(before).await;
+    let _ = lifeline.flush().await;
+    let (_starting, _) = first_write(start, lifeline, std::slice::from_ref(last)).await?;
+    if let Some(mut said) = child.stdout.take() {
+        // Its word, or its end.
+        let _ = tokio::time::timeout(FIRST_WORD_WITHIN, said.read_u8()).await;
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Runner {

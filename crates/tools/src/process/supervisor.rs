@@ -5,7 +5,7 @@
 //! is told comes over its standard input: an order, then nothing while the server lives; one byte
 //! means stop, and the end of the stream means that the server is gone.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -28,6 +28,8 @@ pub struct Supervisor {
 }
 
 pub(crate) const STOP: &[u8] = b"s";
+/// What a supervisor says when its attempt has begun, on its standard output. Nothing follows.
+const BEGUN: &[u8] = b"b";
 
 /// What a supervisor is told. The command's input follows as raw bytes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -89,6 +91,8 @@ pub fn supervise() -> ExitCode {
     });
     // Somebody else spoke first: this attempt was given up before it began.
     let Ok(true) = attempt.say_first(&began) else { return ExitCode::from(4) };
+    // The server waits for this before it says that a freeze is in force. It may be gone.
+    let _ = io::stdout().write_all(BEGUN).and_then(|()| io::stdout().flush());
     ports::failpoint!("supervisor.began");
 
     let (tell, notices) = mpsc::channel();

@@ -6,7 +6,7 @@ use domain::id::CallId;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 use crate::process::Spool;
 
 struct Bench {
@@ -47,7 +47,11 @@ impl Bench {
 
     async fn run(&self, arguments: Value) -> Outcome {
         let call = self.call(arguments).await;
-        let outcome = self.host.run(cleared(call.clone(), 1), CancellationToken::new()).await;
+        let outcome = self
+            .host
+            .run(cleared(call.clone(), 1), open(), CancellationToken::new())
+            .await
+            .unwrap();
         assert!(self.dir.path().join("spool").read_dir().unwrap().next().is_some());
         self.host.forget(&call).await;
         assert!(self.dir.path().join("spool").read_dir().unwrap().next().is_none(), "forgotten");
@@ -154,7 +158,8 @@ async fn i02_what_changed_after_the_approval_does_not_run() {
     // The link is turned round while the person thinks.
     fs::remove_file(home.join("now")).unwrap();
     std::os::unix::fs::symlink(&second, home.join("now")).unwrap();
-    let outcome = text(bench.host.run(cleared(call, 1), CancellationToken::new()).await);
+    let outcome =
+        text(bench.host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap());
     assert!(
         outcome.starts_with("failed: Nothing was run: what would run now is not what was approved")
     );
@@ -252,7 +257,8 @@ async fn i02_a_script_that_was_swapped_after_the_approval_does_not_run() {
         let call = bench.call(arguments.clone()).await;
         assert!(call.context.detail.contains("deploy.sh sha256:"), "{}", call.context.detail);
         write("#!/bin/sh\necho ran >> witness\n");
-        let outcome = bench.host.run(cleared(call, 1), CancellationToken::new()).await;
+        let outcome =
+            bench.host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
         let said = text(outcome);
         assert!(
             said.contains("deploy.sh` is not what it was when this call was approved"),
@@ -298,7 +304,8 @@ async fn i02_common_forms_of_a_script_are_bound() {
         write(&script, "#!/bin/sh\necho good\n");
         let call = bench.call(arguments.clone()).await;
         write(&script, "#!/bin/sh\necho ran >> witness\n");
-        let said = text(bench.host.run(cleared(call, 1), CancellationToken::new()).await);
+        let said =
+            text(bench.host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap());
         assert!(said.contains("is not what it was when this call was approved"), "{said}");
         assert!(!home.join("witness").exists() && !home.join("sub/witness").exists());
         write(&script, "#!/bin/sh\necho good\n");

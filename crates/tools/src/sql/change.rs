@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::sql_facts::SqlTables;
 use domain::visible::visible;
+use ports::start_gate::{NotBegun, Start};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -49,8 +50,16 @@ pub(super) enum Failure {
     TooMany { now: Count, max: u64 },
     /// Recovery gave this attempt up. Nothing changed.
     GivenUp,
+    /// The gate refused it. Nothing changed, and nothing says that it began.
+    NotBegun(NotBegun),
     /// The commit failed, and whether it happened could not be found out.
     InDoubt(String),
+}
+
+impl From<NotBegun> for Failure {
+    fn from(refused: NotBegun) -> Failure {
+        Failure::NotBegun(refused)
+    }
 }
 
 impl From<rusqlite::Error> for Failure {
@@ -77,6 +86,7 @@ impl Failure {
                 format!("it would change {}, and no more than {max} are allowed", now.text())
             }
             Failure::GivenUp => "this attempt was given up".into(),
+            Failure::NotBegun(refused) => refused.to_string(),
         }
     }
 
@@ -159,10 +169,11 @@ impl Change {
         key: &str,
         attempt: u32,
         seen: Option<Count>,
+        start: &Start,
         stop: &StopFlag,
     ) -> Result<String, Failure> {
         self.patiently(stop, || {
-            let (connection, recorded) = self.up_to_commit(key, attempt, seen, stop)?;
+            let (connection, recorded) = self.up_to_commit(key, attempt, seen, start, stop)?;
             match connection {
                 Some(connection) => self.commit(connection, key, recorded),
                 None => Ok(recorded),
@@ -177,9 +188,13 @@ impl Change {
         key: &str,
         attempt: u32,
         seen: Option<Count>,
+        start: &Start,
         stop: &StopFlag,
     ) -> Result<(Option<Connection>, String), Failure> {
         let mut connection = self.begin(stop)?;
+        // The database is ours now, and nothing is left to wait for. A refused transaction is undone: it has
+        // written nothing, and the announcement stands.
+        let starting = start.enter_blocking()?;
         marker::make_table(&connection)?;
         if let Some(recorded) = marker::find(&connection, key)? {
             return Ok((None, recorded));
@@ -188,6 +203,8 @@ impl Change {
             return Err(Failure::GivenUp);
         }
         marker::say_first(&connection, key, attempt, marker::BEGUN)?;
+        // It has begun; how long its statement takes is its own affair.
+        drop(starting);
         let Executed { count: now, returned, .. } = self.execute(&mut connection, stop)?;
         if let Some(seen) = seen
             && seen != now

@@ -7,6 +7,7 @@ use domain::call::{Call, ClearedCall};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
@@ -146,12 +147,17 @@ impl ToolHost for SqlModify {
         }
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let nothing =
             |why: String| Outcome::Failed(Output::text(format!("Nothing was changed: {why}")));
         let change = match self.change(&call.call().arguments) {
             Ok(change) => change,
-            Err(why) => return nothing(why),
+            Err(why) => return Ok(nothing(why)),
         };
         let detail = &call.call().context.detail;
         // Empty when it could not be tried, and the person approved it knowing that.
@@ -159,12 +165,13 @@ impl ToolHost for SqlModify {
         if !detail.is_empty()
             && (seen.is_none() || detail.lines().next() != Some(&change.database.line()))
         {
-            return nothing("it is not the database that was approved; propose it again".into());
+            let why = "it is not the database that was approved; propose it again";
+            return Ok(nothing(why.into()));
         }
         let (key, attempt) = (call.call().idempotency_key(), call.attempt());
         let flag = StopFlag::default();
         let raised = flag.clone();
-        let work = blocking(move || change.make(&key, attempt, seen, &raised));
+        let work = blocking(move || change.make(&key, attempt, seen, &start, &raised));
         let mut work = std::pin::pin!(work);
         let made = tokio::select! {
             made = &mut work => made,
@@ -174,11 +181,12 @@ impl ToolHost for SqlModify {
                 work.await
             }
         };
-        match made {
+        Ok(match made {
             Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
+            Err(Failure::NotBegun(refused)) => return Err(refused),
             Err(Failure::InDoubt(evidence)) => Outcome::Unknown { evidence },
             Err(failure) => nothing(failure.text()),
-        }
+        })
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {

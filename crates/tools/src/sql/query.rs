@@ -9,6 +9,7 @@ use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +85,13 @@ impl SqlQuery {
 enum Failure {
     Refused(String),
     Database(rusqlite::Error),
+    NotBegun(NotBegun),
+}
+
+impl From<NotBegun> for Failure {
+    fn from(refused: NotBegun) -> Failure {
+        Failure::NotBegun(refused)
+    }
 }
 
 impl From<rusqlite::Error> for Failure {
@@ -100,21 +108,30 @@ impl Failure {
                 "it was stopped, or ran into its time limit".into()
             }
             Failure::Database(error) => visible(&error.to_string()),
+            Failure::NotBegun(refused) => refused.to_string(),
         }
     }
 }
 
-/// Compiles the statement, and with `rows_max` runs it.
+/// How a statement is run once it is compiled.
+struct Running {
+    rows_max: usize,
+    start: Start,
+}
+
+/// Compiles the statement, and with `running` runs it.
 fn read(
     database: &Database,
     sql: &str,
     statement: &Statement,
     tables: &Tables,
-    rows_max: Option<usize>,
+    running: Option<Running>,
     limit: Duration,
     stop: &StopFlag,
 ) -> Result<Seen, Failure> {
     let mut connection = open_to_read(&database.path, limit, stop)?;
+    // Waits here for whoever holds the file. From then on it is ours to read, and no later step waits.
+    connection.execute_batch("BEGIN; SELECT 1 FROM main.sqlite_schema LIMIT 1")?;
     let gate = Gate::close(&mut connection, Kind::Read, tables)?;
     let bound = ValueBound::set(&connection, sql)?;
     let refused = |error| match gate.refusal().or_else(|| bound.refusal(&error)) {
@@ -125,9 +142,11 @@ fn read(
     // EXPLAIN compiles to something that SQLite itself calls read-only, like every query.
     gate.agrees_with(statement, prepared.readonly()).map_err(Failure::Refused)?;
     check_parameters(&prepared).map_err(Failure::Refused)?;
-    let rows = match rows_max {
+    let rows = match running {
         None => None,
-        Some(rows_max) => {
+        Some(Running { rows_max, start }) => {
+            // Let go when its first step begins: that step alone may be the whole of a long query.
+            drop(start.enter_blocking()?);
             let rows = Rows::collect(&mut prepared, rows_max, false);
             Some(rows.map_err(|trouble| match (trouble, stop.memory_refusal()) {
                 (RowTrouble::TooLong(why), _) | (_, Some(why)) => Failure::Refused(why),
@@ -183,19 +202,25 @@ impl ToolHost for SqlQuery {
         }
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let failed =
             |why: String| Outcome::Failed(Output::text(format!("The query failed: {why}")));
         let (database, sql, statement) = match self.plan(&call.call().arguments) {
             Ok(plan) => plan,
-            Err(why) => return failed(why),
+            Err(why) => return Ok(failed(why)),
         };
-        let (rows_max, limit) = (self.config.rows_max, self.config.time_limit);
+        let running = Running { rows_max: self.config.rows_max, start };
+        let limit = self.config.time_limit;
         let tables = self.config.tables.clone();
         let flag = StopFlag::default();
         let raised = flag.clone();
         let work = blocking(move || {
-            read(&database, &sql, &statement, &tables, Some(rows_max), limit, &raised)
+            read(&database, &sql, &statement, &tables, Some(running), limit, &raised)
         });
         let mut work = std::pin::pin!(work);
         let done = tokio::select! {
@@ -205,13 +230,14 @@ impl ToolHost for SqlQuery {
                 work.await
             }
         };
-        match done {
+        Ok(match done {
             Ok(Seen { rows: Some(rows), .. }) => {
                 Outcome::Succeeded(Output::text(rows.json().to_string()))
             }
             Ok(Seen { rows: None, .. }) => failed("nothing was read".into()),
+            Err(Failure::NotBegun(refused)) => return Err(refused),
             Err(failure) => failed(failure.text()),
-        }
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use domain::hold::Question;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -86,7 +87,12 @@ impl ToolHost for FormTool {
         })
     }
 
-    async fn run(&self, _call: ClearedCall, _stop: CancellationToken) -> Outcome {
-        Outcome::Failed(Output::text("A question to a person cannot be run."))
+    async fn run(
+        &self,
+        _call: ClearedCall,
+        _start: Start,
+        _stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
+        Ok(Outcome::Failed(Output::text("A question to a person cannot be run.")))
     }
 }

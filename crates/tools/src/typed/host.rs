@@ -13,6 +13,7 @@ use domain::outcome::{Cut, Outcome, Output};
 use domain::schema::write_only_pointers;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use futures_util::FutureExt as _;
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -190,17 +191,24 @@ impl<T: TypedTool> ToolHost for Typed<T> {
         }
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         if stop.is_cancelled() {
-            return Outcome::Failed(Output::text("Stopped before it started."));
+            return Ok(Outcome::Failed(Output::text("Stopped before it started.")));
         }
         let arguments = match self.parse(&call.call().arguments) {
             Ok(arguments) => arguments,
-            Err(why) => return Outcome::Failed(Output::text(why)),
+            Err(why) => return Ok(Outcome::Failed(Output::text(why))),
         };
         let context =
             CallContext { call: call.shared(), attempt: call.attempt(), stop: stop.clone() };
-        let running = async { self.inner.run(arguments, context).await };
+        let starting = start.enter().await?;
+        // What the tool does up to its first wait is its start; nobody outside sees what it waits for later.
+        let running = starting.first_poll(async { self.inner.run(arguments, context).await });
         let running = AssertUnwindSafe(running).catch_unwind();
         tokio::pin!(running);
         let ended = tokio::select! {
@@ -209,12 +217,12 @@ impl<T: TypedTool> ToolHost for Typed<T> {
             ended = &mut running => Some(ended),
             () = stop.cancelled() => tokio::time::timeout(STOP_WITHIN, &mut running).await.ok(),
         };
-        match ended {
+        Ok(match ended {
             Some(Ok(Ok(output))) => Outcome::Succeeded(kept(output)),
             Some(Ok(Err(error))) => error.outcome(),
             Some(Err(_)) => self.cut_short("It panicked before it had finished."),
             None => self.cut_short("It was stopped before it had finished."),
-        }
+        })
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 use crate::conformance::{Case, conforms};
 
 /// Money that goes back.
@@ -58,7 +58,7 @@ fn call(tool: &Tool, arguments: &[u8]) -> Call {
 
 async fn run(host: &dyn ToolHost, arguments: Value) -> Outcome {
     let call = call(host.tool(), arguments.to_string().as_bytes());
-    host.run(cleared(call, 1), CancellationToken::new()).await
+    host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap()
 }
 
 async fn prepare(host: &dyn ToolHost, arguments: Value) -> Result<Prepared, String> {
@@ -142,7 +142,7 @@ async fn i02_what_runs_is_what_the_approved_bytes_say() {
     let written = br#"{ "to": {"tags":[{"text":"a"}],  "iban":"X\u0031"},"order":7 }"#;
     let call = call(host.tool(), written);
     let key = call.idempotency_key();
-    let outcome = host.run(cleared(call, 1), CancellationToken::new()).await;
+    let outcome = host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
     let Outcome::Succeeded(output) = outcome else { panic!("{outcome:?}") };
     assert_eq!(output.text, format!("7 X1 a None {}", String::from_utf8_lossy(written)));
     assert!(key.ends_with("-1"));
@@ -187,10 +187,10 @@ async fn a_tool_that_heeds_the_token_ends_in_good_order() {
     });
     let host = Typed::new(tool).unwrap();
     let stop = CancellationToken::new();
-    let running = host.run(cleared(call(host.tool(), b"{}"), 1), stop.clone());
+    let running = host.run(cleared(call(host.tool(), b"{}"), 1), open(), stop.clone());
     let stopping = async { stop.cancel() };
     let (outcome, ()) = tokio::join!(running, stopping);
-    assert_eq!(outcome, Outcome::Succeeded("two of three are done".into()));
+    assert_eq!(outcome, Ok(Outcome::Succeeded("two of three are done".into())));
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -203,10 +203,10 @@ async fn a_tool_that_does_not_heed_it_is_dropped_and_in_doubt() {
     }));
     let host = host.unwrap();
     let stop = CancellationToken::new();
-    let running = host.run(cleared(call(host.tool(), b"{}"), 1), stop.clone());
+    let running = host.run(cleared(call(host.tool(), b"{}"), 1), open(), stop.clone());
     let (outcome, ()) = tokio::join!(running, async { stop.cancel() });
     let evidence = "It was stopped before it had finished.".into();
-    assert_eq!(outcome, Outcome::Unknown { evidence });
+    assert_eq!(outcome, Ok(Outcome::Unknown { evidence }));
 }
 
 #[tokio::test]

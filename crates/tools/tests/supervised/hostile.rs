@@ -18,7 +18,7 @@ async fn i50_a_command_cannot_make_its_output_larger_than_it_printed() {
     let dir = tempfile::tempdir().unwrap();
     let runner = runner(&dir);
     let text = "echo first; truncate -s 8T /dev/stdout; truncate -s 8T /dev/stderr; exit 0";
-    let running = runner.run("call_a-1", 1, script(&dir, text), CancellationToken::new());
+    let running = run(&runner, "call_a-1", 1, script(&dir, text), CancellationToken::new());
     let trace = tokio::time::timeout(BOUNDED, running).await.expect("the output has a bound");
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert_eq!(ended.exit.how, How::Exited(0));
@@ -35,7 +35,8 @@ async fn a_command_cannot_change_what_it_printed_before() {
     let dir = tempfile::tempdir().unwrap();
     let text =
         "echo deleted everything; truncate -s 0 /dev/stdout; echo looked around > /dev/stdout";
-    let trace = runner(&dir).run("call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
+    let trace =
+        run(&runner(&dir), "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert_eq!(ended.stdout.output().text, "deleted everything\nlooked around\n");
 }
@@ -45,7 +46,7 @@ async fn a_command_cannot_change_what_it_printed_before() {
 async fn i50_spool_files_of_any_size_are_read_up_to_the_bound() {
     let dir = tempfile::tempdir().unwrap();
     let job = script(&dir, "echo out; echo err >&2");
-    runner(&dir).run("call_a-1", 1, job, CancellationToken::new()).await;
+    run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
     let huge = 8 << 40;
     for name in ["stdout", "stderr"] {
         let file = OpenOptions::new().write(true).open(spool_file(&dir, name)).unwrap();
@@ -72,7 +73,7 @@ async fn i50_a_pipe_in_place_of_a_spool_file_holds_nobody_up() {
     for name in ["stdout", "exit", "started"] {
         let dir = tempfile::tempdir().unwrap();
         let runner = runner(&dir);
-        runner.run("call_a-1", 1, script(&dir, "echo out"), CancellationToken::new()).await;
+        run(&runner, "call_a-1", 1, script(&dir, "echo out"), CancellationToken::new()).await;
         let path = spool_file(&dir, name);
         fs::remove_file(&path).unwrap();
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -134,7 +135,7 @@ async fn i51_a_fork_hopping_tree_is_stopped_or_said_to_run() {
     let dir = tempfile::tempdir().unwrap();
     let (runner, stop) = (runner(&dir), CancellationToken::new());
     let job = script(&dir, &format!("{HOPPER} sleep 60"));
-    let running = runner.run("call_a-1", 1, job, stop.clone());
+    let running = run(&runner, "call_a-1", 1, job, stop.clone());
     let stopping = async {
         until(|| hops(&dir) > 100).await;
         stop.cancel();
@@ -148,7 +149,7 @@ async fn i51_the_time_limit_stops_a_fork_hopping_tree_or_says_that_it_runs() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = script(&dir, &format!("{HOPPER} sleep 60"));
     job.time_limit = Duration::from_secs(2);
-    let trace = runner(&dir).run("call_a-1", 1, job, CancellationToken::new()).await;
+    let trace = run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
     told_truly(&dir, trace, How::TimedOut { after_ms: 2_000 }).await;
 }
 
@@ -157,6 +158,6 @@ async fn i51_a_fork_hopping_tree_that_is_left_behind_is_stopped_or_said_to_run()
     let dir = tempfile::tempdir().unwrap();
     let text = format!("{HOPPER} until [ -s hops ]; do sleep 0.01; done");
     let trace =
-        runner(&dir).run("call_a-1", 1, script(&dir, &text), CancellationToken::new()).await;
+        run(&runner(&dir), "call_a-1", 1, script(&dir, &text), CancellationToken::new()).await;
     told_truly(&dir, trace, How::Exited(0)).await;
 }

@@ -10,7 +10,7 @@ async fn i49_a_lost_trace_never_proves_that_nothing_ran() {
         let dir = tempfile::tempdir().unwrap();
         let first = runner(&dir);
         let job = script(&dir, "echo ran >> witness");
-        let trace = first.run("call_a-1", 1, job, CancellationToken::new()).await;
+        let trace = run(&first, "call_a-1", 1, job, CancellationToken::new()).await;
         assert!(matches!(trace, Trace::Ended(_)), "{trace:?}");
         assert_eq!(lines(&dir.path().join("witness")), 1);
 

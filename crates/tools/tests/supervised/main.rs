@@ -2,15 +2,23 @@
 
 mod hostile;
 mod lost;
+mod start_gate;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use ports::start_gate::StartGate;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tools::process::{How, Job, MARKER, Runner, Spool, Supervisor, Trace};
+
+/// Runs an attempt that nothing keeps from beginning.
+async fn run(runner: &Runner, key: &str, attempt: u32, job: Job, stop: CancellationToken) -> Trace {
+    let start = StartGate::default().start(stop.clone());
+    runner.run(key, attempt, job, start, stop).await.unwrap()
+}
 
 fn supervisor() -> Supervisor {
     Supervisor { program: env!("CARGO_BIN_EXE_call-supervisor").into(), args: Vec::new() }
@@ -76,7 +84,7 @@ async fn a_command_is_run_and_its_end_recorded() {
     let runner = runner(&dir);
     let mut job = script(&dir, "cat; echo oops >&2; exit 3");
     job.stdin = b"input".to_vec();
-    let trace = runner.run("call_a-1", 1, job, CancellationToken::new()).await;
+    let trace = run(&runner, "call_a-1", 1, job, CancellationToken::new()).await;
     let Trace::Ended(ended) = &trace else { panic!("{trace:?}") };
     assert_eq!(ended.exit.how, How::Exited(3));
     assert_eq!(ended.stdout.output().text, "input");
@@ -93,7 +101,7 @@ async fn i02_a_command_has_all_of_its_input_before_it_begins() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = script(&dir, "stat -L -c %s /dev/stdin; wc -c");
     job.stdin = vec![b'x'; 300_000];
-    let trace = runner(&dir).run("call_a-1", 1, job, CancellationToken::new()).await;
+    let trace = run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert_eq!(ended.both.output().text, "300000\n300000\n");
 }
@@ -102,7 +110,7 @@ async fn i02_a_command_has_all_of_its_input_before_it_begins() {
 async fn i21_a_stop_kills_children_that_forked_twice_and_left_the_session() {
     let dir = tempfile::tempdir().unwrap();
     let (runner, stop) = (runner(&dir), CancellationToken::new());
-    let running = runner.run("call_a-1", 1, script(&dir, HYDRA), stop.clone());
+    let running = run(&runner, "call_a-1", 1, script(&dir, HYDRA), stop.clone());
     let stopping = async {
         until(|| heads(&dir) == 4).await;
         stop.cancel();
@@ -119,7 +127,7 @@ async fn i21_the_time_limit_kills_everything_too() {
     let mut job = script(&dir, HYDRA);
     // Long enough for every head to grow on a busy machine.
     job.time_limit = Duration::from_secs(2);
-    let trace = runner(&dir).run("call_a-1", 1, job, CancellationToken::new()).await;
+    let trace = run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert_eq!(ended.exit.how, How::TimedOut { after_ms: 2_000 });
     assert_eq!(heads(&dir), 4);
@@ -130,7 +138,8 @@ async fn i21_the_time_limit_kills_everything_too() {
 async fn i21_what_a_command_leaves_behind_is_killed_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     let text = "setsid sleep 600 & (sleep 600 &) ; echo done";
-    let trace = runner(&dir).run("call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
+    let trace =
+        run(&runner(&dir), "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert_eq!((ended.exit.how, ended.exit.left_behind), (How::Exited(0), 2));
     assert_eq!(alive(&dir), Vec::<i32>::new());
@@ -140,7 +149,7 @@ async fn i21_what_a_command_leaves_behind_is_killed_and_counted() {
 async fn i21_dropping_a_run_kills_it() {
     let dir = tempfile::tempdir().unwrap();
     let runner = runner(&dir);
-    let running = runner.run("call_a-1", 1, script(&dir, HYDRA), CancellationToken::new());
+    let running = run(&runner, "call_a-1", 1, script(&dir, HYDRA), CancellationToken::new());
     tokio::select! {
         trace = running => panic!("it ended by itself: {trace:?}"),
         () = until(|| heads(&dir) == 4) => {}
@@ -157,7 +166,7 @@ async fn i21_a_command_dies_with_its_supervisor() {
     let runner = runner(&dir);
     // The command kills the one that watches it, once that one has heard it.
     let text = "echo begun; until grep -q begun spool/*/stdout; do sleep 0.01; done; kill -9 $PPID; sleep 600";
-    let trace = runner.run("call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
+    let trace = run(&runner, "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
     let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.contains("no end was recorded"), "{evidence}");
     assert!(evidence.ends_with("The last it printed:\nbegun\n"), "{evidence}");
@@ -169,7 +178,7 @@ async fn i20_output_is_bounded_and_a_cut_is_explicit() {
     let dir = tempfile::tempdir().unwrap();
     let runner = runner(&dir);
     let trace =
-        runner.run("call_a-1", 1, script(&dir, "seq 200000"), CancellationToken::new()).await;
+        run(&runner, "call_a-1", 1, script(&dir, "seq 200000"), CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     let cut = ended.stdout.output().cut.expect("it was cut");
     let whole: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
@@ -178,7 +187,7 @@ async fn i20_output_is_bounded_and_a_cut_is_explicit() {
 
     let mut flood = script(&dir, "yes");
     flood.spool_bytes_max = 1 << 20;
-    let trace = runner.run("call_b-1", 1, flood, CancellationToken::new()).await;
+    let trace = run(&runner, "call_b-1", 1, flood, CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert_eq!(ended.exit.how, How::TooMuchOutput { bytes_max: 1 << 20 });
     assert_eq!(alive(&dir), Vec::<i32>::new());
@@ -195,7 +204,7 @@ async fn i21_a_command_of_another_user_is_killed_like_any_other() {
     };
     let mut job = script(&dir, "id -un; setsid sleep 600 & wait");
     job.run_as = Some(nobody);
-    let running = runner.run("call_a-1", 1, job, stop.clone());
+    let running = run(&runner, "call_a-1", 1, job, stop.clone());
     let stopping = async {
         until(|| alive(&dir).len() >= 2).await;
         stop.cancel();
@@ -211,7 +220,8 @@ async fn i21_a_command_of_another_user_is_killed_like_any_other() {
 async fn the_supervisor_knows_nothing_of_our_environment() {
     let dir = tempfile::tempdir().unwrap();
     let text = "tr '\\0' '\\n' < /proc/$PPID/environ; echo; env";
-    let trace = runner(&dir).run("call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
+    let trace =
+        run(&runner(&dir), "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     let output = ended.stdout.output().text;
     for line in output.lines().filter(|line| !line.is_empty()) {
@@ -226,19 +236,19 @@ async fn a_command_that_cannot_start_is_told_apart_from_one_that_failed() {
     let runner = runner(&dir);
     let mut job = script(&dir, "true");
     job.directory = dir.path().join("gone");
-    let trace = runner.run("call_a-1", 1, job, CancellationToken::new()).await;
+    let trace = run(&runner, "call_a-1", 1, job, CancellationToken::new()).await;
     let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
     assert!(matches!(ended.exit.how, How::NotStarted { .. }), "{:?}", ended.exit);
 
     let absent = Supervisor { program: dir.path().join("no-supervisor"), args: vec![] };
     let spool = Spool::open(dir.path().join("spool")).unwrap();
     let runner = Runner::open(spool, Some(absent));
-    let trace = runner.run("call_b-1", 1, script(&dir, "true"), CancellationToken::new()).await;
+    let trace = run(&runner, "call_b-1", 1, script(&dir, "true"), CancellationToken::new()).await;
     assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
     let silent = Supervisor { program: "/bin/true".into(), args: vec![] };
     let spool = Spool::open(dir.path().join("spool")).unwrap();
     let runner = Runner::open(spool, Some(silent));
-    let trace = runner.run("call_c-1", 1, script(&dir, "true"), CancellationToken::new()).await;
+    let trace = run(&runner, "call_c-1", 1, script(&dir, "true"), CancellationToken::new()).await;
     assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
 }
 
@@ -275,7 +285,7 @@ async fn a_server_that_will_be_killed() {
     let text = std::env::var("DOOMED_SCRIPT").unwrap();
     let mut job = Job::new("/bin/sh", vec!["-c".into(), text], &dir);
     job.environment.insert("PATH".into(), "/usr/bin:/bin".into());
-    let trace = runner.run("call_a-1", 1, job, CancellationToken::new()).await;
+    let trace = run(&runner, "call_a-1", 1, job, CancellationToken::new()).await;
     assert!(matches!(trace, Trace::Ended(_)), "{trace:?}");
 }
 
@@ -356,11 +366,11 @@ async fn i17_a_server_that_slept_through_its_recovery_starts_nothing() {
     assert!(matches!(early.recover("call_a-1", 1).await, Trace::NeverStarted { .. }));
     // The old server wakes up and goes on where it was: about to start.
     let job = script(&dir, "echo ran >> witness");
-    let trace = late.run("call_a-1", 1, job.clone(), CancellationToken::new()).await;
+    let trace = run(&late, "call_a-1", 1, job.clone(), CancellationToken::new()).await;
     assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
     assert_eq!(lines(&dir.path().join("witness")), 0);
     assert!(matches!(
-        late.run("call_a-1", 2, job, CancellationToken::new()).await,
+        run(&late, "call_a-1", 2, job, CancellationToken::new()).await,
         Trace::Ended(_)
     ));
     assert_eq!(lines(&dir.path().join("witness")), 1);
@@ -389,7 +399,7 @@ async fn i15_kills_at_random_moments_never_lead_to_a_second_effect() {
             Trace::NeverStarted { .. } => {
                 assert_eq!(lines(&witness), 0, "after {delay_ms} ms");
                 let job = script(&dir, "echo ran >> witness");
-                let again = runner.run("call_a-1", 2, job, CancellationToken::new()).await;
+                let again = run(&runner, "call_a-1", 2, job, CancellationToken::new()).await;
                 assert!(matches!(again, Trace::Ended(_)));
                 assert_eq!(lines(&witness), 1, "after {delay_ms} ms");
             }

@@ -1,5 +1,6 @@
 //! I-52: while everything is frozen nothing starts, on whatever node and from whatever queue. No start is
-//! written, no tool is given a call, no outside program is told to go on.
+//! written, no tool is given a call, none begins with one that it was given before, and no outside program is
+//! told to go on.
 
 use domain::event::Event;
 use domain::hold::Question;
@@ -52,6 +53,12 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             return Err(format!("attempt {attempt} of {call} was given to its tool while frozen"));
         }
     }
+    for begun in &evidence.records.begun {
+        if was_frozen(begun.journal) {
+            let (call, attempt) = (begun.call, begun.attempt);
+            return Err(format!("attempt {attempt} of {call} began while frozen"));
+        }
+    }
     for delivered in &evidence.records.delivered {
         if delivered.hold.state.releases() && was_frozen(delivered.sent) {
             return Err(format!("word of {} was sent while frozen", delivered.key));
@@ -73,7 +80,7 @@ mod tests {
 
     use super::{Question, check};
     use crate::sim::checkers::fabricated::*;
-    use crate::sim::records::{Delivered, Handed};
+    use crate::sim::records::{Begun, Delivered, Handed};
 
     #[test]
     fn a_start_between_freeze_and_thaw_is_found() {
@@ -114,16 +121,20 @@ mod tests {
         for (journal, is_found) in [(2, false), (3, true), (4, false)] {
             let mut given = thawed();
             given.records.handed.push(Handed { call: wipe.id, attempt: 1, journal });
+            let mut begun = thawed();
+            begun.records.begun.push(Begun { call: wipe.id, attempt: 1, journal });
             let mut sent = thawed();
             let (hold, key) = (Arc::new(at_once.clone()), "hold-approved".to_owned());
             sent.records.delivered.push(Delivered { key, hold, sent: journal, journal: 9 });
             match is_found {
                 true => {
                     given.breaks(check, "was given to its tool");
+                    begun.breaks(check, "began while frozen");
                     sent.breaks(check, "was sent while frozen");
                 }
                 false => {
                     given.passes(check);
+                    begun.passes(check);
                     sent.passes(check);
                 }
             }

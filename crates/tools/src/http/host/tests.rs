@@ -11,7 +11,7 @@ use self::stage::{
     OK, Service, failed, names, prepare, proposed, run, succeeded, unknown, unsound,
 };
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 use crate::conformance::{Case, conforms};
 use crate::limits::{HTTP_REDIRECTS_MAX, OUTPUT_BYTES_KEPT};
 
@@ -185,7 +185,7 @@ async fn i02_another_request_than_the_approved_one_is_not_sent() {
         call.definition,
         call.policy,
     );
-    let outcome = host.run(cleared(moved, 1), CancellationToken::new()).await;
+    let outcome = host.run(cleared(moved, 1), open(), CancellationToken::new()).await.unwrap();
     assert!(failed(outcome).contains("not the request that was approved"));
     assert_eq!(service.count(), 0);
 }
@@ -417,12 +417,14 @@ async fn a_stopped_request_is_in_doubt_unless_it_only_read() {
             stop.cancel();
         };
         let (outcome, ()) =
-            tokio::join!(host.run(cleared(call.clone(), 1), stop.clone()), stopping);
+            tokio::join!(host.run(cleared(call.clone(), 1), open(), stop.clone()), stopping);
         match in_doubt {
-            true => assert!(unknown(outcome).contains("stopped before there was an answer")),
-            false => assert!(failed(outcome).contains("stopped")),
+            true => {
+                assert!(unknown(outcome.unwrap()).contains("stopped before there was an answer"))
+            }
+            false => assert!(failed(outcome.unwrap()).contains("stopped")),
         }
-        let outcome = host.run(cleared(call, 2), stop.clone()).await;
+        let outcome = host.run(cleared(call, 2), open(), stop.clone()).await.unwrap();
         assert!(failed(outcome).contains("stopped before it began"));
     }
 }

@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 use crate::mcp::{McpConfig, McpServer, Reach};
 use crate::process::{Environment, Runner, Spool};
 
@@ -165,10 +165,11 @@ pub(super) async fn run(
         policy: Digest::of(b"p"),
     };
     let call = cleared(Call::propose(proposal, host.tool()), 1);
-    match asker {
-        Some(asker) => host.run_asking(call, asker, stop).await,
-        None => host.run(call, stop).await,
-    }
+    let ran = match asker {
+        Some(asker) => host.run_asking(call, asker, open(), stop).await,
+        None => host.run(call, open(), stop).await,
+    };
+    ran.unwrap()
 }
 
 #[track_caller]

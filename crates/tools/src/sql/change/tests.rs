@@ -5,6 +5,7 @@ use tempfile::TempDir;
 
 use super::super::statement::parse;
 use super::*;
+use crate::cleared::open;
 
 struct Shop {
     dir: TempDir,
@@ -120,11 +121,11 @@ fn i19_a_crash_before_the_commit_leaves_neither_effect_nor_marker() {
     let sell = shop.change(SELL);
     let stop = StopFlag::default();
     sell.announce(&key(1), 1).unwrap();
-    let (connection, _) = sell.up_to_commit(&key(1), 1, None, &stop).unwrap();
+    let (connection, _) = sell.up_to_commit(&key(1), 1, None, &open(), &stop).unwrap();
     drop(connection);
     assert_eq!(shop.sold_and_marked(), (0, 0));
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None, "it never happened");
-    assert!(sell.make(&key(1), 2, None, &stop).is_ok(), "so it may be started again");
+    assert!(sell.make(&key(1), 2, None, &open(), &stop).is_ok(), "so it may be started again");
     assert_eq!(shop.sold_and_marked(), (1, 1));
 }
 
@@ -135,7 +136,7 @@ fn i19_a_copy_of_the_files_at_any_moment_has_as_many_effects_as_markers() {
     for (n, mode) in [(1, "delete"), (2, "wal")] {
         let keeper = Connection::open(shop.path()).unwrap();
         keeper.pragma_update(None, "journal_mode", mode).unwrap();
-        let (connection, _) = sell.up_to_commit(&key(n), 1, None, &stop).unwrap();
+        let (connection, _) = sell.up_to_commit(&key(n), 1, None, &open(), &stop).unwrap();
         // What a power cut at this moment would leave: the files as they are, with no process.
         let cut = |name: &str| {
             let copy = shop.dir.path().join(name);
@@ -158,12 +159,13 @@ fn i19_a_copy_of_the_files_at_any_moment_has_as_many_effects_as_markers() {
 fn i19_the_same_key_changes_once_however_often_it_is_made() {
     let shop = Shop::open();
     let sell = shop.change(SELL);
-    let results: Vec<String> =
-        (1..=3).map(|n| sell.make(&key(1), n, None, &StopFlag::default()).unwrap()).collect();
+    let results: Vec<String> = (1..=3)
+        .map(|n| sell.make(&key(1), n, None, &open(), &StopFlag::default()).unwrap())
+        .collect();
     assert_eq!(results, [r#"{"rows":1}"#; 3]);
     assert_eq!(sell.look_back(&key(1), 1).unwrap().as_deref(), Some(r#"{"rows":1}"#));
     assert_eq!(shop.sold_and_marked(), (1, 1));
-    sell.make(&key(2), 1, None, &StopFlag::default()).unwrap();
+    sell.make(&key(2), 1, None, &open(), &StopFlag::default()).unwrap();
     assert_eq!(shop.sold_and_marked(), (2, 2));
 }
 
@@ -174,7 +176,8 @@ fn i19_racing_attempts_change_once() {
     std::thread::scope(|scope| {
         for n in 1..=4 {
             let sell = &sell;
-            scope.spawn(move || sell.make(&key(1), n, None, &StopFlag::default()).unwrap());
+            scope
+                .spawn(move || sell.make(&key(1), n, None, &open(), &StopFlag::default()).unwrap());
         }
     });
     assert_eq!(shop.sold_and_marked(), (1, 1));
@@ -194,7 +197,7 @@ fn i49_a_lost_marker_never_proves_that_nothing_happened() {
         let shop = Shop::open();
         let sell = shop.change(SELL);
         sell.announce(&key(1), 1).unwrap();
-        sell.make(&key(1), 1, None, &StopFlag::default()).unwrap();
+        sell.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap();
         Connection::open(shop.path()).unwrap().execute_batch(lost).unwrap();
         for look in 1..=3 {
             match sell.look_back(&key(1), 1) {
@@ -214,7 +217,7 @@ fn i17_an_attempt_that_was_given_up_changes_nothing_when_it_wakes_up() {
     sell.announce(&key(1), 1).unwrap();
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None);
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None, "and again after another crash");
-    let late = sell.make(&key(1), 1, None, &StopFlag::default());
+    let late = sell.make(&key(1), 1, None, &open(), &StopFlag::default());
     assert!(matches!(late, Err(Failure::GivenUp)), "{late:?}");
     assert_eq!(shop.sold_and_marked(), (0, 0));
 }
@@ -228,14 +231,17 @@ fn another_count_than_the_person_saw_changes_nothing() {
         .unwrap()
         .execute_batch(SELL.replace(" 2,", " 1,").as_str())
         .unwrap();
-    let failure = delete.make(&key(1), 1, seen, &StopFlag::default()).unwrap_err();
+    let failure = delete.make(&key(1), 1, seen, &open(), &StopFlag::default()).unwrap_err();
     assert_eq!(
         failure.text(),
         "it would change 215 rows now, and 214 rows when it was approved; propose it again"
     );
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 501);
     let now = Some(delete.try_out().map(|tried| tried.count).unwrap());
-    assert_eq!(delete.make(&key(2), 1, now, &StopFlag::default()).unwrap(), r#"{"rows":215}"#);
+    assert_eq!(
+        delete.make(&key(2), 1, now, &open(), &StopFlag::default()).unwrap(),
+        r#"{"rows":215}"#
+    );
     assert_eq!(shop.number("SELECT count(*) FROM orders WHERE status = 1"), 0);
 }
 
@@ -246,13 +252,13 @@ fn more_rows_than_are_allowed_are_not_changed() {
     delete.changes_max = Some(213);
     for failure in [
         delete.try_out().map(|tried| tried.count).unwrap_err(),
-        delete.make(&key(1), 1, None, &StopFlag::default()).unwrap_err(),
+        delete.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap_err(),
     ] {
         assert_eq!(failure.text(), "it would change 214 rows, and no more than 213 are allowed");
     }
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 500);
     delete.changes_max = Some(214);
-    delete.make(&key(1), 1, None, &StopFlag::default()).unwrap();
+    delete.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap();
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 286);
 }
 
@@ -263,7 +269,7 @@ fn i39_a_busy_database_is_waited_for_and_then_left_alone() {
     let other = Connection::open(shop.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     std::thread::scope(|scope| {
-        let selling = scope.spawn(|| sell.make(&key(1), 1, None, &StopFlag::default()));
+        let selling = scope.spawn(|| sell.make(&key(1), 1, None, &open(), &StopFlag::default()));
         std::thread::sleep(Duration::from_millis(50));
         other.execute_batch("COMMIT").unwrap();
         assert!(selling.join().unwrap().is_ok(), "another writer came and went");
@@ -272,7 +278,7 @@ fn i39_a_busy_database_is_waited_for_and_then_left_alone() {
     let stop = StopFlag::default();
     // So that the test does not wait for every attempt.
     stop.raise();
-    let failure = sell.make(&key(2), 1, None, &stop).unwrap_err();
+    let failure = sell.make(&key(2), 1, None, &open(), &stop).unwrap_err();
     assert_eq!(failure.text(), "another program holds the database; try again later");
     assert_eq!(shop.sold_and_marked(), (1, 1));
 }
@@ -286,7 +292,7 @@ fn a_stopped_change_is_undone() {
          INSERT INTO orders (customer, status, total_cents) SELECT 'new', 1, i FROM n",
     );
     let failure = std::thread::scope(|scope| {
-        let running = scope.spawn(|| endless.make(&key(1), 1, None, &stop));
+        let running = scope.spawn(|| endless.make(&key(1), 1, None, &open(), &stop));
         std::thread::sleep(Duration::from_millis(50));
         stop.raise();
         running.join().unwrap().unwrap_err()
@@ -303,7 +309,7 @@ fn a_broken_rule_of_the_database_changes_nothing() {
     assert!(
         matches!(twice.try_out().map(|tried| tried.count), Err(Failure::Database(error)) if trouble(&error) == Trouble::Statement)
     );
-    assert!(twice.make(&key(1), 1, None, &StopFlag::default()).is_err());
+    assert!(twice.make(&key(1), 1, None, &open(), &StopFlag::default()).is_err());
     assert_eq!(shop.sold_and_marked(), (0, 0));
 }
 
@@ -313,6 +319,7 @@ fn returned_rows_are_recorded_with_the_change() {
     let sell = shop.change(&format!("{SELL} RETURNING id, customer"));
     let expected = r#"{"returned":{"columns":["id","customer"],"rows":[[501,"new"]],"truncated":false},"rows":1}"#;
     let made: Value =
-        serde_json::from_str(&sell.make(&key(1), 1, None, &StopFlag::default()).unwrap()).unwrap();
+        serde_json::from_str(&sell.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap())
+            .unwrap();
     assert_eq!(made, serde_json::from_str::<Value>(expected).unwrap());
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 
 fn shop() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ async fn tables_change_only_where_that_is_allowed() {
     assert_eq!(prepared.title.as_deref(), Some(&*format!("Change the tables of main: {sql}")));
     assert_eq!(prepared.ask.unwrap().risk, Risk::High);
     let call = call(&host, sql, prepared.context);
-    let outcome = host.run(cleared(call, 1), CancellationToken::new()).await;
+    let outcome = host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Succeeded(Output::text(r#"{"rows":0}"#)));
     assert!(prepare(&host, "DROP TABLE holdpoint_marker").await.is_err(), "not even then");
 }
@@ -127,7 +127,7 @@ async fn i02_the_count_that_was_approved_is_the_count_that_runs() {
         .execute_batch("UPDATE orders SET status = 1 WHERE id = 300")
         .unwrap();
     let Outcome::Failed(output) =
-        host.run(cleared(call.clone(), 1), CancellationToken::new()).await
+        host.run(cleared(call.clone(), 1), open(), CancellationToken::new()).await.unwrap()
     else {
         panic!("it ran")
     };
@@ -153,7 +153,7 @@ async fn a_change_that_could_not_be_counted_is_made_if_a_person_approved_it_so()
     let call = call(&host, sql, ExecutionContext::default());
     assert!(matches!(host.recover(&call, 1).await, Recovery::Unknown { .. }), "nothing to look at");
     crate::demo::create_database(&path).unwrap();
-    let outcome = host.run(cleared(call, 1), CancellationToken::new()).await;
+    let outcome = host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Succeeded(Output::text(r#"{"rows":214}"#)));
 }
 
@@ -167,7 +167,7 @@ async fn another_database_than_the_approved_one_is_left_alone() {
     let call = call(&first, sql, prepare(&first, sql).await.unwrap().context);
     let moved = host(&other, |_| {});
     assert!(matches!(
-        moved.run(cleared(call.clone(), 1), CancellationToken::new()).await,
+        moved.run(cleared(call.clone(), 1), open(), CancellationToken::new()).await.unwrap(),
         Outcome::Failed(_)
     ));
     assert!(matches!(moved.recover(&call, 1).await, Recovery::Unknown { .. }));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::sql_facts::SqlTables;
+use ports::start_gate::Start;
 use serde_json::Value;
 use tokio_postgres::Error;
 use tokio_util::sync::CancellationToken;
@@ -76,7 +77,7 @@ impl Change {
             None => {
                 session.client.batch_execute("ROLLBACK").await?;
                 session.begin(Mode::ReadWrite, limit).await?;
-                let (count, _) = self.execute(&session).await?;
+                let (count, _) = self.execute(&session, None).await?;
                 self.allows(count)?;
                 Counted::Exactly(count)
             }
@@ -109,11 +110,12 @@ impl Change {
         key: &str,
         attempt: u32,
         seen: Option<Count>,
+        start: &Start,
         stop: &CancellationToken,
     ) -> Result<String, Failure> {
         let mut tries = 1;
         loop {
-            match self.once(key, attempt, seen, stop).await {
+            match self.once(key, attempt, seen, start, stop).await {
                 Err(failure)
                     if failure.is_busy() && tries < SQL_BUSY_ATTEMPTS && !stop.is_cancelled() =>
                 {
@@ -129,13 +131,14 @@ impl Change {
         key: &str,
         attempt: u32,
         seen: Option<Count>,
+        start: &Start,
         stop: &CancellationToken,
     ) -> Result<String, Failure> {
         let session = Session::open(&self.target, &purpose(key, attempt)).await?;
         marker::make_table(&session).await?;
         let (token, tls) = session.canceller();
         let made = {
-            let mut work = std::pin::pin!(self.transact(&session, key, attempt, seen));
+            let mut work = std::pin::pin!(self.transact(&session, key, attempt, seen, start));
             tokio::select! {
                 made = &mut work => made,
                 () = stop.cancelled() => {
@@ -160,6 +163,7 @@ impl Change {
         key: &str,
         attempt: u32,
         seen: Option<Count>,
+        start: &Start,
     ) -> Result<String, Broken> {
         session.begin(Mode::ReadWrite, self.time_limit).await?;
         if !marker::take(session, key, attempt, BEGUN).await? {
@@ -172,7 +176,8 @@ impl Change {
             return Ok(recorded);
         }
         check::check(session, &self.statement, &self.tables).await?;
-        let (now, returned) = self.execute(session).await?;
+        // What was written so far is undone with the session where the gate refuses the statement.
+        let (now, returned) = self.execute(session, Some(start)).await?;
         if let Some(seen) = seen
             && seen != now
         {
@@ -278,12 +283,20 @@ impl Change {
         }
     }
 
-    async fn execute(&self, session: &Session) -> Result<(Count, Rows), Failure> {
+    /// Without a start it is only tried, in a transaction that is undone.
+    async fn execute(
+        &self,
+        session: &Session,
+        start: Option<&Start>,
+    ) -> Result<(Count, Rows), Failure> {
         let prepared = self.prepared(session).await?;
         let before = changed(session).await?;
         let mut returned = Collector::new(&prepared, self.rows_kept);
         let cut = cut_change(&self.sql, &prepared).map_err(Failure::Refused)?;
-        let rows = returned.run(session, &cut).await?;
+        let rows = match start {
+            Some(start) => returned.begin(session, &cut, start).await?,
+            None => returned.run(session, &cut).await?,
+        };
         let rows = if self.statement.what.kind == Kind::Define { 0 } else { rows };
         // What waits for the end of the transaction happens now, where it is counted.
         session.client.batch_execute("SET CONSTRAINTS ALL IMMEDIATE").await?;

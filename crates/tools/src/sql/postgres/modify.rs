@@ -7,6 +7,7 @@ use domain::call::{Call, ClearedCall};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
@@ -152,28 +153,35 @@ impl ToolHost for PgModify {
         }
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let nothing =
             |why: String| Outcome::Failed(Output::text(format!("Nothing was changed: {why}")));
         let change = match self.change(&call.call().arguments) {
             Ok(change) => change,
-            Err(why) => return nothing(why),
+            Err(why) => return Ok(nothing(why)),
         };
         let detail = &call.call().context.detail;
         // Empty when it could not be tried, and the person approved it knowing that; without a count
         // when it was estimated.
         if !detail.is_empty() && detail.lines().next() != Some(&change.target.line()) {
-            return nothing("it is not the database that was approved; propose it again".into());
+            let why = "it is not the database that was approved; propose it again";
+            return Ok(nothing(why.into()));
         }
         if stop.is_cancelled() {
-            return nothing("it was stopped before it began".into());
+            return Ok(nothing("it was stopped before it began".into()));
         }
         let (key, attempt) = (call.call().idempotency_key(), call.attempt());
-        match change.make(&key, attempt, Count::read(detail), &stop).await {
+        Ok(match change.make(&key, attempt, Count::read(detail), &start, &stop).await {
             Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
+            Err(Failure::NotBegun(refused)) => return Err(refused),
             Err(Failure::InDoubt(evidence)) => Outcome::Unknown { evidence },
             Err(failure) => nothing(failure.text()),
-        }
+        })
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {

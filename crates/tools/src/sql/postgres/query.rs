@@ -8,6 +8,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
+use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -88,13 +89,13 @@ impl PgQuery {
         Ok((sql.to_owned(), statement))
     }
 
-    /// Has the statement looked at by the server, and with `run` carried out.
+    /// Has the statement looked at by the server, and with `start` carried out.
     async fn read(
         &self,
         session: &Session,
         sql: &str,
         statement: &PgStatement,
-        run: bool,
+        start: Option<&Start>,
     ) -> Result<(Rows, SqlTables), Failure> {
         session.begin(Mode::ReadOnly, self.config.time_limit).await?;
         let tables = check::check(session, statement, &self.tables).await?;
@@ -103,20 +104,23 @@ impl PgQuery {
             return Err(Failure::Refused("parameters such as $1 have no values here".into()));
         }
         let mut rows = Collector::new(&prepared, self.config.rows_max);
-        match (run, statement.explains) {
-            (false, _) => {}
-            (true, true) => {
+        // The first poll puts a request on its way; what the server takes for it is the query's own time.
+        match (start, statement.explains) {
+            (None, _) => {}
+            (Some(start), true) => {
                 let [plan, read] = cut_plan(sql);
-                session.client.batch_execute(&plan).await?;
+                let starting = start.enter().await?;
+                starting.first_poll(session.client.batch_execute(&plan)).await?;
                 rows.run(session, &read).await?;
             }
-            (true, false) => {
+            (Some(start), false) => {
                 // A cursor takes nothing but a query, and gives no more than it is asked for. It is
                 // prepared first, and so cannot be two statements either.
                 let query = cut_query(sql, &prepared).map_err(Failure::Refused)?;
                 let declare = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {query}");
                 let declared = session.client.prepare(&declare).await?;
-                session.client.execute(&declared, &[]).await?;
+                let starting = start.enter().await?;
+                starting.first_poll(session.client.execute(&declared, &[])).await?;
                 check::opened(session, &self.tables).await?;
                 rows.fetch(session, CURSOR).await?;
             }
@@ -166,7 +170,7 @@ impl ToolHost for PgQuery {
         };
         let looked = async {
             let session = Session::open(target, "holdpoint preview").await?;
-            let (_, tables) = self.read(&session, &sql, &statement, false).await?;
+            let (_, tables) = self.read(&session, &sql, &statement, None).await?;
             session.end().await;
             Ok::<_, Failure>(tables)
         };
@@ -185,23 +189,28 @@ impl ToolHost for PgQuery {
         }
     }
 
-    async fn run(&self, call: ClearedCall, stop: CancellationToken) -> Outcome {
+    async fn run(
+        &self,
+        call: ClearedCall,
+        start: Start,
+        stop: CancellationToken,
+    ) -> Result<Outcome, NotBegun> {
         let failed =
             |why: String| Outcome::Failed(Output::text(format!("The query failed: {why}")));
         let (sql, statement) = match self.plan(&call.call().arguments) {
             Ok(plan) => plan,
-            Err(why) => return failed(why),
+            Err(why) => return Ok(failed(why)),
         };
         if stop.is_cancelled() {
-            return failed("it was stopped before it began".into());
+            return Ok(failed("it was stopped before it began".into()));
         }
         let session = match Session::open(&self.config.target, "holdpoint query").await {
             Ok(session) => session,
-            Err(failure) => return failed(failure.text()),
+            Err(failure) => return Ok(failed(failure.text())),
         };
         let (token, tls) = session.canceller();
         let read = {
-            let mut work = std::pin::pin!(self.read(&session, &sql, &statement, true));
+            let mut work = std::pin::pin!(self.read(&session, &sql, &statement, Some(&start)));
             tokio::select! {
                 read = &mut work => read,
                 () = stop.cancelled() => {
@@ -211,9 +220,10 @@ impl ToolHost for PgQuery {
             }
         };
         session.end().await;
-        match read {
+        Ok(match read {
             Ok((rows, _)) => Outcome::Succeeded(Output::text(rows.json().to_string())),
+            Err(Failure::NotBegun(refused)) => return Err(refused),
             Err(failure) => failed(failure.text()),
-        }
+        })
     }
 }

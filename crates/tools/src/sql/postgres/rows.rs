@@ -5,9 +5,10 @@
 //! whatever a database invents look as PostgreSQL writes them.
 
 use futures_util::TryStreamExt as _;
+use ports::start_gate::Start;
 use serde_json::Value;
 use tokio_postgres::types::Type;
-use tokio_postgres::{SimpleQueryMessage, Statement};
+use tokio_postgres::{SimpleQueryMessage, SimpleQueryStream, Statement};
 
 use super::super::rows::{CELL_BYTES_MAX, Rows, cut};
 use super::cut_query::batch_rows;
@@ -40,7 +41,25 @@ impl Collector {
     /// Runs `sql`, which was prepared before and so is one statement. Keeps the first rows, steps over
     /// the others, and says how many rows it was about.
     pub(super) async fn run(&mut self, session: &Session, sql: &str) -> Result<u64, Failure> {
-        let mut messages = std::pin::pin!(session.client.simple_query_raw(sql).await?);
+        self.read(session.client.simple_query_raw(sql).await?).await
+    }
+
+    /// The same for the statement that the call is about: it is sent when `start` lets it through.
+    pub(super) async fn begin(
+        &mut self,
+        session: &Session,
+        sql: &str,
+        start: &Start,
+    ) -> Result<u64, Failure> {
+        let starting = start.enter().await?;
+        // Returns when the statement is with the connection's own task, and does not wait for the server.
+        let messages = session.client.simple_query_raw(sql).await?;
+        drop(starting);
+        self.read(messages).await
+    }
+
+    async fn read(&mut self, messages: SimpleQueryStream) -> Result<u64, Failure> {
+        let mut messages = std::pin::pin!(messages);
         let mut count = 0;
         while let Some(message) = messages.try_next().await? {
             match message {

@@ -1,6 +1,7 @@
 //! What an error of the server means for whoever has to act on it.
 
 use domain::visible::visible;
+use ports::start_gate::NotBegun;
 use tokio_postgres::Error;
 
 use super::super::change::Count;
@@ -20,6 +21,8 @@ pub(super) enum Failure {
     TooMany { now: Count, max: u64 },
     /// Recovery gave this attempt up. Nothing changed.
     GivenUp,
+    /// The gate refused it. Nothing changed, and nothing says that it began.
+    NotBegun(NotBegun),
     /// The commit was sent, and whether it happened could not be found out.
     InDoubt(String),
 }
@@ -27,6 +30,12 @@ pub(super) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Database(error)
+    }
+}
+
+impl From<NotBegun> for Failure {
+    fn from(refused: NotBegun) -> Failure {
+        Failure::NotBegun(refused)
     }
 }
 
@@ -48,6 +57,7 @@ impl Failure {
                 format!("it would change {}, and no more than {max} are allowed", now.text())
             }
             Failure::GivenUp => "this attempt was given up".into(),
+            Failure::NotBegun(refused) => refused.to_string(),
         }
     }
 

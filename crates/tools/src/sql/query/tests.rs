@@ -3,12 +3,13 @@ use std::path::Path;
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
 use domain::id::CallId;
+use ports::start_gate::StartGate;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 
 fn host(path: &Path) -> SqlQuery {
     SqlQuery::new(QueryConfig::new(Databases::one("sql_query", path).unwrap())).unwrap()
@@ -22,7 +23,7 @@ fn shop() -> (TempDir, SqlQuery) {
     (dir, host)
 }
 
-async fn run(host: &SqlQuery, sql: &str) -> Outcome {
+fn call(host: &SqlQuery, sql: &str) -> Call {
     let proposal = Proposal {
         id: CallId::new(1, 1),
         tool_use_id: "toolu_1".into(),
@@ -32,8 +33,11 @@ async fn run(host: &SqlQuery, sql: &str) -> Outcome {
         context: ExecutionContext::default(),
         policy: Digest::of(b""),
     };
-    let call = Call::propose(proposal, host.tool());
-    host.run(cleared(call, 1), CancellationToken::new()).await
+    Call::propose(proposal, host.tool())
+}
+
+async fn run(host: &SqlQuery, sql: &str) -> Outcome {
+    host.run(cleared(call(host, sql), 1), open(), CancellationToken::new()).await.unwrap()
 }
 
 async fn rows(host: &SqlQuery, sql: &str) -> Value {
@@ -196,4 +200,23 @@ async fn a_first_row_that_is_too_long_says_what_to_do() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn i52_a_query_that_waits_for_a_lock_does_not_begin_after_a_freeze() {
+    let (dir, host) = shop();
+    let other = Connection::open(dir.path().join("shop.db")).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let (gate, stop) = (StartGate::default(), CancellationToken::new());
+    let sql = "SELECT count(*) FROM orders";
+    let waiting = host.run(cleared(call(&host, sql), 1), gate.start(stop.clone()), stop);
+    let freezing = async {
+        // The query has been handed over, and cannot get past the lock.
+        gate.close();
+        gate.idle().await;
+        drop(other);
+    };
+    let (refused, ()) = tokio::join!(biased; waiting, freezing);
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!(rows(&host, sql).await["rows"], json!([[500]]));
 }

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::super::HttpTool;
-use crate::cleared::cleared;
+use crate::cleared::{cleared, open};
 
 pub(super) const OK: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\nfine";
@@ -223,7 +223,7 @@ pub(super) async fn proposed(host: &HttpTool, arguments: Value, number: u128) ->
 
 pub(super) async fn run(host: &HttpTool, arguments: Value, number: u128) -> Outcome {
     let call = proposed(host, arguments, number).await;
-    host.run(cleared(call, 1), CancellationToken::new()).await
+    host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap()
 }
 
 #[track_caller]
