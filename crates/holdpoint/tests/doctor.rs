@@ -1,5 +1,7 @@
-//! `holdpoint doctor` finds what `serve` trips over: certificates and keys that are no good, and ports that are
-//! taken. The certificates are made anew for each test, by `openssl`.
+//! `holdpoint doctor` finds what `serve` trips over: certificates and keys that are no good, ports that are taken,
+//! MCP servers that do not start. The certificates are made anew for each test, by `openssl`.
+
+mod mcp_stub;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -168,4 +170,14 @@ fn a_port_that_a_doors_page_cannot_have_is_found() {
     let line = told.lines().find(|line| line.starts_with("✗ port")).expect(&told);
     assert!(line.contains(&taken.to_string()), "{told}");
     assert!(line.contains("set another `[doors.worlds] files_listen`"), "{told}");
+}
+
+#[test]
+fn an_mcp_server_starts_in_the_folder_of_a_configuration_that_is_named_by_a_relative_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = "[[tools]]\nname = \"notes\"\nkind = \"mcp\"\nargv = [\"/bin/sh\", \"notes.sh\"]\n";
+    configure(folder.path(), &format!("[server]\nlisten = \"127.0.0.1:0\"\n{tool}{PEOPLE}"));
+    fs::write(folder.path().join("notes.sh"), mcp_stub::NOTES).unwrap();
+    let told = text(&holdpoint(&["doctor"], folder.path()).output().unwrap());
+    assert!(told.contains("`notes` is ready"), "{told}");
 }
