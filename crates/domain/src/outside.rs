@@ -216,7 +216,7 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
             events
         }
         policy::Decision::Ask(ask) => {
-            let audience = audience_for(ask, hold.requester.as_ref());
+            let audience = audience_for(ask, hold.requested_by());
             let mut decided = hold.clone();
             decided.decided(state.clone());
             let admits = |who: &&PersonId| {

@@ -152,7 +152,7 @@ impl Engine {
         let requester = session.requester().cloned();
         let verdict = self.verdict(call);
         let (audience, expires_ms) =
-            self.asked(&verdict, requester.as_ref(), session.home.as_ref());
+            self.asked(&verdict, session.requested_by(), session.home.as_ref());
         if !audience.is_satisfiable(requester.as_ref(), &self.0.people) {
             return Err(invalid("audience", "nobody may be asked about this call".into()).into());
         }

@@ -15,7 +15,7 @@ use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::outcome::ToolResult;
 use domain::outside::{Outside, OutsideCommand};
-use domain::person::{Actor, Audience, PersonId};
+use domain::person::{Actor, Audience, PersonId, Requester};
 use domain::policy::Decision;
 use domain::refusal::Refusal;
 use domain::session::default_audience;
@@ -148,6 +148,7 @@ impl Engine {
         let now = self.now();
         let id = HoldId::new(now.as_ms(), self.0.chance.bits());
         let requester = caller.actor.accountable().cloned();
+        let requested_by = caller.requester();
         let call = match new.call {
             None => None,
             Some((tool, arguments)) => {
@@ -156,11 +157,11 @@ impl Engine {
         };
         let verdict = call.as_ref().map(|call| self.verdict(call));
         let (admitted, expires_ms) = match &verdict {
-            Some(verdict) => self.asked(verdict, requester.as_ref(), None),
-            None => (self.everybody(requester.as_ref()), self.0.policy.default_expires_ms()),
+            Some(verdict) => self.asked(verdict, requested_by, None),
+            None => (self.everybody(requested_by), self.0.policy.default_expires_ms()),
         };
         let tool = call.as_ref().map(|call| &*call.tool);
-        let audience = self.narrowed(admitted, new.audience, tool, requester.as_ref())?;
+        let audience = self.narrowed(admitted, new.audience, tool, requested_by)?;
         let state = match verdict.as_ref().map(|verdict| (&verdict.decision, verdict.rule())) {
             Some((Decision::Allow, rule)) if new.question == Question::Approve => {
                 automatic(true, rule, now)
@@ -242,7 +243,7 @@ impl Engine {
     }
 
     /// Who may be asked when nothing is gated: anybody that the configuration names.
-    fn everybody(&self, requester: Option<&PersonId>) -> Audience {
+    fn everybody(&self, requester: Requester<'_>) -> Audience {
         let people = self.0.people.iter().map(|person| person.id.clone()).collect();
         Audience { people, ..default_audience(requester) }
     }
@@ -252,7 +253,7 @@ impl Engine {
         admitted: Audience,
         wanted: Option<NewAudience>,
         tool: Option<&str>,
-        requester: Option<&PersonId>,
+        requester: Requester<'_>,
     ) -> Result<Audience, Refusal> {
         let invalid = |why: String| Refusal::AnswerInvalid { field: "audience".into(), why };
         let is_question = tool.is_none();
@@ -284,8 +285,10 @@ impl Engine {
             let base = if is_question { default_audience(requester) } else { admitted };
             return Ok(Audience { quorum, exclude_requester, refuse_made_logins, ..base });
         }
-        let within =
-            people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
+        let within = people
+            .iter()
+            .filter(|id| admitted.admits(id, requester.person, &self.0.people))
+            .count();
         if within == 0 {
             return Err(invalid(match tool {
                 None => "none of those that you want asked may answer".into(),
@@ -297,7 +300,7 @@ impl Engine {
         Ok(Audience {
             people: people
                 .iter()
-                .filter(|id| admitted.admits(id, requester, &self.0.people))
+                .filter(|id| admitted.admits(id, requester.person, &self.0.people))
                 .filter(|id| {
                     wanted.people.iter().any(|name| name == id.as_str())
                         || !wanted.roles.iter().filter(|role| whole(role)).any(|role| {
@@ -310,6 +313,7 @@ impl Engine {
             quorum,
             exclude_requester,
             refuse_made_logins,
+            login_makers: admitted.login_makers.clone(),
         })
     }
 

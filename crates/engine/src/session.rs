@@ -211,6 +211,7 @@ impl Engine {
             role: Role::User,
             origin: Origin::Own,
             by: by.map(|person| person.id().clone()),
+            login_makers: caller.login_makers.clone(),
             parts: saying.texts.into_iter().map(Part::Text).collect(),
             at: now,
         };

@@ -254,8 +254,13 @@ impl Hold {
     }
 
     fn why_not(&self, by: &AuthenticatedPerson, people: &People) -> String {
-        if self.audience.exclude_requester && self.requester.as_ref() == Some(by.id()) {
-            return "the rule does not let the requester approve their own request".into();
+        if self.audience.excludes(by.id(), self.requester.as_ref()) {
+            return match self.requester.as_ref() == Some(by.id()) {
+                true => "the rule does not let the requester approve their own request".into(),
+                false => "the rule does not let the requester approve their own request, and you made the \
+                          login or token by which it came"
+                    .into(),
+            };
         }
         let mut who: Vec<String> =
             self.audience.roles.iter().map(|role| format!("role `{role}`")).collect();
