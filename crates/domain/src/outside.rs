@@ -161,7 +161,8 @@ impl Outside {
                 why: format!(
                     "the hold is {}: only an approved call has an outcome",
                     hold.state.name()
-                ),
+                )
+                .into(),
             }),
         }
     }

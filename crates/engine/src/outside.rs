@@ -17,7 +17,7 @@ use domain::outcome::ToolResult;
 use domain::outside::{Outside, OutsideCommand};
 use domain::person::{Actor, Audience, PersonId, Requester};
 use domain::policy::Decision;
-use domain::refusal::Refusal;
+use domain::refusal::{AnswerFault, Refusal};
 use domain::session::default_audience;
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
@@ -131,7 +131,7 @@ impl Engine {
 
     async fn plan_hold(&self, caller: &Caller, new: NewHold) -> Result<Hold, Error> {
         let invalid =
-            |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
+            |field: &str, why: AnswerFault| Refusal::AnswerInvalid { field: field.into(), why };
         if new.title.trim().is_empty() {
             return Err(invalid("title", "say in the title what is asked".into()).into());
         }
@@ -142,7 +142,7 @@ impl Engine {
             self.0
                 .courier
                 .accepts(&callback.url, &callback.secret_env)
-                .map_err(|why| invalid("callback", why))?;
+                .map_err(|why| invalid("callback", why.into()))?;
         }
         self.must_have_room(caller).await?;
         let now = self.now();
@@ -178,7 +178,8 @@ impl Engine {
                     "nobody could be asked: {} must agree, and {} of the configured people may answer this",
                     audience.quorum,
                     audience.count(requester.as_ref(), &self.0.people)
-                ),
+                )
+                .into(),
             )
             .into());
         }
@@ -229,7 +230,8 @@ impl Engine {
         // We know nothing of the tool but its name and who speaks for it.
         let unknown =
             Tool::new(tool, "", json!({}), Effects::AtMostOnce, Place::Client, &caller.key_space());
-        let tool = unknown.map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why })?;
+        let tool = unknown
+            .map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why: why.into() })?;
         let proposal = Proposal {
             id: CallId(hold.0),
             tool_use_id: hold.to_string(),
@@ -255,7 +257,8 @@ impl Engine {
         tool: Option<&str>,
         requester: Requester<'_>,
     ) -> Result<Audience, Refusal> {
-        let invalid = |why: String| Refusal::AnswerInvalid { field: "audience".into(), why };
+        let invalid =
+            |why: String| Refusal::AnswerInvalid { field: "audience".into(), why: why.into() };
         let is_question = tool.is_none();
         let Some(wanted) = wanted else {
             return Ok(if is_question { default_audience(requester) } else { admitted });
