@@ -1,6 +1,8 @@
 //! Who made the token or the login link by which a person came in. A vote carries it, so that a reader
 //! of the log sees when one person held the credentials of two, and so that a rule can refuse such votes.
 
+use std::collections::BTreeSet;
+
 use crate::id::TokenId;
 use crate::person::{Actor, PersonId};
 
@@ -26,6 +28,17 @@ pub enum EarlierHand {
 impl CredentialMaker {
     pub fn new(by: Actor) -> CredentialMaker {
         CredentialMaker { by, through: None }
+    }
+
+    /// People other than `owner` who had the credential in hand when it was made. What is asked by it may
+    /// be theirs.
+    pub fn others(&self, owner: Option<&PersonId>) -> BTreeSet<PersonId> {
+        let earlier = match &self.through {
+            Some(EarlierHand::Person(id)) => Some(id),
+            Some(EarlierHand::Unrecorded) | None => None,
+        };
+        let hands = self.by.accountable().into_iter().chain(earlier);
+        hands.filter(|id| Some(*id) != owner).cloned().collect()
     }
 
     /// Whether nobody but `owner` had the credential in hand when it was made. The operator, who starts
@@ -172,6 +185,23 @@ mod tests {
         assert!(!Proof::Token(TokenId::new(1, 1)).is_own(&person("ana")));
         let chat = Proof::Channel { name: "slack".into(), message: "m".into() };
         assert!(chat.is_own(&person("ana")));
+    }
+
+    #[test]
+    fn i32_those_who_had_a_credential_in_hand_are_known() {
+        let others = |proof: &Proof, owner: &str| -> Vec<String> {
+            let makers = proof.made_by().expect("a maker").others(Some(&person(owner)));
+            makers.iter().map(PersonId::to_string).collect()
+        };
+        assert!(others(&link("ana", None), "ana").is_empty());
+        assert_eq!(others(&link("root", None), "ana"), ["root"]);
+        let earlier = |by: &str| Some(EarlierHand::Person(person(by)));
+        assert_eq!(others(&link("ana", earlier("root")), "ana"), ["root"]);
+        assert_eq!(others(&link("eve", earlier("root")), "ana"), ["eve", "root"]);
+        assert!(others(&link("ana", Some(EarlierHand::Unrecorded)), "ana").is_empty());
+        let program =
+            Actor::Program { token: TokenId::new(1, 1), name: "ci".into(), minted_by: None };
+        assert!(CredentialMaker::new(program).others(None).is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The transcript.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::id::{CallId, MessageId};
@@ -41,6 +42,8 @@ pub struct Message {
     pub origin: Origin,
     /// Who said it, in a session in which several people speak. Elsewhere its creator did.
     pub by: Option<PersonId>,
+    /// Who made the login or token by which it was said, if that was another person than the speaker.
+    pub login_makers: BTreeSet<PersonId>,
     pub parts: Vec<Part>,
     pub at: Timestamp,
 }
@@ -104,6 +107,7 @@ mod tests {
                 role: Role::User,
                 origin: Origin::Own,
                 by: None,
+                login_makers: Default::default(),
                 parts: [thought].into_iter().chain(texts).collect(),
                 at: Timestamp::from_ms(1),
             };

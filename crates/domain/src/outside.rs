@@ -161,7 +161,8 @@ impl Outside {
                 why: format!(
                     "the hold is {}: only an approved call has an outcome",
                     hold.state.name()
-                ),
+                )
+                .into(),
             }),
         }
     }
@@ -216,7 +217,7 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
             events
         }
         policy::Decision::Ask(ask) => {
-            let audience = audience_for(ask, hold.requester.as_ref());
+            let audience = audience_for(ask, hold.requested_by());
             let mut decided = hold.clone();
             decided.decided(state.clone());
             let admits = |who: &&PersonId| {

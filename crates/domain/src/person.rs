@@ -159,6 +159,14 @@ impl AuthenticatedPerson {
     }
 }
 
+/// Who asks, as rules about requesters see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Requester<'a> {
+    pub person: Option<&'a PersonId>,
+    /// Who made the login or token by which the request came, if that was another person.
+    pub login_makers: &'a BTreeSet<PersonId>,
+}
+
 /// Who may answer a hold, and how many of them must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience {
@@ -168,17 +176,25 @@ pub struct Audience {
     pub exclude_requester: bool,
     /// Only people whose login or token no other person made.
     pub refuse_made_logins: bool,
+    /// Who made the login or token by which the requester asked, if that was another person: with
+    /// `exclude_requester` they count as the requester, since they could have asked themselves.
+    pub login_makers: BTreeSet<PersonId>,
 }
 
 impl Audience {
     /// Whether this person may answer now, judged by who they are now.
     pub fn admits(&self, who: &PersonId, requester: Option<&PersonId>, people: &People) -> bool {
-        if self.exclude_requester && requester == Some(who) {
+        if self.excludes(who, requester) {
             return false;
         }
         // Someone who left the configuration is entitled to nothing, even if named.
         let Some(person) = people.get(who) else { return false };
         self.people.contains(who) || person.roles.iter().any(|role| self.roles.contains(role))
+    }
+
+    /// Whether this person is left out because they asked, or made the login by which it was asked.
+    pub fn excludes(&self, who: &PersonId, requester: Option<&PersonId>) -> bool {
+        self.exclude_requester && (requester == Some(who) || self.login_makers.contains(who))
     }
 
     /// Whether this person's way in is good enough for the rule.
@@ -206,6 +222,7 @@ impl Audience {
             quorum: self.quorum.max(earlier.quorum),
             exclude_requester: self.exclude_requester || earlier.exclude_requester,
             refuse_made_logins: self.refuse_made_logins || earlier.refuse_made_logins,
+            login_makers: self.login_makers.union(&earlier.login_makers).cloned().collect(),
             ..self
         };
         // Roles of both stay roles, so that newcomers count.
@@ -242,6 +259,7 @@ mod tests {
             quorum,
             exclude_requester,
             refuse_made_logins: false,
+            login_makers: BTreeSet::new(),
         }
     }
 
@@ -259,6 +277,21 @@ mod tests {
         assert!(!dbas(1, true).admits(&ana, Some(&ana), &people));
         assert!(dbas(1, true).is_satisfiable(Some(&ana), &people), "bob is left");
         assert!(!dbas(2, true).is_satisfiable(Some(&ana), &people), "two are needed, one is left");
+    }
+
+    #[test]
+    fn i32_the_maker_of_the_requesters_login_counts_as_the_requester() {
+        let (people, ana, eve) = (people(), PersonId::new("ana"), PersonId::new("eve"));
+        let made = |exclude_requester| Audience {
+            login_makers: [ana.clone()].into(),
+            ..dbas(1, exclude_requester)
+        };
+        assert!(!made(true).admits(&ana, Some(&eve), &people), "Ana made Eve's login");
+        assert!(made(true).admits(&PersonId::new("bob"), Some(&eve), &people));
+        assert!(made(false).admits(&ana, Some(&eve), &people), "the rule does not ask for it");
+        // It stays so when the rules become stricter.
+        let both = dbas(1, true).stricter_of(&made(false), Some(&eve), &people);
+        assert!(!both.admits(&ana, Some(&eve), &people), "{both:?}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub enum Refusal {
     #[error("the hold expired before this answer arrived; nothing was done")]
     Expired { hold: Box<Hold> },
     #[error("{why}")]
-    AnswerInvalid { field: String, why: String },
+    AnswerInvalid { field: String, why: AnswerFault },
     #[error("{} of this session wait for an answer: answer or cancel them, or send while_pending", plural(.holds.len()))]
     HoldsOpen { holds: Vec<HoldId> },
     #[error("the run is {is}, so it cannot {wanted}")]
@@ -32,6 +32,58 @@ pub enum Refusal {
     /// Somebody else's work made this command moot; nothing is to be done.
     #[error("this was overtaken by something else")]
     Overtaken,
+}
+
+/// Why an answer does not count as it is. A type, so that chats can say it in their own language: their words
+/// are a match over it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerFault {
+    #[error("is longer than {bytes_max} bytes")]
+    TooLong { bytes_max: usize },
+    #[error("`{field}` is longer than {bytes_max} bytes")]
+    FieldTooLong { field: String, bytes_max: usize },
+    #[error("say something")]
+    NothingSaid,
+    #[error("say what the model is to get in the tool's place")]
+    NoContent,
+    #[error("a `{question}` hold cannot be answered with `{answer}`")]
+    OtherKind { question: &'static str, answer: &'static str },
+    #[error("choose an option")]
+    NothingChosen,
+    #[error("choose only one option")]
+    MoreThanOne,
+    #[error("more was chosen than there are options")]
+    MoreThanThereAre,
+    #[error("`{text}` is none of: {}", .labels.join(", "))]
+    NotAnOption { text: String, labels: Vec<String> },
+    #[error("`{text}` was chosen twice")]
+    ChosenTwice { text: String },
+    #[error("send {{\"text\": \"…\"}}")]
+    NotOneText,
+    /// What the validator of JSON Schema says.
+    #[error("{0}")]
+    NotAsTheForm(String),
+    #[error("no call waits here: approve to let the run go on, or deny")]
+    NoCallWaits,
+    #[error("an approval must name the digest of the call that was shown")]
+    NoDigest,
+    #[error("a standing grant needs a call of a session, and a rule that one person satisfies")]
+    NoGrantHere,
+    /// For programs, which alone can send what it is about.
+    #[error("{0}")]
+    Told(String),
+}
+
+impl From<String> for AnswerFault {
+    fn from(why: String) -> AnswerFault {
+        AnswerFault::Told(why)
+    }
+}
+
+impl From<&str> for AnswerFault {
+    fn from(why: &str) -> AnswerFault {
+        AnswerFault::Told(why.to_owned())
+    }
 }
 
 fn plural(count: usize) -> String {

@@ -1,5 +1,6 @@
 //! Who is calling: tokens, login links, cookies, and what each may see.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::digest::Digest;
@@ -7,7 +8,7 @@ use domain::event::{Event, Scope, Token, TokenOwner};
 use domain::hold::Hold;
 use domain::id::{StreamId, TokenId};
 use domain::person::{
-    Actor, AuthenticatedPerson, CredentialMaker, LinkOrigin, Person, PersonId, Proof,
+    Actor, AuthenticatedPerson, CredentialMaker, LinkOrigin, Person, PersonId, Proof, Requester,
 };
 use domain::refusal::Refusal;
 use domain::session::Session;
@@ -24,6 +25,9 @@ pub struct Caller {
     /// Set for people only: a program never answers.
     pub person: Option<AuthenticatedPerson>,
     pub roles: Vec<String>,
+    /// Who made the login or token by which they came, if that was another person than the one who
+    /// answers for what they do.
+    pub login_makers: BTreeSet<PersonId>,
     /// Set for a caller who showed no credentials, and whom a door lets act in somebody's name: they
     /// see and answer only what belongs to sessions that were opened on that door.
     pub confined_to: Option<Arc<str>>,
@@ -92,6 +96,11 @@ impl Caller {
             (Some(Proof::Channel { name, .. }), Some(home)) => **name == *home.door,
             _ => false,
         }
+    }
+
+    /// Who asks, when this caller does.
+    pub(crate) fn requester(&self) -> Requester<'_> {
+        Requester { person: self.actor.accountable(), login_makers: &self.login_makers }
     }
 
     pub(crate) fn viewer(&self) -> Viewer {
@@ -203,8 +212,10 @@ impl Engine {
         scopes: Vec<Scope>,
     ) -> Option<Caller> {
         let person = self.0.people.get(id)?;
+        let made_by = proof.made_by();
         Some(Caller {
             actor: Actor::Person(id.clone()),
+            login_makers: made_by.map(|maker| maker.others(Some(id))).unwrap_or_default(),
             scopes,
             person: Some(AuthenticatedPerson::vouched(id.clone(), proof, via)),
             roles: person.roles.iter().cloned().collect(),
@@ -465,6 +476,7 @@ fn program_caller(token: &Token, name: &str) -> Caller {
         scopes: token.scopes.iter().copied().filter(|scope| *scope != Scope::Answer).collect(),
         person: None,
         roles: Vec::new(),
+        login_makers: token.made_by().others(token.minted_by.accountable()),
         confined_to: None,
     }
 }

@@ -12,7 +12,7 @@ use domain::id::{Bits, CallId, HoldId, StreamId};
 use domain::limits::CONTEXT_BYTES_MAX;
 use domain::outside::OutsideCommand;
 use domain::person::Actor;
-use domain::refusal::Refusal;
+use domain::refusal::{AnswerFault, Refusal};
 use domain::scrub::Scrubber;
 use domain::visible::visible;
 use ports::asker::{Answered, Asked, Asker};
@@ -142,7 +142,7 @@ fn question_id(call: CallId, attempt: u32, number: u32) -> HoldId {
 impl Engine {
     async fn plan_question(&self, call: &Call, id: HoldId, asked: Asked) -> Result<Hold, Error> {
         let invalid =
-            |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
+            |field: &str, why: AnswerFault| Refusal::AnswerInvalid { field: field.into(), why };
         asked.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
         if asked.shown.to_string().len() > CONTEXT_BYTES_MAX {
             return Err(invalid("context", "there is too much to show".into()).into());
@@ -152,7 +152,7 @@ impl Engine {
         let requester = session.requester().cloned();
         let verdict = self.verdict(call);
         let (audience, expires_ms) =
-            self.asked(&verdict, requester.as_ref(), session.home.as_ref());
+            self.asked(&verdict, session.requested_by(), session.home.as_ref());
         if !audience.is_satisfiable(requester.as_ref(), &self.0.people) {
             return Err(invalid("audience", "nobody may be asked about this call".into()).into());
         }

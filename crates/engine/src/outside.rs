@@ -15,9 +15,9 @@ use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::outcome::ToolResult;
 use domain::outside::{Outside, OutsideCommand};
-use domain::person::{Actor, Audience, PersonId};
+use domain::person::{Actor, Audience, PersonId, Requester};
 use domain::policy::Decision;
-use domain::refusal::Refusal;
+use domain::refusal::{AnswerFault, Refusal};
 use domain::session::default_audience;
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
@@ -131,7 +131,7 @@ impl Engine {
 
     async fn plan_hold(&self, caller: &Caller, new: NewHold) -> Result<Hold, Error> {
         let invalid =
-            |field: &str, why: String| Refusal::AnswerInvalid { field: field.into(), why };
+            |field: &str, why: AnswerFault| Refusal::AnswerInvalid { field: field.into(), why };
         if new.title.trim().is_empty() {
             return Err(invalid("title", "say in the title what is asked".into()).into());
         }
@@ -142,12 +142,13 @@ impl Engine {
             self.0
                 .courier
                 .accepts(&callback.url, &callback.secret_env)
-                .map_err(|why| invalid("callback", why))?;
+                .map_err(|why| invalid("callback", why.into()))?;
         }
         self.must_have_room(caller).await?;
         let now = self.now();
         let id = HoldId::new(now.as_ms(), self.0.chance.bits());
         let requester = caller.actor.accountable().cloned();
+        let requested_by = caller.requester();
         let call = match new.call {
             None => None,
             Some((tool, arguments)) => {
@@ -156,11 +157,11 @@ impl Engine {
         };
         let verdict = call.as_ref().map(|call| self.verdict(call));
         let (admitted, expires_ms) = match &verdict {
-            Some(verdict) => self.asked(verdict, requester.as_ref(), None),
-            None => (self.everybody(requester.as_ref()), self.0.policy.default_expires_ms()),
+            Some(verdict) => self.asked(verdict, requested_by, None),
+            None => (self.everybody(requested_by), self.0.policy.default_expires_ms()),
         };
         let tool = call.as_ref().map(|call| &*call.tool);
-        let audience = self.narrowed(admitted, new.audience, tool, requester.as_ref())?;
+        let audience = self.narrowed(admitted, new.audience, tool, requested_by)?;
         let state = match verdict.as_ref().map(|verdict| (&verdict.decision, verdict.rule())) {
             Some((Decision::Allow, rule)) if new.question == Question::Approve => {
                 automatic(true, rule, now)
@@ -177,7 +178,8 @@ impl Engine {
                     "nobody could be asked: {} must agree, and {} of the configured people may answer this",
                     audience.quorum,
                     audience.count(requester.as_ref(), &self.0.people)
-                ),
+                )
+                .into(),
             )
             .into());
         }
@@ -228,7 +230,8 @@ impl Engine {
         // We know nothing of the tool but its name and who speaks for it.
         let unknown =
             Tool::new(tool, "", json!({}), Effects::AtMostOnce, Place::Client, &caller.key_space());
-        let tool = unknown.map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why })?;
+        let tool = unknown
+            .map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why: why.into() })?;
         let proposal = Proposal {
             id: CallId(hold.0),
             tool_use_id: hold.to_string(),
@@ -242,7 +245,7 @@ impl Engine {
     }
 
     /// Who may be asked when nothing is gated: anybody that the configuration names.
-    fn everybody(&self, requester: Option<&PersonId>) -> Audience {
+    fn everybody(&self, requester: Requester<'_>) -> Audience {
         let people = self.0.people.iter().map(|person| person.id.clone()).collect();
         Audience { people, ..default_audience(requester) }
     }
@@ -252,9 +255,10 @@ impl Engine {
         admitted: Audience,
         wanted: Option<NewAudience>,
         tool: Option<&str>,
-        requester: Option<&PersonId>,
+        requester: Requester<'_>,
     ) -> Result<Audience, Refusal> {
-        let invalid = |why: String| Refusal::AnswerInvalid { field: "audience".into(), why };
+        let invalid =
+            |why: String| Refusal::AnswerInvalid { field: "audience".into(), why: why.into() };
         let is_question = tool.is_none();
         let Some(wanted) = wanted else {
             return Ok(if is_question { default_audience(requester) } else { admitted });
@@ -284,8 +288,10 @@ impl Engine {
             let base = if is_question { default_audience(requester) } else { admitted };
             return Ok(Audience { quorum, exclude_requester, refuse_made_logins, ..base });
         }
-        let within =
-            people.iter().filter(|id| admitted.admits(id, requester, &self.0.people)).count();
+        let within = people
+            .iter()
+            .filter(|id| admitted.admits(id, requester.person, &self.0.people))
+            .count();
         if within == 0 {
             return Err(invalid(match tool {
                 None => "none of those that you want asked may answer".into(),
@@ -297,7 +303,7 @@ impl Engine {
         Ok(Audience {
             people: people
                 .iter()
-                .filter(|id| admitted.admits(id, requester, &self.0.people))
+                .filter(|id| admitted.admits(id, requester.person, &self.0.people))
                 .filter(|id| {
                     wanted.people.iter().any(|name| name == id.as_str())
                         || !wanted.roles.iter().filter(|role| whole(role)).any(|role| {
@@ -310,6 +316,7 @@ impl Engine {
             quorum,
             exclude_requester,
             refuse_made_logins,
+            login_makers: admitted.login_makers.clone(),
         })
     }
 

@@ -9,7 +9,7 @@ use domain::hold::{Edited, Hold, Preview, Question, Risk};
 use domain::id::{CallId, SessionId, StreamId};
 use domain::json::Arguments;
 use domain::message::Part;
-use domain::person::{Audience, PersonId};
+use domain::person::{Audience, Requester};
 use domain::policy::{Decision, Facts, Verdict};
 use domain::refusal::Refusal;
 use domain::schema::restore;
@@ -169,7 +169,7 @@ impl Engine {
         rationale: Option<&str>,
     ) -> HoldSpec {
         let (audience, expires_ms) =
-            self.asked(verdict, session.requester(), session.home.as_ref());
+            self.asked(verdict, session.requested_by(), session.home.as_ref());
         let mut preview = prepared.preview;
         let mut risk = verdict.risk;
         if let Some(ask) = prepared.ask {
@@ -194,7 +194,7 @@ impl Engine {
     pub(crate) fn asked(
         &self,
         verdict: &Verdict,
-        requester: Option<&PersonId>,
+        requester: Requester<'_>,
         home: Option<&Home>,
     ) -> (Audience, u64) {
         match &verdict.decision {
@@ -221,7 +221,8 @@ impl Engine {
         arguments: Arguments,
         new: &[Sealed],
     ) -> Result<Edited, Refusal> {
-        let invalid = |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why };
+        let invalid =
+            |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why: why.into() };
         let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
         // What the editor was not shown, they cannot have meant to change.
         let arguments = match restore(arguments.value(), call.arguments.value(), &call.secrets) {
@@ -273,7 +274,7 @@ impl Engine {
             (Decision::Allow, false) => hold.audience.clone(),
             _ => {
                 let asked =
-                    |call: &Call| self.asked(&self.verdict(call), hold.requester.as_ref(), None).0;
+                    |call: &Call| self.asked(&self.verdict(call), hold.requested_by(), None).0;
                 match hold.session.is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),

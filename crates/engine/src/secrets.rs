@@ -93,9 +93,11 @@ impl Engine {
         });
         let answer = match answer {
             Answer::Approve { scope, note, .. } => {
-                let arguments = Arguments::from_value(told).map_err(|error| {
-                    Refusal::AnswerInvalid { field: "arguments".into(), why: error.to_string() }
-                })?;
+                let arguments =
+                    Arguments::from_value(told).map_err(|error| Refusal::AnswerInvalid {
+                        field: "arguments".into(),
+                        why: error.to_string().into(),
+                    })?;
                 Answer::Approve { scope, arguments: Some(arguments), note }
             }
             Answer::Perform { is_error, .. } => {

@@ -9,7 +9,7 @@ use domain::id::{CommitId, GrantId, MessageId, RunId, SessionId, StreamId};
 use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::person::AuthenticatedPerson;
-use domain::refusal::Refusal;
+use domain::refusal::{AnswerFault, Refusal};
 use domain::session::{Command, Home, Reply, Session};
 use ports::store::{Commit, Entry};
 use serde_json::Value;
@@ -93,7 +93,8 @@ impl Engine {
                     "there is no agent `{}`; the agents are: {}",
                     domain::visible::visible(&new.agent),
                     self.agent_ids().join(", ")
-                ),
+                )
+                .into(),
             })?;
         at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
         at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
@@ -200,7 +201,7 @@ impl Engine {
         if saying.texts.iter().all(|text| text.trim().is_empty()) {
             return Err(Refusal::AnswerInvalid {
                 field: "text".into(),
-                why: "say something".into(),
+                why: AnswerFault::NothingSaid,
             }
             .into());
         }
@@ -211,6 +212,7 @@ impl Engine {
             role: Role::User,
             origin: Origin::Own,
             by: by.map(|person| person.id().clone()),
+            login_makers: caller.login_makers.clone(),
             parts: saying.texts.into_iter().map(Part::Text).collect(),
             at: now,
         };
@@ -305,6 +307,6 @@ pub(crate) fn at_most(field: &str, text: &str, bytes_max: usize) -> Result<(), R
     }
     Err(Refusal::AnswerInvalid {
         field: field.into(),
-        why: format!("`{field}` is longer than {bytes_max} bytes"),
+        why: AnswerFault::FieldTooLong { field: field.into(), bytes_max },
     })
 }

@@ -11,12 +11,14 @@ use anyhow::{Context as _, Result};
 use domain::person::{ADMIN, PersonId};
 use engine::Engine;
 use serde_json::json;
-use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Tls, Words};
+use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Words};
 
 use crate::cli::args::ServeArgs;
+use crate::cli::output::now;
 use crate::config::{Config, ServerConfig};
 use crate::wiring::channels::{ChannelHooks, ChannelLinks};
 use crate::wiring::rehearsal::absent_databases;
+use crate::wiring::tls::read_tls;
 use crate::wiring::{self, ExportLines, House};
 
 /// How long running calls and open requests may take to end by themselves.
@@ -33,8 +35,8 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     let house = wiring::open(&config).await?;
     let admin = first_admin(&house);
     let mut serving = Serving::new(house, config.server.listen);
-    serving.configure(&config.server)?;
     serving.warnings = config.warnings.clone();
+    serving.configure(&config.server)?;
     serving.doors(&config);
     let serving = serving.bind().await?;
     let url = serving.url();
@@ -155,13 +157,12 @@ impl Serving {
         self.setup.trusts =
             Some(Arc::new(move |address| proxies.iter().any(|network| network.contains(address))));
         if let Some(tls) = &config.tls {
-            let read = |path: &Path| {
-                std::fs::read(path).with_context(|| {
-                    format!("`{}`, which [server.tls] names, cannot be read", path.display())
-                })
-            };
-            self.setup.tls =
-                Some(Tls { cert_pem: read(&tls.cert_file)?, key_pem: read(&tls.key_file)? });
+            let (tls, warning) = read_tls(tls, now())?;
+            if let Some(warning) = warning {
+                tracing::warn!("{warning}");
+                self.warnings.push(warning);
+            }
+            self.setup.tls = Some(tls);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ mod http;
 pub mod rehearsal;
 mod secret;
 mod sql;
+pub mod tls;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -34,6 +34,7 @@ mod standing;
 mod state_gauges;
 mod streams;
 mod threshold;
+mod tls;
 mod v1;
 mod wire;
 
@@ -61,6 +62,7 @@ pub use limits::HttpLimits;
 pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
 pub use send_link::LinkSender;
+pub use tls::{Tls, TlsError, TlsWarning};
 
 use app::{App, Inner};
 use threshold::Threshold;
@@ -87,12 +89,6 @@ pub struct ServerSetup {
     pub words: Words,
 }
 
-/// Both in PEM form.
-pub struct Tls {
-    pub cert_pem: Vec<u8>,
-    pub key_pem: Vec<u8>,
-}
-
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Scenario {
     pub name: String,
@@ -112,7 +108,7 @@ pub enum BindError {
     #[error("cannot listen on {address}: {error}")]
     Io { address: SocketAddr, error: io::Error },
     #[error("TLS cannot be set up: {0}")]
-    Tls(String),
+    Tls(#[from] TlsError),
     #[error(
         "the door `{door}` acts in a person's name without credentials, and {address} can be reached by other \
          machines: listen on a loopback address, or take `act_as` out"
@@ -139,7 +135,7 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
             return Err(BindError::ActsInTheOpen { door: door.wire.name(), address });
         }
     }
-    let acceptor = setup.tls.as_ref().map(listen::acceptor).transpose()?;
+    let acceptor = setup.tls.as_ref().map(Tls::acceptor).transpose()?;
     let listener = listen::listen(setup.listen).await?;
     let address =
         listener.local_addr().map_err(|error| BindError::Io { address: setup.listen, error })?;

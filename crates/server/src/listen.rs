@@ -1,4 +1,4 @@
-//! The listener: connections, TLS, and how all of it ends.
+//! The listener: connections, TLS handshakes, and how all of it ends.
 
 use std::future::Future;
 use std::io;
@@ -13,8 +13,6 @@ use axum::http::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -22,11 +20,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use crate::BindError;
 use crate::app::App;
 use crate::limits::{CONNECTION_BYTES, HANDSHAKE};
 use crate::peer::Peer;
 use crate::standing::{Places, Standing};
-use crate::{BindError, Tls};
 
 /// Between two attempts to accept when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(50);
@@ -37,24 +35,6 @@ pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, BindError
         io::ErrorKind::PermissionDenied => BindError::Forbidden { address },
         _ => BindError::Io { address, error },
     })
-}
-
-pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, BindError> {
-    let bad = |what: &str| BindError::Tls(what.to_owned());
-    let chain = CertificateDer::pem_slice_iter(&tls.cert_pem)
-        .collect::<Result<Vec<_>, _>>()
-        .ok()
-        .filter(|chain| !chain.is_empty())
-        .ok_or_else(|| bad("the certificate file has no certificate in PEM form"))?;
-    let key = PrivateKeyDer::from_pem_slice(&tls.key_pem)
-        .map_err(|_| bad("the key file has no private key in PEM form"))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|_| bad("the key does not belong to the certificate"))?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 /// Serves until `shutdown`, then lets what is under way end.

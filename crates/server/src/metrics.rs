@@ -165,6 +165,7 @@ pub(crate) async fn follow(app: App) {
         scopes: Scope::ALL.to_vec(),
         person: None,
         roles: Vec::new(),
+        login_makers: Default::default(),
         confined_to: None,
     };
     let Ok(mut follow) = app.engine.follow_all(&caller, None).await else { return };

@@ -43,7 +43,7 @@ pub(crate) fn names(hold: &Hold, (person, roles): &(PersonId, Vec<String>)) -> b
 }
 
 fn may_answer(hold: &Hold, who: &(PersonId, Vec<String>)) -> bool {
-    let is_excluded = hold.audience.exclude_requester && hold.requester.as_ref() == Some(&who.0);
+    let is_excluded = hold.audience.excludes(&who.0, hold.requester.as_ref());
     names(hold, who) && !is_excluded
 }
 

@@ -193,7 +193,7 @@ impl Switchboard {
                 self.reply(heard, "voted", &words.already_voted(tag)).await
             }
             Err(Error::Refused(refusal)) => {
-                self.reply(heard, "invalid", &words.invalid(tag, &refusal.to_string())).await
+                self.reply(heard, "invalid", &words.invalid(tag, &refusal)).await
             }
             Err(error) => Err(error),
         }

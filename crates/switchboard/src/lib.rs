@@ -204,6 +204,7 @@ fn onlooker() -> Caller {
         scopes: vec![domain::event::Scope::Admin],
         person: None,
         roles: Vec::new(),
+        login_makers: Default::default(),
         confined_to: None,
     }
 }

@@ -148,9 +148,7 @@ impl Switchboard {
             Err(Error::Refused(Refusal::AlreadyVoted { hold })) => {
                 Ok(Told::Invalid(words.already_voted(&hold.tag)))
             }
-            Err(Error::Refused(refusal)) => {
-                Ok(Told::Invalid(words.not_taken(&refusal.to_string())))
-            }
+            Err(Error::Refused(refusal)) => Ok(Told::Invalid(words.not_taken(&refusal))),
             Err(error) => Err(error),
         }
     }

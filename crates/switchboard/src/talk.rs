@@ -76,7 +76,7 @@ impl Switchboard {
         match said {
             Ok(_) | Err(Error::Replayed(_) | Error::KeyReused) => Ok(()),
             Err(Error::Refused(refusal)) => {
-                self.reply(heard, "refused", &heard.words().refused(&refusal.to_string())).await
+                self.reply(heard, "refused", &heard.words().refused(&refusal)).await
             }
             Err(error) => Err(error),
         }

@@ -2,6 +2,7 @@
 
 use domain::hold::{Decision, Hold, HoldState};
 use domain::person::People;
+use domain::refusal::{AnswerFault, Refusal};
 use domain::visible::visible;
 use replies::{Language, Reason, Verdict};
 
@@ -66,9 +67,18 @@ impl Words {
         self.either("Choose something first.", "请先选择。")
     }
 
-    /// A refusal in the engine's words, which may name a field.
-    pub(crate) fn not_taken(self, why: &str) -> String {
-        self.either(why, format!("回答未被接受：{why}"))
+    /// Why an answer on a card was not taken.
+    pub(crate) fn not_taken(self, refusal: &Refusal) -> String {
+        let why = self.why(refusal);
+        self.either(why.as_str(), format!("回答未被接受：{why}"))
+    }
+
+    /// A refusal in this language. The engine's own words are English, and are said by its `Display`.
+    pub(crate) fn why(self, refusal: &Refusal) -> String {
+        match self.0 {
+            Language::English => visible(&refusal.to_string()),
+            Language::Chinese => visible(&in_chinese(refusal)),
+        }
     }
 
     /// `#7Q2: approved by Ana`
@@ -121,8 +131,8 @@ impl Words {
         )
     }
 
-    pub(crate) fn invalid(self, tag: &str, why: &str) -> String {
-        let why = visible(why);
+    pub(crate) fn invalid(self, tag: &str, refusal: &Refusal) -> String {
+        let why = self.why(refusal);
         self.either(format!("#{tag}: {why}"), format!("#{tag}：回答未被接受：{why}"))
     }
 
@@ -227,8 +237,8 @@ impl Words {
         )
     }
 
-    pub(crate) fn refused(self, why: &str) -> String {
-        let why = visible(why);
+    pub(crate) fn refused(self, refusal: &Refusal) -> String {
+        let why = self.why(refusal);
         self.either(
             format!("That did not reach the agent: {why}"),
             format!("消息未送达智能体：{why}"),
@@ -238,6 +248,62 @@ impl Words {
 
 fn first(tags: &str) -> &str {
     tags.split(',').next().unwrap_or_default()
+}
+
+/// Every refusal has its words here: a new one does not compile without.
+fn in_chinese(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotFound { .. } => "找不到，或你无权查看".into(),
+        Refusal::NotEntitled { .. } => "你可以查看，但无权这样做".into(),
+        Refusal::AlreadyDecided { hold } => format!("此请求{}", state_in_chinese(&hold.state)),
+        Refusal::AlreadyVoted { .. } => "你已作出不同的回答".into(),
+        Refusal::VersionConflict { .. } => "内容在显示之后已变更，请重新查看".into(),
+        Refusal::Expired { .. } => "回答到达之前已超时，未执行任何操作".into(),
+        Refusal::AnswerInvalid { why, .. } => fault_in_chinese(why),
+        Refusal::HoldsOpen { holds } => {
+            format!("本会话有 {} 个请求等待回答，请先回答或撤回", holds.len())
+        }
+        Refusal::OutOfTurn { .. } => "运行的当前状态不允许这样做".into(),
+        Refusal::Frozen { reason } => format!("一切已冻结：{reason}"),
+        Refusal::TooMany { limit, .. } => format!("数量已达上限（{limit}）"),
+        Refusal::Overtaken => "已有其他操作先行完成".into(),
+    }
+}
+
+fn state_in_chinese(state: &HoldState) -> &'static str {
+    match state {
+        HoldState::Pending => "仍在等待",
+        HoldState::Approved(_) => "已批准",
+        HoldState::Denied(_) => "已拒绝",
+        HoldState::Answered(_) => "已回答",
+        HoldState::Expired { .. } => "已超时",
+        HoldState::Cancelled { .. } => "已撤回",
+    }
+}
+
+fn fault_in_chinese(fault: &AnswerFault) -> String {
+    match fault {
+        AnswerFault::TooLong { bytes_max } | AnswerFault::FieldTooLong { bytes_max, .. } => {
+            format!("内容超过 {bytes_max} 字节")
+        }
+        AnswerFault::NothingSaid => "请先填写内容".into(),
+        AnswerFault::NoContent => "请填写代替工具结果交给模型的内容".into(),
+        AnswerFault::OtherKind { .. } => "此请求不接受这种回答".into(),
+        AnswerFault::NothingChosen => "请选择一项".into(),
+        AnswerFault::MoreThanOne => "只能选择一项".into(),
+        AnswerFault::MoreThanThereAre => "所选多于选项".into(),
+        AnswerFault::NotAnOption { text, labels } => {
+            format!("“{text}”不在选项之中：{}", labels.join("、"))
+        }
+        AnswerFault::ChosenTwice { text } => format!("“{text}”选了两次"),
+        AnswerFault::NotOneText => "请填写一段文字".into(),
+        // The validator speaks English; what is wrong is better said so than not at all.
+        AnswerFault::NotAsTheForm(why) => format!("填写内容不符合表单要求（{why}）"),
+        AnswerFault::NoCallWaits => "此处没有等待执行的调用：请批准继续运行，或拒绝".into(),
+        AnswerFault::NoDigest => "批准时必须指明所显示调用的摘要".into(),
+        AnswerFault::NoGrantHere => "此处不能给予长期授权".into(),
+        AnswerFault::Told(why) => format!("内容有误（{why}）"),
+    }
 }
 
 #[cfg(test)]
@@ -263,13 +329,46 @@ mod tests {
     #[test]
     fn refusals_are_chinese_too() {
         let words = Words(Language::Chinese);
-        for text in [
-            words.already_voted("7"),
-            words.nothing_chosen(),
-            words.nothing_written(),
-            words.not_taken(""),
-        ] {
+        for text in [words.already_voted("7"), words.nothing_chosen(), words.nothing_written()] {
             assert!(!text.chars().any(|c| c.is_ascii_alphabetic()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_engine_refuses_is_chinese_in_a_chinese_chat() {
+        let fault = |why| Refusal::AnswerInvalid { field: "answer".into(), why };
+        let refusals = [
+            Refusal::NotFound { what: "session" },
+            Refusal::NotEntitled { why: "only its creator speaks in a session".into() },
+            Refusal::HoldsOpen { holds: Vec::new() },
+            Refusal::OutOfTurn { is: "completed", wanted: "be cancelled" },
+            Refusal::Frozen { reason: "检修".into() },
+            Refusal::TooMany { what: "messages wait in this session", limit: 100 },
+            Refusal::Overtaken,
+            fault(AnswerFault::TooLong { bytes_max: 9 }),
+            fault(AnswerFault::FieldTooLong { field: "text".into(), bytes_max: 9 }),
+            fault(AnswerFault::NothingSaid),
+            fault(AnswerFault::NoContent),
+            fault(AnswerFault::OtherKind { question: "approve", answer: "fill" }),
+            fault(AnswerFault::NothingChosen),
+            fault(AnswerFault::MoreThanOne),
+            fault(AnswerFault::MoreThanThereAre),
+            fault(AnswerFault::NotAnOption { text: "三".into(), labels: vec!["一".into()] }),
+            fault(AnswerFault::ChosenTwice { text: "一".into() }),
+            fault(AnswerFault::NotOneText),
+            fault(AnswerFault::NoCallWaits),
+            fault(AnswerFault::NoDigest),
+            fault(AnswerFault::NoGrantHere),
+        ];
+        for refusal in refusals {
+            let words = Words(Language::Chinese);
+            for text in
+                [words.not_taken(&refusal), words.invalid("7", &refusal), words.refused(&refusal)]
+            {
+                assert!(!text.chars().any(|c| c.is_ascii_alphabetic()), "{refusal:?}: {text}");
+            }
+            let english = Words(Language::English).not_taken(&refusal);
+            assert_eq!(english, visible(&refusal.to_string()));
         }
     }
 }

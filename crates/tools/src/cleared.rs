@@ -22,6 +22,7 @@ pub(crate) fn cleared(call: Call, attempt: u32) -> ClearedCall {
         role: Role::Assistant,
         origin: Origin::Own,
         by: None,
+        login_makers: Default::default(),
         parts: vec![Part::ToolCall {
             call: id,
             tool_use_id: call.tool_use_id.clone(),

@@ -34,9 +34,12 @@ pub(super) fn audience(hold: &Hold, people: &People, words: Words) -> String {
     if !roles.is_empty() {
         text.push_str(&words.with_roles(&roles));
     }
-    let excluded = hold.requester.as_ref().filter(|_| audience.exclude_requester);
-    if let Some(requester) = excluded {
-        text.push_str(&words.but_not(people.name_of(requester)));
+    if audience.exclude_requester {
+        let excluded = hold.requester.iter().chain(&audience.login_makers);
+        let names: Vec<&str> = excluded.map(|id| people.name_of(id)).collect();
+        if !names.is_empty() {
+            text.push_str(&words.but_not(&list(&names, words)));
+        }
     }
     if audience.quorum > 1 {
         text.push_str(&words.must_agree(audience.quorum));

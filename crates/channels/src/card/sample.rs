@@ -51,6 +51,7 @@ fn deletion() -> Hold {
         quorum: 2,
         exclude_requester: true,
         refuse_made_logins: false,
+        login_makers: Default::default(),
     }
     .into();
     hold.rule = Some("deletes need a dba".into());

@@ -71,6 +71,7 @@ fn gating(schema: Value, arguments: Value) -> Hold {
             quorum: 1,
             exclude_requester: false,
             refuse_made_logins: false,
+            login_makers: Default::default(),
         }
         .into(),
         rule: None,

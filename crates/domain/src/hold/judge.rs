@@ -9,7 +9,7 @@ use crate::answer::{Answer, Scope};
 use crate::call::Call;
 use crate::digest::Digest;
 use crate::person::{Actor, Audience, AuthenticatedPerson, People};
-use crate::refusal::Refusal;
+use crate::refusal::{AnswerFault, Refusal};
 use crate::time::Timestamp;
 
 /// What an answer does.
@@ -84,13 +84,13 @@ impl Hold {
         if self.asks_to_go_on() && matches!(answer, Answer::Respond { .. }) {
             return Err(Refusal::AnswerInvalid {
                 field: "answer".into(),
-                why: "no call waits here: approve to let the run go on, or deny".into(),
+                why: AnswerFault::NoCallWaits,
             });
         }
         if matches!(answer, Answer::Approve { .. }) && digest.is_none() {
             return Err(Refusal::AnswerInvalid {
                 field: "digest".into(),
-                why: "an approval must name the digest of the call that was shown".into(),
+                why: AnswerFault::NoDigest,
             });
         }
         if digest.is_some_and(|digest| digest != self.digest()) {
@@ -107,8 +107,7 @@ impl Hold {
         {
             return Err(Refusal::AnswerInvalid {
                 field: "scope".into(),
-                why: "a standing grant needs a call of a session, and a rule that one person satisfies"
-                    .into(),
+                why: AnswerFault::NoGrantHere,
             });
         }
         let vote = self.vote(answer, by, now, self.digest());
@@ -254,8 +253,13 @@ impl Hold {
     }
 
     fn why_not(&self, by: &AuthenticatedPerson, people: &People) -> String {
-        if self.audience.exclude_requester && self.requester.as_ref() == Some(by.id()) {
-            return "the rule does not let the requester approve their own request".into();
+        if self.audience.excludes(by.id(), self.requester.as_ref()) {
+            return match self.requester.as_ref() == Some(by.id()) {
+                true => "the rule does not let the requester approve their own request".into(),
+                false => "the rule does not let the requester approve their own request, and you made the \
+                          login or token by which it came"
+                    .into(),
+            };
         }
         let mut who: Vec<String> =
             self.audience.roles.iter().map(|role| format!("role `{role}`")).collect();

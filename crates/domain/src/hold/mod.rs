@@ -22,7 +22,7 @@ use crate::grant::ClearedBy;
 use crate::id::{CallId, HoldId, RunId, SessionId};
 use crate::json::canonical;
 use crate::outcome::ToolResult;
-use crate::person::{Actor, Audience, PersonId, Proof};
+use crate::person::{Actor, Audience, PersonId, Proof, Requester};
 use crate::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,6 +271,10 @@ impl Hold {
                     .finish()
             }
         }
+    }
+
+    pub fn requested_by(&self) -> Requester<'_> {
+        Requester { person: self.requester.as_ref(), login_makers: &self.audience.login_makers }
     }
 
     pub fn admits(&self, who: &PersonId, people: &crate::person::People) -> bool {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::json::canonical;
 use crate::limits::{CONTENT_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX, REASON_BYTES_MAX};
+use crate::refusal::AnswerFault;
 use crate::schema::{Validator, without_secrets, write_only_pointers};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,10 +40,10 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub field: String,
-    pub why: String,
+    pub why: AnswerFault,
 }
 
-fn refused<T>(field: &str, why: impl Into<String>) -> Result<T, Refused> {
+fn refused<T>(field: &str, why: impl Into<AnswerFault>) -> Result<T, Refused> {
     Err(Refused { field: field.into(), why: why.into() })
 }
 
@@ -131,7 +132,7 @@ impl Question {
                 at_most(note.as_deref(), "note", REASON_BYTES_MAX)
             }
             (Question::Approve, Answer::Respond { content }) if content.trim().is_empty() => {
-                refused("content", "say what the model is to get in the tool's place")
+                refused("content", AnswerFault::NoContent)
             }
             (Question::Approve, Answer::Respond { content }) => {
                 at_most(Some(content), "content", CONTENT_BYTES_MAX)
@@ -148,7 +149,7 @@ impl Question {
             }
             (question, answer) => refused(
                 "answer",
-                format!("a `{}` hold cannot be answered with `{}`", question.kind(), answer.name()),
+                AnswerFault::OtherKind { question: question.kind(), answer: answer.name() },
             ),
         }
     }
@@ -210,9 +211,7 @@ impl Question {
 
 fn at_most(text: Option<&str>, field: &str, bytes_max: usize) -> Result<(), Refused> {
     match text {
-        Some(text) if text.len() > bytes_max => {
-            refused(field, format!("is longer than {bytes_max} bytes"))
-        }
+        Some(text) if text.len() > bytes_max => refused(field, AnswerFault::TooLong { bytes_max }),
         _ => Ok(()),
     }
 }
@@ -229,32 +228,30 @@ fn fits_options(
     chosen: &[String],
 ) -> Result<(), Refused> {
     match chosen {
-        [] => return refused("choose", "choose an option"),
+        [] => return refused("choose", AnswerFault::NothingChosen),
         [_] => {}
-        _ if !multiple => return refused("choose", "choose only one option"),
+        _ if !multiple => return refused("choose", AnswerFault::MoreThanOne),
         _ => {}
     }
     if chosen.len() > options.len() + usize::from(allow_other) {
-        return refused("choose", "more was chosen than there are options");
+        return refused("choose", AnswerFault::MoreThanThereAre);
     }
     for (index, text) in chosen.iter().enumerate() {
         let option = find_option(options, text);
         if option.is_none() && (!allow_other || text.trim().is_empty()) {
-            let labels: Vec<&str> = options.iter().map(|option| option.label.as_str()).collect();
-            return refused(
-                "choose",
-                format!("`{}` is none of: {}", crate::visible::visible(text), labels.join(", ")),
-            );
+            let labels = options.iter().map(|option| option.label.clone()).collect();
+            let text = crate::visible::visible(text);
+            return refused("choose", AnswerFault::NotAnOption { text, labels });
         }
         if text.len() > CONTENT_BYTES_MAX {
-            return refused("choose", format!("is longer than {CONTENT_BYTES_MAX} bytes"));
+            return refused("choose", AnswerFault::TooLong { bytes_max: CONTENT_BYTES_MAX });
         }
         let same = |other: &String| match option {
             Some(option) => find_option(options, other).is_some_and(|o| o.id == option.id),
             None => other == text,
         };
         if chosen[..index].iter().any(same) {
-            return refused("choose", format!("`{text}` was chosen twice"));
+            return refused("choose", AnswerFault::ChosenTwice { text: text.clone() });
         }
     }
     Ok(())
@@ -262,25 +259,25 @@ fn fits_options(
 
 fn fits_form(schema: Option<&Value>, value: &Value) -> Result<(), Refused> {
     if canonical(value).len() > CONTENT_BYTES_MAX {
-        return refused("fill", format!("is longer than {CONTENT_BYTES_MAX} bytes"));
+        return refused("fill", AnswerFault::TooLong { bytes_max: CONTENT_BYTES_MAX });
     }
     match schema {
         None => match value.as_object() {
             Some(form) if form.len() == 1 && form.get("text").is_some_and(Value::is_string) => {
                 Ok(())
             }
-            _ => refused("fill", "send {\"text\": \"…\"}"),
+            _ => refused("fill", AnswerFault::NotOneText),
         },
         Some(schema) => {
-            let validator =
-                Validator::new(schema).map_err(|why| Refused { field: "schema".into(), why })?;
+            let validator = Validator::new(schema)
+                .map_err(|why| Refused { field: "schema".into(), why: why.into() })?;
             match validator.check(value) {
                 Ok(()) => Ok(()),
                 Err(errors) => {
                     let first = errors.first();
                     refused(
                         &format!("fill{}", first.map(|e| e.pointer.as_str()).unwrap_or_default()),
-                        errors.to_string(),
+                        AnswerFault::NotAsTheForm(errors.to_string()),
                     )
                 }
             }
@@ -329,7 +326,7 @@ mod tests {
     fn an_answer_of_another_kind_is_refused_by_name() {
         let refused =
             strategy(false, false).fits(&Answer::Respond { content: "x".into() }).unwrap_err();
-        assert_eq!(refused.why, "a `choose` hold cannot be answered with `respond`");
+        assert_eq!(refused.why.to_string(), "a `choose` hold cannot be answered with `respond`");
     }
 
     #[test]

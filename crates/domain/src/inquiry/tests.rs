@@ -61,6 +61,7 @@ fn hold(arguments: Value) -> Hold {
             quorum: 1,
             exclude_requester: false,
             refuse_made_logins: false,
+            login_makers: Default::default(),
         }
         .into(),
         rule: None,

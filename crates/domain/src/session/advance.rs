@@ -117,6 +117,7 @@ impl Draft {
             role: Role::Tool,
             origin: Origin::Own,
             by: None,
+            login_makers: Default::default(),
             parts,
             at: context.now,
         };

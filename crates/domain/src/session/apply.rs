@@ -29,6 +29,7 @@ impl Session {
                 self.opened_at = at;
             }
             Event::MessageQueued { message, run, join } => {
+                self.login_makers.extend(message.login_makers.iter().cloned());
                 self.queue.push_back(Queued { message: message.clone(), run: *run, join: *join });
             }
             Event::RunStarted { run } => {
@@ -174,6 +175,7 @@ impl Session {
 
     fn message_added(&mut self, message: &Arc<Message>) {
         self.queue.retain(|queued| queued.message.id != message.id);
+        self.login_makers.extend(message.login_makers.iter().cloned());
         self.transcript.push(message.clone());
         let Some(run) = &mut self.run else { return };
         match message.role {

@@ -12,7 +12,7 @@ use crate::grant::{ClearedBy, Grant};
 use crate::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
 use crate::outcome::{NotRun, ToolResult};
-use crate::person::Audience;
+use crate::person::{Audience, PersonId, Requester};
 use crate::policy::{self, Facts, Verdict};
 
 /// What the last look found.
@@ -88,7 +88,7 @@ impl Session {
                 if context.policy.version() != call.policy
                     || context.policy.may_change_its_mind() =>
             {
-                Some(audience_for(ask, self.requester()))
+                Some(audience_for(ask, self.requested_by()))
             }
             _ => None,
         };
@@ -116,7 +116,7 @@ impl Session {
             policy::Decision::Allow => true,
             policy::Decision::Deny => false,
             policy::Decision::Ask(ask) => {
-                let audience = audience_for(ask, self.requester());
+                let audience = audience_for(ask, self.requested_by());
                 audience.quorum <= 1 && self.covers_rule(grant, &audience, context)
             }
         }
@@ -253,10 +253,12 @@ impl Session {
         let verdict = context.policy.rule(&Facts::of(call));
         let (audience, expires_in_ms) = match &verdict.decision {
             policy::Decision::Ask(ask) if ask.expires_by_rule => {
-                (audience_for(ask, self.requester()), ask.expires_ms)
+                (audience_for(ask, self.requested_by()), ask.expires_ms)
             }
-            policy::Decision::Ask(ask) => (audience_for(ask, self.requester()), context.expires_ms),
-            _ => (default_audience(self.requester()), context.expires_ms),
+            policy::Decision::Ask(ask) => {
+                (audience_for(ask, self.requested_by()), context.expires_ms)
+            }
+            _ => (default_audience(self.requested_by()), context.expires_ms),
         };
         HoldSpec {
             question: Question::Approve,
@@ -280,31 +282,30 @@ pub(super) struct Renewed {
 }
 
 /// Whom a rule asks. One that names nobody asks the requester and every admin.
-pub fn audience_for(ask: &policy::Ask, requester: Option<&crate::person::PersonId>) -> Audience {
-    if ask.roles.is_empty() && ask.people.is_empty() {
-        let nobody = default_audience(requester);
-        return Audience {
-            quorum: ask.quorum,
-            exclude_requester: ask.exclude_requester,
-            refuse_made_logins: ask.refuse_made_logins,
-            ..nobody
-        };
-    }
-    Audience {
-        people: ask.people.iter().map(|id| crate::person::PersonId::new(id)).collect(),
-        roles: ask.roles.iter().map(|role| role.to_string()).collect(),
+pub fn audience_for(ask: &policy::Ask, requester: Requester<'_>) -> Audience {
+    let demanded = Audience {
         quorum: ask.quorum,
         exclude_requester: ask.exclude_requester,
         refuse_made_logins: ask.refuse_made_logins,
+        ..default_audience(requester)
+    };
+    if ask.roles.is_empty() && ask.people.is_empty() {
+        return demanded;
+    }
+    Audience {
+        people: ask.people.iter().map(|id| PersonId::new(id)).collect(),
+        roles: ask.roles.iter().map(|role| role.to_string()).collect(),
+        ..demanded
     }
 }
 
-pub fn default_audience(requester: Option<&crate::person::PersonId>) -> Audience {
+pub fn default_audience(requester: Requester<'_>) -> Audience {
     Audience {
-        people: requester.into_iter().cloned().collect(),
+        people: requester.person.into_iter().cloned().collect(),
         roles: [crate::person::ADMIN.to_owned()].into(),
         quorum: 1,
         exclude_requester: false,
         refuse_made_logins: false,
+        login_makers: requester.login_makers.clone(),
     }
 }

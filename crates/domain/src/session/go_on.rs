@@ -33,7 +33,7 @@ impl Draft {
         let Some(used_up) = run.spent.used_up(&context.budgets, context.now) else { return false };
         let run = run.id;
         let requester = self.next.requester();
-        let audience = default_audience(requester);
+        let audience = default_audience(self.next.requested_by());
         if !audience.is_satisfiable(requester, context.people) {
             let reason = format!(
                 "the run used up its {}, and nobody is configured who could let it go on",

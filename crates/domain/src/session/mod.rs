@@ -15,7 +15,7 @@ mod similar;
 mod think;
 mod two_phase;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -37,7 +37,7 @@ use crate::hold::Hold;
 use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
-use crate::person::{Actor, PersonId};
+use crate::person::{Actor, PersonId, Requester};
 use crate::sorted::Sorted;
 use crate::time::Timestamp;
 
@@ -56,6 +56,8 @@ pub struct Session {
     pub transcript: Grown<Arc<Message>>,
     pub queue: VecDeque<Queued>,
     pub run: Option<Run>,
+    /// Who made the logins and tokens by which anything was said here, if that was another person.
+    pub login_makers: BTreeSet<PersonId>,
     /// Every call of the session, in the order of proposal; the turn's are the last ones.
     pub calls: Sorted<CallId, Arc<CallRecord>>,
     pub holds: Holds,
@@ -179,6 +181,7 @@ impl Session {
             transcript: Grown::new(),
             queue: VecDeque::new(),
             run: None,
+            login_makers: BTreeSet::new(),
             calls: Sorted::new(),
             holds: Holds::new(),
             grants: Sorted::new(),
@@ -190,6 +193,12 @@ impl Session {
     pub fn requester(&self) -> Option<&PersonId> {
         let speaker = self.run.as_ref().and_then(|run| run.by.as_ref());
         speaker.or_else(|| self.creator.accountable())
+    }
+
+    /// The same with those who made the logins by which anything was said here. They stay: what they said
+    /// is in the transcript, and may have its effect much later.
+    pub fn requested_by(&self) -> Requester<'_> {
+        Requester { person: self.requester(), login_makers: &self.login_makers }
     }
 
     pub(crate) fn last_hold(&self) -> Option<HoldId> {

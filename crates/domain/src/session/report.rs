@@ -190,7 +190,7 @@ impl Draft {
         };
         let audience = match &earlier {
             Some(hold) => hold.audience.clone(),
-            None => super::begin::default_audience(self.next.requester()).into(),
+            None => super::begin::default_audience(self.next.requested_by()).into(),
         };
         let mut preview = Preview::default();
         preview

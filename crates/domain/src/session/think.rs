@@ -31,6 +31,7 @@ impl Draft {
             role: Role::Assistant,
             origin: Origin::Own,
             by: None,
+            login_makers: Default::default(),
             parts,
             at: context.now,
         };

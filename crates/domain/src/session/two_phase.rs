@@ -160,6 +160,7 @@ impl Draft {
             role: Role::User,
             origin: Origin::Runtime,
             by: None,
+            login_makers: Default::default(),
             parts: vec![Part::Text(text)],
             at: context.now,
         };

@@ -66,7 +66,11 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
         },
         context: json!({"ticket": "OPS-1"}),
         rationale: None,
-        audience: crate::session::default_audience(None).into(),
+        audience: crate::session::default_audience(crate::person::Requester {
+            person: None,
+            login_makers: &Default::default(),
+        })
+        .into(),
         rule: None,
         policy: Digest::of(b"policy"),
         opened_at: Timestamp::from_ms(0),

@@ -282,6 +282,7 @@ impl World {
             role: Role::User,
             origin: Origin::Own,
             by: None,
+            login_makers: Default::default(),
             parts: vec![Part::Text(text.into())],
             at: self.now,
         };
@@ -359,7 +360,7 @@ impl World {
 
     fn ruling(&self, tool: &Tool, call: Arc<Call>) -> Ruling {
         let verdict = self.policy.rule(&Facts::of(&call));
-        let requester = self.session.requester();
+        let requester = self.session.requested_by();
         let (audience, expires_ms) = match &verdict.decision {
             Decision::Deny => {
                 return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) };
@@ -467,7 +468,7 @@ impl World {
             call.revised(arguments, call.context.clone(), call.definition, self.policy.version());
         let verdict = self.policy.rule(&Facts::of(&revised));
         let audience = match &verdict.decision {
-            Decision::Ask(ask) => audience_for(ask, hold.requester.as_ref()).into(),
+            Decision::Ask(ask) => audience_for(ask, hold.requested_by()).into(),
             _ => hold.audience.clone(),
         };
         Edited {

@@ -183,7 +183,7 @@ async fn i45_what_does_not_fit_the_form_is_refused_and_forgotten() {
         panic!("refused")
     };
     assert_eq!(field, "fill/key");
-    clean("the refusal", &why);
+    clean("the refusal", &why.to_string());
     let scope = StreamId::Session(session);
     assert!(world.engine.store().sealed(scope).await.unwrap().is_empty());
     // Who comes too late leaves nothing behind, and the same answer again is the same answer.

@@ -194,6 +194,10 @@ fn audience(audience: &Value) -> String {
     }
     if audience["exclude_requester"] == true {
         text.push_str(", but not who asked for it");
+        let makers = names("login_makers", "");
+        if !makers.is_empty() {
+            text.push_str(&format!(" (nor {}, who made that login)", makers.join(", ")));
+        }
     }
     if audience["refuse_made_logins"] == true {
         text.push_str(", by logins that nobody else made");

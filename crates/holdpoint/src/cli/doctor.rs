@@ -15,7 +15,7 @@ use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Screen, Terminal, now};
 use crate::config::{Config, ConfigError, StoreConfig};
-use crate::wiring::rehearsal::{Finding, rehearse, try_listen};
+use crate::wiring::rehearsal::{Finding, Verdict, rehearse, try_listen};
 
 /// The day this was written: a clock before it was never set.
 const NOT_BEFORE_MS: i64 = 1_763_164_800_000;
@@ -110,10 +110,14 @@ impl Check {
 
     fn of(finding: &Finding) -> Check {
         let name = visible(&finding.name);
-        match &finding.wrong {
-            None => Check::fine(finding.what, format!("`{name}` is ready")),
-            Some(why) if why.contains(&*finding.name) => Check::failed(finding.what, &visible(why)),
-            Some(why) => Check::failed(finding.what, &format!("`{name}`: {}", visible(why))),
+        let worded = |why: &str| match why.contains(&*finding.name) {
+            true => visible(why),
+            false => format!("`{name}`: {}", visible(why)),
+        };
+        match &finding.verdict {
+            Verdict::Ready => Check::fine(finding.what, format!("`{name}` is ready")),
+            Verdict::Doubtful(why) => Check::failed(finding.what, &worded(why)).doubtful(),
+            Verdict::Wrong(why) => Check::failed(finding.what, &worded(why)),
         }
     }
 
@@ -182,9 +186,9 @@ async fn configured(config: &Config, path: &Path) -> Vec<Check> {
     checks.extend(rehearse(config).await.iter().map(Check::of));
     let StoreConfig::Sqlite { path } = &config.store;
     let stored = stored(path, config.audit.checkpoints.as_deref()).await;
-    // A running server has its port, and who else would have its data?
+    // A running server has its ports, and who else would have its data?
     if !stored.iter().any(|check| check.detail == IN_USE) {
-        checks.push(Check::of(&try_listen(config)));
+        checks.extend(try_listen(config).iter().map(Check::of));
     }
     checks.extend(stored);
     checks.extend(readable_by_others(path));

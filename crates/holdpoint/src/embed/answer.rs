@@ -39,7 +39,7 @@ impl Answer {
             Ok(arguments) => {
                 Ok(Said::Approve { scope: Scope::Once, arguments: Some(arguments), note: None })
             }
-            Err(why) => Err(Refusal::AnswerInvalid { field: "arguments".into(), why }),
+            Err(why) => Err(Refusal::AnswerInvalid { field: "arguments".into(), why: why.into() }),
         })
     }
 
@@ -72,7 +72,7 @@ impl Answer {
     pub fn fill<V: Serialize + ?Sized>(values: &V) -> Answer {
         let refused = |error: serde_json::Error| Refusal::AnswerInvalid {
             field: "values".into(),
-            why: error.to_string(),
+            why: error.to_string().into(),
         };
         Answer(serde_json::to_value(values).map(Said::Fill).map_err(refused))
     }

@@ -77,7 +77,7 @@ impl Ask {
         let written = serde_json::to_value(arguments)
             .map_err(|error| error.to_string())
             .and_then(|value| Arguments::from_value(value).map_err(|error| error.to_string()))
-            .map_err(|why| Refusal::AnswerInvalid { field: "arguments".into(), why });
+            .map_err(|why| Refusal::AnswerInvalid { field: "arguments".into(), why: why.into() });
         Ask(self.0.and_then(|new| Ok(NewHold { call: Some((tool.into(), written?)), ..new })))
     }
 

@@ -2,6 +2,7 @@
 //! `doctor` does, so that it finds what `serve` would find. Nothing is left behind, and nothing is pinned.
 
 use std::fs;
+use std::iter;
 use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use engine::{SystemChance, SystemClock};
+use ports::clock::Clock as _;
 use tools::process::{Runner, Spool, Supervisor};
 
+use super::tls::read_tls;
 use super::{SUPERVISE, channels, courier, host, mcp_server};
 use crate::config::{Config, SqlDatabase, ToolConfig, ToolKind};
 
@@ -20,12 +23,25 @@ pub struct Finding {
     /// What kind of thing it is, in a word.
     pub what: &'static str,
     pub name: String,
-    pub wrong: Option<String>,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug)]
+pub enum Verdict {
+    Ready,
+    /// `serve` starts with it, and warns.
+    Doubtful(String),
+    /// `serve` does not start with it.
+    Wrong(String),
 }
 
 impl Finding {
     fn new<T>(what: &'static str, name: &str, opened: Result<T>) -> Finding {
-        Finding { what, name: name.into(), wrong: opened.err().map(|why| format!("{why:#}")) }
+        let verdict = match opened {
+            Ok(_) => Verdict::Ready,
+            Err(why) => Verdict::Wrong(format!("{why:#}")),
+        };
+        Finding { what, name: name.into(), verdict }
     }
 }
 
@@ -52,24 +68,42 @@ pub async fn rehearse(config: &Config) -> Vec<Finding> {
         found.push(Finding::new("channel", &channel.name, channels::line(channel, &grounds)));
     }
     if !config.callbacks.secret_envs.is_empty() {
-        found.push(Finding::new("callbacks", "callbacks", courier(&config.callbacks, clock)));
+        found.push(Finding::new(
+            "callbacks",
+            "callbacks",
+            courier(&config.callbacks, clock.clone()),
+        ));
     }
     if let Some(tls) = &config.server.tls {
-        for file in [&tls.cert_file, &tls.key_file] {
-            let read = fs::read(file).context("it cannot be read");
-            found.push(Finding::new("TLS", &file.display().to_string(), read));
-        }
+        let read = read_tls(tls, clock.now());
+        let warning = read.as_ref().ok().and_then(|(_, warning)| warning.clone());
+        let finding = Finding::new("TLS", "[server.tls]", read);
+        found.push(match warning {
+            Some(warning) => Finding { verdict: Verdict::Doubtful(warning), ..finding },
+            None => finding,
+        });
     }
     found
 }
 
-/// Whether the port can be had.
-pub fn try_listen(config: &Config) -> Finding {
-    let listen = config.server.listen;
-    let bound = TcpListener::bind(listen).with_context(|| {
-        format!("{listen} cannot be listened on; stop what does, or set another `[server] listen`")
+/// Whether the server's own port can be had, and those of the pages that doors serve. All are held until
+/// the last is tried: two that are the same are found, as `serve` would find them.
+pub fn try_listen(config: &Config) -> Vec<Finding> {
+    let pages = config.doors.iter().filter_map(|door| {
+        let address = door.setup.wire.page_address()?;
+        Some((address, format!("[doors.{}] files_listen", door.setup.wire.name())))
     });
-    Finding::new("port", &listen.to_string(), bound)
+    let addresses = iter::once((config.server.listen, "[server] listen".to_owned())).chain(pages);
+    let mut held = Vec::new();
+    let mut found = Vec::new();
+    for (address, key) in addresses {
+        let bound = TcpListener::bind(address).map(|listener| held.push(listener));
+        let bound = bound.with_context(|| {
+            format!("{address} cannot be listened on; stop what does, or set another `{key}`")
+        });
+        found.push(Finding::new("port", &address.to_string(), bound));
+    }
+    found
 }
 
 /// Databases that a tool works on and that are not there: every call would fail.

@@ -137,6 +137,10 @@ struct Audience<'a> {
     /// Votes of a login or token that another person made are refused. Absent: they are not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     refuse_made_logins: bool,
+    /// People who may not answer either, because they made the login or token by which the requester
+    /// asked. Absent: there are none, or `exclude_requester` is not set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    login_makers: Vec<Text<&'a PersonId>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -231,6 +235,10 @@ impl<'a> Hold<'a> {
                 quorum: hold.audience.quorum,
                 exclude_requester: hold.audience.exclude_requester,
                 refuse_made_logins: hold.audience.refuse_made_logins,
+                login_makers: match hold.audience.exclude_requester {
+                    true => hold.audience.login_makers.iter().map(Text).collect(),
+                    false => Vec::new(),
+                },
             },
             rule: hold.rule.as_deref(),
             opened_at: Text(hold.opened_at),

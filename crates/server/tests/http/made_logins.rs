@@ -178,3 +178,78 @@ async fn i53_an_admin_cannot_wash_a_login_through_another_admin() {
     assert_eq!(ana.link(&world, "ana").await.approve(&world, &hold).await.0, 200);
     assert_eq!(own(&world, "dan").await.approve(&world, &hold).await.0, 200);
 }
+
+/// `wipe` needs an admin or a dba who did not ask for it.
+fn not_the_requester() -> PolicySpec {
+    let mut policy = policy();
+    for rule in policy.rules.iter_mut().filter(|rule| rule.name == "about wipe") {
+        rule.ask = Some(AskSpec {
+            roles: vec!["admin".into(), "dba".into()],
+            exclude_requester: true,
+            ..AskSpec::default()
+        });
+    }
+    policy
+}
+
+/// Ana, Bob and Dan are admins.
+fn three_admins() -> domain::person::People {
+    let admin = |mut person: Person| {
+        if ["bob", "dan"].contains(&person.id.as_str()) {
+            person.roles.insert("admin".into());
+        }
+        person
+    };
+    domain::person::People::new(people().iter().cloned().map(admin))
+}
+
+impl Browser {
+    /// The hold of a call that was asked for in this browser.
+    async fn held(&self, world: &World) -> Value {
+        let (status, session) = self.post(world, "/v1/sessions", json!({"agent": "ops"})).await;
+        assert_eq!(status, 201, "{session}");
+        let said = format!("/v1/sessions/{}/messages", text(&session, "id"));
+        let (status, told) = self.post(world, &said, json!({"text": "call wipe {}"})).await;
+        assert_eq!(status, 202, "{told}");
+        let is_held = |session: &Value| !list(session, "pending").is_empty();
+        let shown = world.until("ana", &text(&session, "id"), is_held).await;
+        list(&shown, "pending")[0].clone()
+    }
+}
+
+#[tokio::test]
+async fn i32_a_request_by_a_login_that_another_person_made_is_also_theirs() {
+    let plan =
+        Plan { policy: Some(not_the_requester()), people: Some(three_admins()), ..Plan::default() };
+    let world = planned(plan).await;
+    let ana = own(&world, "ana").await;
+    // Ana makes Bob's link, asks as Bob, and approves as herself.
+    let bob = ana.link(&world, "bob").await;
+    let hold = bob.held(&world).await;
+    assert_eq!(hold["requester"], "bob");
+    assert_eq!(hold["audience"]["login_makers"], json!(["ana"]), "{hold}");
+    let (status, problem) = ana.approve(&world, &hold).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("not_entitled")), "{problem}");
+    assert!(text(&problem, "detail").contains("you made the login"), "{problem}");
+    let waiting = world.get("ana", "/v1/holds?state=pending&mine=true").await.1;
+    assert!(list(&waiting, "items").is_empty(), "she is not asked: {waiting}");
+    assert_eq!(bob.approve(&world, &hold).await.0, 403);
+    assert_eq!(own(&world, "dan").await.approve(&world, &hold).await.0, 200);
+
+    // With a program's token that she makes as Bob it is the same.
+    let new = json!({"program": "ci", "scopes": ["ask"]});
+    let (status, token) = bob.post(&world, "/v1/tokens", new).await;
+    assert_eq!(status, 201, "{token}");
+    let asked =
+        json!({"title": "Wipe", "kind": "approve", "call": {"tool": "wipe", "arguments": {}}});
+    let request = world.client.post(world.url("/v1/holds")).bearer_auth(text(&token, "token"));
+    let (status, hold) = read(request.json(&asked).send().await.expect("a reply")).await;
+    assert_eq!((status, &hold["requester"]), (201, &json!("bob")), "{hold}");
+    assert_eq!(ana.approve(&world, &hold).await.0, 403);
+    assert_eq!(own(&world, "dan").await.approve(&world, &hold).await.0, 200);
+
+    // What Bob asks by his own login she may approve.
+    let hold = own(&world, "bob").await.held(&world).await;
+    assert_eq!(hold["audience"]["login_makers"], Value::Null, "{hold}");
+    assert_eq!(ana.approve(&world, &hold).await.0, 200);
+}

@@ -200,6 +200,7 @@ pub async fn filters_and_counts_agree(open: &Opener) {
     special.title = "Überweisung prüfen".into();
     special.requester = Some(PersonId::new("ana"));
     Arc::make_mut(&mut special.audience).exclude_requester = true;
+    Arc::make_mut(&mut special.audience).login_makers = [PersonId::new("gus")].into();
     store.commit(open_outside(special)).await.unwrap();
     let all = || holds_of(Viewer::Everything);
     let asks = |name: &str, with: &[&str]| Some((PersonId::new(name), roles(with)));
@@ -219,6 +220,8 @@ pub async fn filters_and_counts_agree(open: &Opener) {
         (HoldQuery { audience: asks("dan", &["dba"]), ..all() }, &[20, 12, 1]),
         // She asked for it herself, and the rule leaves the requester out.
         (HoldQuery { audience: asks("ana", &["dba"]), ..all() }, &[12, 11, 1]),
+        // He made the login by which she asked.
+        (HoldQuery { audience: asks("gus", &["dba"]), ..all() }, &[12, 1]),
         (HoldQuery { text: Some("DELETE 214".into()), ..all() }, &[12, 11, 3, 2, 1]),
         (HoldQuery { text: Some("SQL_mod".into()), ..all() }, &[3, 2, 1]),
         (HoldQuery { text: Some("überweisung PRÜFEN".into()), ..all() }, &[20]),

@@ -49,6 +49,7 @@ pub fn audience(people: &[&str], roles: &[&str]) -> Audience {
         quorum: 1,
         exclude_requester: false,
         refuse_made_logins: false,
+        login_makers: Default::default(),
     }
 }
 
@@ -118,6 +119,7 @@ pub fn say(number: u128, text: &str, at: Timestamp) -> Arc<Message> {
         role: Role::User,
         origin: Origin::Own,
         by: None,
+        login_makers: Default::default(),
         parts: vec![Part::Text(text.into())],
         at,
     })
@@ -131,6 +133,7 @@ pub fn turn(number: u128, call: &Call, at: Timestamp) -> Arc<Message> {
         role: Role::Assistant,
         origin: Origin::Own,
         by: None,
+        login_makers: Default::default(),
         parts: vec![
             Part::Text("I will delete them.".into()),
             Part::ToolCall {

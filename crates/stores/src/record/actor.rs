@@ -74,6 +74,8 @@ pub(super) struct StoredAudience<'a> {
     exclude_requester: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     refuse_made_logins: bool,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    login_makers: Vec<Cow<'a, str>>,
 }
 
 fn one() -> u32 {
@@ -92,6 +94,7 @@ impl<'a> From<&'a Audience> for StoredAudience<'a> {
             quorum: audience.quorum,
             exclude_requester: audience.exclude_requester,
             refuse_made_logins: audience.refuse_made_logins,
+            login_makers: audience.login_makers.iter().map(|id| id.as_str().into()).collect(),
         }
     }
 }
@@ -104,6 +107,7 @@ impl From<StoredAudience<'_>> for Audience {
             quorum: stored.quorum,
             exclude_requester: stored.exclude_requester,
             refuse_made_logins: stored.refuse_made_logins,
+            login_makers: stored.login_makers.iter().map(|id| PersonId::new(id)).collect(),
         }
     }
 }

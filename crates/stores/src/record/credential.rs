@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use domain::hold::{Decision, Hold, HoldState, Vote};
 use domain::id::TokenId;
+use domain::message::Message;
 use domain::person::{Audience, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,8 @@ use super::{Broken, FIRST, Text};
 
 /// The record version that first tells who made a credential.
 pub(super) const TELLS_THE_MAKER: u32 = 4;
+/// The record version that first tells who made the credential of a requester.
+const TELLS_WHO_ELSE_ASKED: u32 = 5;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -167,7 +170,15 @@ pub(super) fn version_of_state(state: &HoldState) -> u32 {
 }
 
 pub(super) fn version_of_audience(audience: &Audience) -> u32 {
-    if audience.refuse_made_logins { TELLS_THE_MAKER } else { FIRST }
+    match audience {
+        audience if !audience.login_makers.is_empty() => TELLS_WHO_ELSE_ASKED,
+        audience if audience.refuse_made_logins => TELLS_THE_MAKER,
+        _ => FIRST,
+    }
+}
+
+pub(super) fn version_of_message(message: &Message) -> u32 {
+    if message.login_makers.is_empty() { FIRST } else { TELLS_WHO_ELSE_ASKED }
 }
 
 pub(super) fn version_of_hold(hold: &Hold) -> u32 {

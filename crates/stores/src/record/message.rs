@@ -23,6 +23,9 @@ pub(super) struct StoredMessage<'a> {
     /// Who said it, where several people speak.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     by: Option<Cow<'a, str>>,
+    /// Who made the login or token by which it was said, if that was another person.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    login_makers: Vec<Cow<'a, str>>,
     #[serde(borrow)]
     parts: Vec<StoredPart<'a>>,
     /// Absent: when the row was written.
@@ -79,6 +82,7 @@ impl<'a> StoredMessage<'a> {
             },
             runtime: message.origin == Origin::Runtime,
             by: message.by.as_ref().map(|by| by.as_str().into()),
+            login_makers: message.login_makers.iter().map(|id| id.as_str().into()).collect(),
             parts: message.parts.iter().map(StoredPart::from).collect(),
             at: (frame.at != Some(message.at)).then(|| message.at.into()),
         }
@@ -97,6 +101,7 @@ impl<'a> StoredMessage<'a> {
             },
             origin: if self.runtime { Origin::Runtime } else { Origin::Own },
             by: self.by.map(|by| PersonId::new(&by)),
+            login_makers: self.login_makers.iter().map(|id| PersonId::new(id)).collect(),
             parts: self.parts.into_iter().map(Part::from).collect(),
             at,
         }))

@@ -60,7 +60,8 @@ pub(crate) use since::{read_since, write_since};
 /// | 2 | what turns cost, budgets that are used up, and who looked at secrets |
 /// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
 /// | 4 | who made the login or token of a voter, rules that refuse those that another person made, and what an SQL tool knew about a statement |
-pub const VERSION: u32 = 4;
+/// | 5 | who made the login or token by which something was asked |
+pub const VERSION: u32 = 5;
 /// What holds and grants are written as, unless they say something newer.
 const FIRST: u32 = 1;
 

@@ -10,7 +10,7 @@ use domain::person::PersonId;
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 
-/// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer.
+/// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer, or who made their login.
 pub(super) fn text(hold: &Hold) -> String {
     let mut text = String::from("|");
     for person in &hold.audience.people {
@@ -19,8 +19,9 @@ pub(super) fn text(hold: &Hold) -> String {
     for role in &hold.audience.roles {
         push(&mut text, 'r', role);
     }
-    if let (true, Some(requester)) = (hold.audience.exclude_requester, &hold.requester) {
-        push(&mut text, 'x', requester.as_str());
+    if hold.audience.exclude_requester {
+        let left_out = hold.requester.iter().chain(&hold.audience.login_makers);
+        left_out.for_each(|person| push(&mut text, 'x', person.as_str()));
     }
     text
 }

@@ -60,6 +60,7 @@ pub fn hold() -> Hold {
             quorum: 1,
             exclude_requester: false,
             refuse_made_logins: false,
+            login_makers: Default::default(),
         }
         .into(),
         rule: None,

@@ -102,6 +102,7 @@ pub(super) fn caller(name: &str) -> Caller {
             scopes: vec![Scope::Ask, Scope::Run],
             person: None,
             roles: Vec::new(),
+            login_makers: Default::default(),
             confined_to: None,
         };
     }
@@ -111,6 +112,7 @@ pub(super) fn caller(name: &str) -> Caller {
         scopes: Scope::ALL.to_vec(),
         roles: vec![role_of(&id).to_owned()],
         person: Some(AuthenticatedPerson::vouched(id, Proof::Login, "web")),
+        login_makers: Default::default(),
         confined_to: None,
     }
 }

@@ -54,8 +54,8 @@ impl Elicited {
             }
             shown["link"] = visible(url).into();
             let opened = ("I have opened the link".to_owned(), None);
-            let question =
-                Question::choose([opened], false, false).map_err(|refused| refused.why)?;
+            let question = Question::choose([opened], false, false)
+                .map_err(|refused| refused.why.to_string())?;
             return Ok(Elicited { asked: Asked { title, question, shown }, back: Back::Link });
         }
         let schema = &params["requestedSchema"];
@@ -81,7 +81,7 @@ impl Elicited {
             return Ok(Elicited { asked: Asked { title, question, shown }, back });
         }
         let question = Question::Fill { schema: Some(schema.clone()) };
-        question.check().map_err(|refused| refused.why)?;
+        question.check().map_err(|refused| refused.why.to_string())?;
         Ok(Elicited { asked: Asked { title, question, shown }, back: Back::Form })
     }
 

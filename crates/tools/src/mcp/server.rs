@@ -435,6 +435,9 @@ impl Core {
         cwd: &Path,
         environment: &Environment,
     ) -> Result<(Job, Vec<String>), String> {
+        // The supervisor runs in `/`, and a relative path is meant from where the server was started. Pins
+        // name the folder as it was configured.
+        let cwd = &std::path::absolute(cwd).map_err(|why| format!("its folder: {why}"))?;
         let variables = environment.for_a_child();
         let (name, rest) = argv.split_first().ok_or("`argv` is empty; name a program")?;
         let program = resolve(name, cwd, path_of(&variables)).map_err(|why| why.to_string())?;

@@ -141,7 +141,7 @@ async fn one(
         return Err(Refusal::NotEntitled { why: why.into() }.into());
     }
     if let Err(misfit) = hold.question.fits(&answer) {
-        return Err(Problem::invalid(misfit.field, misfit.why).into());
+        return Err(Problem::invalid(misfit.field, misfit.why.to_string()).into());
     }
     let digest = shown::digest(&here.app, caller, NAME, &hold).await?;
     given.answers.push((hold, digest, answer));

@@ -142,6 +142,7 @@ mod tests {
             origin: Origin::Own,
             parts: parts.collect(),
             by: None,
+            login_makers: Default::default(),
             at,
         }
     }

@@ -116,7 +116,7 @@ async fn checked(
             return Err(Refusal::NotEntitled { why }.into());
         }
         if let Err(unfit) = hold.question.fits(answer) {
-            return Err(Problem::invalid(unfit.field, unfit.why).into());
+            return Err(Problem::invalid(unfit.field, unfit.why.to_string()).into());
         }
         let digest = match answer {
             // What a client tool was asked to do cannot be edited; an approval is of what was shown.

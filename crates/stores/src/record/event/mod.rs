@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::record::actor::StoredActor;
 use crate::record::call::{StoredCall, StoredClearance, Written, version_of_call};
 use crate::record::credential::{
-    StoredLink, TELLS_THE_MAKER, version_of_audience, version_of_hold, version_of_state,
-    version_of_vote,
+    StoredLink, TELLS_THE_MAKER, version_of_audience, version_of_hold, version_of_message,
+    version_of_state, version_of_vote,
 };
 use crate::record::grant::StoredGrant;
 use crate::record::hold::StoredHold;
@@ -278,6 +278,9 @@ pub(super) fn version_of(event: &Event) -> u32 {
         Event::AnswerRefused { .. } | Event::DeliveryFailed { .. } => 3,
         Event::LoginLinkMade { .. } | Event::LoggedIn { link: Some(_), .. } => TELLS_THE_MAKER,
         Event::TokenMinted { token } => version_of_token(token),
+        Event::MessageQueued { message, .. } | Event::MessageAdded { message } => {
+            version_of_message(message)
+        }
         Event::CallProposed { call, .. } => version_of_call(call),
         Event::HoldOpened { hold } => version_of_hold(hold),
         Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),

@@ -5,7 +5,7 @@ mod rows;
 
 use std::sync::Arc;
 
-pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, event_name};
+pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
@@ -103,6 +103,7 @@ fn audience() -> Arc<Audience> {
         quorum: 2,
         exclude_requester: true,
         refuse_made_logins: false,
+        login_makers: Default::default(),
     })
 }
 
@@ -210,6 +211,7 @@ fn choice() -> Hold {
             quorum: 1,
             exclude_requester: false,
             refuse_made_logins: false,
+            login_makers: Default::default(),
         }
         .into(),
         rule: None,
@@ -280,6 +282,9 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     settle.risk = Risk::High;
     let mut refusing = pending();
     Arc::make_mut(&mut refusing.audience).refuse_made_logins = true;
+    let mut through_a_login = pending();
+    Arc::make_mut(&mut through_a_login.audience).login_makers =
+        [PersonId::new("bob"), PersonId::new("eve")].into();
     let mut voted = pending();
     let made_by = CredentialMaker::new(Actor::Runtime);
     let proof = Proof::MintedToken { id: TokenId::new(MS, 4), made_by };
@@ -293,6 +298,7 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_settle", settle),
         ("hold_refusing_made_logins", refusing),
         ("hold_voted_by_token", voted),
+        ("hold_of_a_made_login", through_a_login),
         ("hold_with_sql_facts", Hold { call: Some(sql_call()), ..pending() }),
     ]
 }

@@ -96,3 +96,7 @@ pub(in crate::record) const SINCE_V4: [&str; 9] = [
     "call_with_sql_facts",
     "hold_with_sql_facts",
 ];
+
+/// The same of the fourth version.
+pub(in crate::record) const SINCE_V5: [&str; 2] =
+    ["hold_of_a_made_login", "message_by_a_made_login"];

@@ -25,7 +25,15 @@ use super::{
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
     let id = MessageId::new(MS, number);
-    Arc::new(Message { id, role, origin: Origin::Own, by: None, parts, at: at(1) })
+    Arc::new(Message {
+        id,
+        role,
+        origin: Origin::Own,
+        by: None,
+        login_makers: Default::default(),
+        parts,
+        at: at(1),
+    })
 }
 
 fn turn_of(call: &Call) -> Arc<Message> {
@@ -83,6 +91,8 @@ type Named = (&'static str, Vec<Event>);
 fn opening() -> Vec<Named> {
     let said = message(1, Role::User, vec![Part::Text("delete the old orders\n\u{202e}".into())]);
     let somebody = Arc::new(Message { by: Some(PersonId::new("bob")), ..(*said).clone() });
+    let by_a_made_login =
+        Arc::new(Message { login_makers: [PersonId::new("bob")].into(), ..(*said).clone() });
     let decided = Arc::new(Message {
         origin: Origin::Runtime,
         by: None,
@@ -112,6 +122,7 @@ fn opening() -> Vec<Named> {
         ),
         ("message", vec![Event::RunStarted { run: RUN }, Event::MessageAdded { message: said }]),
         ("message_by_somebody", vec![Event::MessageAdded { message: somebody }]),
+        ("message_by_a_made_login", vec![Event::MessageAdded { message: by_a_made_login }]),
         ("message_by_runtime", vec![Event::MessageAdded { message: decided }]),
     ]
 }

@@ -149,5 +149,13 @@ fn conclude(stage: &mut Stage, number: u128) -> Commit {
 
 fn message(kind: i64, number: u128, role: Role, part: Part) -> Arc<Message> {
     let id = MessageId::new(kind, number);
-    Arc::new(Message { id, role, origin: Origin::Own, by: None, parts: vec![part], at: at(1) })
+    Arc::new(Message {
+        id,
+        role,
+        origin: Origin::Own,
+        by: None,
+        login_makers: Default::default(),
+        parts: vec![part],
+        at: at(1),
+    })
 }

@@ -234,6 +234,7 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
             quorum: 1,
             exclude_requester: false,
             refuse_made_logins: false,
+            login_makers: Default::default(),
         }),
         rule: None,
         policy: Digest::of(b"policy"),
@@ -350,7 +351,15 @@ pub(super) fn thawed() -> Event {
 pub(super) fn message(n: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
     let at = Timestamp::from_ms(0);
     let id = MessageId::new(0, n);
-    Arc::new(Message { id, role, origin: Origin::Own, by: None, parts, at })
+    Arc::new(Message {
+        id,
+        role,
+        origin: Origin::Own,
+        by: None,
+        login_makers: Default::default(),
+        parts,
+        at,
+    })
 }
 
 pub(super) fn said(n: u128, role: Role, text: &str) -> Event {
