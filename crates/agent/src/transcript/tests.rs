@@ -19,7 +19,8 @@ fn call_id(number: u32) -> CallId {
 
 fn message(role: Role, origin: Origin, parts: Vec<Part>) -> Arc<Message> {
     let at = Timestamp::from_ms(7);
-    Arc::new(Message { id: MessageId::new(1, 99), role, origin, by: None, parts, at })
+    let login_makers = Default::default();
+    Arc::new(Message { id: MessageId::new(1, 99), role, origin, by: None, login_makers, parts, at })
 }
 
 fn user(text: &str) -> Arc<Message> {

@@ -281,7 +281,8 @@ async fn i02_a_script_is_looked_at_once_more_right_before_its_start() {
     let job = bench.host.approved_plan(&call).await.unwrap();
     fs::write(home.join("deploy.sh"), "echo ran >> witness").unwrap();
     let (key, stop) = (call.idempotency_key(), CancellationToken::new());
-    let said = text(bench.host.runner.run(&key, 1, job, stop).await.outcome(read));
+    let trace = bench.host.runner.run(&key, 1, job, open(), stop).await.unwrap();
+    let said = text(trace.outcome(read));
     assert!(said.contains("deploy.sh` has changed since this call was approved"), "{said}");
     assert!(!home.join("witness").exists());
 }
