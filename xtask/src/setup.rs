@@ -215,13 +215,16 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     browser_on_path().context("Chromium was installed and is not on the path")
 }
 
-/// The tracer with which tests make calls to the system fail. Where it cannot be had, those tests
-/// say so and fail; the others run all the same.
-pub(crate) fn strace() {
-    if on_path("strace").is_none()
-        && let Err(error) = install("strace")
-    {
-        eprintln!("xtask: {error:#}");
+/// Programs that tests call, each of a package of its own name: `strace` makes calls to the system fail,
+/// `sqlite3` runs the guide's backup, `openssl` makes certificates. Where one cannot be had, its tests say so
+/// and fail; the others run all the same.
+pub(crate) fn test_programs() {
+    for program in ["strace", "sqlite3", "openssl"] {
+        if on_path(program).is_none()
+            && let Err(error) = install(program)
+        {
+            eprintln!("xtask: {error:#}");
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) const CHANNELS: &str = "package(testkit) and binary(channels)";
 /// The crash supervisor is a part of its own, so that its minutes show.
 pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     let binary = binary(here)?;
-    setup::strace();
+    setup::test_programs();
     setup::postgres();
     if setup::has_nextest() {
         // Nextest refuses a filter that names a binary which does not exist.
