@@ -14,6 +14,7 @@ use domain::person::{Actor, LinkOrigin, PersonId};
 use domain::secret::Sealed;
 use domain::session::{Home, RunStatus, Session};
 use domain::time::Timestamp;
+use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 
@@ -287,11 +288,24 @@ pub struct AuditEntry {
     pub bytes: Vec<u8>,
 }
 
+/// Hears once what became of a commit. Called by the store, mostly on the thread that writes, so it must be
+/// quick and must not call the store. Dropped without being called: the fate is unknown.
+pub type CommitDone = Box<dyn FnOnce(Result<Committed, CommitError>) + Send>;
+
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Returns only when the commit is durable. An error other than `Unknown` means that nothing
-    /// of it was written.
-    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError>;
+    /// Queues a commit. `done` is told when the commit is durable, or why it is not; an error other than
+    /// `Unknown` means that nothing of it was written. Commits that were written are told in the order of
+    /// the journal, each before the next one, so that what follows from them happens in that order.
+    fn enqueue(&self, commit: Commit, done: CommitDone);
+
+    /// The same for a caller who waits for it and has nothing to do before others hear of it.
+    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+        let (told, fate) = oneshot::channel();
+        // A caller who has gone needs no answer.
+        self.enqueue(commit, Box::new(|fate| drop(told.send(fate))));
+        fate.await.unwrap_or_else(|_| Err(CommitError::Unknown("the store stopped".into())))
+    }
 
     /// A whole stream, oldest first.
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError>;

@@ -32,17 +32,18 @@ pub(crate) enum Fault {
     Unloadable = 6,
 }
 
+#[derive(Clone)]
 pub(crate) struct Faulty {
     pub(crate) inner: MemoryStore,
-    fault: AtomicU8,
+    fault: Arc<AtomicU8>,
     /// Commits that were asked for, whatever came of them.
-    pub(crate) asked: AtomicUsize,
+    pub(crate) asked: Arc<AtomicUsize>,
     /// After a read of entries.
-    pub(crate) seam: Seam,
+    pub(crate) seam: Arc<Seam>,
     /// Before a commit.
-    pub(crate) early: Seam,
+    pub(crate) early: Arc<Seam>,
     /// After a commit.
-    pub(crate) late: Seam,
+    pub(crate) late: Arc<Seam>,
 }
 
 /// Where one caller is held back, until the test lets it go on.
@@ -78,9 +79,10 @@ impl Seam {
 
 impl Faulty {
     pub(crate) fn new(node: NodeId) -> Faulty {
-        let (seam, early, late) = (Seam::new(), Seam::new(), Seam::new());
+        let [seam, early, late] = [(); 3].map(|()| Arc::new(Seam::new()));
         let inner = MemoryStore::new(node);
-        Faulty { inner, fault: AtomicU8::new(0), asked: AtomicUsize::new(0), seam, early, late }
+        let (fault, asked) = Default::default();
+        Faulty { inner, fault, asked, seam, early, late }
     }
 
     pub(crate) fn set(&self, fault: Fault) {
@@ -92,9 +94,8 @@ impl Faulty {
     }
 }
 
-#[async_trait]
-impl Store for Faulty {
-    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+impl Faulty {
+    async fn write(&self, commit: Commit) -> Result<Committed, CommitError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         match self.fault.load(Ordering::SeqCst) {
             1 => Err(StoreError::Unavailable("the disk is full".into()).into()),
@@ -119,6 +120,15 @@ impl Store for Faulty {
                 committed
             }
         }
+    }
+}
+
+#[async_trait]
+impl Store for Faulty {
+    #[expect(clippy::disallowed_methods, reason = "the test's runtime owns it, and ends it")]
+    fn enqueue(&self, commit: Commit, done: CommitDone) {
+        let store = self.clone();
+        tokio::spawn(async move { done(store.write(commit).await) });
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {

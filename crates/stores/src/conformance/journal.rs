@@ -1,6 +1,6 @@
 //! Commits: all or nothing, in order, once.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,7 +9,8 @@ use domain::event::Event;
 use domain::id::{RunId, StreamId};
 use domain::time::Timestamp;
 use ports::clock::Clock;
-use ports::store::{Commit, CommitError, Entry, KeptReply, Store, WriteBefore};
+use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, Store, WriteBefore};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::Opener;
@@ -21,7 +22,7 @@ use super::stage::{
 pub(super) async fn at_once(
     store: &Arc<dyn Store>,
     commits: Vec<Commit>,
-) -> Vec<Result<ports::store::Committed, CommitError>> {
+) -> Vec<Result<Committed, CommitError>> {
     let mut tasks = JoinSet::new();
     for commit in commits {
         let store = store.clone();
@@ -155,6 +156,32 @@ pub async fn i09_of_many_at_once_one_wins(open: &Opener) {
         }
     }
     assert_eq!(store.load(stream).await.unwrap().len(), 3);
+}
+
+/// Also if what follows from one takes longer than the next commit.
+pub async fn commits_are_told_in_the_order_of_the_journal(open: &Opener) {
+    let store = open(node(1));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = JoinSet::new();
+    for number in 0..100 {
+        let (store, told) = (store.clone(), told.clone());
+        tasks.spawn(async move {
+            let commit = Stage::new(session_id(number), node(1)).open(person("ana"));
+            let (over, is_over) = oneshot::channel();
+            let done = move |fate: Result<Committed, CommitError>| {
+                let global = fate.unwrap().global;
+                if global.is_multiple_of(7) {
+                    std::thread::yield_now();
+                }
+                told.lock().unwrap().push(global);
+                let _ = over.send(());
+            };
+            store.enqueue(commit, Box::new(done));
+            is_over.await.unwrap();
+        });
+    }
+    tasks.join_all().await;
+    assert_eq!(*told.lock().unwrap(), (1..=100).collect::<Vec<u64>>());
 }
 
 pub async fn i10_what_was_acknowledged_is_there_again(open: &Opener) {

@@ -16,8 +16,8 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Note,
-    PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, Delivery, Entry, HoldQuery, KeptReply, Note, PutNote, Secret,
+    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use data::Data;
@@ -27,11 +27,13 @@ use data::Data;
 pub struct MemoryStore {
     node: NodeId,
     data: Arc<Mutex<Data>>,
+    /// Held while a commit is written and told.
+    order: Arc<Mutex<()>>,
 }
 
 impl MemoryStore {
     pub fn new(node: NodeId) -> MemoryStore {
-        MemoryStore { node, data: Arc::new(Mutex::new(Data::new(node))) }
+        MemoryStore { node, data: Arc::new(Mutex::new(Data::new(node))), order: Arc::default() }
     }
 
     /// The same data, seen by a new process. The old one is gone: whatever it still tries is
@@ -39,14 +41,14 @@ impl MemoryStore {
     #[must_use]
     pub fn again(&self, node: NodeId) -> MemoryStore {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes = [node].into();
-        MemoryStore { node, data: self.data.clone() }
+        MemoryStore { node, data: self.data.clone(), order: self.order.clone() }
     }
 
     /// The same data, shared with one more process; both go on.
     #[must_use]
     pub fn beside(&self, node: NodeId) -> MemoryStore {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes.insert(node);
-        MemoryStore { node, data: self.data.clone() }
+        MemoryStore { node, data: self.data.clone(), order: self.order.clone() }
     }
 
     /// That process has died; the others go on.
@@ -60,7 +62,7 @@ impl MemoryStore {
     pub fn fork(&self, node: NodeId) -> MemoryStore {
         let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
         data.nodes = [node].into();
-        MemoryStore { node, data: Arc::new(Mutex::new(data)) }
+        MemoryStore { node, data: Arc::new(Mutex::new(data)), order: Arc::default() }
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Data) -> T) -> Result<T, StoreError> {
@@ -80,8 +82,10 @@ impl std::fmt::Debug for MemoryStore {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
-        self.with(|data| data.commit(&commit))?
+    fn enqueue(&self, commit: Commit, done: CommitDone) {
+        // Held until `done` has returned: the next commit is told after this one.
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        done(self.with(|data| data.commit(&commit)).unwrap_or_else(|gone| Err(gone.into())));
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
@@ -299,6 +303,7 @@ impl Store for MemoryStore {
 mod tests {
     use super::*;
     use crate::conformance::stage::{Stage, node, person, session_id};
+    use ports::store::CommitError;
 
     #[tokio::test]
     async fn a_process_that_was_replaced_can_do_nothing_more() {

@@ -25,6 +25,8 @@ struct Inner<T> {
     asleep: usize,
     /// Items for which it is worth to wake one.
     worth: usize,
+    /// Items for which no room was taken.
+    unbounded: usize,
 }
 
 /// What a thread got.
@@ -46,6 +48,7 @@ impl<T> Queue<T> {
             is_abandoned: false,
             asleep: 0,
             worth: 1,
+            unbounded: 0,
         };
         Queue {
             room: Semaphore::new(items_max),
@@ -59,11 +62,21 @@ impl<T> Queue<T> {
     pub(super) async fn push(&self, item: T) -> Result<(), T> {
         let Ok(permit) = self.room.acquire().await else { return Err(item) };
         permit.forget();
+        self.add(item, 0)
+    }
+
+    /// The same without waiting, however full it is: for items that their callers bound.
+    pub(super) fn push_now(&self, item: T) -> Result<(), T> {
+        self.add(item, 1)
+    }
+
+    fn add(&self, item: T, unbounded: usize) -> Result<(), T> {
         let mut inner = self.lock();
         if inner.is_closed {
             return Err(item);
         }
         inner.items.push_back(item);
+        inner.unbounded += unbounded;
         if inner.asleep > 0 && inner.items.len() >= inner.worth {
             self.wake.notify_one();
         }
@@ -90,7 +103,9 @@ impl<T> Queue<T> {
             if !inner.items.is_empty() {
                 let count = inner.items.len().min(items_max);
                 let items = inner.items.drain(..count).collect();
-                self.room.add_permits(count);
+                let unbounded = inner.unbounded.min(count);
+                inner.unbounded -= unbounded;
+                self.room.add_permits(count - unbounded);
                 self.taken.store(count, Ordering::Relaxed);
                 return Taken::Items(items);
             }

@@ -1,6 +1,5 @@
 //! The port, over the writer and the readers.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,10 +10,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Note,
-    PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, Delivery, Entry, HoldQuery, KeptReply, Note, PutNote, Secret,
+    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
-use tokio::sync::oneshot;
 
 use super::rows::Key;
 use super::side::{self, Done, Side};
@@ -23,22 +21,12 @@ use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
-    /// Spelled out, so that the future has the commit by its address only, until it is in the queue.
-    fn commit<'a, 'b>(
-        &'a self,
-        commit: Commit,
-    ) -> Pin<Box<dyn Future<Output = Result<Committed, CommitError>> + Send + 'b>>
-    where
-        'a: 'b,
-    {
-        let (reply, answer) = oneshot::channel();
-        let waiting = Waiting::new(commit, reply, self.writes.last_taken());
-        Box::pin(async move {
-            if self.writes.push(waiting).await.is_err() {
-                return Err(shutting_down().into());
-            }
-            answer.await.unwrap_or_else(|_| Err(CommitError::Unknown("the writer stopped".into())))
-        })
+    fn enqueue(&self, commit: Commit, done: CommitDone) {
+        let waiting = Waiting::new(commit, done, self.writes.last_taken());
+        // Each stream has one commit in the queue at most, and so its callers bound it.
+        if let Err(waiting) = self.writes.push_now(waiting) {
+            waiting.refuse(shutting_down());
+        }
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {

@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ports::store::{Commit, CommitError, Committed, StoreError};
+use ports::store::{Commit, CommitDone, CommitError, Committed, StoreError};
 use rusqlite::{CachedStatement, Connection, params};
 use tokio::sync::oneshot;
 
@@ -28,37 +28,43 @@ const UNVOUCHED_MAX: u64 = 1_000;
 /// writer has enough to do; else the writer, so that callers can go on.
 pub(super) enum Waiting {
     Ready(Box<Job>),
-    Raw { commit: Box<Commit>, reply: Told },
+    Raw { commit: Box<Commit>, done: CommitDone },
 }
 
 /// Commits in a transaction from which on the writer has enough to do. Over HTTP, where callers have much
 /// to do besides, about five share one; in process about twenty.
 const ENOUGH: usize = 12;
 
-type Told = oneshot::Sender<Result<Committed, CommitError>>;
-
 impl Waiting {
     /// `last` is how many the writer's last transaction had.
-    pub(super) fn new(commit: Commit, reply: Told, last: usize) -> Waiting {
+    pub(super) fn new(commit: Commit, done: CommitDone, last: usize) -> Waiting {
         match last < ENOUGH {
-            true => Waiting::Raw { commit: Box::new(commit), reply },
-            false => Waiting::Ready(Box::new(Job::Commit { commit: Prepared::new(commit), reply })),
+            true => Waiting::Raw { commit: Box::new(commit), done },
+            false => Waiting::Ready(Box::new(Job::Commit { commit: Prepared::new(commit), done })),
+        }
+    }
+
+    /// Nothing of it was written.
+    pub(super) fn refuse(self, why: StoreError) {
+        match self {
+            Waiting::Raw { done, .. } => tell(done, Err(why.into())),
+            Waiting::Ready(job) => job.refuse(&why.to_string()),
         }
     }
 
     /// `None`, and its caller knows, if it cannot be put into rows. That would be a bug of ours, and must
     /// not end the one thread that writes.
     pub(super) fn ready(self) -> Option<Job> {
-        let (commit, reply) = match self {
+        let (commit, done) = match self {
             Waiting::Ready(job) => return Some(*job),
-            Waiting::Raw { commit, reply } => (commit, reply),
+            Waiting::Raw { commit, done } => (commit, done),
         };
         match catch_unwind(AssertUnwindSafe(|| Prepared::new(*commit))) {
-            Ok(commit) => Some(Job::Commit { commit, reply }),
+            Ok(commit) => Some(Job::Commit { commit, done }),
             Err(_) => {
                 tracing::error!("a change cannot be put into rows; the others are written");
                 let why = StoreError::Unavailable("the change cannot be written down".into());
-                drop(reply.send(Err(why.into())));
+                tell(done, Err(why.into()));
                 None
             }
         }
@@ -66,7 +72,7 @@ impl Waiting {
 }
 
 pub(super) enum Job {
-    Commit { commit: Box<Prepared>, reply: Told },
+    Commit { commit: Box<Prepared>, done: CommitDone },
     Side { side: Side, reply: oneshot::Sender<Result<Done, StoreError>> },
 }
 
@@ -90,7 +96,7 @@ impl Job {
         let unavailable = StoreError::Unavailable(why.to_owned());
         // A caller who has gone needs no answer; so it is everywhere here.
         match self {
-            Job::Commit { reply, .. } => drop(reply.send(Err(unavailable.into()))),
+            Job::Commit { done, .. } => tell(done, Err(unavailable.into())),
             Job::Side { reply, .. } => drop(reply.send(Err(unavailable))),
         }
     }
@@ -111,15 +117,22 @@ impl Outcome {
 
     pub(super) fn tell(self, job: Job) {
         match (job, self) {
-            (Job::Commit { reply, .. }, Outcome::Committed(at)) => drop(reply.send(Ok(at))),
-            (Job::Commit { reply, .. }, Outcome::Refused(why)) => drop(reply.send(Err(why))),
-            (Job::Commit { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why.into()))),
+            (Job::Commit { done, .. }, Outcome::Committed(at)) => tell(done, Ok(at)),
+            (Job::Commit { done, .. }, Outcome::Refused(why)) => tell(done, Err(why)),
+            (Job::Commit { done, .. }, Outcome::Failed(why)) => tell(done, Err(why.into())),
             (Job::Side { reply, .. }, Outcome::Done(done)) => drop(reply.send(Ok(done))),
             (Job::Side { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why))),
             // An operation gets the kind of outcome that belongs to it.
             (Job::Side { .. }, Outcome::Committed(_) | Outcome::Refused(_))
             | (Job::Commit { .. }, Outcome::Done(_)) => {}
         }
+    }
+}
+
+/// What follows from a commit is other code, which must not end the one thread that writes.
+pub(super) fn tell(done: CommitDone, fate: Result<Committed, CommitError>) {
+    if catch_unwind(AssertUnwindSafe(|| done(fate))).is_err() {
+        tracing::error!("what follows from a commit has failed");
     }
 }
 
@@ -305,8 +318,7 @@ mod tests {
     fn callers_make_ready_what_a_busy_writer_gets() {
         let mut stage = Stage::new(session_id(1), node(1));
         for (last, is_raw) in [(0, true), (ENOUGH - 1, true), (ENOUGH, false), (999, false)] {
-            let (reply, _answer) = oneshot::channel();
-            let waiting = Waiting::new(stage.open(person("ana")), reply, last);
+            let waiting = Waiting::new(stage.open(person("ana")), Box::new(|_| {}), last);
             assert_eq!(matches!(waiting, Waiting::Raw { .. }), is_raw, "{last}");
             assert!(matches!(waiting.ready(), Some(Job::Commit { .. })));
         }
@@ -329,12 +341,9 @@ mod tests {
             let transaction = Transaction { jobs, care, signer, source, shelf, part };
             transaction.write(open)
         };
-        let job = |commit| {
-            let (reply, answer) = oneshot::channel();
-            (Job::Commit { commit: Prepared::new(commit), reply }, answer)
-        };
-        let (opening, _answers): (Vec<_>, Vec<_>) =
-            stages.iter_mut().map(|stage| job(stage.open(person("ana")))).unzip();
+        let job = |commit| Job::Commit { commit: Prepared::new(commit), done: Box::new(|_| {}) };
+        let opening: Vec<_> =
+            stages.iter_mut().map(|stage| job(stage.open(person("ana")))).collect();
         assert!(write(&mut open, &opening, Care::Batch).is_ok());
 
         // The journal takes everything that the version allows; so it is made to refuse one stream.
@@ -346,9 +355,8 @@ mod tests {
             )
             .unwrap();
         let bad = stages[0].ask(1, hold_id(2), audience(&["bob"], &[]));
-        let (good, _good) = job(stages[1].ask(1, hold_id(1), audience(&["bob"], &[])));
-        let (bad, _bad) = job(bad);
-        let jobs = [bad, good];
+        let good = job(stages[1].ask(1, hold_id(1), audience(&["bob"], &[])));
+        let jobs = [job(bad), good];
         let before = (open.head.chain, open.head.global);
         let written = write(&mut open, &jobs, Care::Batch);
         assert!(matches!(written, Err(Fault::OneIsBad(_))));
@@ -391,8 +399,9 @@ mod tests {
         let clock = std::sync::Arc::new(Ticking(0.into()));
         late.write_before = Some(ports::store::WriteBefore { at, clock });
         let job = |commit| {
-            let (reply, answer) = oneshot::channel();
-            (Waiting::Raw { commit: Box::new(commit), reply }, answer)
+            let (told, answer) = oneshot::channel();
+            let done: CommitDone = Box::new(|fate| drop(told.send(fate)));
+            (Waiting::Raw { commit: Box::new(commit), done }, answer)
         };
         let (late, late_answer) = job(late);
         let (other, other_answer) = job(stages[1].open(person("ana")));

@@ -19,7 +19,7 @@ use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use super::shelf::{Part, Shelf};
 use super::transaction::{
-    Care, Fault, Job, Open, Outcome, Transaction, Waiting, begin, tell_tables, vouch,
+    Care, Fault, Job, Open, Outcome, Transaction, Waiting, begin, tell, tell_tables, vouch,
 };
 
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
@@ -110,8 +110,8 @@ impl Writer {
                 tracing::error!(%why, operations = jobs.len(), "the fate of a transaction is unknown");
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     match (job, outcome.has_written()) {
-                        (Job::Commit { reply, .. }, true) => {
-                            drop(reply.send(Err(CommitError::Unknown(why.clone()))));
+                        (Job::Commit { done, .. }, true) => {
+                            tell(done, Err(CommitError::Unknown(why.clone())));
                         }
                         // Also what was refused: it may have been refused because of something
                         // that is not there now.

@@ -11,13 +11,14 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply, Note,
-    PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply,
+    Note, PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use super::node::NodeNo;
 use super::world::{Standing, World};
 
+#[derive(Clone)]
 pub(super) struct NodeStore {
     world: Arc<World>,
     node: NodeNo,
@@ -104,11 +105,8 @@ impl NodeStore {
         self.may()?;
         self.has_room()
     }
-}
 
-#[async_trait]
-impl Store for NodeStore {
-    async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+    async fn write(&self, commit: Commit) -> Result<Committed, CommitError> {
         self.may()?;
         let fate = self.fate();
         let under_way = UnderWay::new(&self.world, self.node, &commit);
@@ -138,6 +136,15 @@ impl Store for NodeStore {
             return Err(CommitError::Unknown("the connection broke".into()));
         }
         Ok(committed)
+    }
+}
+
+#[async_trait]
+impl Store for NodeStore {
+    #[expect(clippy::disallowed_methods, reason = "the node's runtime owns it, and ends it")]
+    fn enqueue(&self, commit: Commit, done: CommitDone) {
+        let store = self.clone();
+        tokio::spawn(async move { done(store.write(commit).await) });
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
