@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::digest::Digest;
 use crate::event::{Event, Token};
-use crate::id::TokenId;
+use crate::id::{NodeId, TokenId};
 use crate::person::Actor;
+use crate::refusal::Refusal;
 
 /// The one switch that stops everything, and the tokens that open doors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +27,51 @@ pub struct Freeze {
     pub reason: String,
 }
 
+/// What the global state is told to do.
+#[derive(Clone, Debug)]
+pub enum HouseCommand {
+    Freeze {
+        by: Actor,
+        reason: String,
+    },
+    Thaw {
+        by: Actor,
+    },
+    RevokeToken {
+        token: TokenId,
+        by: Actor,
+    },
+    /// This policy is in force on a node from here on.
+    UsePolicy {
+        policy: Digest,
+        node: NodeId,
+    },
+    /// Something that has happened, and belongs on the record in any case.
+    Record(Event),
+}
+
 impl House {
+    /// The event to write; nothing, if all is as it should be.
+    pub fn decide(&self, command: &HouseCommand) -> Result<Option<Event>, Refusal> {
+        let event = match command {
+            HouseCommand::Freeze { by, reason } => self
+                .frozen
+                .is_none()
+                .then(|| Event::Frozen { by: by.clone(), reason: reason.clone() }),
+            HouseCommand::Thaw { by } => {
+                self.frozen.is_some().then(|| Event::Thawed { by: by.clone() })
+            }
+            HouseCommand::RevokeToken { token, by } => match self.tokens.contains_key(token) {
+                true => Some(Event::TokenRevoked { token: *token, by: by.clone() }),
+                false => return Err(Refusal::NotFound { what: "token" }),
+            },
+            HouseCommand::UsePolicy { policy, node } => (self.policy != Some(*policy))
+                .then_some(Event::PolicyInForce { policy: *policy, node: *node }),
+            HouseCommand::Record(event) => Some(event.clone()),
+        };
+        Ok(event)
+    }
+
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Frozen { by, reason } => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::digest::Digest;
 use domain::event::{Event, Scope, Token, TokenOwner};
 use domain::hold::Hold;
+use domain::house::HouseCommand;
 use domain::id::{StreamId, TokenId};
 use domain::person::{
     Actor, AuthenticatedPerson, CredentialMaker, LinkOrigin, Person, PersonId, Proof, Requester,
@@ -137,7 +138,7 @@ impl Engine {
     /// Who holds this token, if anybody does now.
     pub fn caller_by_token(&self, secret: &str, via: &str) -> Option<Caller> {
         let digest = Digest::of(secret.as_bytes());
-        let house = self.0.house.get();
+        let house = self.house();
         // Looked up by digest of 256 random bits: there is nothing to learn from how long it takes.
         let token = house.tokens.values().find(|token| token.secret == digest)?;
         if token.expires_at.is_some_and(|at| at <= self.now()) {
@@ -162,7 +163,7 @@ impl Engine {
                 && token.minted_by == Actor::Runtime
                 && token.note.as_deref() == Some(NOTE)
         };
-        let known = self.0.house.get().tokens.values().find(is_its).cloned();
+        let known = self.house().tokens.values().find(is_its).cloned();
         let token = match known {
             Some(token) => token,
             None => {
@@ -277,7 +278,7 @@ impl Engine {
         let expires_at = made_at.plus_ms(LOGIN_MS);
         let (to, by) = (person.clone(), origin.made_by.by.clone());
         let made = Event::LoginLinkMade { person: to, origin: origin.clone(), expires_at };
-        self.change_house(&by, |_| Ok(Some(made.clone()))).await?;
+        self.change_house(&by, HouseCommand::Record(made)).await?;
         let digest = Digest::of(code.as_bytes());
         let (kind, person, origin) = (SecretKind::Login, person.clone(), Some(origin));
         self.0
@@ -299,7 +300,7 @@ impl Engine {
         let link = origin.clone();
         let logged_in = Event::LoggedIn { person: person.clone(), via: "web".into(), link };
         // On the record before it works.
-        self.change_house(&actor, |_| Ok(Some(logged_in.clone()))).await?;
+        self.change_house(&actor, HouseCommand::Record(logged_in)).await?;
         let cookie = self.secret("");
         let (kind, digest) = (SecretKind::Cookie, Digest::of(cookie.as_bytes()));
         let made_at = self.now();
@@ -390,26 +391,20 @@ impl Engine {
             note: new.note,
         };
         let minted = token.clone();
-        self.change_house(&by, |_| {
-            Ok(Some(Event::TokenMinted { token: Box::new(minted.clone()) }))
-        })
-        .await?;
+        let minted = Event::TokenMinted { token: Box::new(minted) };
+        self.change_house(&by, HouseCommand::Record(minted)).await?;
         Ok(MintedToken { token, secret })
     }
 
     pub fn tokens(&self, caller: &Caller) -> Result<Vec<Token>, Error> {
         caller.must_be_admin()?;
-        Ok(self.0.house.get().tokens.values().rev().cloned().collect())
+        Ok(self.house().tokens.values().rev().cloned().collect())
     }
 
     pub async fn revoke_token(&self, caller: &Caller, id: TokenId) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
-        self.change_house(&by.clone(), |house| match house.tokens.contains_key(&id) {
-            true => Ok(Some(Event::TokenRevoked { token: id, by: by.clone() })),
-            false => Err(Refusal::NotFound { what: "token" }),
-        })
-        .await
+        self.change_house(&by.clone(), HouseCommand::RevokeToken { token: id, by }).await
     }
 
     /// A session is seen by its creator, by people in the audience of any of its holds, by admins.

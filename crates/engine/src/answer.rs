@@ -6,14 +6,13 @@ use domain::answer::Answer;
 use domain::digest::Digest;
 use domain::event::Scope;
 use domain::hold::Hold;
-use domain::id::{HoldId, SessionId};
-use domain::outside::OutsideCommand;
+use domain::id::HoldId;
 use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
-use domain::session::{Command, Reply};
 
 use crate::accounts::Caller;
-use crate::submit::{Keep, Submitted};
+use crate::hold_verb::HoldVerb;
+use crate::submit::Keep;
 use crate::{Engine, Error};
 
 /// An answer as a door parsed it.
@@ -28,7 +27,7 @@ impl Engine {
     /// A hold that the caller may see.
     pub async fn hold(&self, caller: &Caller, id: HoldId) -> Result<Arc<Hold>, Error> {
         // Where nobody else writes, what was seen last is what there is.
-        let known = if self.0.store.is_shared() { None } else { self.0.cache.hold(id) };
+        let known = if self.0.store.is_shared() { None } else { self.0.sessions.hold(id) };
         let found = match known {
             Some(hold) => Some(hold),
             None => self.0.store.hold(id).await?,
@@ -50,7 +49,7 @@ impl Engine {
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
         // Only to find it: whether it is still open is judged on the newest state.
-        let hold = match self.0.cache.hold(id) {
+        let hold = match self.0.sessions.hold(id) {
             Some(hold) if self.sees_hold(caller, &hold) => hold,
             _ => self.hold(caller, id).await?,
         };
@@ -80,7 +79,7 @@ impl Engine {
         answering: Answering,
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
-        let (id, by) = (hold.id, by.clone());
+        let by = by.clone();
         let Answering { digest, answer } = answering;
         let taken = self.take_secrets(&hold, by.id(), answer).await?;
         let (new, answer) = (taken.ids(), taken.answer.clone());
@@ -95,16 +94,8 @@ impl Engine {
         if !taken.new.is_empty() {
             self.0.store.seal(taken.new).await?;
         }
-        let answered = match hold.session {
-            Some(session) => {
-                let command = Command::Answer { hold: id, digest, answer, by, edited };
-                self.submit_for_hold(session, caller, id, &command, keep).await
-            }
-            None => {
-                let command = OutsideCommand::Answer { digest, answer, by, edited };
-                self.submit_outside(id, &caller.actor, &command, keep).await
-            }
-        };
+        let verb = HoldVerb::Answer { digest, answer, by, edited };
+        let answered = self.change_hold(&caller.actor, &hold, verb, keep).await;
         // Only what is certainly not on disk is forgotten.
         if let (Err(Error::Refused(_)), false) = (&answered, new.is_empty()) {
             let _ = self.0.store.forget_sealed(&new).await;
@@ -131,70 +122,16 @@ impl Engine {
             reason.as_deref().unwrap_or_default(),
             domain::limits::REASON_BYTES_MAX,
         )?;
-        let by = caller.actor.clone();
-        match hold.session {
-            Some(session) => {
-                let command = Command::CancelHold { hold: id, by, reason };
-                self.submit_for_hold(session, caller, id, &command, keep).await
-            }
-            None => {
-                let command = OutsideCommand::Cancel { by, reason };
-                self.submit_outside(id, &caller.actor, &command, keep).await
-            }
-        }
+        let verb = HoldVerb::Cancel { by: caller.actor.clone(), reason };
+        self.change_hold(&caller.actor, &hold, verb, keep).await
     }
 
     /// `on` claims, otherwise lets go. No authority comes with it.
     pub async fn claim(&self, caller: &Caller, id: HoldId, on: bool) -> Result<Arc<Hold>, Error> {
         let hold = self.hold(caller, id).await?;
         let by = caller.must_be_person()?.clone();
-        match (hold.session, on) {
-            (Some(session), true) => {
-                self.submit_for_hold(session, caller, id, &Command::Claim { hold: id, by }, None)
-                    .await
-            }
-            (Some(session), false) => {
-                self.submit_for_hold(session, caller, id, &Command::Unclaim { hold: id, by }, None)
-                    .await
-            }
-            (None, true) => {
-                self.submit_outside(id, &caller.actor, &OutsideCommand::Claim { by }, None).await
-            }
-            (None, false) => {
-                self.submit_outside(id, &caller.actor, &OutsideCommand::Unclaim { by }, None).await
-            }
-        }
-    }
-
-    pub(crate) async fn submit_for_hold(
-        &self,
-        session: SessionId,
-        caller: &Caller,
-        id: HoldId,
-        command: &Command,
-        keep: Option<Keep<'_, Hold>>,
-    ) -> Result<Arc<Hold>, Error> {
-        let hold_of = |submitted: &Submitted| match &submitted.reply {
-            Reply::Hold(hold) => Some(hold.clone()),
-            _ => submitted.session.holds.get(&id).cloned(),
-        };
-        let submitted = match keep {
-            None => self.submit(session, &caller.actor, command, None).await?,
-            Some(keep) => {
-                let render = |submitted: &Submitted| match hold_of(submitted) {
-                    Some(hold) => (keep.render)(&hold),
-                    None => (500, Vec::new()),
-                };
-                let inner = Keep {
-                    caller: keep.caller.clone(),
-                    key: keep.key.clone(),
-                    request: keep.request,
-                    render: &render,
-                };
-                self.submit(session, &caller.actor, command, Some(&inner)).await?
-            }
-        };
-        hold_of(&submitted).ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
+        let verb = if on { HoldVerb::Claim { by } } else { HoldVerb::Unclaim { by } };
+        self.change_hold(&caller.actor, &hold, verb, None).await
     }
 }
 

@@ -63,7 +63,7 @@ impl<'a> CallAsker<'a> {
         let stream = StreamId::Outside(id);
         let mut bus = engine.subscribe(stream);
         let withdrawn = Withdraw(Some((engine.clone(), id)));
-        engine.write_hold(hold, Actor::Runtime, None).await?;
+        engine.open_external(hold, &Actor::Runtime, None).await?;
         let decided = loop {
             if let Some(hold) = engine.0.store.hold(id).await?.filter(|hold| !hold.is_pending()) {
                 break hold;
@@ -205,7 +205,7 @@ impl Engine {
     async fn withdraw(&self, id: HoldId) {
         let reason = Some("the call that asked this is not running any more".to_owned());
         let command = OutsideCommand::Cancel { by: Actor::Runtime, reason };
-        match self.submit_outside(id, &Actor::Runtime, &command, None).await {
+        match self.submit_external(id, &Actor::Runtime, &command, None).await {
             // Somebody was faster, or it was never opened.
             Ok(_) | Err(Error::Refused(_)) => {}
             Err(error) => tracing::warn!(hold = %id, %error, "a question could not be withdrawn"),

@@ -1,153 +1,66 @@
-//! The state of the house at hand: freezing and tokens.
+//! The global state: freeze and thaw, and the policy in force.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use domain::event::Event;
-use domain::house::House;
-use domain::id::{CommitId, StreamId};
+use domain::house::{House, HouseCommand};
+use domain::id::SessionId;
 use domain::person::Actor;
-use domain::refusal::Refusal;
-use ports::start_gate::StartGate;
-use ports::store::{Commit, Entry};
+use domain::session::Session;
+use futures_util::{StreamExt as _, stream};
 
 use crate::accounts::Caller;
 use crate::limits::STARTS_WITHIN;
-use crate::submit::Written;
+use crate::stream::GlobalId;
 use crate::{Engine, Error};
 
-/// A copy; commits that depend on it name its version, and the store refuses a stale one.
-#[derive(Default)]
-pub(crate) struct HouseCache {
-    kept: RwLock<Arc<House>>,
-    /// Closed exactly while the copy is frozen.
-    pub(crate) start_gate: StartGate,
-}
-
-impl HouseCache {
-    pub(crate) fn get(&self) -> Arc<House> {
-        self.kept.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
-    }
-
-    fn set(&self, house: Arc<House>) {
-        let mut kept = self.kept.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if kept.version <= house.version {
-            match house.frozen {
-                Some(_) => self.start_gate.close(),
-                None => self.start_gate.open(),
-            }
-            *kept = house;
-        }
-    }
-}
+/// Sessions that are woken at once after a thaw.
+const WAKES_AT_ONCE: usize = 32;
 
 impl Engine {
-    pub(crate) async fn load_house(&self) -> Result<(), Error> {
-        let mut house = House::default();
-        for entry in self.0.store.load(StreamId::House).await? {
-            for event in entry.events.iter() {
-                house.apply(event);
-            }
-        }
-        let was_frozen = self.0.house.get().frozen.is_some();
-        self.0.house.set(Arc::new(house));
-        // Another node has thawed it, and may have died before it woke what waited.
-        if was_frozen && self.0.house.get().frozen.is_none() {
-            self.start_waking();
-        }
-        Ok(())
+    /// The global state as this node last knew it. Commits that depend on it name its version, and the store
+    /// refuses a stale one.
+    pub(crate) fn house(&self) -> Arc<House> {
+        self.0.house.last_known(GlobalId).unwrap_or_default()
     }
 
-    /// Writes to the house stream what `decide` makes of its state; nothing, if it says so.
     pub(crate) async fn change_house(
         &self,
         actor: &Actor,
-        decide: impl Fn(&House) -> Result<Option<Event>, Refusal> + Send,
+        command: HouseCommand,
     ) -> Result<(), Error> {
-        for _ in 0..self.0.limits.commit_attempts {
-            let house = self.0.house.get();
-            let Some(event) = decide(&house)? else {
-                // Another node may have changed it: that all is as wanted is only believed of what is on
-                // disk, or somebody is told that all is frozen, and it is not.
-                if !self.is_house_newer(&house).await? {
-                    return Ok(());
-                }
-                self.load_house().await?;
-                continue;
-            };
-            let now = self.now();
-            let commit = Commit {
-                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
-                stream: StreamId::House,
-                expected: house.version,
-                house: None,
-                events: vec![event.clone()].into(),
-                at: now,
-                actor: actor.clone(),
-                session: None,
-                holds: Vec::new(),
-                grants: Vec::new(),
-                reply: None,
-                deliveries: Vec::new(),
-                write_before: None,
-            };
-            let mut next = (*house).clone();
-            next.apply(&event);
-            let next = Arc::new(next);
-            let done = move |engine: &Engine, entry: Entry| {
-                engine.0.house.set(next);
-                crate::story::tell_house(&entry);
-                engine.0.bus.publish(entry);
-            };
-            match self.write(commit, done).await? {
-                Written::Done => return Ok(()),
-                _ => self.load_house().await?,
-            }
-        }
-        Err(Error::Unavailable("too many changes at once; try again".into()))
+        self.submit_to::<House>(GlobalId, actor, &command, None).await.map(drop)
     }
 
-    async fn is_house_newer(&self, than: &House) -> Result<bool, Error> {
-        let newer = self.0.store.entries(Some(StreamId::House), than.version, 1).await?;
-        Ok(!newer.is_empty())
-    }
-
-    /// Whether all is frozen, as the store has it: other nodes may have frozen it. Whoever asks right before
-    /// something starts need not ask where nobody else writes.
+    /// Whether all is frozen, as the store has it: other nodes may have frozen it. Asked right before
+    /// something starts; where no other node writes, what is known here is all there is.
     pub(crate) async fn is_frozen_now(&self) -> Result<bool, Error> {
-        if self.0.store.is_shared() {
-            let house = self.0.house.get();
-            if self.is_house_newer(&house).await? {
-                self.load_house().await?;
-            }
-        }
-        Ok(self.0.house.get().frozen.is_some())
+        let house = match self.0.store.is_shared() {
+            true => self.refresh_house().await?,
+            false => self.house(),
+        };
+        Ok(house.frozen.is_some())
     }
 
     /// Whether anybody ever logged in.
     pub fn somebody_logged_in(&self) -> bool {
-        self.0.house.get().used
+        self.house().used
     }
 
     pub fn frozen(&self) -> Option<domain::house::Freeze> {
-        self.0.house.get().frozen.clone()
+        self.house().frozen.clone()
     }
 
     /// When this returns no call begins on this node before the thaw, whatever its tool host waits for.
     pub async fn freeze(&self, caller: &Caller, reason: &str) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
-        self.change_house(&by.clone(), |house| {
-            Ok(house
-                .frozen
-                .is_none()
-                .then(|| Event::Frozen { by: by.clone(), reason: reason.to_owned() }))
-        })
-        .await?;
+        let reason = reason.to_owned();
+        self.change_house(&caller.actor, HouseCommand::Freeze { by, reason }).await?;
         // The gate is closed. A call that entered it just before has begun when its guard is gone.
         tokio::select! {
             biased;
-            () = self.0.house.start_gate.idle() => {}
+            () = self.0.start_gate.idle() => {}
             () = self.0.clock.sleep(STARTS_WITHIN) => {
                 tracing::warn!("a tool host is slow to begin a call that it was given before the freeze");
             }
@@ -155,20 +68,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Thawing lets everything go on that waited: it is looked at again first.
+    /// Thawing lets everything go on that waited: it is looked at again first, in the background.
     pub async fn thaw(&self, caller: &Caller) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
-        self.change_house(&by.clone(), |house| {
-            Ok(house.frozen.is_some().then(|| Event::Thawed { by: by.clone() }))
-        })
-        .await?;
-        self.0.timers.note_delivery();
-        self.start_waking_outside();
-        self.wake_waiting().await
+        let was_frozen = self.frozen().is_some();
+        self.change_house(&caller.actor, HouseCommand::Thaw { by }).await?;
+        // Otherwise the follow-up of the thaw does it.
+        if !was_frozen {
+            self.start_waking();
+        }
+        Ok(())
     }
 
-    fn start_waking(&self) {
+    pub(crate) fn start_waking(&self) {
         self.0.timers.note_delivery();
         self.start_waking_outside();
         let engine = self.clone();
@@ -192,22 +105,25 @@ impl Engine {
             let owing = self.0.store.owing(after, 500).await?;
             let Some((last, _)) = owing.last() else { return Ok(()) };
             after = Some(*last);
-            for (session, _) in owing {
-                // What is remembered may be older than the row that says what is owed.
-                self.fresh_session(session).await?;
-                // Also calls of a node that died, which could not start again while it was frozen. Nobody
-                // waits for what hosts find out about them.
-                self.recover_session(session).await?;
-            }
+            // Side by side: a session with a slow commit holds up no other.
+            let waking = owing.into_iter().map(|(session, _)| self.wake(session));
+            let woken: Vec<_> =
+                stream::iter(waking).buffer_unordered(WAKES_AT_ONCE).collect().await;
+            woken.into_iter().collect::<Result<(), Error>>()?;
         }
+    }
+
+    async fn wake(&self, session: SessionId) -> Result<(), Error> {
+        // What is remembered may be older than the row that says what is owed.
+        self.refresh::<Session>(session).await?;
+        // Also calls of a node that died, which could not start again while it was frozen. This does not wait
+        // for what hosts find out about them.
+        self.recover_session(session).await
     }
 
     /// Writes down under which policy things happen from here on, if it is another than before.
     pub(crate) async fn note_policy(&self) -> Result<(), Error> {
         let (policy, node) = (self.0.policy.version(), self.0.node);
-        self.change_house(&Actor::Runtime, |house| {
-            Ok((house.policy != Some(policy)).then_some(Event::PolicyInForce { policy, node }))
-        })
-        .await
+        self.change_house(&Actor::Runtime, HouseCommand::UsePolicy { policy, node }).await
     }
 }

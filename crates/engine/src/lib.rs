@@ -1,9 +1,9 @@
 //! The hall: one way in (a command is decided on and committed), one way out (whatever the new
 //! state owes is carried out, and comes back as a command).
 //!
-//! Nothing here is remembered only in memory. Sessions are cached, but every commit names the
-//! version it was decided on, so a stale cache costs a retry and never a wrong decision; any number
-//! of nodes may do the same over one store.
+//! Nothing here is remembered only in memory. Each stream has a lane that keeps its newest state, but every
+//! commit names the version it was decided on: a state that another node has overtaken costs a retry and
+//! never a wrong decision, and any number of nodes may do the same over one store.
 
 mod accounts;
 mod announce;
@@ -11,15 +11,17 @@ mod answer;
 mod api_keys;
 mod asker;
 mod branch;
-mod cache;
 mod call_title;
 mod clock;
 mod closing;
+mod commit;
 mod dispatch;
 mod effects;
 mod error;
 mod forget;
+mod hold_verb;
 mod house;
+mod lane;
 mod limits;
 mod live;
 mod outside;
@@ -34,11 +36,11 @@ mod spawn;
 #[cfg(feature = "failpoints")]
 mod step;
 mod story;
+mod stream;
 mod submit;
 mod timers;
 mod tools;
 mod undelivered;
-mod underway;
 mod watch;
 mod write_before;
 
@@ -47,15 +49,20 @@ use std::sync::Arc;
 
 use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
+use domain::house::House;
 use domain::id::NodeId;
+use domain::outside::Outside;
 use domain::person::People;
 use domain::policy::Policy;
+use domain::session::Session;
 use ports::clock::{Chance, Clock};
 use ports::courier::Courier;
 use ports::model::Model;
+use ports::start_gate::StartGate;
 use ports::store::Store;
 use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
@@ -117,9 +124,9 @@ pub(crate) struct Inner {
     pub(crate) agents: HashMap<Arc<str>, AgentSetup>,
     pub(crate) tools: tools::Tools,
     pub(crate) limits: Limits,
-    pub(crate) cache: cache::Cache,
-    pub(crate) changing: underway::Changing,
-    pub(crate) house: house::HouseCache,
+    pub(crate) sessions: Arc<lane::Lanes<Session>>,
+    pub(crate) external_holds: Arc<lane::Lanes<Outside>>,
+    pub(crate) house: Arc<lane::Lanes<House>>,
     pub(crate) live: live::Live,
     pub(crate) bus: watch::Bus,
     pub(crate) timers: timers::Timers,
@@ -128,6 +135,9 @@ pub(crate) struct Inner {
     pub(crate) executing: Semaphore,
     pub(crate) recovering: recover::Recovering,
     pub(crate) tasks: TaskTracker,
+    pub(crate) runtime: Handle,
+    /// Closed exactly while the global state, as this node knows it, is frozen.
+    pub(crate) start_gate: StartGate,
     pub(crate) closing: closing::Closing,
 }
 
@@ -158,10 +168,10 @@ impl Engine {
             policy: setup.policy,
             agents,
             tools,
-            cache: cache::Cache::new(setup.limits.cached_sessions),
-            changing: underway::Changing::default(),
+            sessions: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
+            external_holds: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
+            house: Arc::new(lane::Lanes::new(1)),
             limits: setup.limits,
-            house: house::HouseCache::default(),
             live: live::Live::default(),
             bus: watch::Bus::new(),
             timers: timers::Timers::default(),
@@ -170,9 +180,11 @@ impl Engine {
             executing,
             recovering: recover::Recovering::default(),
             tasks: TaskTracker::new(),
+            runtime: Handle::current(),
+            start_gate: StartGate::default(),
             closing: closing::Closing::default(),
         }));
-        engine.load_house().await?;
+        engine.load::<House>(stream::GlobalId).await?;
         engine.note_policy().await?;
         engine.start_recovery().await?;
         engine.start_waking_outside();

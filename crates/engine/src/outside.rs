@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{Call, Proposal};
-use domain::event::{Event, Scope};
+use domain::event::Scope;
 use domain::grant::ClearedBy;
 use domain::hold::{
     Callback, Decision as Decided, Hold, HoldOutcome, HoldState, Preview, Question, Risk, tag_of,
 };
-use domain::house::House;
-use domain::id::{CallId, CommitId, HoldId, StreamId};
+use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::outcome::ToolResult;
@@ -22,12 +21,13 @@ use domain::session::default_audience;
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
-use ports::store::{Commit, Delivery, Entry, HoldQuery, Viewer};
+use ports::store::{HoldQuery, Viewer};
 use serde_json::{Value, json};
 
 use crate::accounts::Caller;
 use crate::session::at_most;
-use crate::submit::{Keep, Written};
+use crate::stream::ExternalHoldCommand;
+use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
 /// Pending holds that are read at a time after a thaw.
@@ -74,59 +74,28 @@ impl Engine {
             return Err(Refusal::Frozen { reason: freeze.reason }.into());
         }
         let hold = Arc::new(self.plan_hold(caller, new).await?);
-        self.write_hold(hold, caller.actor.clone(), keep).await
+        self.open_external(hold, &caller.actor, keep).await
     }
 
-    /// A hold that is a stream of its own.
-    pub(crate) async fn write_hold(
+    /// Opens a hold that is a stream of its own.
+    pub(crate) async fn open_external(
         &self,
         hold: Arc<Hold>,
-        actor: Actor,
+        actor: &Actor,
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
-        let now = hold.opened_at;
-        let due = hold.expires_at.filter(|_| hold.is_pending());
-        for _ in 0..self.0.limits.commit_attempts {
-            // A rule may allow it at once, and then its program goes on.
-            let house = hold.state.releases().then(|| self.0.house.get());
-            if let Some(freeze) = house.as_ref().and_then(|house| house.frozen.clone()) {
-                return Err(Refusal::Frozen { reason: freeze.reason }.into());
+        let render = |submitted: &Submitted<Outside>| match &keep {
+            Some(keep) => (keep.render)(&submitted.state.hold),
+            None => (500, Vec::new()),
+        };
+        let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
+        let command = ExternalHoldCommand::Open(&hold);
+        match self.submit_to(hold.id, actor, &command, keep.as_ref()).await {
+            Err(Error::Refused(Refusal::Overtaken)) => {
+                Err(Error::Unavailable("the hold could not be opened; try again".into()))
             }
-            let deliveries = match hold.callback {
-                Some(_) if !hold.is_pending() => vec![delivery(&hold, now)],
-                _ => Vec::new(),
-            };
-            let commit = Commit {
-                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
-                stream: StreamId::Outside(hold.id),
-                expected: 0,
-                house: house.as_ref().map(|house| house.version),
-                events: vec![Event::HoldOpened { hold: hold.clone() }].into(),
-                at: now,
-                actor: actor.clone(),
-                session: None,
-                holds: vec![hold.clone()],
-                grants: Vec::new(),
-                reply: keep.as_ref().map(|keep| keep.reply(&hold, now)),
-                deliveries,
-                write_before: None,
-            };
-            let opened = hold.clone();
-            let done = move |engine: &Engine, entry: Entry| {
-                crate::story::tell_hold(&entry, &opened);
-                engine.0.bus.publish(entry);
-                engine.0.timers.note(due);
-                engine.0.timers.note_delivery();
-            };
-            match self.write(commit, done).await? {
-                Written::Done => return Ok(hold),
-                Written::Replayed => return Err(self.replay(keep.as_ref()).await),
-                // The house has changed; it was read again.
-                Written::Overtaken if house.is_some() => {}
-                Written::Overtaken => break,
-            }
+            opened => opened.map(|_| hold.clone()),
         }
-        Err(Error::Unavailable("the hold could not be opened; try again".into()))
     }
 
     async fn plan_hold(&self, caller: &Caller, new: NewHold) -> Result<Hold, Error> {
@@ -352,11 +321,11 @@ impl Engine {
             true => HoldOutcome::Succeeded(ToolResult::output(content)),
             false => HoldOutcome::Failed(ToolResult::error(content)),
         };
-        self.submit_outside(id, &caller.actor, &OutsideCommand::Report { outcome }, keep).await
+        self.change_external(&caller.actor, id, &OutsideCommand::Report { outcome }, keep).await
     }
 
     pub(crate) async fn expire_outside(&self, id: HoldId) -> Result<(), Error> {
-        self.submit_outside(id, &Actor::Runtime, &OutsideCommand::Expire, None).await?;
+        self.submit_external(id, &Actor::Runtime, &OutsideCommand::Expire, None).await?;
         Ok(())
     }
 
@@ -377,7 +346,7 @@ impl Engine {
                 let is_answered = hold.session.is_none() && !hold.votes.is_empty();
                 if is_answered && self.frozen().is_none() {
                     let woken =
-                        self.submit_outside(hold.id, &Actor::Runtime, &OutsideCommand::Wake, None);
+                        self.submit_external(hold.id, &Actor::Runtime, &OutsideCommand::Wake, None);
                     // It may have been withdrawn or have expired meanwhile.
                     if let Err(error @ Error::Unavailable(_)) = woken.await {
                         return Err(error);
@@ -389,7 +358,7 @@ impl Engine {
 
     /// The same in the background, until the store lets it.
     pub(crate) fn start_waking_outside(&self) {
-        let house = self.0.house.get();
+        let house = self.house();
         if !house.was_frozen || house.frozen.is_some() {
             return;
         }
@@ -405,98 +374,6 @@ impl Engine {
                 pause = (pause * 2).min(Duration::from_secs(5));
             }
         });
-    }
-
-    pub(crate) async fn submit_outside(
-        &self,
-        id: HoldId,
-        actor: &Actor,
-        command: &OutsideCommand,
-        keep: Option<Keep<'_, Hold>>,
-    ) -> Result<Arc<Hold>, Error> {
-        for _ in 0..self.0.limits.commit_attempts {
-            let before = self.load_outside(id).await?;
-            let now = self.now();
-            let house = self.0.house.get();
-            let (events, reply) = self.decide_outside(&before, command, now, &house);
-            if events.is_empty() {
-                return reply.map(|()| before.hold).map_err(Into::into);
-            }
-            let mut next = before.clone();
-            for event in &events {
-                next.apply(event);
-            }
-            let ended = before.hold.is_pending() && !next.hold.is_pending();
-            // What waits for a thaw must not be written after it, nor what releases a program after a freeze.
-            let relies_on_house = house.frozen.is_some() || (ended && next.hold.state.releases());
-            let deliveries = match (&next.hold.callback, ended) {
-                (Some(_), true) => vec![delivery(&next.hold, now)],
-                _ => Vec::new(),
-            };
-            let commit = Commit {
-                id: CommitId::new(now.as_ms(), self.0.chance.bits()),
-                stream: StreamId::Outside(id),
-                expected: before.version,
-                house: relies_on_house.then_some(house.version),
-                write_before: self.write_hold_before(&before.hold, &events),
-                events: events.into(),
-                at: now,
-                actor: actor.clone(),
-                session: None,
-                holds: vec![next.hold.clone()],
-                grants: Vec::new(),
-                reply: match (&reply, &keep) {
-                    (Ok(()), Some(keep)) => Some(keep.reply(&next.hold, now)),
-                    _ => None,
-                },
-                deliveries,
-            };
-            let after = next.hold.clone();
-            let done = move |engine: &Engine, entry: Entry| {
-                crate::story::tell_hold(&entry, &after);
-                engine.0.bus.publish(entry);
-                engine.0.timers.note_delivery();
-            };
-            match self.write(commit, done).await? {
-                Written::Done => return reply.map(|()| next.hold).map_err(Into::into),
-                Written::Overtaken => {}
-                Written::Replayed => return Err(self.replay(keep.as_ref()).await),
-            }
-        }
-        Err(Error::Unavailable("too many changes to this hold at once; try again".into()))
-    }
-
-    fn decide_outside(
-        &self,
-        outside: &Outside,
-        command: &OutsideCommand,
-        now: Timestamp,
-        house: &House,
-    ) -> (Vec<Event>, Result<(), Refusal>) {
-        let tool_of = |_: &str| None;
-        let chance = || self.0.chance.bits();
-        let context = domain::context::Context {
-            now,
-            node: self.0.node,
-            frozen: house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
-            people: &self.0.people,
-            policy: &self.0.policy,
-            closing: false,
-            tool_of: &tool_of,
-            renewals: &Default::default(),
-            run_as_decided: false,
-            budgets: Default::default(),
-            while_pending: Default::default(),
-            expires_ms: self.0.policy.default_expires_ms(),
-            chance: &chance,
-        };
-        outside.decide(command, &context)
-    }
-
-    async fn load_outside(&self, id: HoldId) -> Result<Outside, Error> {
-        let entries = self.0.store.load(StreamId::Outside(id)).await?;
-        let events = entries.iter().flat_map(|entry| entry.events.iter());
-        Outside::replay(events).ok_or_else(|| Refusal::NotFound { what: "hold" }.into())
     }
 }
 
@@ -525,14 +402,4 @@ fn missing_rule(tool: &str, wanted: &NewAudience) -> String {
 fn automatic(allowed: bool, rule: Option<&str>, at: Timestamp) -> HoldState {
     let decision = Decided::Automatic { allowed, by: ClearedBy::Rule(rule.map(str::to_owned)), at };
     if allowed { HoldState::Approved(decision) } else { HoldState::Denied(decision) }
-}
-
-/// Due at once: the node that opened the hold may have had a clock that was ahead of ours.
-fn delivery(hold: &Hold, now: Timestamp) -> Delivery {
-    Delivery {
-        key: format!("{}-{}", hold.id, hold.state.name()),
-        hold: hold.id,
-        due_at: hold.opened_at.min(now),
-        attempts: 0,
-    }
 }

@@ -187,8 +187,7 @@ impl Engine {
             });
         }
         // Whatever else waited, a turn to be thought or a call to be started, goes on.
-        let submitted = self.submit(id, &Actor::Runtime, &Command::Wake, None).await?;
-        self.dispatch(&submitted.session);
+        self.submit(id, &Actor::Runtime, &Command::Wake, None).await?;
         ports::failpoint!("recover.woken");
         Ok(())
     }

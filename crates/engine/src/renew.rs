@@ -6,19 +6,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::answer::{Answer, Settlement};
 use domain::context::Renewal;
 use domain::digest::Digest;
-use domain::id::CallId;
+use domain::id::{CallId, SessionId};
 use domain::person::Actor;
 use domain::session::{CallRecord, CallState, Command, Session};
 use ports::tool_host::ToolHost;
 
-use crate::Engine;
 use crate::dispatch::Work;
 use crate::rule::{Looked, look};
 use crate::tools::ToolsNow;
+use crate::{Engine, Error};
 
 /// A tool that is another one after every look is not asked about for ever.
 const LOOKS_MAX: usize = 3;
@@ -51,26 +52,22 @@ impl Looks {
 
 impl Engine {
     /// Whoever wants a call to be tried again waits for its tool, and nobody else does.
-    pub(crate) async fn looks_for(
-        &self,
-        session: &Session,
-        tools: &ToolsNow<'_>,
-        command: &Command,
-    ) -> Looks {
+    pub(crate) async fn looks_for(&self, id: SessionId, command: &Command) -> Result<Looks, Error> {
         match command {
             Command::Answer { answer: Answer::Settle { how: Settlement::Retry, .. }, .. } => {
                 let in_doubt =
                     |record: &CallRecord| matches!(record.state, CallState::InDoubt { .. });
-                self.looks_at(session, tools, in_doubt).await
+                let session = self.load_session(id).await?;
+                Ok(self.looks_at(&session, &self.0.tools.now(), in_doubt).await)
             }
-            _ => Looks::default(),
+            _ => Ok(Looks::default()),
         }
     }
 
     /// Lets changed tools look at calls that are cleared and cannot start because of the change.
     pub(crate) fn start_renewing(&self, session: &Arc<Session>) {
         let tools = self.0.tools.now();
-        if self.0.house.get().frozen.is_some() || changed(session, &tools, is_cleared).is_empty() {
+        if self.house().frozen.is_some() || changed(session, &tools, is_cleared).is_empty() {
             return;
         }
         let work = Work::Renew(session.id);
@@ -92,15 +89,8 @@ impl Engine {
             if attempt == LOOKS_MAX {
                 looks.give_up();
             }
-            match self.submit_with(session.id, &Actor::Runtime, &Command::Wake, None, &looks).await
-            {
-                Ok(submitted) => session = submitted.session,
-                // The next commit of the session, or the next start, takes it up again.
-                Err(error) => {
-                    tracing::warn!(%error, session = %session.id, "a call could not be asked about again");
-                    return;
-                }
-            }
+            let Some(woken) = self.wake_with(session.id, &looks).await else { return };
+            session = woken;
             let tools = self.0.tools.now();
             let unseen = |(id, host): &(CallId, &Arc<dyn ToolHost>)| {
                 !looks.is_of(*id, host.tool().definition())
@@ -108,6 +98,25 @@ impl Engine {
             if !changed(&session, &tools, is_cleared).iter().any(unseen) {
                 return;
             }
+        }
+    }
+
+    /// Until the store takes it. `None`: there is nothing to wake any more, or the next start does it.
+    async fn wake_with(&self, id: SessionId, looks: &Looks) -> Option<Arc<Session>> {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.submit_with(id, &Actor::Runtime, &Command::Wake, None, looks).await {
+                Ok(submitted) => return Some(submitted.state),
+                Err(Error::Refused(_)) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, session = %id, "a call cannot be asked about again yet");
+                }
+            }
+            if self.0.closing.has_begun() {
+                return None;
+            }
+            self.0.clock.sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(5));
         }
     }
 

@@ -5,13 +5,12 @@ use domain::answer::Answer;
 use domain::event::Scope;
 use domain::hold::Hold;
 use domain::id::HoldId;
-use domain::outside::OutsideCommand;
 use domain::schema::visit_secrets;
 use domain::secret::{Sealed, SecretValue, referred};
-use domain::session::Command;
 use serde_json::Value;
 
 use crate::accounts::Caller;
+use crate::hold_verb::HoldVerb;
 use crate::secrets::scope_of;
 use crate::{Engine, Error};
 
@@ -30,16 +29,7 @@ impl Engine {
         let hold = self.hold(caller, id).await?;
         let by = caller.must_be_person()?.clone();
         caller.must_have(Scope::Answer)?;
-        let hold = match hold.session {
-            Some(session) => {
-                let command = Command::Reveal { hold: id, by };
-                self.submit_for_hold(session, caller, id, &command, None).await?
-            }
-            None => {
-                let command = OutsideCommand::Reveal { by };
-                self.submit_outside(id, &caller.actor, &command, None).await?
-            }
-        };
+        let hold = self.change_hold(&caller.actor, &hold, HoldVerb::Reveal { by }, None).await?;
         let known = self.0.store.sealed(scope_of(&hold)).await?;
         Ok(secrets(&hold, &known))
     }

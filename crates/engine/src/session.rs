@@ -5,17 +5,17 @@ use std::sync::Arc;
 use domain::context::WhilePending;
 use domain::event::{Event, Scope};
 use domain::hold::Hold;
-use domain::id::{CommitId, GrantId, MessageId, RunId, SessionId, StreamId};
+use domain::id::{GrantId, MessageId, RunId, SessionId};
 use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::{AnswerFault, Refusal};
 use domain::session::{Command, Home, Reply, Session};
-use ports::store::{Commit, Entry};
 use serde_json::Value;
 
 use crate::accounts::Caller;
-use crate::submit::{Keep, Submitted, Written};
+use crate::stream::SessionCommand;
+use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
 #[derive(Clone, Debug)]
@@ -98,7 +98,6 @@ impl Engine {
             })?;
         at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
         at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
-        let now = self.now();
         let opened = Event::SessionOpened {
             agent: agent.id.clone(),
             creator: caller.actor.clone(),
@@ -107,36 +106,15 @@ impl Engine {
             home: new.home,
         };
         let said = transcript.into_iter().map(|message| Event::MessageAdded { message });
-        let events: Vec<Event> = [opened].into_iter().chain(said).collect();
-        let mut session = Session::begin(id);
-        for event in &events {
-            session.apply(event, now);
-        }
-        let session = Arc::new(session);
-        let commit = Commit {
-            id: CommitId::new(now.as_ms(), self.0.chance.bits()),
-            stream: StreamId::Session(id),
-            expected: 0,
-            house: None,
-            events: events.into(),
-            at: now,
-            actor: caller.actor.clone(),
-            session: Some(self.row(&session)),
-            holds: Vec::new(),
-            grants: Vec::new(),
-            reply: keep.as_ref().map(|keep| keep.reply(&session, now)),
-            deliveries: Vec::new(),
-            write_before: None,
+        let command = SessionCommand::Open([opened].into_iter().chain(said).collect());
+        let render = |submitted: &Submitted<Session>| match &keep {
+            Some(keep) => (keep.render)(&submitted.state),
+            None => (500, Vec::new()),
         };
-        let opened = session.clone();
-        let done = move |engine: &Engine, entry: Entry| {
-            engine.0.cache.put(opened);
-            engine.0.bus.publish(entry);
-        };
-        match self.write(commit, done).await? {
-            Written::Done => Ok(Some(session)),
-            Written::Replayed => Err(self.replay(keep.as_ref()).await),
-            Written::Overtaken => Ok(None),
+        let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
+        match self.submit_to::<Session>(id, &caller.actor, &command, keep.as_ref()).await {
+            Err(Error::Refused(Refusal::Overtaken)) => Ok(None),
+            opened => opened.map(|opened| Some(opened.state)),
         }
     }
 
@@ -220,23 +198,16 @@ impl Engine {
         let run = RunId::new(now.as_ms(), self.0.chance.bits());
         let command =
             Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
-        let said = |submitted: &Submitted| match &submitted.reply {
+        let said = |submitted: &Submitted<Session>| match &submitted.reply {
             Reply::Said { run } => Said { run: *run, message: message_id },
             _ => Said { run, message: message_id },
         };
-        let submitted = match keep {
-            None => self.submit(id, &caller.actor, &command, None).await?,
-            Some(keep) => {
-                let render = |submitted: &Submitted| (keep.render)(&said(submitted));
-                let inner = Keep {
-                    caller: keep.caller.clone(),
-                    key: keep.key.clone(),
-                    request: keep.request,
-                    render: &render,
-                };
-                self.submit(id, &caller.actor, &command, Some(&inner)).await?
-            }
+        let render = |submitted: &Submitted<Session>| match &keep {
+            Some(keep) => (keep.render)(&said(submitted)),
+            None => (500, Vec::new()),
         };
+        let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
+        let submitted = self.submit(id, &caller.actor, &command, keep.as_ref()).await?;
         Ok(said(&submitted))
     }
 
@@ -263,13 +234,13 @@ impl Engine {
         self.must_steer(caller, &session)?;
         at_most("reason", reason.as_deref().unwrap_or_default(), domain::limits::REASON_BYTES_MAX)?;
         let command = Command::CancelRun { run, by: caller.actor.clone(), reason };
-        Ok(self.submit(session.id, &caller.actor, &command, None).await?.session)
+        Ok(self.submit(session.id, &caller.actor, &command, None).await?.state)
     }
 
     pub async fn retry_run(&self, caller: &Caller, run: RunId) -> Result<Arc<Session>, Error> {
         let session = self.session_of_run(caller, run).await?;
         self.must_steer(caller, &session)?;
-        Ok(self.submit(session.id, &caller.actor, &Command::RetryRun { run }, None).await?.session)
+        Ok(self.submit(session.id, &caller.actor, &Command::RetryRun { run }, None).await?.state)
     }
 
     fn must_steer(&self, caller: &Caller, session: &Session) -> Result<(), Error> {

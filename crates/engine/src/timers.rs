@@ -124,7 +124,6 @@ impl Engine {
                 // One that fails does not hold up the others.
                 let applied = match *stream {
                     StreamId::Session(id) => {
-                        self.0.cache.forget(id);
                         self.submit(id, &Actor::Runtime, &Command::Expire, None).await.map(drop)
                     }
                     StreamId::Outside(id) => self.expire_outside(id).await,

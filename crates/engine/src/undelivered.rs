@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use domain::event::{Event, RefusedAnswer};
 use domain::hold::Hold;
+use domain::house::HouseCommand;
 use domain::id::HoldId;
 use domain::person::Actor;
 use domain::time::Timestamp;
@@ -67,7 +68,7 @@ impl Engine {
             to: to.clone(),
             why: why.clone(),
         };
-        self.change_house(&Actor::Runtime, |_| Ok(Some(event.clone()))).await?;
+        self.change_house(&Actor::Runtime, HouseCommand::Record(event)).await?;
         let put = PutNote {
             shelf: SHELF.into(),
             key: note,
@@ -116,7 +117,7 @@ impl Engine {
     /// Somebody tried. Whoever calls this sees to it that nobody can fill the log with it.
     pub async fn note_refused(&self, refused: RefusedAnswer) -> Result<(), Error> {
         let event = Event::AnswerRefused { refused: Box::new(refused) };
-        self.change_house(&Actor::Runtime, |_| Ok(Some(event.clone()))).await
+        self.change_house(&Actor::Runtime, HouseCommand::Record(event)).await
     }
 }
 

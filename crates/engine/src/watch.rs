@@ -1,9 +1,8 @@
 //! Following a log from a position. What was stored is read from the store, what is stored now
 //! comes over the bus; positions make the two fit without a gap and without a repeat.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use domain::event::Event;
 use domain::id::{MessageId, SessionId, StreamId};
@@ -24,11 +23,6 @@ const BACKLOG: usize = 16;
 /// The same for those who follow everything. There is one such queue, so it may be long.
 const BACKLOG_OF_ALL: usize = 1_024;
 const PAGE: usize = 200;
-/// Entries that came early and wait for those before them.
-const AHEAD_MAX: usize = 256;
-/// How long they wait. Commits of one transaction are told by many tasks at once, each when its turn
-/// comes; what has not come by then may never come, and is read.
-const GAP_PATIENCE_MS: u64 = 20;
 
 /// Tells followers in this process of every commit. Only a wake-up with the entry attached: a
 /// follower that misses one reads it.
@@ -59,14 +53,14 @@ impl Bus {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    pub(crate) fn publish(&self, entry: Entry) {
+    pub(crate) fn publish(&self, entry: &Entry) {
         let mut lines = self.lines();
         let Lines { streams, all, .. } = &mut *lines;
         let followed = streams.get(&entry.stream);
         if followed.is_none() && all.receiver_count() == 0 {
             return;
         }
-        let (stream, heard) = (entry.stream, Heard::Entry(Arc::new(entry)));
+        let (stream, heard) = (entry.stream, Heard::Entry(Arc::new(entry.clone())));
         if let Some(followers) = followed
             && followers.send(heard.clone()).is_err()
         {
@@ -158,10 +152,6 @@ pub struct Follow {
     /// Said of messages that come after events which are yet to be handed on.
     early: VecDeque<Said>,
     ready: VecDeque<Followed>,
-    /// Entries that came before those before them, by their first position.
-    ahead: BTreeMap<u64, Arc<Entry>>,
-    /// Until when they wait for these.
-    gap_until: Option<Timestamp>,
     behind: bool,
 }
 
@@ -235,8 +225,6 @@ impl Engine {
             heard: None,
             early: VecDeque::new(),
             ready: VecDeque::new(),
-            ahead: BTreeMap::new(),
-            gap_until: None,
             behind: true,
         }
     }
@@ -259,27 +247,15 @@ impl Follow {
                     Ok(heard) => self.take(heard).await?,
                     Err(TryRecvError::Lagged(_)) => self.behind = true,
                     Err(TryRecvError::Closed) => return Ok(None),
-                    // What was said comes after what is missing.
-                    Err(TryRecvError::Empty) if !self.ahead.is_empty() => self.behind = true,
                     Err(TryRecvError::Empty) => {
                         self.early.pop_front().into_iter().for_each(|said| self.hear(said));
                     }
                 }
                 continue;
             }
-            let waits = !self.ahead.is_empty();
             let spoken = async {
                 match &mut self.spoken {
-                    Some((id, ear)) if !waits => (*id, ear.next().await),
-                    _ => std::future::pending().await,
-                }
-            };
-            let gap = async {
-                match self.gap_until.filter(|_| waits) {
-                    Some(until) => {
-                        let rest = until.ms_since(self.engine.now());
-                        self.engine.0.clock.sleep(Duration::from_millis(rest)).await
-                    }
+                    Some((id, ear)) => (*id, ear.next().await),
                     None => std::future::pending().await,
                 }
             };
@@ -298,7 +274,6 @@ impl Follow {
                         missed.into_iter().for_each(|said| self.hear(said));
                     }
                 },
-                () = gap => self.behind = true,
             }
         }
     }
@@ -312,34 +287,16 @@ impl Follow {
         if self.stream.is_some() { entry.first } else { entry.global }
     }
 
-    /// Entries may come over the bus out of order. Those before this one are mostly a moment away; the
-    /// store, which has them in order, is asked only if they are not.
+    /// Commits of this node come over the bus in their order. A gap is another node's work, and is read.
     async fn take(&mut self, heard: Heard) -> Result<(), Error> {
-        // Whoever gives up in the middle of this reads again.
+        // A follower that is dropped in the middle of this reads again.
         self.behind = true;
         let Heard::Entry(entry) = heard else { return Ok(()) };
         if self.first(&entry) > self.position + 1 {
-            if self.ahead.is_empty() {
-                self.gap_until = Some(self.engine.now().plus_ms(GAP_PATIENCE_MS));
-            }
-            self.ahead.insert(self.first(&entry), entry);
-            self.behind = self.ahead.len() > AHEAD_MAX;
             return Ok(());
         }
         self.keep(&entry).await?;
-        self.keep_ahead().await?;
         self.behind = false;
-        Ok(())
-    }
-
-    async fn keep_ahead(&mut self) -> Result<(), Error> {
-        while let Some((first, entry)) = self.ahead.pop_first() {
-            if first > self.position + 1 {
-                self.ahead.insert(first, entry);
-                break;
-            }
-            self.keep(&entry).await?;
-        }
         Ok(())
     }
 
@@ -350,9 +307,7 @@ impl Follow {
         for entry in entries {
             self.keep(&Arc::new(entry)).await?;
         }
-        self.keep_ahead().await?;
         self.behind = !is_all;
-        self.gap_until = Some(self.engine.now().plus_ms(GAP_PATIENCE_MS));
         Ok(())
     }
 
@@ -402,7 +357,7 @@ impl Follow {
         // What was read from the store may be ahead of what this process remembers.
         if let StreamId::Session(id) = entry.stream {
             let version = entry.first + entry.events.len() as u64 - 1;
-            self.engine.0.cache.forget_older(id, version);
+            self.engine.0.sessions.told(id, version);
         }
         let seen = match &self.caller {
             None => true,

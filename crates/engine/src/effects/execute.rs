@@ -33,10 +33,9 @@ impl FreezeLook for Look {
 }
 
 impl Engine {
+    /// The state is the newest one, and nothing else can change the session meanwhile: what follows from a
+    /// commit has the turn.
     pub(crate) fn start_execute(&self, session: &Arc<Session>, call: CallId) {
-        // Commits may be followed up out of order: what counts is the newest state.
-        let newest = self.0.cache.get(session.id);
-        let session = newest.as_ref().unwrap_or(session);
         if session.run.as_ref().is_some_and(|run| run.stopping.is_some()) {
             return;
         }
@@ -44,17 +43,8 @@ impl Engine {
         let (attempt, stored) = (cleared.attempt(), cleared.shared());
         let work = Work::Execute(call, attempt);
         let Some(stop) = self.0.at_work.take(work) else { return };
-        // Only now is it sure that nobody else is at it. Whoever was has put the result here before they let go.
-        let newest = self.0.cache.get(session.id);
-        let known = newest.map(|newest| self.is_to_make(&newest, call, attempt));
-        if known == Some(false) {
-            return self.0.at_work.done(work);
-        }
         let (engine, held, session) = (self.clone(), session.clone(), session.id);
         self.spawn(async move {
-            if known.is_none() && !engine.is_to_make_on_disk(&held, call, attempt).await {
-                return engine.0.at_work.done(work);
-            }
             ports::failpoint!("execute.before_run");
             let Some(outcome) = engine.run(&held, cleared, stop).await else {
                 engine.report(session, &Command::NotBegun { call, attempt }).await;
@@ -70,30 +60,6 @@ impl Engine {
             }
             ports::failpoint!("execute.forgotten");
         });
-    }
-
-    /// Whether an attempt is still to be made, by this state.
-    fn is_to_make(&self, session: &Session, call: CallId, attempt: u32) -> bool {
-        let cleared = session.cleared(call, self.0.node);
-        cleared.is_some_and(|cleared| cleared.attempt() == attempt)
-    }
-
-    /// The same for a session that the cache has lost. What follows from a commit may come late, when the
-    /// call has long had its result: then it looks as if it had never been run, and only the disk knows.
-    async fn is_to_make_on_disk(&self, session: &Session, call: CallId, attempt: u32) -> bool {
-        let mut pause = Duration::from_millis(50);
-        loop {
-            match self.read_on(session).await {
-                Ok(newest) => return self.is_to_make(&newest, call, attempt),
-                // It was not touched, and the next start finds that out.
-                Err(_) if self.0.closing.has_begun() => return false,
-                Err(error) => {
-                    tracing::warn!(session = %session.id, %error, "a call waits until the store can be read");
-                }
-            }
-            self.0.clock.sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
-        }
     }
 
     /// Stops a call whose run was cancelled. One that this process never got round to starting is
@@ -166,7 +132,7 @@ impl Engine {
 
     /// The way of one attempt through the gate that a freeze closes.
     fn start_of(&self, stop: &CancellationToken) -> Start {
-        let start = self.0.house.start_gate.start(stop.clone());
+        let start = self.0.start_gate.start(stop.clone());
         match self.0.store.is_shared() {
             true => start.looking(Arc::new(Look { engine: self.clone(), stop: stop.clone() })),
             false => start,

@@ -96,7 +96,6 @@ impl Faulty {
 
 impl Faulty {
     async fn write(&self, commit: Commit) -> Result<Committed, CommitError> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
         match self.fault.load(Ordering::SeqCst) {
             1 => Err(StoreError::Unavailable("the disk is full".into()).into()),
             2 => {
@@ -127,6 +126,7 @@ impl Faulty {
 impl Store for Faulty {
     #[expect(clippy::disallowed_methods, reason = "the test's runtime owns it, and ends it")]
     fn enqueue(&self, commit: Commit, done: CommitDone) {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let store = self.clone();
         tokio::spawn(async move { done(store.write(commit).await) });
     }

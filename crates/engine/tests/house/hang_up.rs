@@ -39,7 +39,12 @@ async fn approved() -> (World, tempfile::TempDir, Arc<Hold>) {
     let session = world.session().await;
     world.model.will("", &[("wipe", json!({}))]);
     world.say(session, "x").await;
-    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    let paused = world.paused(session).await;
+    let hold = paused.open_holds().next().unwrap().clone();
+    // Refused when it has its turn: what led to the pause is followed up to its end by then, and the answer
+    // does not wait for a turn of its own.
+    let refused = world.engine.retry_run(&world.ana, hold.run.unwrap()).await;
+    assert!(matches!(refused, Err(engine::Error::Refused(_))), "{refused:?}");
     let answering = Answering { digest: Some(hold.digest()), answer: approve() };
     hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
     (world, folder, hold)
@@ -71,6 +76,22 @@ async fn a_call_that_begins_while_the_engine_closes_is_done_and_not_in_doubt() {
     let outcome = world.hold(hold.id).await.outcome.clone();
     assert_eq!(outcome.as_ref().map(|outcome| outcome.name()), Some("succeeded"));
     assert_eq!(world.model.heard().len(), 1, "no thought is begun any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thaw_whose_sender_hung_up_wakes_what_waited() {
+    let (world, _folder) = on_disk().await;
+    let root = crate::world::person(&world.engine, "root").await;
+    let session = world.session().await;
+    world.model.will("", &[("wipe", json!({}))]);
+    world.say(session, "x").await;
+    let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+    world.engine.freeze(&root, "incident").await.unwrap();
+    world.answer(&world.ana, &hold, approve()).await.unwrap();
+    assert!(world.witness.arguments().is_empty(), "it waits");
+    hang_up!(world.engine.thaw(&root));
+    world.over(session).await;
+    assert_eq!(world.witness.arguments().len(), 1);
 }
 
 /// A tool that cannot even look without falling over.

@@ -1,0 +1,214 @@
+//! One commit on its way, and all that follows from it: the turn of the stream travels with it. A caller may
+//! hang up at any moment; what is on disk is followed up all the same.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::id::{CommitId, StreamId};
+use ports::store::{Commit, CommitError, Committed, Entry};
+use tokio::sync::oneshot;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::lane::Turn;
+use crate::stream::Stream;
+use crate::{Engine, Error};
+
+/// What became of a commit.
+pub(crate) enum Written<S: Stream> {
+    /// It is on disk, and followed up.
+    Done,
+    /// Nothing was written: decide again.
+    Refused(Turn<S>, Again),
+    /// The idempotency key was used already.
+    Replayed,
+}
+
+/// Why to decide again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// Another node was first.
+    Conflict,
+    /// All was frozen or thawed meanwhile.
+    HouseMoved,
+    /// Its deadline has passed.
+    Late,
+}
+
+/// A commit that the store has, with everything that its follow-up needs.
+struct InFlight<S: Stream> {
+    engine: Engine,
+    next: Arc<S>,
+    entry: Entry,
+    /// Gone once it is settled.
+    pending: Option<Pending<S>>,
+    /// The engine waits for it when it closes.
+    _counted: TaskTrackerToken,
+}
+
+struct Pending<S: Stream> {
+    turn: Turn<S>,
+    /// A caller who has gone needs no answer.
+    told: oneshot::Sender<Result<Written<S>, Error>>,
+}
+
+impl Engine {
+    pub(crate) async fn write<S: Stream>(
+        &self,
+        turn: Turn<S>,
+        commit: Commit,
+        next: Arc<S>,
+    ) -> Result<Written<S>, Error> {
+        let entry = Entry {
+            id: commit.id,
+            stream: commit.stream,
+            first: commit.expected + 1,
+            global: 0,
+            at: commit.at,
+            actor: commit.actor.clone(),
+            events: commit.events.clone(),
+        };
+        #[cfg(feature = "failpoints")]
+        crate::step::before_commit(entry.stream, &entry.events);
+        let (told, heard) = oneshot::channel();
+        let in_flight = InFlight {
+            engine: self.clone(),
+            next,
+            entry,
+            pending: Some(Pending { turn, told }),
+            _counted: self.0.tasks.token(),
+        };
+        self.0.store.enqueue(commit, Box::new(move |fate| in_flight.settle(fate)));
+        let unsettled = || Error::Unavailable("the change could not be made; try again".into());
+        heard.await.unwrap_or_else(|_| Err(unsettled()))
+    }
+
+    /// After a failure nobody knows what is on disk: it is read as soon as that is possible, and the work that
+    /// it asks for is started.
+    fn look_again<S: Stream>(&self, id: S::Id) {
+        // A deadline may be on disk that was not noted, or a callback to send.
+        self.0.timers.note(Some(self.now()));
+        self.0.timers.note_delivery();
+        self.0.bus.unsure(S::stream_id(id));
+        let engine = self.clone();
+        self.spawn(async move {
+            let mut pause = Duration::from_millis(100);
+            while !engine.0.closing.has_begun() {
+                match engine.refresh::<S>(id).await {
+                    Ok(_) | Err(Error::Refused(_)) => return,
+                    Err(_) => engine.0.clock.sleep(pause).await,
+                }
+                pause = (pause * 2).min(Duration::from_secs(5));
+            }
+        });
+    }
+}
+
+impl<S: Stream> InFlight<S> {
+    fn settle(mut self, fate: Result<Committed, CommitError>) {
+        let Some(pending) = self.pending.take() else { return };
+        let Pending { turn, told } = pending;
+        let written = match fate {
+            Ok(committed) => {
+                self.follow_up_whole(turn, committed);
+                Ok(Written::Done)
+            }
+            Err(CommitError::Conflict { .. }) => Ok(Written::Refused(turn, Again::Conflict)),
+            Err(CommitError::HouseMoved) => Ok(Written::Refused(turn, Again::HouseMoved)),
+            Err(CommitError::TooLate) => Ok(Written::Refused(turn, Again::Late)),
+            Err(CommitError::ReplyKept) => Ok(Written::Replayed),
+            Err(CommitError::Store(error)) => Err(error.into()),
+            Err(CommitError::Unknown(why)) => {
+                self.pending = Some(Pending { turn, told });
+                return self.find_out(&why);
+            }
+        };
+        drop(told.send(written));
+    }
+
+    /// If a part of it fails badly, the state is read again and its work is taken up.
+    fn follow_up_whole(&mut self, turn: Turn<S>, committed: Committed) {
+        let id = turn.id();
+        let followed = catch_unwind(AssertUnwindSafe(|| self.follow_up(turn, committed)));
+        if followed.is_err() {
+            tracing::error!(stream = %self.entry.stream, "what follows from a commit has failed");
+            self.engine.look_again::<S>(id);
+        }
+    }
+
+    /// In this order: a task that is woken must find the new state.
+    fn follow_up(&mut self, mut turn: Turn<S>, committed: Committed) {
+        let (engine, next) = (&self.engine, &self.next);
+        self.entry.global = committed.global;
+        #[cfg(feature = "failpoints")]
+        let is_walked = matches!(self.entry.stream, StreamId::Session(_));
+        #[cfg(feature = "failpoints")]
+        crate::step::committed(self.entry.stream, &self.entry.events);
+        ports::failpoint!("followup.before_cache", if is_walked);
+        next.becomes_newest(engine);
+        turn.set(next.clone());
+        next.tell_story(&self.entry);
+        ports::failpoint!("followup.cached", if is_walked);
+        engine.0.bus.publish(&self.entry);
+        ports::failpoint!("followup.published", if is_walked);
+        S::follow_up(engine, next, &self.entry.events);
+        ports::failpoint!("followup.dispatched", if is_walked);
+    }
+
+    /// It may be on disk. Only the store knows, and nothing is acknowledged before it said so.
+    fn find_out(mut self, why: &str) {
+        let Some(Pending { mut turn, told }) = self.pending.take() else { return };
+        let stream = self.entry.stream;
+        tracing::warn!(%stream, %why, "the fate of a commit is unknown: reading again");
+        turn.doubt();
+        let engine = self.engine.clone();
+        engine.clone().spawn(async move {
+            let written = match engine.committed(stream, self.entry.first, self.entry.id).await {
+                Ok(Some(committed)) => {
+                    self.follow_up_whole(turn, committed);
+                    Ok(Written::Done)
+                }
+                Ok(None) => Ok(Written::Refused(turn, Again::Conflict)),
+                Err(error) => {
+                    let id = turn.id();
+                    drop(turn);
+                    engine.look_again::<S>(id);
+                    Err(error)
+                }
+            };
+            drop(told.send(written));
+        });
+    }
+}
+
+impl Engine {
+    /// Where a commit is on disk, if it is there.
+    async fn committed(
+        &self,
+        stream: StreamId,
+        first: u64,
+        id: CommitId,
+    ) -> Result<Option<Committed>, Error> {
+        let found = self.0.store.entries(Some(stream), first - 1, 1).await?;
+        let ours = found.into_iter().next().filter(|found| found.id == id);
+        Ok(ours.map(|found| Committed {
+            version: found.first + found.events.len() as u64 - 1,
+            global: found.global,
+        }))
+    }
+}
+
+impl<S: Stream> Drop for InFlight<S> {
+    /// The store has dropped it without a word.
+    fn drop(&mut self) {
+        let Some(pending) = self.pending.take() else { return };
+        let in_flight = InFlight {
+            engine: self.engine.clone(),
+            next: self.next.clone(),
+            entry: self.entry.clone(),
+            pending: Some(pending),
+            _counted: self._counted.clone(),
+        };
+        in_flight.find_out("the store stopped");
+    }
+}

@@ -1,0 +1,165 @@
+//! The stream of a hold that a program opened, or a call while it ran.
+
+use std::iter;
+use std::sync::Arc;
+
+use domain::context::Context;
+use domain::event::Event;
+use domain::hold::Hold;
+use domain::id::{HoldId, StreamId};
+use domain::outside::{Outside, OutsideCommand};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use ports::store::{Delivery, Entry};
+
+use super::{Decided, Ground, Rows, Stream};
+use crate::Engine;
+use crate::lane::Lanes;
+
+pub(crate) enum ExternalHoldCommand<'a> {
+    Open(&'a Arc<Hold>),
+    Do(&'a OutsideCommand),
+}
+
+impl Stream for Outside {
+    type Id = HoldId;
+    type Command<'a> = ExternalHoldCommand<'a>;
+    type Reply = ();
+
+    fn lanes(engine: &Engine) -> &Arc<Lanes<Outside>> {
+        &engine.0.external_holds
+    }
+
+    fn stream_id(id: HoldId) -> StreamId {
+        StreamId::Outside(id)
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId> {
+        iter::once(self.id).skip(known)
+    }
+
+    fn hold_count(&self) -> usize {
+        1
+    }
+
+    fn hold(&self, id: HoldId) -> Option<&Arc<Hold>> {
+        (id == self.id).then_some(&self.hold)
+    }
+
+    fn replay(_: HoldId, before: Option<&Outside>, entries: &[Entry]) -> Option<Outside> {
+        let Some(before) = before else {
+            return Outside::replay(entries.iter().flat_map(|entry| entry.events.iter()));
+        };
+        let mut outside = before.clone();
+        for entry in entries {
+            let seen = outside.version.saturating_sub(entry.first - 1) as usize;
+            entry.events.iter().skip(seen).for_each(|event| outside.apply(event));
+        }
+        Some(outside)
+    }
+
+    fn decide(
+        engine: &Engine,
+        _: HoldId,
+        before: Option<&Arc<Outside>>,
+        command: &ExternalHoldCommand<'_>,
+        ground: &Ground,
+    ) -> Decided<Outside> {
+        match (command, before) {
+            (ExternalHoldCommand::Open(hold), None) => {
+                // A rule may allow it at once, and then its program goes on.
+                if let (true, Some(freeze)) = (hold.state.releases(), &ground.house.frozen) {
+                    return Decided::refused(Refusal::Frozen { reason: freeze.reason.clone() });
+                }
+                let events = vec![Event::HoldOpened { hold: Arc::clone(hold) }];
+                let next = Some(Arc::new(Outside::begin(Arc::clone(hold))));
+                Decided { events, next, reply: Ok(()) }
+            }
+            (ExternalHoldCommand::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
+            (ExternalHoldCommand::Do(_), None) => {
+                Decided::refused(Refusal::NotFound { what: "hold" })
+            }
+            (ExternalHoldCommand::Do(command), Some(outside)) => {
+                let (events, reply) = engine.decide_external(outside, command, ground);
+                let mut next = Outside::clone(outside);
+                events.iter().for_each(|event| next.apply(event));
+                Decided { events, next: Some(Arc::new(next)), reply }
+            }
+        }
+    }
+
+    fn rows(
+        engine: &Engine,
+        before: Option<&Outside>,
+        events: &[Event],
+        next: &Arc<Outside>,
+        ground: &Ground,
+    ) -> Rows {
+        let hold = &next.hold;
+        let was_pending = before.is_none_or(|before| before.hold.is_pending());
+        let has_ended = was_pending && !hold.is_pending();
+        let waits_for_thaw = before.is_some() && ground.house.frozen.is_some();
+        Rows {
+            // What waits for a thaw must not be written after it, nor what releases a program after a freeze.
+            relies_on_house: waits_for_thaw || (has_ended && hold.state.releases()),
+            holds: vec![hold.clone()],
+            deliveries: match (&hold.callback, has_ended) {
+                (Some(_), true) => vec![delivery(hold, ground.now)],
+                _ => Vec::new(),
+            },
+            write_before: before.and_then(|before| engine.write_hold_before(&before.hold, events)),
+            ..Rows::default()
+        }
+    }
+
+    fn tell_story(&self, entry: &Entry) {
+        crate::story::tell_hold(entry, &self.hold);
+    }
+
+    fn follow_up(engine: &Engine, next: &Arc<Outside>, _: &[Event]) {
+        engine.0.timers.note(next.hold.expires_at.filter(|_| next.hold.is_pending()));
+        engine.0.timers.note_delivery();
+    }
+}
+
+impl Engine {
+    fn decide_external(
+        &self,
+        outside: &Outside,
+        command: &OutsideCommand,
+        ground: &Ground,
+    ) -> (Vec<Event>, Result<(), Refusal>) {
+        let tool_of = |_: &str| None;
+        let chance = || self.0.chance.bits();
+        let context = Context {
+            now: ground.now,
+            node: self.0.node,
+            frozen: ground.house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
+            people: &self.0.people,
+            policy: &self.0.policy,
+            closing: false,
+            tool_of: &tool_of,
+            renewals: &Default::default(),
+            run_as_decided: false,
+            budgets: Default::default(),
+            while_pending: Default::default(),
+            expires_ms: self.0.policy.default_expires_ms(),
+            chance: &chance,
+        };
+        outside.decide(command, &context)
+    }
+}
+
+/// Due at once: the node that opened the hold may have had a clock that was ahead of ours.
+fn delivery(hold: &Hold, now: Timestamp) -> Delivery {
+    Delivery {
+        key: format!("{}-{}", hold.id, hold.state.name()),
+        hold: hold.id,
+        due_at: hold.opened_at.min(now),
+        attempts: 0,
+    }
+}

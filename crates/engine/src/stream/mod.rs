@@ -1,0 +1,127 @@
+//! The three kinds of streams, as `submit` and `commit` see them: a session, a hold that a program opened, and
+//! the one global stream.
+
+mod external_hold;
+mod global;
+mod session;
+
+use std::fmt::Display;
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use domain::event::Event;
+use domain::grant::Grant;
+use domain::hold::Hold;
+use domain::house::House;
+use domain::id::{HoldId, StreamId};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use ports::store::{Delivery, Entry, SessionRow, WriteBefore};
+
+pub(crate) use external_hold::ExternalHoldCommand;
+pub(crate) use global::GlobalId;
+pub(crate) use session::SessionCommand;
+
+use crate::Engine;
+use crate::lane::Lanes;
+
+pub(crate) trait Stream: Clone + Send + Sync + 'static {
+    type Id: Copy + Eq + Hash + Display + Send + Sync + 'static;
+    type Command<'a>: Sync;
+    type Reply: Clone + Send;
+
+    fn lanes(engine: &Engine) -> &Arc<Lanes<Self>>;
+    fn stream_id(id: Self::Id) -> StreamId;
+    fn version(&self) -> u64;
+
+    /// Its holds after so many of them, in the order in which they were opened.
+    fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId>;
+    fn hold_count(&self) -> usize;
+    fn hold(&self, id: HoldId) -> Option<&Arc<Hold>>;
+
+    /// The state after these entries, which follow on `before`. `None`: there is no such stream.
+    fn replay(id: Self::Id, before: Option<&Self>, entries: &[Entry]) -> Option<Self>;
+
+    /// Pure: everything that a decision may know is in the arguments and in the set-up of the engine.
+    fn decide(
+        engine: &Engine,
+        id: Self::Id,
+        before: Option<&Arc<Self>>,
+        command: &Self::Command<'_>,
+        ground: &Ground,
+    ) -> Decided<Self>;
+
+    /// What must have happened before the commit is on disk.
+    fn before_commit<'a>(
+        engine: &'a Engine,
+        events: &'a [Event],
+        next: &'a Self,
+    ) -> impl Future<Output = ()> + Send + 'a {
+        let _ = (engine, events, next);
+        async {}
+    }
+
+    /// The rows that change with these events.
+    fn rows(
+        engine: &Engine,
+        before: Option<&Self>,
+        events: &[Event],
+        next: &Arc<Self>,
+        ground: &Ground,
+    ) -> Rows;
+
+    /// Called with the turn whenever another state is the newest one, before it can be seen.
+    fn becomes_newest(&self, engine: &Engine) {
+        let _ = engine;
+    }
+
+    /// One line of the log for each thing that an operator asks about.
+    fn tell_story(&self, entry: &Entry);
+
+    /// What follows from a commit, once the new state can be seen.
+    fn follow_up(engine: &Engine, next: &Arc<Self>, events: &[Event]);
+
+    /// Work of the newest state that no task of this node does yet is started. Does nothing if all of it is
+    /// being done.
+    fn resume(engine: &Engine, newest: &Arc<Self>) {
+        let _ = (engine, newest);
+    }
+
+    /// Another node has changed it.
+    fn changed_elsewhere(engine: &Engine, before: &Self, newest: &Self) {
+        let _ = (engine, before, newest);
+    }
+}
+
+/// What a decision stands on besides its own stream.
+pub(crate) struct Ground {
+    pub(crate) house: Arc<House>,
+    pub(crate) now: Timestamp,
+}
+
+/// Events to write and the state that they lead to. Both an event and a refusal may come of one command: an
+/// answer that is too late makes the expiry happen.
+pub(crate) struct Decided<S: Stream> {
+    pub(crate) events: Vec<Event>,
+    pub(crate) next: Option<Arc<S>>,
+    pub(crate) reply: Result<S::Reply, Refusal>,
+}
+
+impl<S: Stream> Decided<S> {
+    pub(crate) fn refused(refusal: Refusal) -> Decided<S> {
+        Decided { events: Vec::new(), next: None, reply: Err(refusal) }
+    }
+}
+
+/// The part of a commit that differs by kind of stream.
+#[derive(Default)]
+pub(crate) struct Rows {
+    /// It must not be written if all was frozen or thawed meanwhile.
+    pub(crate) relies_on_house: bool,
+    pub(crate) session: Option<SessionRow>,
+    pub(crate) holds: Vec<Arc<Hold>>,
+    pub(crate) grants: Vec<Arc<Grant>>,
+    pub(crate) deliveries: Vec<Delivery>,
+    pub(crate) write_before: Option<WriteBefore>,
+}

@@ -1,0 +1,187 @@
+//! The stream of a session.
+
+use std::sync::Arc;
+
+use domain::context::Context;
+use domain::event::Event;
+use domain::hold::{Hold, Question};
+use domain::id::{HoldId, SessionId, StreamId};
+use domain::refusal::Refusal;
+use domain::session::{Command, Reply, Session};
+use ports::store::{Entry, SessionRow};
+
+use super::{Decided, Ground, Rows, Stream};
+use crate::Engine;
+use crate::lane::Lanes;
+use crate::renew::Looks;
+
+pub(crate) enum SessionCommand<'a> {
+    /// With its first events.
+    Open(Vec<Event>),
+    Do {
+        command: &'a Command,
+        /// What hosts of changed tools said about its calls.
+        looks: &'a Looks,
+    },
+}
+
+impl Stream for Session {
+    type Id = SessionId;
+    type Command<'a> = SessionCommand<'a>;
+    type Reply = Reply;
+
+    fn lanes(engine: &Engine) -> &Arc<Lanes<Session>> {
+        &engine.0.sessions
+    }
+
+    fn stream_id(id: SessionId) -> StreamId {
+        StreamId::Session(id)
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId> {
+        self.holds.keys().rev().take(self.holds.len().saturating_sub(known)).copied()
+    }
+
+    fn hold_count(&self) -> usize {
+        self.holds.len()
+    }
+
+    fn hold(&self, id: HoldId) -> Option<&Arc<Hold>> {
+        self.holds.get(&id)
+    }
+
+    fn replay(id: SessionId, before: Option<&Session>, entries: &[Entry]) -> Option<Session> {
+        if before.is_none() && entries.is_empty() {
+            return None;
+        }
+        let mut session = before.cloned().unwrap_or_else(|| Session::begin(id));
+        for entry in entries {
+            let seen = session.version.saturating_sub(entry.first - 1) as usize;
+            for event in entry.events.iter().skip(seen) {
+                session.apply(event, entry.at);
+            }
+        }
+        Some(session)
+    }
+
+    fn decide(
+        engine: &Engine,
+        id: SessionId,
+        before: Option<&Arc<Session>>,
+        command: &SessionCommand<'_>,
+        ground: &Ground,
+    ) -> Decided<Session> {
+        match (command, before) {
+            (SessionCommand::Open(events), None) => {
+                let mut session = Session::begin(id);
+                events.iter().for_each(|event| session.apply(event, ground.now));
+                let (events, next) = (events.clone(), Some(Arc::new(session)));
+                Decided { events, next, reply: Ok(Reply::Done) }
+            }
+            (SessionCommand::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
+            (SessionCommand::Do { .. }, None) => {
+                Decided::refused(Refusal::NotFound { what: "session" })
+            }
+            (SessionCommand::Do { command, looks }, Some(session)) => {
+                engine.decide(session, command, looks, ground)
+            }
+        }
+    }
+
+    async fn before_commit(engine: &Engine, events: &[Event], next: &Session) {
+        if starts_calls(events) {
+            // By its address: most commands start nothing.
+            Box::pin(engine.announce_starts(events, next)).await;
+        }
+    }
+
+    fn rows(
+        engine: &Engine,
+        before: Option<&Session>,
+        events: &[Event],
+        next: &Arc<Session>,
+        ground: &Ground,
+    ) -> Rows {
+        let (holds, grants) = match before {
+            Some(before) => (
+                next.holds.changed_since(&before.holds).cloned().collect(),
+                next.grants.changed_since(&before.grants).cloned().collect(),
+            ),
+            // A session opens without any.
+            None => (Vec::new(), Vec::new()),
+        };
+        Rows {
+            // What is decided while all is frozen waits for the thaw; a thaw meanwhile has passed it by.
+            relies_on_house: starts_calls(events)
+                || asks_to_perform(events)
+                || ground.house.frozen.is_some(),
+            session: Some(SessionRow::of(next, engine.0.node)),
+            holds,
+            grants,
+            deliveries: Vec::new(),
+            write_before: engine.write_before(next, events),
+        }
+    }
+
+    fn tell_story(&self, entry: &Entry) {
+        crate::story::tell_session(entry, self);
+    }
+
+    fn follow_up(engine: &Engine, next: &Arc<Session>, _: &[Event]) {
+        engine.0.timers.note(next.due_at());
+        engine.dispatch(next);
+    }
+
+    fn resume(engine: &Engine, newest: &Arc<Session>) {
+        engine.dispatch(newest);
+    }
+}
+
+impl Engine {
+    fn decide(
+        &self,
+        session: &Session,
+        command: &Command,
+        looks: &Looks,
+        ground: &Ground,
+    ) -> Decided<Session> {
+        let tools = self.0.tools.now();
+        let renewals = looks.of(session, &tools);
+        let agent = self.0.agents.get(&session.agent);
+        let tool_of = |name: &str| tools.tool(name);
+        let chance = || self.0.chance.bits();
+        let context = Context {
+            now: ground.now,
+            node: self.0.node,
+            frozen: ground.house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
+            people: &self.0.people,
+            policy: &self.0.policy,
+            closing: self.0.closing.has_begun(),
+            tool_of: &tool_of,
+            renewals: &renewals,
+            run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
+            budgets: agent.map(|agent| agent.budgets).unwrap_or_default(),
+            while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
+            expires_ms: self.expires_ms(session.home.as_ref()),
+            chance: &chance,
+        };
+        let domain::session::Decided { events, next, reply } = session.decide(command, &context);
+        Decided { events, next: Some(Arc::new(next)), reply }
+    }
+}
+
+/// A call that a client runs begins when it is shown.
+fn asks_to_perform(events: &[Event]) -> bool {
+    events.iter().any(|event| match event {
+        Event::HoldOpened { hold } => matches!(hold.question, Question::Perform { .. }),
+        _ => false,
+    })
+}
+
+fn starts_calls(events: &[Event]) -> bool {
+    events.iter().any(|event| matches!(event, Event::CallStarted { .. }))
+}
