@@ -166,7 +166,8 @@ async fn i52_a_freeze_is_acknowledged_when_what_entered_before_it_has_begun() {
     while world.engine.frozen().is_none() {
         tokio::task::yield_now().await;
     }
-    assert!(freezing.try_join_next().is_none(), "it is in force, and a call is half begun");
+    let early = tokio::time::timeout(Duration::from_millis(300), freezing.join_next()).await;
+    assert!(early.is_err(), "it is in force, and a call is half begun");
     host.begun.cancel();
     freezing.join_next().await.unwrap().unwrap().unwrap();
     assert_eq!(host.did(), 1, "what had entered has begun");
