@@ -163,6 +163,7 @@ impl NotRun {
             NotRun::DeniedByRule { rule: Some(rule) } => format!("rule \"{rule}\" denies it now"),
             NotRun::DeniedByRule { rule: None } => "the default policy denies it now".into(),
             NotRun::Cancelled { reason: Some(reason) } => reason,
+            NotRun::SiblingRefused { tool } => format!("`{tool}` of the same turn was refused"),
             other => return other,
         };
         NotRun::Interrupted { why }

@@ -78,6 +78,8 @@ impl Draft {
                 None
             };
             if let Some(why) = not_run {
+                // An earlier attempt may have begun, and been interrupted.
+                let why = if record.begun > 0 { why.after_an_attempt(call.effects) } else { why };
                 let result = self.next.put(call, &why.result());
                 self.push(Event::CallSettled { call: id, result }, context);
                 any = true;

@@ -56,6 +56,26 @@ fn i16_an_interrupted_call_that_is_not_made_again_is_not_said_not_to_have_run() 
 }
 
 #[test]
+fn i16_a_second_attempt_that_did_not_begin_says_nothing_about_the_first() {
+    let mut w = World::new();
+    let schema = json!({"type": "object"});
+    let wipe = Tool::new("wipe", "", schema, Effects::Idempotent, Place::Server, "test").unwrap();
+    w.tools.insert("wipe".into(), wipe);
+    w.say("x").think("", &[("wipe", json!({}))]);
+    w.approve("ana", 0);
+    w.crash(&Recovered::Again);
+    let (call, record) = w.session.calls.iter().next().unwrap();
+    assert_eq!((record.attempts, record.begun), (2, 2));
+    let call = *call;
+    let (run, ana) = (w.run_id(), Actor::Person(PersonId::new("ana")));
+    w.tell(&Command::CancelRun { run, by: ana, reason: None }).unwrap();
+    w.tell(&Command::NotBegun { call, attempt: 2 }).unwrap();
+    let results = w.results();
+    assert!(results[0].contains("may have been carried out"), "{results:?}");
+    assert!(!results[0].contains("was not run"), "{results:?}");
+}
+
+#[test]
 fn i29_a_late_report_that_makes_an_expiry_happen_brings_its_consequences_too() {
     let mut w = World::new();
     w.run_as_decided = true;

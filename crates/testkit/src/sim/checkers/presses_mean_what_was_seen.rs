@@ -2,7 +2,7 @@
 //! that they pressed, on what they had before their eyes; it counts once, however often it was
 //! delivered; and whoever was told that it counts finds it on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::answer::Answer;
 use domain::digest::Digest;
@@ -22,10 +22,22 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         return Err(format!("{record} was sent, and nothing on disk says that it may have been"));
     }
     let mut counted: BTreeMap<(HoldId, &PersonId, Digest), (usize, &Vote)> = BTreeMap::new();
+    // Holds whose last vote came while all was frozen: only those can be complete and undecided.
+    let mut waiting: BTreeSet<HoldId> = BTreeSet::new();
+    let mut is_frozen = false;
     let mut decided: BTreeMap<HoldId, &HoldState> = BTreeMap::new();
     for (index, _, event) in evidence.events() {
-        if let Event::HoldDecided { hold, state } = event {
-            decided.insert(*hold, state);
+        match event {
+            Event::HoldDecided { hold, state } => drop(decided.insert(*hold, state)),
+            Event::Frozen { .. } => is_frozen = true,
+            Event::Thawed { .. } => is_frozen = false,
+            Event::HoldUpdated { hold, .. } if is_frozen => {
+                waiting.insert(*hold);
+            }
+            Event::HoldUpdated { hold, change: HoldChange::Voted(_) } => {
+                waiting.remove(hold);
+            }
+            _ => {}
         }
         let Some((hold, vote)) = vote(event).filter(|(_, vote)| vote.via == NAME) else { continue };
         if !pressed.iter().any(|press| is_from(press, hold, vote)) {
@@ -35,10 +47,16 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             ));
         }
         let before = counted.insert((hold, &vote.by, vote.digest), (index, vote));
-        // What was answered while all was frozen counts at once, and decides after the thaw.
-        let decides =
-            |earlier: &Vote| earlier == vote && matches!(event, Event::HoldDecided { .. });
-        if let Some((earlier, _)) = before.filter(|(_, earlier)| !decides(earlier)) {
+        // What was answered while all was frozen counts at once, and decides after the thaw; until then a yes
+        // can be taken back by a no.
+        let may_follow = |earlier: &Vote| match event {
+            Event::HoldDecided { state: HoldState::Denied(_), .. } if waiting.contains(&hold) => {
+                earlier == vote || matches!(earlier.answer, Answer::Approve { .. })
+            }
+            Event::HoldDecided { .. } => earlier == vote,
+            _ => false,
+        };
+        if let Some((earlier, _)) = before.filter(|(_, earlier)| !may_follow(earlier)) {
             return Err(format!(
                 "{} counts twice for {hold}: in commits {earlier} and {index}",
                 vote.by
@@ -106,7 +124,7 @@ fn is_meant(press: &Pressed, answer: &Answer) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use domain::hold::{Hold, Question};
+    use domain::hold::{Decision, Hold, Question};
     use serde_json::json;
 
     use super::*;
@@ -173,6 +191,20 @@ mod tests {
         }
         let twice = story().pressed(press(Said::Allow)).then([counts(&yes)]).then([counts(&yes)]);
         twice.breaks(check, "counts twice");
+    }
+
+    #[test]
+    fn only_a_yes_that_waits_for_a_thaw_is_taken_back() {
+        let pressed = || story().pressed(press(Said::Allow)).pressed(press(Said::Deny));
+        let no = || {
+            let vote = Arc::new(in_chat(no()));
+            let voters = vec![vote.by.clone()];
+            decided(&asked(), HoldState::Denied(Decision::People { vote, voters }))
+        };
+        let yes = || counts(&in_chat(yes()));
+        pressed().then([frozen(), yes(), no()]).passes(check);
+        pressed().then([yes(), no()]).breaks(check, "counts twice");
+        pressed().then([frozen(), thawed(), yes(), no()]).breaks(check, "counts twice");
     }
 
     #[test]
