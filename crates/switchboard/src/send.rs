@@ -79,9 +79,12 @@ impl Switchboard {
         let Some(hold) = self.store().hold(id).await? else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
-        let Some((delivery, nonce)) = self.turned(wire, note, delivery, &hold).await? else {
+        let wanted = delivery.wanted;
+        let Some((mut delivery, nonce)) = self.turned(wire, note, delivery, &hold).await? else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
+        // The hold may have changed since it was read: that is still to be drawn.
+        delivery.wanted = wanted;
         let taken = Taken { key, nonce, delivery, hold, first };
         let every_step = wire.line.channel.every_step();
         match taken.delivery.posted().cloned() {

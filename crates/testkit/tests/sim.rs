@@ -54,7 +54,15 @@ fn sim_fourth_quarter_keeps_every_promise() {
 /// found has a test of its own (`i54_…`).
 #[test]
 fn sim_seeds_that_broke_a_promise_keep_it() {
-    for seed in [918_277_401, 918_279_496] {
+    for seed in [
+        918_277_401,
+        918_279_496,
+        12_188_824_695_279_824_741,
+        13_160_569_688_338_965_327,
+        15_285_527_558_867_750_288,
+        17_471_702_584_591_151_121,
+        17_636_834_178_770_530_597,
+    ] {
         let told = sim::play(seed, false);
         assert!(told.broken.is_none(), "{told}");
     }
