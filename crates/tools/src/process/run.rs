@@ -320,9 +320,11 @@ impl Drop for Lifeline {
 
 /// Files and signals do not wait politely. A panic in there is a bug, and is passed on.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
+    match tokio::task::spawn_blocking(work).await.map_err(tokio::task::JoinError::try_into_panic) {
         Ok(value) => value,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        // The runtime ends, and with it this task.
+        Err(Err(_)) => std::future::pending().await,
     }
 }
 
