@@ -14,6 +14,8 @@ use crate::limits::STARTS_WITHIN;
 use crate::stream::GlobalId;
 use crate::{Engine, Error};
 
+/// How long a thaw waits until everything was looked at.
+const WAKES_WITHIN: Duration = Duration::from_secs(2);
 /// Sessions that are woken at once after a thaw.
 const WAKES_AT_ONCE: usize = 32;
 
@@ -68,7 +70,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Thawing lets everything go on that waited: it is looked at again first, in the background.
+    /// Thawing lets everything go on that waited: it is looked at again first. A session with a slow commit does
+    /// not hold the reply up for long.
     pub async fn thaw(&self, caller: &Caller) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
@@ -78,6 +81,12 @@ impl Engine {
         if !was_frozen {
             self.start_waking();
         }
+        let mut waking = self.0.waking.subscribe();
+        tokio::select! {
+            biased;
+            _ = waking.wait_for(|tasks| *tasks == 0) => {}
+            () = self.0.clock.sleep(WAKES_WITHIN) => {}
+        }
         Ok(())
     }
 
@@ -85,16 +94,18 @@ impl Engine {
         self.0.timers.note_delivery();
         self.start_waking_outside();
         let engine = self.clone();
+        self.0.waking.send_modify(|tasks| *tasks += 1);
         self.spawn(async move {
             let mut pause = Duration::from_millis(100);
             while let Err(error) = engine.wake_waiting().await {
                 if engine.0.closing.has_begun() {
-                    return;
+                    break;
                 }
                 tracing::warn!(%error, "calls that waited for a thaw cannot go on yet");
                 engine.0.clock.sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(5));
             }
+            engine.0.waking.send_modify(|tasks| *tasks -= 1);
         });
     }
 

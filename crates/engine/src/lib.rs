@@ -138,6 +138,8 @@ pub(crate) struct Inner {
     pub(crate) runtime: Handle,
     /// Closed exactly while the global state, as this node knows it, is frozen.
     pub(crate) start_gate: StartGate,
+    /// Tasks that look after a thaw at what waited.
+    pub(crate) waking: tokio::sync::watch::Sender<usize>,
     pub(crate) closing: closing::Closing,
 }
 
@@ -182,6 +184,7 @@ impl Engine {
             tasks: TaskTracker::new(),
             runtime: Handle::current(),
             start_gate: StartGate::default(),
+            waking: tokio::sync::watch::Sender::new(0),
             closing: closing::Closing::default(),
         }));
         engine.load::<House>(stream::GlobalId).await?;
