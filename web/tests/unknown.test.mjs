@@ -2,14 +2,16 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { cardOf, holdId, launch, lineWith } from "./harness.mjs";
 
-const CONFIG = (port) => `
+const CONFIG = (folder, port) => `
 [server]
 listen = "127.0.0.1:${port}"
 [store]
@@ -26,7 +28,7 @@ tools = ["deploy"]
 name = "deploy"
 kind = "command"
 description = "Deploys a project."
-argv = ["sleep", "60"]
+argv = ["sh", "-c", "touch '${folder}/begun'; sleep 60"]
 effects = "at_most_once"
 [tools.input_schema]
 type = "object"
@@ -50,7 +52,7 @@ text = "I was told: {result}"
 let folder, browser, server;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdpoint-web-"));
-  await writeFile(join(folder, "holdpoint.toml"), CONFIG(await freePort()));
+  await writeFile(join(folder, "holdpoint.toml"), CONFIG(folder, await freePort()));
   await writeFile(join(folder, "script.toml"), SCRIPT);
   browser = await launch();
 });
@@ -88,6 +90,8 @@ test("a call that a crash interrupted is told as unknown, and settled by a perso
   const card = cardOf(page, await holdId(pending));
   await card.getByRole("button", { name: "Approve once" }).click();
   await card.locator("[data-outcome=executing]").waitFor();
+  // That it runs is told before it has begun; a call that has not is simply started again.
+  while (!existsSync(join(folder, "begun"))) await setTimeout(20);
 
   const gone = new Promise((done) => server.once("exit", done));
   server.kill("SIGKILL");
