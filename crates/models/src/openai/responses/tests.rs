@@ -310,7 +310,9 @@ async fn arguments_without_end_are_cut_off() {
     let (turn, _) = think(&*client(&server.url, 5), &hello()).await;
     let why = turn.unwrap_err().to_string();
     assert!(why.contains("the arguments of one call have more than 1 MiB"), "{why}");
-    assert!(server.written.load(std::sync::atomic::Ordering::SeqCst) < 8 << 20);
+    // The server never stops by itself. What it has written and nobody has read is in the kernel's buffers,
+    // which a system may let grow to tens of MiB (`tcp_rmem`).
+    assert!(server.written.load(std::sync::atomic::Ordering::SeqCst) < 64 << 20);
 }
 
 fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
