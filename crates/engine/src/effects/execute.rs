@@ -33,8 +33,7 @@ impl FreezeLook for Look {
 }
 
 impl Engine {
-    /// The state is the newest one, and nothing else can change the session meanwhile: what follows from a
-    /// commit has the turn.
+    /// The state is the newest one, and nothing else can change the session meanwhile: the caller has the turn.
     pub(crate) fn start_execute(&self, session: &Arc<Session>, call: CallId) {
         if session.run.as_ref().is_some_and(|run| run.stopping.is_some()) {
             return;
