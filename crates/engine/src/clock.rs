@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::clock::{Chance, Clock};
+use ports::unpoisoned::Unpoisoned as _;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// Wall time that never goes backwards. While the process lives it moves on at least as fast as the
@@ -31,7 +32,7 @@ impl SystemClock {
     }
 
     fn step(&self, wall: Timestamp, instant: Instant) -> Timestamp {
-        let mut latest = self.latest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut latest = self.latest.lock().unpoisoned();
         let elapsed = instant.saturating_duration_since(latest.1);
         let at_least = latest.0.plus_ms(elapsed.as_millis() as u64);
         // The monotonic mark moves only when wall time leads: otherwise rounding would add up.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use domain::id::{CallId, SessionId};
 use domain::id_map::IdMap;
 use domain::session::{Owed, Session};
+use ports::unpoisoned::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
@@ -52,7 +53,7 @@ impl AtWork {
     }
 
     fn doing(&self) -> std::sync::MutexGuard<'_, IdMap<Work, CancellationToken>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0.lock().unpoisoned()
     }
 }
 

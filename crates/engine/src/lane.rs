@@ -8,11 +8,12 @@
 //! Reading takes no turn: a commit that is slow keeps nobody from looking.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::id_map::IdMap;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::stream::Stream;
@@ -113,7 +114,7 @@ impl<S: Stream> Lanes<S> {
 
     fn slots(&self) -> MutexGuard<'_, Slots<S>> {
         // Each change in there is whole before anything can panic.
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock().unpoisoned()
     }
 }
 

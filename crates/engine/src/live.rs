@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use domain::id::{MessageId, SessionId};
 use domain::id_map::IdMap;
 use ports::model::Delta;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Notify;
 
 /// What watchers of a session hear between events.
@@ -110,7 +111,7 @@ impl Ear {
 
 impl Queue {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.waiting.lock().unpoisoned()
     }
 
     fn put(&self, said: Said) {
@@ -208,13 +209,13 @@ impl Live {
     }
 
     fn with<T>(&self, session: SessionId, change: impl FnOnce(&mut Channel) -> T) -> T {
-        let mut channels = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut channels = self.0.lock().unpoisoned();
         change(channels.entry(session).or_default())
     }
 
     /// Forgets channels that nobody uses.
     pub(crate) fn sweep(&self, session: SessionId) {
-        let mut channels = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut channels = self.0.lock().unpoisoned();
         if channels.get(&session).is_some_and(Channel::is_idle) {
             channels.remove(&session);
         }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::call::Call;
@@ -21,6 +21,7 @@ use domain::session::{CallState, Command, Recovered, Session};
 use domain::tool::Effects;
 use futures_util::FutureExt as _;
 use ports::tool_host::Recovery;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +41,7 @@ pub(crate) struct Recovering {
 
 impl Recovering {
     fn looks_of(&self, tool: &Arc<str>) -> Arc<Semaphore> {
-        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looks = self.looks.lock().unpoisoned();
         let turns = || Arc::new(Semaphore::new(LOOKS_AT_ONCE));
         looks.entry(tool.clone()).or_insert_with(turns).clone()
     }

@@ -7,6 +7,7 @@ use domain::id::StreamId;
 use domain::person::Actor;
 use domain::session::Command;
 use domain::time::Timestamp;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Notify;
 
 use crate::Engine;
@@ -22,7 +23,7 @@ impl Timers {
     /// A deadline was written. If it is the earliest, the sleeper must know.
     pub(crate) fn note(&self, due: Option<Timestamp>) {
         let Some(due) = due else { return };
-        let mut next = self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut next = self.next.lock().unpoisoned();
         if next.is_none_or(|next| due < next) {
             *next = Some(due);
             self.earlier.notify_one();
@@ -38,17 +39,17 @@ impl Timers {
     }
 
     fn forget(&self) {
-        *self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+        *self.next.lock().unpoisoned() = None;
     }
 
     /// Set by the sleeper itself, who need not be woken by it.
     fn set_at_most(&self, due: Option<Timestamp>) {
-        let mut next = self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut next = self.next.lock().unpoisoned();
         *next = [*next, due].into_iter().flatten().min();
     }
 
     fn get(&self) -> Option<Timestamp> {
-        *self.next.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        *self.next.lock().unpoisoned()
     }
 }
 

@@ -7,6 +7,7 @@ use domain::tool::Tool;
 use ports::model::ToolOffer;
 use ports::tool_host::ToolHost;
 use ports::toolbox::{Shelf, Toolbox};
+use ports::unpoisoned::Unpoisoned as _;
 
 use crate::AgentSetup;
 
@@ -60,7 +61,7 @@ impl Tools {
         let Some(last) = self.offered.get(&agent.id) else {
             return Arc::new(self.offer(&agent.tools, now));
         };
-        let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut last = last.lock().unpoisoned();
         match &*last {
             Some(offered) if offered.is_of(&now.shelves) => offered.clone(),
             _ => last.insert(Arc::new(self.offer(&agent.tools, now))).clone(),

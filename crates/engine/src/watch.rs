@@ -11,6 +11,7 @@ use domain::person::Actor;
 use domain::session::Session;
 use domain::time::Timestamp;
 use ports::store::Entry;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -50,7 +51,7 @@ impl Bus {
     }
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0.lock().unpoisoned()
     }
 
     pub(crate) fn publish(&self, entry: &Entry) {

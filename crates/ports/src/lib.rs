@@ -11,3 +11,4 @@ pub mod start_gate;
 pub mod store;
 pub mod tool_host;
 pub mod toolbox;
+pub mod unpoisoned;

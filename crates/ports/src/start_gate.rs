@@ -8,13 +8,15 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 
 use async_trait::async_trait;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use crate::unpoisoned::Unpoisoned as _;
 
 /// The gate of one engine; open until it is closed. Clones are the same gate.
 #[derive(Clone, Default)]
@@ -65,7 +67,7 @@ impl StartGate {
 impl Gate {
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing can be half done in there.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unpoisoned()
     }
 }
 

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use domain::time::Timestamp;
+use ports::unpoisoned::Unpoisoned as _;
 
 /// Addresses remembered. When full, the table starts anew: that only forgives.
 const ADDRESSES: usize = 10_000;
@@ -23,7 +24,7 @@ impl Attempts {
 
     /// Counts a failure. `Some`: there were too many; come back in so many seconds.
     pub(crate) fn failed(&self, from: IpAddr, now: Timestamp) -> Option<u64> {
-        let mut failures = self.failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut failures = self.failures.lock().unpoisoned();
         if failures.len() >= ADDRESSES && !failures.contains_key(&from) {
             failures.retain(|_, (began, _)| now.ms_since(*began) < WINDOW_MS);
             if failures.len() >= ADDRESSES {

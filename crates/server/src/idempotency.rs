@@ -18,6 +18,7 @@ use axum::response::Response;
 use domain::digest::{Digest, Framed};
 use domain::time::Timestamp;
 use engine::REPLIES_KEPT_MS;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::OnceCell;
 
 use crate::limits::{KEY_BYTES_MAX, RECENT_REPLIES, SECRETS_KEPT_MS};
@@ -111,7 +112,7 @@ struct Entry {
 impl Recent {
     /// Refuses a key that came with another request.
     pub(crate) fn check(&self, key: &Key) -> Result<(), Problem> {
-        let kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let kept = self.0.lock().unpoisoned();
         match kept.replies.get(&(key.caller.clone(), key.key.clone())) {
             Some(entry)
                 if entry.request != key.request && key.at.ms_since(entry.at) < REPLIES_KEPT_MS =>
@@ -150,7 +151,7 @@ impl Recent {
     }
 
     fn cell(&self, key: &Key, secret: bool) -> Result<Arc<OnceCell<(StatusCode, Bytes)>>, Refused> {
-        let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut kept = self.0.lock().unpoisoned();
         let name = (key.caller.clone(), key.key.clone());
         for entry in kept.replies.values_mut().filter(|entry| entry.secret) {
             if key.at.ms_since(entry.at) >= SECRETS_KEPT_MS {

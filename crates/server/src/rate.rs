@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use domain::time::Timestamp;
+use ports::unpoisoned::Unpoisoned as _;
 
 use crate::limits::HttpLimits;
 
@@ -39,7 +40,7 @@ impl Buckets {
     pub(crate) fn take(&self, caller: &str, now: Timestamp) -> Result<(), u64> {
         let Some(rate) = self.per_second else { return Ok(()) };
         let (rate, burst) = (f64::from(rate.max(1)), f64::from(self.burst));
-        let mut buckets = self.buckets.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut buckets = self.buckets.lock().unpoisoned();
         let fill = |bucket: &Bucket| {
             (bucket.left + now.ms_since(bucket.at) as f64 / 1000.0 * rate).min(burst)
         };

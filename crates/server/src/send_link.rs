@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use domain::person::{People, PersonId};
 use domain::time::Timestamp;
 use futures_util::future::BoxFuture;
+use ports::unpoisoned::Unpoisoned as _;
 
 use crate::app::App;
 use crate::asked::{json, parse, read_strangers};
@@ -58,7 +59,7 @@ impl LinkRequests {
 
     /// Whether this person was sent none for a while. Takes note if so.
     fn is_due(&self, person: &PersonId, now: Timestamp) -> bool {
-        let mut sent = self.sent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut sent = self.sent.lock().unpoisoned();
         match sent.get(person) {
             Some(at) if now.ms_since(*at) < LINK_PAUSE_MS => false,
             _ => {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use ports::unpoisoned::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Share {
@@ -53,7 +54,7 @@ impl Share {
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.inside.lock().unpoisoned()
     }
 }
 

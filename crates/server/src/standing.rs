@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +63,7 @@ impl Standing {
             return;
         }
         let Ok(permit) = self.known.clone().try_acquire_owned() else { return };
-        let mut place = self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut place = self.place.lock().unpoisoned();
         *place = Place::Known { _permit: permit };
         self.is_known.store(true, Ordering::Relaxed);
     }

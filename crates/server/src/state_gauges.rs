@@ -2,8 +2,8 @@
 //! asking costs the store nothing but a look at its outbox.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::event::Event;
@@ -12,6 +12,7 @@ use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::Engine;
 use ports::store::{HoldQuery, StoreError, Viewer};
+use ports::unpoisoned::Unpoisoned as _;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
@@ -64,13 +65,13 @@ impl StateGauges {
             let holds = engine.store().holds(query).await?;
             let Some(last) = holds.last() else { return Ok(()) };
             after = Some(last.id);
-            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pending = self.pending.lock().unpoisoned();
             pending.extend(holds.iter().map(|hold| (hold.id, hold.risk)));
         }
     }
 
     pub(crate) fn heard(&self, event: &Event) {
-        let pending = || self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let pending = || self.pending.lock().unpoisoned();
         match event {
             Event::HoldOpened { hold } if hold.is_pending() => {
                 pending().insert(hold.id, hold.risk);
@@ -107,7 +108,7 @@ impl StateGauges {
     }
 
     fn count(&self, now: Timestamp) {
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let pending = self.pending.lock().unpoisoned();
         for risk in Risk::ALL {
             let count = pending.values().filter(|pending| **pending == risk).count();
             self.holds_pending.get_or_create(&[("risk", risk.name())]).set(count as i64);

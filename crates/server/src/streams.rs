@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use ports::unpoisoned::Unpoisoned as _;
 use prometheus_client::metrics::gauge::Gauge;
 
 use crate::limits::HttpLimits;
@@ -35,7 +36,7 @@ impl Streams {
     }
 
     pub(crate) fn take(&self, caller: String) -> Result<Place, Problem> {
-        let mut open = self.0.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut open = self.0.open.lock().unpoisoned();
         if open.values().sum::<usize>() >= self.0.most {
             return Err(Problem::too_many("too many event streams are open; try again later", 5));
         }
@@ -56,7 +57,7 @@ impl Streams {
 impl Drop for Place {
     fn drop(&mut self) {
         let inner = &self.streams.0;
-        let mut open = inner.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut open = inner.open.lock().unpoisoned();
         if let Some(own) = open.get_mut(&self.caller) {
             *own -= 1;
             if *own == 0 {

@@ -11,6 +11,7 @@ use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{Place, Wrote};
 use ports::store::PutNote;
+use ports::unpoisoned::Unpoisoned as _;
 use replies::{
     Code, Context, Gate, Message, Open, Reason, Verdict, gate, parse, reserved_by, without_tags,
 };
@@ -434,7 +435,7 @@ impl Wire {
     /// Waits until nothing else of this chat is being dealt with.
     async fn turn(&self, chat: &str) -> Option<OwnedSemaphorePermit> {
         let turns = {
-            let mut turns = self.turns.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut turns = self.turns.lock().unpoisoned();
             // What nobody waits for need not be kept.
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
             turns.entry(chat.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()

@@ -47,6 +47,7 @@ use engine::{Caller, Engine, Error};
 use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
 use ports::store::Store;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -185,14 +186,14 @@ impl Switchboard {
 impl Wire {
     /// The answer to a press draws this prompt.
     fn reply_first(&self, key: &str, now: Timestamp) {
-        let mut replied = self.replied.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut replied = self.replied.lock().unpoisoned();
         replied.retain(|_, until| *until > now);
         replied.insert(key.to_owned(), now.plus_ms(REPLY_FIRST_MS));
     }
 
     /// When this prompt may be drawn again at the earliest.
     fn not_before(&self, key: &str, now: Timestamp) -> Timestamp {
-        let replied = self.replied.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let replied = self.replied.lock().unpoisoned();
         replied.get(key).copied().unwrap_or(now).max(now)
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use domain::time::Timestamp;
 use engine::Error;
 use ports::store::PutNote;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::delivery::Delivery;
@@ -38,7 +39,7 @@ impl Desk {
     }
 
     fn busy(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.busy.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.busy.lock().unpoisoned()
     }
 }
 

@@ -11,6 +11,7 @@ use domain::time::Timestamp;
 use engine::Error;
 use ports::channel::Operator;
 use ports::store::PutNote;
+use ports::unpoisoned::Unpoisoned as _;
 
 use crate::limits::{REFUSALS_PER_WINDOW, REFUSALS_WINDOW_MS};
 use crate::shelf::{self, short};
@@ -46,7 +47,7 @@ struct Window {
 impl Refusals {
     /// Whether one more is listed, and then how many before it were not.
     fn admit(&self, now: Timestamp) -> Option<u64> {
-        let mut window = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut window = self.0.lock().unpoisoned();
         if window.ends.is_none_or(|ends| ends <= now) {
             window.ends = Some(now.plus_ms(REFUSALS_WINDOW_MS));
             window.listed = 0;

@@ -5,10 +5,11 @@ use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use ports::start_gate::{NotBegun, Start, Starting};
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::io::AsyncWrite;
 use tower::{Layer, Service};
 
@@ -52,7 +53,7 @@ struct GatedRequest {
 
 impl GatedRequest {
     fn held(&self) -> MutexGuard<'_, Option<Starting>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unpoisoned()
     }
 }
 

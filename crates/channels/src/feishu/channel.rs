@@ -1,6 +1,6 @@
 //! The connector: shows and repaints cards, says things, and hands what people do to the inbox.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::time::Timestamp;
@@ -10,6 +10,7 @@ use ports::channel::{
     Shown, Spoken, Told,
 };
 use ports::clock::{Chance, Clock};
+use ports::unpoisoned::Unpoisoned as _;
 use reqwest::Method;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
@@ -93,7 +94,7 @@ impl Feishu {
     }
 
     pub(super) async fn own_id(&self) -> Result<String, ChannelError> {
-        if let Some(own) = self.own.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(own) = self.own.lock().unpoisoned().clone() {
             return Ok(own);
         }
         let path = ["open-apis", "bot", "v3", "info"];
@@ -102,7 +103,7 @@ impl Feishu {
         let Some(own) = answer["bot"]["open_id"].as_str().filter(|own| !own.is_empty()) else {
             return Err(ChannelError::Never("Feishu does not say who our bot is".into()));
         };
-        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = Some(own.to_owned());
+        *self.own.lock().unpoisoned() = Some(own.to_owned());
         Ok(own.to_owned())
     }
 

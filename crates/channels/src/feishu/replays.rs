@@ -1,9 +1,10 @@
 //! Requests that were taken already, as long as their time would still be good.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use domain::time::Timestamp;
+use ports::unpoisoned::Unpoisoned as _;
 
 use crate::limits::{REPLAYS_MAX, REPLAYS_MS};
 
@@ -21,7 +22,7 @@ struct Seen {
 impl Replays {
     /// Whether it is new.
     pub(super) fn is_new(&self, name: &str, now: Timestamp) -> bool {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock().unpoisoned();
         while let Some((at, oldest)) = seen.order.front()
             && (now.ms_since(*at) > REPLAYS_MS || seen.order.len() >= REPLAYS_MAX)
         {
@@ -38,7 +39,7 @@ impl Replays {
 
     /// It was not taken after all, and may come again.
     pub(super) fn forget(&self, name: &str) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock().unpoisoned();
         if seen.names.remove(name) {
             seen.order.retain(|(_, known)| known != name);
         }

@@ -2,8 +2,9 @@
 //! to open. They are lost with the process, so nothing that must happen is one of them.
 
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::task::JoinSet;
 
 use crate::limits::ERRANDS_MAX;
@@ -13,7 +14,7 @@ pub(crate) struct Errands(Mutex<JoinSet<()>>);
 
 impl Errands {
     pub(crate) fn run(&self, errand: impl Future<Output = ()> + Send + 'static) {
-        let mut errands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut errands = self.0.lock().unpoisoned();
         while errands.try_join_next().is_some() {}
         if errands.len() >= ERRANDS_MAX {
             tracing::warn!("a platform is slow: a private reply in a chat was left out");

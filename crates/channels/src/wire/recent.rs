@@ -1,7 +1,9 @@
 //! What was seen lately. Only an optimisation, so it may forget.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use ports::unpoisoned::Unpoisoned as _;
 
 #[derive(Debug)]
 pub(crate) struct Recent {
@@ -16,7 +18,7 @@ impl Recent {
 
     /// Whether it is new. The oldest makes room.
     pub(crate) fn insert(&self, name: &str) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().unpoisoned();
         let (names, order) = &mut *seen;
         if !names.insert(name.to_owned()) {
             return false;
@@ -32,7 +34,7 @@ impl Recent {
 
     /// It did not come to pass.
     pub(crate) fn remove(&self, name: &str) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().unpoisoned();
         if seen.0.remove(name) {
             seen.1.retain(|known| known != name);
         }

@@ -1,11 +1,12 @@
 //! A token that a platform gives for a while: fetched before it dies, by one for all.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
@@ -54,12 +55,12 @@ impl Tokens {
     }
 
     pub(crate) fn keep(&self, token: Token) {
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        *self.kept.lock().unpoisoned() = Some(token);
     }
 
     /// The token that we have, if it lives so much longer and is not the refused one.
     fn good(&self, refused: Option<&str>, left_ms: u64) -> Option<String> {
-        let token = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let token = self.kept.lock().unpoisoned().clone()?;
         let lives = token.ends.minus_ms(left_ms) > self.clock.now();
         (lives && refused != Some(&token.value)).then_some(token.value)
     }

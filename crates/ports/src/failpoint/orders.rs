@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::str::FromStr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::points::POINTS;
+use crate::unpoisoned::Unpoisoned as _;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Orders {
@@ -146,7 +147,7 @@ impl Act {
 
 impl Obeyed {
     fn count(&self, point: &'static str) -> u64 {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock().unpoisoned();
         let count = counts.entry(point).or_default();
         *count += 1;
         *count
@@ -154,7 +155,7 @@ impl Obeyed {
 
     fn note(&self, line: &str) {
         let Some(log) = &self.log else { return };
-        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = log.lock().unpoisoned();
         // One write, so that lines of several processes do not mix.
         let _ = log.write_all(format!("{line}\n").as_bytes());
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::id::SessionId;
 use ports::store::{PutNote, StoreError};
+use ports::unpoisoned::Unpoisoned as _;
 
 use super::limits::DELIVERED_KEPT_MS;
 use crate::app::App;
@@ -71,7 +72,7 @@ impl Delivered {
     }
 
     fn unwritten(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<str>>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0.lock().unpoisoned()
     }
 }
 

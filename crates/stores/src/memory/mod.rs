@@ -6,7 +6,7 @@ mod data;
 mod notes;
 mod sight;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::digest::Digest;
@@ -19,6 +19,7 @@ use ports::store::{
     AuditEntry, Commit, CommitDone, Delivery, Entry, HoldQuery, KeptReply, Note, PutNote, Secret,
     SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
+use ports::unpoisoned::Unpoisoned as _;
 
 use data::Data;
 
@@ -40,33 +41,33 @@ impl MemoryStore {
     /// refused, as a dead process could not have tried it.
     #[must_use]
     pub fn again(&self, node: NodeId) -> MemoryStore {
-        self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes = [node].into();
+        self.data.lock().unpoisoned().nodes = [node].into();
         MemoryStore { node, data: self.data.clone(), order: self.order.clone() }
     }
 
     /// The same data, shared with one more process; both go on.
     #[must_use]
     pub fn beside(&self, node: NodeId) -> MemoryStore {
-        self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes.insert(node);
+        self.data.lock().unpoisoned().nodes.insert(node);
         MemoryStore { node, data: self.data.clone(), order: self.order.clone() }
     }
 
     /// That process has died; the others go on.
     pub fn bury(&self, node: NodeId) {
-        self.data.lock().unwrap_or_else(PoisonError::into_inner).nodes.remove(&node);
+        self.data.lock().unpoisoned().nodes.remove(&node);
     }
 
     /// A copy of the data as it is now, seen by a new process; the original goes on untouched. For
     /// those who want to crash at every moment of one story.
     #[must_use]
     pub fn fork(&self, node: NodeId) -> MemoryStore {
-        let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut data = self.data.lock().unpoisoned().clone();
         data.nodes = [node].into();
         MemoryStore { node, data: Arc::new(Mutex::new(data)), order: Arc::default() }
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Data) -> T) -> Result<T, StoreError> {
-        let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut data = self.data.lock().unpoisoned();
         if !data.nodes.contains(&self.node) {
             return Err(StoreError::Unavailable("another process has taken over".into()));
         }
@@ -84,7 +85,7 @@ impl std::fmt::Debug for MemoryStore {
 impl Store for MemoryStore {
     fn enqueue(&self, commit: Commit, done: CommitDone) {
         // Held until `done` has returned: the next commit is told after this one.
-        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let _order = self.order.lock().unpoisoned();
         done(self.with(|data| data.commit(&commit)).unwrap_or_else(|gone| Err(gone.into())));
     }
 

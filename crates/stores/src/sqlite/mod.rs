@@ -31,13 +31,14 @@ mod transaction;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use audit::PublicKey;
 use domain::id::NodeId;
 use ports::store::StoreError;
+use ports::unpoisoned::Unpoisoned as _;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::oneshot;
 
@@ -184,7 +185,7 @@ impl SqliteStore {
     }
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.threads.lock().unpoisoned()
     }
 
     /// What is read from the tables must be in them. An error means that nobody can say.

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Semaphore;
 
 use super::company::{self, Company};
@@ -115,12 +116,9 @@ impl<T> Queue<T> {
             inner.asleep += 1;
             let timed_out;
             (inner, timed_out) = match patience {
-                None => (self.wake.wait(inner).unwrap_or_else(PoisonError::into_inner), false),
+                None => (self.wake.wait(inner).unpoisoned(), false),
                 Some(patience) => {
-                    let (inner, result) = self
-                        .wake
-                        .wait_timeout(inner, patience)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    let (inner, result) = self.wake.wait_timeout(inner, patience).unpoisoned();
                     (inner, result.timed_out())
                 }
             };
@@ -143,8 +141,7 @@ impl<T> Queue<T> {
                 break;
             }
             inner.asleep += 1;
-            (inner, _) =
-                self.wake.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner);
+            (inner, _) = self.wake.wait_timeout(inner, left).unpoisoned();
             inner.asleep -= 1;
         }
         inner.worth = 1;
@@ -180,7 +177,7 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<T>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unpoisoned()
     }
 }
 

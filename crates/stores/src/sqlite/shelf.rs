@@ -7,11 +7,12 @@
 //! Clearing all of it at once would make everybody wait. So what waits is in two parts: one takes in
 //! what is new, while the other is written away, some of it with every transaction.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
 use ports::store::SessionRow;
+use ports::unpoisoned::Unpoisoned as _;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::places::Place;
@@ -208,11 +209,11 @@ impl Shelf {
 
     fn read(&self) -> RwLockReadGuard<'_, Shelved> {
         // Nothing is ever half changed in there.
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.0.read().unpoisoned()
     }
 
     fn change(&self) -> RwLockWriteGuard<'_, Shelved> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.0.write().unpoisoned()
     }
 }
 

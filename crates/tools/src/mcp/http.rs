@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ports::start_gate::Start;
+use ports::unpoisoned::Unpoisoned as _;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use serde_json::Value;
@@ -89,11 +90,11 @@ impl Http {
     }
 
     fn terms(&self) -> Terms {
-        self.terms.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.terms.lock().unpoisoned().clone()
     }
 
     fn hang_up(&self, why: &str) {
-        self.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(why.into());
+        self.why.lock().unpoisoned().get_or_insert(why.into());
         self.cut.cancel();
     }
 
@@ -220,7 +221,7 @@ impl Http {
         if request.method == "initialize"
             && let Some(session) = response.headers().get(SESSION)
         {
-            let mut terms = self.terms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut terms = self.terms.lock().unpoisoned();
             let mut session = session.clone();
             session.set_sensitive(true);
             terms.session = Some(session);
@@ -356,7 +357,7 @@ impl Wire for Http {
     }
 
     fn agreed(&self, version: &str) {
-        let mut terms = self.terms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut terms = self.terms.lock().unpoisoned();
         terms.version = HeaderValue::from_str(version).ok();
     }
 
@@ -365,7 +366,7 @@ impl Wire for Http {
     }
 
     fn why(&self) -> String {
-        let why = self.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let why = self.why.lock().unpoisoned();
         why.clone().unwrap_or_else(|| "the connection was let go of".into())
     }
 

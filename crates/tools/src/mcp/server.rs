@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use domain::tool::Effects;
 use ports::toolbox::{Shelf, Toolbox};
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
@@ -224,17 +225,17 @@ impl Toolbox for McpServer {
     }
 
     fn shelf(&self) -> Arc<Shelf> {
-        self.core.shelf.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.core.shelf.read().unpoisoned().clone()
     }
 }
 
 impl Core {
     fn pins(&self) -> MutexGuard<'_, Pins> {
-        self.pins.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.pins.lock().unpoisoned()
     }
 
     fn catalog(&self) -> MutexGuard<'_, Option<Catalog>> {
-        self.catalog.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.catalog.lock().unpoisoned()
     }
 
     /// Puts on the shelf what is pinned and shown.
@@ -243,7 +244,7 @@ impl Core {
         for note in notes {
             tracing::warn!(server = %self.config.name, tool = %note, "a tool of an MCP server cannot be offered");
         }
-        *self.shelf.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(shelf);
+        *self.shelf.write().unpoisoned() = Arc::new(shelf);
     }
 
     /// The server, if it is there or comes back soon.
@@ -351,8 +352,7 @@ impl Core {
 
     async fn pin(&self, new: Vec<(String, Pin)>) -> Result<(), PinError> {
         let pins = self.pins.clone();
-        blocking(move || pins.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pin(new))
-            .await
+        blocking(move || pins.lock().unpoisoned().pin(new)).await
     }
 
     /// Connects, and connects again, until the house is closed.
@@ -386,7 +386,7 @@ impl Core {
                 return;
             }
             // A stopped call has no effects any more once the server is said to be down.
-            let gone = self.gone.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+            let gone = self.gone.lock().unpoisoned().take();
             if let Some(gone) = gone {
                 let _ = tokio::time::timeout(GONE_WITHIN, gone.cancelled()).await;
             }
@@ -410,8 +410,7 @@ impl Core {
                 let ends = (pipes.stdin, pipes.stdout, pipes.stderr);
                 let (pipe, pump) = Pipe::new(&self.config.name, ends, secrets);
                 let gone = CancellationToken::new();
-                *self.gone.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
-                    Some(gone.clone());
+                *self.gone.lock().unpoisoned() = Some(gone.clone());
                 tasks.spawn(async move {
                     pump.run().await;
                     companion.stop().await;

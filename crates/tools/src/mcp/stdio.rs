@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use domain::visible::visible;
 use ports::start_gate::Start;
+use ports::unpoisoned::Unpoisoned as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -135,7 +136,7 @@ where
 
 impl State {
     fn pending(&self) -> MutexGuard<'_, HashMap<u64, Pending>> {
-        self.pending.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.pending.lock().unpoisoned()
     }
 
     /// Says whether anybody waited for it.
@@ -148,7 +149,7 @@ impl State {
 
     /// Everybody who waits learns that no answer will come.
     fn hang_up(&self, why: String) {
-        self.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(why);
+        self.why.lock().unpoisoned().get_or_insert(why);
         self.cut.cancel();
         self.pending().clear();
     }
@@ -346,7 +347,7 @@ impl Wire for Pipe {
     }
 
     fn why(&self) -> String {
-        let why = self.0.why.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let why = self.0.why.lock().unpoisoned();
         why.clone().unwrap_or_else(|| "it is gone".into())
     }
 

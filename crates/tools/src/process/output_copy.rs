@@ -8,9 +8,11 @@ use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use ports::unpoisoned::Unpoisoned as _;
 
 use super::watch::Notice;
 
@@ -55,7 +57,7 @@ impl OutputCopy {
             let (shared, tell, working) = (shared.clone(), tell.clone(), working.clone());
             thread::spawn(move || {
                 if let Err(error) = shared.copy(pipe, file, &tell) {
-                    let mut lost = shared.lost.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut lost = shared.lost.lock().unpoisoned();
                     lost.get_or_insert(error.to_string());
                 }
                 drop(working);
@@ -72,7 +74,7 @@ impl OutputCopy {
         Copied {
             is_over: self.shared.is_over.load(Ordering::Relaxed),
             has_ended: waited == Err(RecvTimeoutError::Disconnected),
-            lost: self.shared.lost.lock().unwrap_or_else(PoisonError::into_inner).take(),
+            lost: self.shared.lost.lock().unpoisoned().take(),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What SQLite's compiler says a statement would do, and whether it may.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use domain::sql_facts::SqlTables;
+use ports::unpoisoned::Unpoisoned as _;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
@@ -44,7 +45,7 @@ impl Gate {
         let gate = Gate::default();
         let (seen, tables) = (Arc::clone(&gate.0), tables.clone());
         connection.authorizer(Some(move |context: AuthContext<'_>| {
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = seen.lock().unpoisoned();
             if let Some(table) = touched(&context) {
                 seen.tables.insert(table.to_owned());
             }
@@ -65,12 +66,12 @@ impl Gate {
     }
 
     pub(super) fn refusal(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
+        self.0.lock().unpoisoned().refused.clone()
     }
 
     /// The tables that the compiler saw, by the names that the schema gives them.
     pub(super) fn tables(&self) -> SqlTables {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.0.lock().unpoisoned();
         let names: Vec<String> = seen.tables.iter().cloned().collect();
         // A dot would make it look like a table of a schema.
         let complete = !seen.defines && !names.iter().any(|name| name.contains('.'));
@@ -80,7 +81,7 @@ impl Gate {
     /// Whether the compiler saw the statement that the parser saw. Two readers of one text that
     /// disagree are a trick, or a bug; either way nothing runs.
     pub(super) fn agrees_with(&self, statement: &Statement, read_only: bool) -> Result<(), String> {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.0.lock().unpoisoned();
         let agreed = match statement.kind {
             Kind::Read => read_only && seen.first.is_none() && !seen.defines,
             Kind::Define => seen.defines && !read_only,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::id::SessionId;
+use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Notify;
 
 #[derive(Clone, Default)]
@@ -60,7 +61,7 @@ impl Attached {
     }
 
     fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, usize>> {
-        self.0.counts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0.counts.lock().unpoisoned()
     }
 }
 
