@@ -13,5 +13,3 @@ pub mod slack;
 pub mod telegram;
 pub mod webhook;
 mod wire;
-
-pub use wire::Hidden;

@@ -19,12 +19,10 @@ mod reading;
 mod reply;
 mod retry;
 pub mod scripted;
-mod secret;
 pub mod settings;
 pub mod sse;
 mod written;
 
-pub use secret::Secret;
 pub use settings::Settings;
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use crate::limits::RETRIES;
-use crate::secret::Secret;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -17,7 +17,7 @@ pub struct Settings {
     pub base_url: Url,
     pub key: Option<Key>,
     /// Sent with every request. All are treated as secrets, since some are.
-    pub headers: Vec<(String, Secret)>,
+    pub headers: Vec<(String, SecretString)>,
     pub proxy: Proxy,
     /// The most that one turn may have.
     pub max_tokens: Option<u32>,
@@ -49,7 +49,7 @@ impl Settings {
 
 #[derive(Clone, Debug)]
 pub struct Key {
-    pub secret: Secret,
+    pub secret: SecretString,
     /// Where it comes from, for those who have to mend it: `` `api_key_env` MY_KEY ``.
     pub origin: String,
 }
@@ -60,7 +60,7 @@ pub enum Proxy {
     Environment,
     None,
     /// It may hold a password.
-    Url(Secret),
+    Url(SecretString),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

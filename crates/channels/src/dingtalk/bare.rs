@@ -2,18 +2,18 @@
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
+use ports::secret_string::SecretString;
 use serde_json::Value;
 
 use super::gesture::{press, wrote};
 use super::heard::{Heard, heard};
 use super::settings::Settings;
 use crate::bare::{Gesture, OURSELVES};
-use crate::wire::Hidden;
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let data: Value = serde_json::from_slice(body).ok()?;
     let base = "https://api.example".parse().ok()?;
-    let settings = Settings::new("ding", OURSELVES, Hidden::new("s"), base);
+    let settings = Settings::new("ding", OURSELVES, SecretString::new("s"), base);
     // Messages and presses come to different addresses, and under different topics.
     match data.get("msgId") {
         Some(_) => wrote(&data, &settings).map(|wrote| Gesture::Wrote(Box::new(wrote))),

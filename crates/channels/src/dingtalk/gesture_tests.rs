@@ -1,13 +1,13 @@
+use ports::secret_string::SecretString;
 use serde_json::json;
 
 use super::*;
-use crate::wire::Hidden;
 
 const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 
 fn settings() -> Settings {
     let url = "https://api.dingtalk.com".parse().unwrap();
-    let mut settings = Settings::new("dingtalk", "ding1", Hidden::new("s"), url);
+    let mut settings = Settings::new("dingtalk", "ding1", SecretString::new("s"), url);
     settings.corp_id = Some("corp1".into());
     settings
 }

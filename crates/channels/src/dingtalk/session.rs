@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use domain::time::Timestamp;
 use ports::channel::Wrote;
+use ports::unpoisoned::Unpoisoned as _;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -61,7 +62,7 @@ impl Sessions {
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<String, Session>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 }
 
@@ -109,11 +110,11 @@ fn is_theirs(url: &Url, settings: &Settings) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Hidden;
+    use ports::secret_string::SecretString;
 
     fn settings() -> Settings {
         let base = Url::parse("https://api.dingtalk.com").unwrap();
-        let mut settings = Settings::new("d", "ding1", Hidden::new("s"), base);
+        let mut settings = Settings::new("d", "ding1", SecretString::new("s"), base);
         settings.session_hosts = vec!["oapi.dingtalk.com".into()];
         settings
     }

@@ -1,11 +1,11 @@
 //! What the configuration says of one app.
 
 use egress::Network;
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use super::envelope::Envelope;
 use crate::card::{Language, Zone};
-use crate::wire::Hidden;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -13,7 +13,7 @@ pub struct Settings {
     pub name: String,
     /// The app's key.
     pub client_id: String,
-    pub client_secret: Hidden,
+    pub client_secret: SecretString,
     /// The robot that speaks; the same as the app's key in most apps.
     pub robot_code: String,
     /// A published template of a card. Without one, holds are shown as messages without buttons.
@@ -40,9 +40,9 @@ pub enum Mode {
 #[derive(Clone, Debug)]
 pub struct Webhook {
     /// The last part of the address, which only the platform is told.
-    pub path_secret: Hidden,
+    pub path_secret: SecretString,
     /// Signs the presses of cards.
-    pub card_secret: Option<Hidden>,
+    pub card_secret: Option<SecretString>,
     /// Under which the address for presses was registered.
     pub card_route: Option<String>,
     /// Opens and seals the events of the organisation, where they are subscribed to.
@@ -53,7 +53,12 @@ pub struct Webhook {
 
 impl Settings {
     /// An app in stream mode, in Chinese, without cards.
-    pub fn new(name: &str, client_id: &str, client_secret: Hidden, base_url: Url) -> Settings {
+    pub fn new(
+        name: &str,
+        client_id: &str,
+        client_secret: SecretString,
+        base_url: Url,
+    ) -> Settings {
         Settings {
             name: name.to_owned(),
             client_id: client_id.to_owned(),

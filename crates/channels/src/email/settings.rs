@@ -1,7 +1,8 @@
 //! What the configuration says about sending mail.
 
+use ports::secret_string::SecretString;
+
 use crate::card::{Language, Zone};
-use crate::wire::Hidden;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -20,7 +21,7 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Login {
     pub user: String,
-    pub password: Hidden,
+    pub password: SecretString,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

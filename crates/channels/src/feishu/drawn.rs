@@ -52,7 +52,7 @@ mod tests {
     use reqwest::Url;
 
     use super::*;
-    use crate::wire::Hidden;
+    use ports::secret_string::SecretString;
 
     const DAY_MS: u64 = 24 * 3_600_000;
     const SENT: Timestamp = Timestamp::from_ms(1_700_000_000_000);
@@ -61,7 +61,7 @@ mod tests {
         let hold = Hold { expires_at, ..crate::webhook::sample::hold() };
         let (people, key, nonce) = (People::default(), Key::new("7Q2"), Nonce::new("k3x9ab"));
         let url = Url::parse("https://open.feishu.cn").unwrap();
-        let settings = Settings::new("feishu", "cli_1", Hidden::new("s"), url);
+        let settings = Settings::new("feishu", "cli_1", SecretString::new("s"), url);
         let showing = Showing {
             hold: &hold,
             people: &people,

@@ -1,24 +1,24 @@
 //! What the configuration says of one app.
 
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use super::webhook::App;
 use crate::card::{Language, Zone};
-use crate::wire::Hidden;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// As the configuration names the channel.
     pub name: String,
     pub app_id: String,
-    pub app_secret: Hidden,
+    pub app_secret: SecretString,
     /// Feishu's or Lark's; everything is asked of it, the address of the long connection too.
     pub base_url: Url,
     pub mode: Mode,
     /// What every event over the webhook carries. Without it nothing is taken there.
-    pub verification_token: Option<Hidden>,
+    pub verification_token: Option<SecretString>,
     /// With it, nothing is taken in the clear.
-    pub encrypt_key: Option<Hidden>,
+    pub encrypt_key: Option<SecretString>,
     /// Only this organisation's people.
     pub tenant_key: Option<String>,
     pub language: Language,
@@ -35,7 +35,7 @@ pub enum Mode {
 
 impl Settings {
     /// An app of Feishu over a long connection, in Chinese.
-    pub fn new(name: &str, app_id: &str, app_secret: Hidden, base_url: Url) -> Settings {
+    pub fn new(name: &str, app_id: &str, app_secret: SecretString, base_url: Url) -> Settings {
         Settings {
             name: name.to_owned(),
             app_id: app_id.to_owned(),
@@ -51,7 +51,7 @@ impl Settings {
     }
 
     pub(super) fn app(&self) -> App {
-        let text = |hidden: &Hidden| hidden.expose().to_owned();
+        let text = |hidden: &SecretString| hidden.expose().to_owned();
         App {
             app_id: self.app_id.clone(),
             verification_token: self.verification_token.as_ref().map(text).unwrap_or_default(),

@@ -6,11 +6,12 @@ use std::time::Duration;
 use domain::visible::visible;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
+use ports::secret_string::SecretString;
 use reqwest::{Method, Url};
 use serde_json::Value;
 
 use crate::limits::REST_WITHIN;
-use crate::wire::{self, Answer, Hidden, Request, Rest};
+use crate::wire::{self, Answer, Request, Rest};
 
 pub(super) struct Api {
     rest: Rest,
@@ -45,7 +46,7 @@ impl Api {
 
     pub(super) async fn call(
         &self,
-        token: &Hidden,
+        token: &SecretString,
         method: &str,
         body: &Value,
     ) -> Result<Value, Failed> {
@@ -55,7 +56,7 @@ impl Api {
     /// With everything that stands around the answer.
     pub(super) async fn raw(
         &self,
-        token: &Hidden,
+        token: &SecretString,
         method: &str,
         body: &Value,
     ) -> Result<Answer, wire::Failed> {
@@ -65,7 +66,7 @@ impl Api {
     /// A look. Those methods take no JSON.
     pub(super) async fn look(
         &self,
-        token: &Hidden,
+        token: &SecretString,
         method: &str,
         query: &[(&str, &str)],
     ) -> Result<Value, Failed> {
@@ -76,7 +77,7 @@ impl Api {
 
     async fn ask(
         &self,
-        token: &Hidden,
+        token: &SecretString,
         method: Method,
         url: Url,
         body: Option<&Value>,

@@ -1,9 +1,9 @@
 //! What the configuration says about an app.
 
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use crate::card::{Language, Zone};
-use crate::wire::Hidden;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -14,7 +14,7 @@ pub struct Settings {
     /// `T…`: the workspace. What comes from another is not taken.
     pub team_id: String,
     /// `xoxb-…`
-    pub bot_token: Hidden,
+    pub bot_token: SecretString,
     pub mode: Mode,
     /// With the methods below it: `https://slack.com/api`.
     pub base_url: Url,
@@ -25,7 +25,7 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub enum Mode {
     /// A connection of ours, which needs no address that Slack could reach; with a token `xapp-…`.
-    Socket { app_token: Hidden },
+    Socket { app_token: SecretString },
     /// Slack calls, and signs with this.
-    Http { signing_secret: Hidden },
+    Http { signing_secret: SecretString },
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use ports::channel::Inbox;
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -15,14 +16,14 @@ use super::inbound::Reply;
 use crate::limits::{
     EVENTS_AT_ONCE_MAX, SLACK_PING_EVERY, SLACK_SILENT_PINGS_MAX, SOCKET_OPEN_WITHIN, STOP_WITHIN,
 };
-use crate::wire::{Backoff, Hidden, Lanes, NoSocket, Socket, open};
+use crate::wire::{Backoff, Lanes, NoSocket, Socket, open};
 
 impl App {
     /// Until we are to stop. When Slack announces that it will close a connection, the next one is
     /// opened first.
     pub(super) async fn socket_mode(
         self: &Arc<Self>,
-        app_token: &Hidden,
+        app_token: &SecretString,
         inbox: Arc<dyn Inbox>,
         stop: &CancellationToken,
     ) {
@@ -85,7 +86,7 @@ impl App {
         }
     }
 
-    async fn connect(&self, app_token: &Hidden) -> Result<Socket, String> {
+    async fn connect(&self, app_token: &SecretString) -> Result<Socket, String> {
         let told = self.api.call(app_token, "apps.connections.open", &json!({})).await;
         let told = told.map_err(|failed| failed.to_string())?;
         let url = told["url"].as_str().unwrap_or_default();

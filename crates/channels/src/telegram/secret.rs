@@ -1,13 +1,14 @@
 //! The secret that Telegram sends with every update, and nothing else: it proves who calls, and nothing
 //! about what they say.
 
+use ports::secret_string::SecretString;
 use serde_json::Value;
 
 use crate::signed::{Headers, Refused, same, within_size};
 
 /// 1 to 256 of `A-Z a-z 0-9 _ -`, as the platform takes it.
-#[derive(Clone)]
-pub struct Secret(String);
+#[derive(Clone, Debug)]
+pub struct Secret(SecretString);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the secret of the webhook must have 1 to 256 letters, digits, `_` or `-`")]
@@ -17,24 +18,22 @@ impl Secret {
     pub fn new(text: &str) -> Result<Secret, BadSecret> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let good = (1..=256).contains(&text.len()) && text.bytes().all(plain);
-        good.then(|| Secret(text.to_owned())).ok_or(BadSecret)
+        good.then(|| Secret(SecretString::new(text))).ok_or(BadSecret)
     }
 
     /// For the platform, which must know it.
     pub(super) fn expose(&self) -> &str {
-        &self.0
+        self.0.expose()
     }
 
     pub fn verify(&self, headers: Headers, body: &[u8]) -> Result<(), Refused> {
         within_size(body)?;
         let claimed = headers.one("x-telegram-bot-api-secret-token")?;
-        if same(self.0.as_bytes(), claimed.as_bytes()) { Ok(()) } else { Err(Refused::Signature) }
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret(hidden)")
+        if same(self.expose().as_bytes(), claimed.as_bytes()) {
+            Ok(())
+        } else {
+            Err(Refused::Signature)
+        }
     }
 }
 
@@ -60,7 +59,7 @@ mod tests {
             assert_eq!(check(wrong), Err(Refused::Signature), "{wrong}");
         }
         assert!(matches!(secret.verify(Headers(&[]), b"{}"), Err(Refused::Header(_))));
-        assert_eq!(format!("{secret:?}"), "Secret(hidden)");
+        assert_eq!(format!("{secret:?}"), "Secret(SecretString(…))");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use super::Secret;
 use crate::card::{Language, Zone};
-use crate::wire::Hidden;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -45,7 +45,7 @@ impl Settings {
 #[derive(Clone)]
 pub struct Token {
     id: String,
-    whole: Hidden,
+    whole: SecretString,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +60,7 @@ impl Token {
             && id.bytes().all(|byte| byte.is_ascii_digit())
             && !secret.is_empty()
             && secret.bytes().all(plain);
-        good.then(|| Token { id: id.to_owned(), whole: Hidden::new(text) }).ok_or(BadToken)
+        good.then(|| Token { id: id.to_owned(), whole: SecretString::new(text) }).ok_or(BadToken)
     }
 
     /// Which is no secret: everybody who chats with the bot knows it.

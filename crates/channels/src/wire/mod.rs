@@ -1,10 +1,9 @@
-//! What connectors have in common on the wire: a value that is never shown, requests that end, a
+//! What connectors have in common on the wire: requests that end, a
 //! token that is renewed in time, a WebSocket, waits that grow, and gestures in the order of their chat. What is said over them is each
 //! platform's business.
 
 mod backoff;
 mod errands;
-mod hidden;
 mod lanes;
 mod pace;
 mod pieces;
@@ -14,8 +13,6 @@ mod replies;
 mod rest;
 mod socket;
 mod tokens;
-
-pub use hidden::Hidden;
 
 pub(crate) use backoff::Backoff;
 pub(crate) use errands::Errands;

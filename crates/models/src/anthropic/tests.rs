@@ -5,6 +5,7 @@ use ports::model::{
     AssistantPart, CallResult, Delta, Model, ModelError, ModelMessage, ModelRequest, Usage,
     WrittenCall,
 };
+use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -13,7 +14,6 @@ use super::*;
 use crate::fake::{
     Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read, think,
 };
-use crate::secret::Secret;
 use crate::settings::Key;
 use crate::{conformance, fake};
 
@@ -99,7 +99,8 @@ fn rich() -> String {
 
 fn settings(url: &Url) -> Settings {
     let mut settings = Settings::new("claude", "big-1", url.clone());
-    settings.key = Some(Key { secret: Secret::new("sk-secret"), origin: "`api_key_env` K".into() });
+    settings.key =
+        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 

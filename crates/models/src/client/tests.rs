@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 
 use super::*;
@@ -10,7 +11,6 @@ use crate::anthropic::tests::{begin, block, client, end, stream, text};
 use crate::anthropic::{self, Anthropic};
 use crate::fake::{Answered, NoChance, QuickClock, RealClock, Server, hello, think};
 use crate::limits::STREAM_BYTES_MAX;
-use crate::secret::Secret;
 use crate::settings::{Key, Proxy, TimeLimits};
 
 fn good() -> Answered {
@@ -27,7 +27,8 @@ fn envelope(kind: &str) -> Value {
 
 fn settings(server: &Server) -> Settings {
     let mut settings = Settings::new("claude", "big-1", server.url.clone());
-    settings.key = Some(Key { secret: Secret::new("sk-secret"), origin: "`api_key_env` K".into() });
+    settings.key =
+        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
@@ -266,8 +267,8 @@ async fn headers_of_the_configuration_go_along_and_win() {
     let server = Server::saying(vec![good()]);
     let mut settings = settings(&server);
     settings.headers = vec![
-        ("anthropic-version".into(), Secret::new("2099-01-01")),
-        ("X-Team".into(), Secret::new("ops")),
+        ("anthropic-version".into(), SecretString::new("2099-01-01")),
+        ("X-Team".into(), SecretString::new("ops")),
     ];
     with(&server, settings, Arc::new(QuickClock::default())).await.0.expect("a turn");
     let head = &server.asked()[0].head;
@@ -279,7 +280,7 @@ async fn headers_of_the_configuration_go_along_and_win() {
 async fn a_header_that_cannot_be_sent_is_named_and_not_shown() {
     let server = Server::saying(vec![good()]);
     let mut settings = settings(&server);
-    settings.headers = vec![("x-bad".into(), Secret::new("two\nlines"))];
+    settings.headers = vec![("x-bad".into(), SecretString::new("two\nlines"))];
     let (turn, _) = with(&server, settings, Arc::new(QuickClock::default())).await;
     let why = turn.unwrap_err().to_string();
     assert!(why.contains("`x-bad`") && !why.contains("two"), "{why}");
@@ -290,7 +291,7 @@ async fn a_proxy_is_used_when_there_is_one() {
     let proxy = Server::saying(vec![good()]);
     let mut settings = settings(&proxy);
     settings.base_url = reqwest::Url::parse("http://models.invalid:81").expect("a URL");
-    settings.proxy = Proxy::Url(Secret::new(proxy.url.as_str()));
+    settings.proxy = Proxy::Url(SecretString::new(proxy.url.as_str()));
     with(&proxy, settings, Arc::new(QuickClock::default())).await.0.expect("a turn");
     assert!(proxy.asked()[0].head.starts_with("post http://models.invalid:81/v1/messages"));
 }

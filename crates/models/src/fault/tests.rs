@@ -1,17 +1,17 @@
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use super::*;
-use crate::secret::Secret;
 use crate::settings::Key;
 
 fn settings() -> Settings {
     let mut settings =
         Settings::new("claude", "big-1", Url::parse("https://x.example").expect("a URL"));
     settings.key = Some(Key {
-        secret: Secret::new("sk-very-secret"),
+        secret: SecretString::new("sk-very-secret"),
         origin: "`api_key_env` ANTHROPIC_API_KEY".into(),
     });
-    settings.headers = vec![("x-team".into(), Secret::new("hush-hush"))];
+    settings.headers = vec![("x-team".into(), SecretString::new("hush-hush"))];
     settings
 }
 

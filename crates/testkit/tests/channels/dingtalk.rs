@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::Hidden;
 use channels::dingtalk::{Dingtalk, Envelope, Mode, Settings, Webhook};
 use ports::channel::{Channel as _, Hooked, Place, Posted, Saying};
 use ports::clock::Clock as _;
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock, NoChance, approved, hold, prompt};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, message, press};
@@ -22,7 +22,7 @@ const PRESS: &str = "/v1.0/card/instances/callback";
 
 fn connector(fake: &FakeDingtalk) -> Dingtalk {
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    let mut settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     settings.card_template = Some(TEMPLATE.into());
     Dingtalk::new(settings, MovedClock::new(1), Arc::new(NoChance))
 }
@@ -150,9 +150,9 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
     let fake = FakeDingtalk::start().await;
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    let mut settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     settings.mode = Mode::Webhook(Webhook {
-        path_secret: Hidden::new("path-secret"),
+        path_secret: SecretString::new("path-secret"),
         card_secret: None,
         card_route: None,
         events: Some(Envelope::new(TOKEN, KEY, CLIENT_ID).expect("a key")),
@@ -200,7 +200,7 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
 async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
     let fake = FakeDingtalk::start().await;
     let url = fake.url().parse().expect("a URL");
-    let settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    let settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     let clock = MovedClock::new(1);
     let dingtalk = Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance)));
     let (listening, stop) = (dingtalk.clone(), CancellationToken::new());

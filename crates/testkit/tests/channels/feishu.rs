@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::feishu::{Feishu, Mode, Settings};
 use ports::channel::{Channel as _, Hooked, Place, Posted, Saying};
 use ports::clock::Clock as _;
+use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
 use testkit::fake_chat::{Asked, FakeInbox, MovedClock, NoChance, approved, hold, prompt};
 use testkit::fake_feishu::{
@@ -20,10 +20,10 @@ pub(crate) const KEY: &str = "encrypt-key";
 
 pub(crate) fn connector(fake: &FakeFeishu, mode: Mode) -> (Feishu, Arc<MovedClock>) {
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("feishu", APP_ID, Hidden::new(APP_SECRET), url);
+    let mut settings = Settings::new("feishu", APP_ID, SecretString::new(APP_SECRET), url);
     settings.mode = mode;
-    settings.verification_token = Some(Hidden::new(VERIFICATION));
-    settings.encrypt_key = Some(Hidden::new(KEY));
+    settings.verification_token = Some(SecretString::new(VERIFICATION));
+    settings.encrypt_key = Some(SecretString::new(KEY));
     let clock = MovedClock::new(1);
     (Feishu::new(settings, clock.clone(), Arc::new(NoChance)), clock)
 }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::Hidden;
 use channels::slack::{Mode, Settings, Slack, message, modal};
 use ports::channel::{Channel as _, Hooked, Place, Saying};
 use ports::clock::Clock as _;
+use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
 use testkit::asked::Asked;
 use testkit::fake_chat::MovedClock;
@@ -28,7 +28,7 @@ fn connector(fake: &FakeSlack, mode: Mode) -> (Slack, Arc<MovedClock>) {
         name: "slack".into(),
         app_id: APP_ID.into(),
         team_id: TEAM_ID.into(),
-        bot_token: Hidden::new(BOT_TOKEN),
+        bot_token: SecretString::new(BOT_TOKEN),
         mode,
         base_url: fake.url().parse().expect("a URL"),
         language: Default::default(),
@@ -38,7 +38,7 @@ fn connector(fake: &FakeSlack, mode: Mode) -> (Slack, Arc<MovedClock>) {
 }
 
 fn over_http() -> Mode {
-    Mode::Http { signing_secret: Hidden::new(SIGNING_SECRET) }
+    Mode::Http { signing_secret: SecretString::new(SIGNING_SECRET) }
 }
 
 fn form(payload: &Value) -> String {
@@ -152,7 +152,7 @@ async fn slack_sdk_connects_to_the_fake_as_we_do() {
     let theirs = fake.line.ack(&id).await;
     assert_eq!(theirs["payload"]["response_action"], "errors", "{theirs}");
     // And how it asked where to connect is how we do.
-    let (slack, _) = connector(&fake, Mode::Socket { app_token: Hidden::new(APP_TOKEN) });
+    let (slack, _) = connector(&fake, Mode::Socket { app_token: SecretString::new(APP_TOKEN) });
     slack.check().await;
     let opened = fake.asked("apps.connections.open");
     let (theirs, ours) = (&opened[0], opened.last().expect("ours"));

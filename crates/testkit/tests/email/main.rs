@@ -5,10 +5,10 @@ mod conforms;
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::Hidden;
 use channels::email::{Email, Login, Settings, Tls};
 use ports::channel::{Channel, ChannelError, Hooked, Place, Saying};
 use ports::clock::Clock;
+use ports::secret_string::SecretString;
 use testkit::asked::Asked;
 use testkit::fake_chat::MovedClock;
 use testkit::fake_mail::{FakeMail, MailTrouble, PASSWORD};
@@ -20,7 +20,7 @@ fn settings(mail: &FakeMail, tls: Tls, password: &str) -> Settings {
         host: "127.0.0.1".into(),
         port: mail.port(),
         tls,
-        login: Some(Login { user: "holdpoint".into(), password: Hidden::new(password) }),
+        login: Some(Login { user: "holdpoint".into(), password: SecretString::new(password) }),
         from: "Holdpoint <holdpoint@example.org>".into(),
         language: Default::default(),
         zone: Default::default(),

@@ -1,9 +1,9 @@
 //! Slack passes what every channel passes.
 
-use channels::Hidden;
 use channels::slack::Mode;
 use ports::channel::{Channel, Place, Pointer, Posted};
 use ports::clock::Clock;
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 use testkit::conforms::{Platform, conforms, pointers_in};
 use testkit::fake_chat::{Fault, Reply};
@@ -61,6 +61,6 @@ impl Platform for OnSlack {
 
 #[tokio::test]
 async fn it_conforms() {
-    let mode = Mode::Http { signing_secret: Hidden::new(SIGNING_SECRET) };
+    let mode = Mode::Http { signing_secret: SecretString::new(SIGNING_SECRET) };
     conforms(&OnSlack(Stage::faster(mode, 50).await)).await;
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::slack::{Mode, Settings, Slack};
 use ports::channel::{Channel, HookReply, Hooked, Place, Posted, Saying};
 use ports::clock::Clock;
+use ports::secret_string::SecretString;
 use serde_json::Value;
 use testkit::asked::Asked;
 use testkit::fake_chat::MovedClock;
@@ -37,7 +37,7 @@ impl Stage {
     }
 
     pub(crate) async fn http() -> Stage {
-        Stage::new(Mode::Http { signing_secret: Hidden::new(SIGNING_SECRET) }).await
+        Stage::new(Mode::Http { signing_secret: SecretString::new(SIGNING_SECRET) }).await
     }
 
     pub(crate) async fn new(mode: Mode) -> Stage {
@@ -110,7 +110,7 @@ impl Stage {
 }
 
 pub(crate) fn socket_mode() -> Mode {
-    Mode::Socket { app_token: Hidden::new(APP_TOKEN) }
+    Mode::Socket { app_token: SecretString::new(APP_TOKEN) }
 }
 
 fn app(fake: &FakeSlack, mode: Mode, clock: Arc<MovedClock>) -> Arc<Slack> {
@@ -118,7 +118,7 @@ fn app(fake: &FakeSlack, mode: Mode, clock: Arc<MovedClock>) -> Arc<Slack> {
         name: "slack".into(),
         app_id: APP_ID.into(),
         team_id: TEAM_ID.into(),
-        bot_token: Hidden::new(BOT_TOKEN),
+        bot_token: SecretString::new(BOT_TOKEN),
         mode,
         base_url: fake.url().parse().unwrap(),
         language: Default::default(),

@@ -1,8 +1,8 @@
 //! `[channels.NAME]`, the keys of DingTalk.
 
-use channels::Hidden;
 use channels::dingtalk::{Envelope, Mode, Settings, Webhook};
 use egress::Network;
+use ports::secret_string::SecretString;
 use reqwest::Url;
 use toml::Spanned;
 
@@ -191,7 +191,7 @@ impl DingtalkConfig {
     ) -> std::result::Result<Settings, String> {
         let read = |what: &str, from: &SecretSource| {
             let what = format!("the {what} of [channels.{}]", channel.name);
-            from.read(&what).map(Hidden::new)
+            from.read(&what).map(SecretString::new)
         };
         let secret = read("client secret", &self.client_secret)?;
         let base_url = self.base_url.clone();

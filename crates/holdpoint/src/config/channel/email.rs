@@ -1,7 +1,7 @@
 //! `[channels.NAME]`, the keys of e-mail.
 
-use channels::Hidden;
 use channels::email::{Login, Settings, Tls};
+use ports::secret_string::SecretString;
 use toml::Spanned;
 
 use super::common::ChannelConfig;
@@ -82,7 +82,7 @@ impl EmailConfig {
     ) -> std::result::Result<Settings, String> {
         let login = self.login.as_ref().map(|(user, password)| {
             let what = format!("the password of [channels.{}]", channel.name);
-            let password = Hidden::new(password.read(&what)?);
+            let password = SecretString::new(password.read(&what)?);
             Ok::<_, String>(Login { user: user.clone(), password })
         });
         Ok(Settings {

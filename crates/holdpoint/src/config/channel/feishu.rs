@@ -1,7 +1,7 @@
 //! `[channels.NAME]`, the keys of Feishu and Lark.
 
-use channels::Hidden;
 use channels::feishu::{Mode, Settings};
+use ports::secret_string::SecretString;
 use reqwest::Url;
 use toml::Spanned;
 
@@ -96,7 +96,7 @@ impl FeishuConfig {
     ) -> std::result::Result<Settings, String> {
         let read = |what: &str, from: &SecretSource| {
             let what = format!("the {what} of [channels.{}]", channel.name);
-            from.read(&what).map(Hidden::new)
+            from.read(&what).map(SecretString::new)
         };
         let secret = read("app secret", &self.app_secret)?;
         let base_url = self.base_url.clone();

@@ -1,7 +1,7 @@
 //! `[channels.NAME]`, the keys of Slack.
 
-use channels::Hidden;
 use channels::slack::{Mode, Settings};
+use ports::secret_string::SecretString;
 use reqwest::Url;
 use toml::Spanned;
 
@@ -109,7 +109,7 @@ impl SlackConfig {
             let what = format!("the {what} of [channels.{}]", channel.name);
             let secret = from.read(&what)?;
             match secret.starts_with(begins) {
-                true => Ok(Hidden::new(secret)),
+                true => Ok(SecretString::new(secret)),
                 // They are easily taken for one another.
                 false => Err(format!("{what} is another one: it begins with `{begins}`")),
             }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use models::Settings;
 use models::anthropic::{self, Anthropic};
 use models::openai::chat::{self, Chat};
 use models::openai::responses::{self, Responses};
 use models::settings::{Key, Proxy};
-use models::{Secret, Settings};
 use ports::clock::{Chance, Clock};
 use ports::model::Model;
+use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use super::vendor::{HeaderSource, OpenAiApi, ProxySource, Vendor, VendorModel};
@@ -65,7 +66,7 @@ impl VendorModel {
         let base_url = self.base_url.clone().unwrap_or_else(|| self.vendor.base_url());
         let mut settings = Settings::new(name, &self.model, base_url);
         if let Some(source) = &self.api_key {
-            let secret = Secret::new(source.read("the key")?);
+            let secret = SecretString::new(source.read("the key")?);
             settings.key = Some(Key { secret, origin: origin(source) });
         }
         for (name, source) in &self.headers {
@@ -73,17 +74,17 @@ impl VendorModel {
                 HeaderSource::Plain(value) => value.clone(),
                 HeaderSource::Secret(source) => source.read(&format!("the header `{name}`"))?,
             };
-            settings.headers.push((name.clone(), Secret::new(value)));
+            settings.headers.push((name.clone(), SecretString::new(value)));
         }
         settings.proxy = match &self.proxy {
             // What is near is not looked for at a proxy that leads away.
             ProxySource::Environment if self.is_local() => Proxy::None,
             ProxySource::Environment => Proxy::Environment,
             ProxySource::None => Proxy::None,
-            ProxySource::Url(url) => Proxy::Url(Secret::new(url.as_str())),
+            ProxySource::Url(url) => Proxy::Url(SecretString::new(url.as_str())),
             ProxySource::Env(variable) => {
                 let url = SecretSource::Env(variable.clone()).read("the proxy")?;
-                Proxy::Url(Secret::new(url))
+                Proxy::Url(SecretString::new(url))
             }
         };
         settings.max_tokens = self.max_tokens;

@@ -1,5 +1,6 @@
 use domain::message::Part;
 use ports::model::{CallResult, Delta, ModelError, ModelMessage, ModelTurn, Usage, WrittenCall};
+use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -9,7 +10,6 @@ use crate::fake::{
     self, Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
     think,
 };
-use crate::secret::Secret;
 use crate::settings::Key;
 use crate::{conformance, opaque};
 
@@ -67,7 +67,8 @@ fn api(at_vendor: bool) -> Chat {
 
 fn settings(url: &Url) -> Settings {
     let mut settings = Settings::new("gpt", "small-1", url.clone());
-    settings.key = Some(Key { secret: Secret::new("sk-secret"), origin: "`api_key_env` K".into() });
+    settings.key =
+        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 

@@ -1,5 +1,6 @@
 use domain::message::Part;
 use ports::model::{CallResult, Delta, ModelError, ModelMessage, ModelTurn, Usage, WrittenCall};
+use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use crate::fake::{
     self, Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
     think,
 };
-use crate::secret::Secret;
 use crate::settings::Key;
 
 fn stream(events: &[Value]) -> String {
@@ -125,7 +125,8 @@ fn api() -> Responses {
 
 fn settings(url: &Url) -> Settings {
     let mut settings = Settings::new("gpt", "large-5", url.clone());
-    settings.key = Some(Key { secret: Secret::new("sk-secret"), origin: "`api_key_env` K".into() });
+    settings.key =
+        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use channels::Hidden;
 use channels::dingtalk::{Mode, Webhook};
 use ports::channel::{Channel as _, Checked};
+use ports::secret_string::SecretString;
 use testkit::fake_dingtalk::FakeDingtalk;
 
 use super::{connector, settings};
@@ -29,7 +29,7 @@ async fn a_sound_app_is_well() {
 async fn what_is_missing_is_named_with_where_to_click() {
     let fake = FakeDingtalk::start().await;
     let mut wrong = settings(&fake);
-    wrong.client_secret = Hidden::new("another-secret");
+    wrong.client_secret = SecretString::new("another-secret");
     wrong.card_template = None;
     let told_wrong = told(&connector(wrong, 1).0.check().await).join("\n");
     for part in ["WRONG credentials", "developer console", "WRONG stream", "WRONG card template"] {
@@ -39,7 +39,7 @@ async fn what_is_missing_is_named_with_where_to_click() {
 
     let mut web = settings(&fake);
     web.card_template = Some("no-schema".into());
-    let path_secret = Hidden::new("p");
+    let path_secret = SecretString::new("p");
     web.mode = Mode::Webhook(Webhook {
         path_secret,
         card_secret: None,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::dingtalk::{Beside, Dingtalk, Envelope, Mode, Webhook};
 use ports::channel::{Channel as _, Hooked};
 use ports::clock::Clock as _;
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock};
 use testkit::fake_dingtalk::{CLIENT_ID, FakeDingtalk};
@@ -31,7 +31,7 @@ impl World {
         let fake = FakeDingtalk::start().await;
         let mut settings = settings(&fake);
         settings.mode = Mode::Webhook(Webhook {
-            path_secret: Hidden::new("path-secret"),
+            path_secret: SecretString::new("path-secret"),
             card_secret: None,
             card_route: None,
             events,

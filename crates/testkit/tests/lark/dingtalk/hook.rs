@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::dingtalk::{Dingtalk, Mode, Network, Webhook};
 use domain::hold::Risk;
 use ports::channel::{Channel as _, Hooked, Saying, Told};
 use ports::clock::Clock as _;
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock, hold, prompt, redraw};
 use testkit::fake_dingtalk::{FakeDingtalk, message, press, signed_card, signed_robot};
@@ -27,8 +27,8 @@ impl World {
         let fake = FakeDingtalk::start().await;
         let mut settings = settings(&fake);
         settings.mode = Mode::Webhook(Webhook {
-            path_secret: Hidden::new("path-secret"),
-            card_secret: Some(Hidden::new(CARD_SECRET)),
+            path_secret: SecretString::new("path-secret"),
+            card_secret: Some(SecretString::new(CARD_SECRET)),
             card_route: Some("route".into()),
             events: None,
             allow_from: vec![Network::parse("203.0.113.0/24").expect("a network")],

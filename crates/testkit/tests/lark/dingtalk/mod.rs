@@ -10,15 +10,15 @@ mod session;
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::dingtalk::{Dingtalk, Settings};
 use ports::channel::{Place, Posted};
+use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, CORP, FakeDingtalk, TEMPLATE};
 
 pub(crate) fn settings(fake: &FakeDingtalk) -> Settings {
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, Hidden::new(CLIENT_SECRET), url);
+    let mut settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     settings.card_template = Some(TEMPLATE.into());
     settings.corp_id = Some(CORP.into());
     settings

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use channels::Hidden;
 use channels::feishu::Mode;
 use ports::channel::{Channel as _, Checked};
+use ports::secret_string::SecretString;
 use serde_json::json;
 use testkit::fake_chat::{Fault, Reply};
 use testkit::fake_feishu::FakeFeishu;
@@ -61,7 +61,7 @@ async fn what_is_missing_is_named_with_where_to_click() {
 async fn a_wrong_secret_is_the_first_thing_to_mend() {
     let fake = FakeFeishu::start().await;
     let mut wrong = settings(&fake);
-    wrong.app_secret = Hidden::new("another-secret");
+    wrong.app_secret = SecretString::new("another-secret");
     let told = told(&connector(wrong).0.check().await);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::feishu::{Feishu, Mode, Settings};
 use domain::time::Timestamp;
 use ports::channel::{Busy, Channel as _, HookReply, Hooked, Told};
 use ports::clock::Clock as _;
+use ports::secret_string::SecretString;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock, approved, redraw};
 use testkit::fake_feishu::{
@@ -29,8 +29,8 @@ impl World {
         let fake = FakeFeishu::start().await;
         let mut settings = settings(&fake);
         settings.mode = Mode::Webhook;
-        settings.verification_token = Some(Hidden::new(VERIFICATION));
-        settings.encrypt_key = Some(Hidden::new(KEY));
+        settings.verification_token = Some(SecretString::new(VERIFICATION));
+        settings.encrypt_key = Some(SecretString::new(KEY));
         settings.tenant_key = Some(TENANT.into());
         change(&mut settings);
         let (feishu, clock) = connector(settings);

@@ -9,15 +9,15 @@ mod story;
 
 use std::sync::Arc;
 
-use channels::Hidden;
 use channels::feishu::{Feishu, Settings};
 use ports::channel::{Place, Posted};
+use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
 
 pub(crate) fn settings(fake: &FakeFeishu) -> Settings {
     let url = fake.url().parse().expect("a URL");
-    Settings::new("feishu", APP_ID, Hidden::new(APP_SECRET), url)
+    Settings::new("feishu", APP_ID, SecretString::new(APP_SECRET), url)
 }
 
 pub(crate) fn connector(settings: Settings) -> (Arc<Feishu>, Arc<MovedClock>) {
