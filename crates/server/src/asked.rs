@@ -212,11 +212,8 @@ pub(crate) fn bytes<T: Serialize>(value: &T) -> Bytes {
 
 /// At the end of what is there.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
-    if compact::write(value, out).is_err() {
-        // It has something that no wire type had when the quick writer was made. The slow one writes
-        // whatever can be JSON, and every wire type can.
-        let _ = serde_json::to_writer(out, value);
-    }
+    // Writing to memory cannot fail, and every wire type can be JSON.
+    let _ = serde_json::to_writer(out, value);
 }
 
 /// `?limit=&cursor=`

@@ -6,16 +6,14 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("domain", &[]),
     ("audit", &[]),
-    // How JSON is written, for whoever writes much of it.
-    ("compact", &[]),
     // Guards the way out for whichever hands call an address that others wrote.
     ("egress", &[]),
     ("ports", &["domain"]),
     ("agent", &["domain", "ports"]),
-    ("stores", &["domain", "ports", "audit", "compact"]),
+    ("stores", &["domain", "ports", "audit"]),
     ("models", &["domain", "ports"]),
     ("tools", &["domain", "ports", "egress"]),
     // Pure: the cards print its codes, and whoever hears a reply asks it what that means.
@@ -24,7 +22,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("engine", &["domain", "ports", "agent"]),
     // A door, for chats: it calls the engine, and hands are handed to it.
     ("switchboard", &["domain", "ports", "engine", "replies"]),
-    ("server", &["domain", "ports", "engine", "compact"]),
+    ("server", &["domain", "ports", "engine"]),
     ("holdpoint", EVERY_PART),
     (
         "testkit",
@@ -166,7 +164,7 @@ mod tests {
     #[test]
     fn arrows_that_point_outwards_are_found_in_every_form() {
         let wrong = "crates/server/Cargo.toml: `server` may not depend on `stores`; it may on \
-                     `domain`, `ports`, `engine`, `compact`";
+                     `domain`, `ports`, `engine`";
         for manifest in [
             "[dependencies]\nstores.workspace = true",
             "[dependencies]\n\"stores\" = { path = \"../stores\" }",

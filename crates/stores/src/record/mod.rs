@@ -231,7 +231,7 @@ fn write<T: Serialize>(record: &T) -> Vec<u8> {
     // Most records fit: growing step by step would copy each of them several times.
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     // Writing to memory cannot fail, and no record has a map whose keys are not text.
-    compact::write(record, &mut bytes).expect("a record is always JSON");
+    serde_json::to_writer(&mut bytes, record).expect("a record is always JSON");
     bytes
 }
 
