@@ -3,7 +3,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::id::{CommitId, StreamId};
 use ports::store::{Commit, CommitError, Committed, Entry};
@@ -11,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::lane::Turn;
+use crate::retry::store_backoff;
 use crate::stream::Stream;
 use crate::{Engine, Error};
 
@@ -92,13 +92,12 @@ impl Engine {
         self.0.bus.unsure(S::stream_id(id));
         let engine = self.clone();
         self.spawn(async move {
-            let mut pause = Duration::from_millis(100);
+            let mut backoff = store_backoff();
             while !engine.0.closing.has_begun() {
                 match engine.refresh::<S>(id).await {
                     Ok(_) | Err(Error::Refused(_)) => return,
-                    Err(_) => engine.0.clock.sleep(pause).await,
+                    Err(_) => engine.sleep_before_retry(&mut backoff).await,
                 }
-                pause = (pause * 2).min(Duration::from_secs(5));
             }
         });
     }

@@ -11,6 +11,7 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::accounts::Caller;
 use crate::limits::STARTS_WITHIN;
+use crate::retry::store_backoff;
 use crate::stream::GlobalId;
 use crate::{Engine, Error};
 
@@ -96,14 +97,13 @@ impl Engine {
         let engine = self.clone();
         self.0.waking.send_modify(|tasks| *tasks += 1);
         self.spawn(async move {
-            let mut pause = Duration::from_millis(100);
+            let mut backoff = store_backoff();
             while let Err(error) = engine.wake_waiting().await {
                 if engine.0.closing.has_begun() {
                     break;
                 }
                 tracing::warn!(%error, "calls that waited for a thaw cannot go on yet");
-                engine.0.clock.sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(5));
+                engine.sleep_before_retry(&mut backoff).await;
             }
             engine.0.waking.send_modify(|tasks| *tasks -= 1);
         });

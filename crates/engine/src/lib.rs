@@ -28,6 +28,7 @@ mod outside;
 mod read;
 mod recover;
 mod renew;
+mod retry;
 mod reveal;
 mod rule;
 mod secrets;

@@ -71,3 +71,8 @@ pub(crate) const UNDELIVERED_SHOWN: usize = 100;
 /// Such places that are read for all holds of a page at once: one for each hold of the longest page. Where
 /// there are more, a hold is looked up by itself.
 pub(crate) const UNDELIVERED_AT_ONCE: usize = 200;
+
+/// Between attempts of a task to write what the store would not take: doubled each time, up to the last. The first is
+/// short, as most trouble of a disk passes soon; the last still finds a store that is back within seconds.
+pub(crate) const STORE_RETRY: Duration = Duration::from_millis(100);
+pub(crate) const STORE_RETRY_MAX: Duration = Duration::from_secs(5);

@@ -1,7 +1,6 @@
 //! Holds that programs open over HTTP: the gate before agents that we did not write.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::call::{Call, Proposal};
 use domain::event::Scope;
@@ -25,6 +24,7 @@ use ports::store::{HoldQuery, Viewer};
 use serde_json::{Value, json};
 
 use crate::accounts::Caller;
+use crate::retry::store_backoff;
 use crate::session::at_most;
 use crate::stream::ExternalHoldCommand;
 use crate::submit::{Keep, Submitted};
@@ -364,14 +364,13 @@ impl Engine {
         }
         let engine = self.clone();
         self.spawn(async move {
-            let mut pause = Duration::from_millis(100);
+            let mut backoff = store_backoff();
             while let Err(error) = engine.wake_outside().await {
                 if engine.0.closing.has_begun() {
                     return;
                 }
                 tracing::warn!(%error, "answers that waited for a thaw cannot take effect yet");
-                engine.0.clock.sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(5));
+                engine.sleep_before_retry(&mut backoff).await;
             }
         });
     }

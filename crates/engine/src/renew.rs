@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::answer::{Answer, Settlement};
 use domain::context::Renewal;
@@ -17,6 +16,7 @@ use domain::session::{CallRecord, CallState, Command, Session};
 use ports::tool_host::ToolHost;
 
 use crate::dispatch::Work;
+use crate::retry::store_backoff;
 use crate::rule::{Looked, look};
 use crate::tools::ToolsNow;
 use crate::{Engine, Error};
@@ -103,7 +103,7 @@ impl Engine {
 
     /// Until the store takes it. `None`: there is nothing to wake any more, or the next start does it.
     async fn wake_with(&self, id: SessionId, looks: &Looks) -> Option<Arc<Session>> {
-        let mut pause = Duration::from_millis(50);
+        let mut backoff = store_backoff();
         loop {
             match self.submit_with(id, &Actor::Runtime, &Command::Wake, None, looks).await {
                 Ok(submitted) => return Some(submitted.state),
@@ -115,8 +115,7 @@ impl Engine {
             if self.0.closing.has_begun() {
                 return None;
             }
-            self.0.clock.sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
+            self.sleep_before_retry(&mut backoff).await;
         }
     }
 

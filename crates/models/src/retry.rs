@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::time::Timestamp;
+use ports::backoff::wait_after;
 use ports::clock::Chance;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
@@ -15,10 +16,7 @@ pub(crate) fn pause(
     after: Option<Duration>,
     chance: &dyn Chance,
 ) -> Option<Duration> {
-    let doubled = BACKOFF.saturating_mul(1 << attempt.min(16)).min(BACKOFF_MAX);
-    // Between a half and the whole: those who failed together come back apart.
-    let part = 500 + (chance.bits() % 501) as u32;
-    let jittered = doubled * part / 1_000;
+    let jittered = wait_after(attempt, BACKOFF, BACKOFF_MAX, chance.bits());
     match after {
         None => Some(jittered),
         Some(after) if after > RETRY_AFTER_MAX => None,

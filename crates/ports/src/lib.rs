@@ -2,6 +2,7 @@
 //! Each has one conformance suite that every adapter passes.
 
 pub mod asker;
+pub mod backoff;
 pub mod channel;
 pub mod clock;
 pub mod courier;

@@ -8,7 +8,7 @@ use ports::channel::{
     Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
     Shown, Spoken,
 };
-use ports::clock::Clock;
+use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +28,7 @@ pub(super) struct App {
     pub(super) settings: Settings,
     pub(super) api: Api,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) chance: Arc<dyn Chance>,
     me: OnceCell<Me>,
     /// What was asked before this cannot be known to be new.
     pub(super) started_at: Timestamp,
@@ -37,12 +38,13 @@ pub(super) struct App {
 }
 
 impl Slack {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Slack {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Slack {
         Slack(Arc::new(App {
             api: Api::new(&settings.base_url, &clock),
             settings,
             started_at: clock.now(),
             clock,
+            chance,
             me: OnceCell::new(),
             tried: Recent::new(SLACK_TRIED_MAX),
             errands: Errands::default(),

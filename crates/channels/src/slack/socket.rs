@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::{SinkExt as _, StreamExt as _};
+use ports::backoff::Backoff;
 use ports::channel::Inbox;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -14,9 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::channel::App;
 use super::inbound::Reply;
 use crate::limits::{
-    EVENTS_AT_ONCE_MAX, SLACK_PING_EVERY, SLACK_SILENT_PINGS_MAX, SOCKET_OPEN_WITHIN, STOP_WITHIN,
+    EVENTS_AT_ONCE_MAX, RECONNECT_FIRST, RECONNECT_MOST, SLACK_PING_EVERY, SLACK_SILENT_PINGS_MAX,
+    SOCKET_OPEN_WITHIN, STOP_WITHIN,
 };
-use crate::wire::{Backoff, Lanes, NoSocket, Socket, open};
+use crate::wire::{Lanes, NoSocket, Socket, open};
 
 impl App {
     /// Until we are to stop. When Slack announces that it will close a connection, the next one is
@@ -29,7 +31,7 @@ impl App {
     ) {
         let name = &self.settings.name;
         let mut lines = JoinSet::new();
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::new(RECONNECT_FIRST, RECONNECT_MOST);
         'connecting: loop {
             let opened = tokio::select! {
                 biased;
@@ -75,7 +77,7 @@ impl App {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                () = self.clock.sleep(backoff.wait()) => {}
+                () = self.clock.sleep(backoff.wait(self.chance.bits())) => {}
             }
         }
         // What has begun may end; what is not acknowledged by then comes again.

@@ -8,7 +8,7 @@ use ports::channel::{
     Busy, Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
     Shown, Spoken, Told,
 };
-use ports::clock::Clock;
+use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,7 @@ pub(super) struct Bot {
     pub(super) settings: Settings,
     pub(super) api: Api,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) chance: Arc<dyn Chance>,
     me: OnceCell<Me>,
     /// Queries that have their answer: each gets one.
     answered: Recent,
@@ -36,12 +37,13 @@ pub(super) struct Bot {
 }
 
 impl Telegram {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Telegram {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Telegram {
         let api = Api::new(&settings, &clock);
         Telegram(Arc::new(Bot {
             settings,
             api,
             clock,
+            chance,
             me: OnceCell::new(),
             answered: Recent::new(ANSWERED_MAX),
             errands: Errands::default(),

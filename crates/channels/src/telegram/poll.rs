@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ports::backoff::Backoff;
 use ports::channel::{Busy, Inbox};
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -12,8 +13,10 @@ use super::api::Failed;
 use super::channel::Bot;
 use super::settings::Mode;
 use super::update::Update;
-use crate::limits::{PAUSE_MAX, TELEGRAM_POLL_S, TELEGRAM_UPDATES_MAX};
-use crate::wire::{Backoff, Lanes};
+use crate::limits::{
+    PAUSE_MAX, RECONNECT_FIRST, RECONNECT_MOST, TELEGRAM_POLL_S, TELEGRAM_UPDATES_MAX,
+};
+use crate::wire::Lanes;
 
 pub(super) const UPDATES: [&str; 2] = ["message", "callback_query"];
 
@@ -36,7 +39,7 @@ impl Bot {
 
     /// For ever. Dropped between two steps it loses nothing: what is not confirmed comes again.
     async fn poll(self: &Arc<Self>, inbox: &Arc<dyn Inbox>) {
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::new(RECONNECT_FIRST, RECONNECT_MOST);
         let mut offset = None;
         loop {
             let wait = match self.round(offset, inbox).await {
@@ -45,11 +48,11 @@ impl Bot {
                     offset = next.or(offset);
                     continue;
                 }
-                Err(Trouble::Busy) => backoff.wait(),
+                Err(Trouble::Busy) => backoff.wait(self.chance.bits()),
                 Err(Trouble::Failed(failed)) => {
                     tracing::warn!(channel = self.settings.name, "no updates: {failed}");
                     self.mend(&failed).await;
-                    let wait = backoff.wait();
+                    let wait = backoff.wait(self.chance.bits());
                     match failed {
                         Failed::Wait { after: Some(after), .. } => after.min(PAUSE_MAX).max(wait),
                         _ => wait,
@@ -133,10 +136,10 @@ impl Bot {
             "url": address.as_str(), "secret_token": secret.expose(), "allowed_updates": UPDATES,
             "drop_pending_updates": false,
         });
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::new(RECONNECT_FIRST, RECONNECT_MOST);
         while let Err(failed) = self.api.call("setWebhook", &body).await {
             tracing::warn!(channel = self.settings.name, "the webhook is not set: {failed}");
-            self.clock.sleep(backoff.wait()).await;
+            self.clock.sleep(backoff.wait(self.chance.bits())).await;
         }
     }
 }

@@ -1,8 +1,7 @@
 //! What connectors have in common on the wire: requests that end, a
-//! token that is renewed in time, a WebSocket, waits that grow, and gestures in the order of their chat. What is said over them is each
+//! token that is renewed in time, a WebSocket and gestures in the order of their chat. What is said over them is each
 //! platform's business.
 
-mod backoff;
 mod errands;
 mod lanes;
 mod pace;
@@ -14,7 +13,6 @@ mod rest;
 mod socket;
 mod tokens;
 
-pub(crate) use backoff::Backoff;
 pub(crate) use errands::Errands;
 pub(crate) use lanes::Lanes;
 pub(crate) use pace::between;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ports::backoff::wait_after;
 use ports::courier::CourierError;
 use ports::store::Delivery;
 
@@ -100,9 +101,9 @@ impl Engine {
             }
             Err(CourierError::Again(why)) => {
                 tracing::warn!(hold = %hold.id, %why, "a callback will be tried again");
-                let doubled =
-                    self.0.limits.delivery_retry * 2u32.saturating_pow(delivery.attempts.min(16));
-                let pause = doubled.min(self.0.limits.delivery_retry_max);
+                let (first, most) =
+                    (self.0.limits.delivery_retry, self.0.limits.delivery_retry_max);
+                let pause = wait_after(delivery.attempts, first, most, self.0.chance.bits());
                 Some(self.now().plus_ms(pause.as_millis() as u64))
             }
         };

@@ -2,7 +2,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::ClearedCall;
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asker::CallAsker;
 use crate::dispatch::Work;
+use crate::retry::store_backoff;
 use crate::secrets::scrubbed;
 use crate::{Engine, Error};
 
@@ -140,7 +140,7 @@ impl Engine {
 
     /// Whether a call that has a free place must not begin: all is frozen, or it is to stop.
     async fn must_wait(&self, stop: &CancellationToken) -> bool {
-        let mut pause = Duration::from_millis(50);
+        let mut backoff = store_backoff();
         loop {
             if stop.is_cancelled() {
                 return true;
@@ -152,15 +152,14 @@ impl Engine {
                     tracing::warn!(%error, "a call waits until it is known whether all is frozen");
                 }
             }
-            self.0.clock.sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
+            self.sleep_before_retry(&mut backoff).await;
         }
     }
 
     /// A result that cannot be written yet is not dropped: the effect has happened. If the process
     /// ends before it could be written, the next one finds the call in doubt.
     pub(crate) async fn report(&self, session: domain::id::SessionId, command: &Command) {
-        let mut pause = Duration::from_millis(50);
+        let mut backoff = store_backoff();
         loop {
             match self.submit(session, &Actor::Runtime, command, None).await {
                 Ok(_) => return,
@@ -172,8 +171,7 @@ impl Engine {
                     tracing::error!(%session, %error, "a result could not be written; trying again")
                 }
             }
-            self.0.clock.sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
+            self.sleep_before_retry(&mut backoff).await;
         }
     }
 }

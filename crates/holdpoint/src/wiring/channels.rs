@@ -88,11 +88,11 @@ pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel
         }
         PlatformConfig::Slack(own) => {
             let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            Ok(Arc::new(Slack::new(settings, grounds.clock.clone())))
+            Ok(Arc::new(Slack::new(settings, grounds.clock.clone(), grounds.chance.clone())))
         }
         PlatformConfig::Telegram(own) => {
             let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            Ok(Arc::new(Telegram::new(settings, grounds.clock.clone())))
+            Ok(Arc::new(Telegram::new(settings, grounds.clock.clone(), grounds.chance.clone())))
         }
         PlatformConfig::Webhook(own) => {
             let settings = own.settings(config).map_err(anyhow::Error::msg)?;

@@ -8,7 +8,7 @@ use channels::telegram::{Settings, Telegram, Token};
 use ports::channel::{Channel as _, Place, Saying};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
-use testkit::fake_chat::MovedClock;
+use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::faults::Fault;
 
@@ -21,7 +21,7 @@ const GROUP: i64 = -1_001_234;
 fn connector(fake: &FakeTelegram) -> Telegram {
     let token = Token::new(TOKEN).expect("a token");
     let settings = Settings::new("tg", token, fake.url().parse().expect("a URL"));
-    Telegram::new(settings, MovedClock::new(1) as Arc<_>)
+    Telegram::new(settings, MovedClock::new(1) as Arc<_>, Arc::new(NoChance))
 }
 
 fn group() -> Place {

@@ -7,6 +7,7 @@ use engine::SystemClock;
 use ports::channel::{Channel, HookReply, Hooked, Inbox, Place, Posted, Saying};
 use ports::clock::Clock;
 use testkit::asked::Asked;
+use testkit::fake_chat::NoChance;
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::inbox::Notebook;
 use tokio::task::JoinSet;
@@ -84,7 +85,7 @@ fn bot(fake: &FakeTelegram, mode: Mode, clock: Arc<dyn Clock>) -> Arc<Telegram> 
     let token = Token::new(TOKEN).unwrap();
     let mut settings = Settings::new("tg", token, fake.url().parse().unwrap());
     settings.mode = mode;
-    Arc::new(Telegram::new(settings, clock))
+    Arc::new(Telegram::new(settings, clock, Arc::new(NoChance)))
 }
 
 pub(crate) fn group() -> Place {

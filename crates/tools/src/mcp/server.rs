@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
 use domain::tool::Effects;
+use ports::backoff::{Backoff, WHOLE_WAIT};
 use ports::toolbox::{Shelf, Toolbox};
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::watch;
@@ -358,7 +359,7 @@ impl Core {
     /// Connects, and connects again, until the house is closed.
     async fn keep(self: Arc<Core>, tasks: TaskTracker) {
         let name = self.config.name.clone();
-        let mut pause = RESTART_AFTER;
+        let mut backoff = Backoff::new(RESTART_AFTER, RESTART_AFTER_MAX);
         let mut legacy_only = false;
         loop {
             let connected = tokio::select! {
@@ -371,7 +372,7 @@ impl Core {
                     tracing::info!(server = %name, identity = %link.identity, era = ?link.era, "an MCP server is there");
                     self.link.send_replace(State::Up(link.clone()));
                     if self.attend(&link).await {
-                        pause = RESTART_AFTER;
+                        backoff.reset();
                     }
                     link.wire.why()
                 }
@@ -390,13 +391,14 @@ impl Core {
             if let Some(gone) = gone {
                 let _ = tokio::time::timeout(GONE_WITHIN, gone.cancelled()).await;
             }
+            // A server is kept by one connection: there is nobody to come back together with.
+            let pause = backoff.wait(WHOLE_WAIT);
             tracing::warn!(server = %name, %why, again_in = ?pause, "an MCP server is not there");
             self.link.send_replace(State::Down { why });
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.stop.cancelled() => return,
             }
-            pause = (pause * 2).min(RESTART_AFTER_MAX);
         }
     }
 
