@@ -20,7 +20,6 @@ mod reply;
 mod retry;
 pub mod scripted;
 pub mod settings;
-pub mod sse;
 mod written;
 
 pub use settings::Settings;

@@ -2,10 +2,11 @@
 //! Everything that a client does with foreign bytes happens here, without any network.
 
 use ports::model::Usage;
+use ports::sse::Decoder;
 
 use crate::fault::Trouble;
+use crate::limits::EVENT_BYTES_MAX;
 use crate::reply::{Progress, Reader, Reply, Say};
-use crate::sse::Decoder;
 
 pub(crate) struct Reading<R> {
     decoder: Decoder,
@@ -15,7 +16,7 @@ pub(crate) struct Reading<R> {
 
 impl<R: Reader> Reading<R> {
     pub(crate) fn new(reader: R) -> Reading<R> {
-        Reading { decoder: Decoder::default(), reader, complete: false }
+        Reading { decoder: Decoder::new(EVENT_BYTES_MAX), reader, complete: false }
     }
 
     /// The next piece. Once the turn is complete, what can still go wrong only concerns the count,

@@ -5,11 +5,11 @@ use domain::json::ARGUMENTS_BYTES_MAX;
 use domain::limits::CALLS_PER_TURN_MAX;
 use domain::message::Part;
 use ports::model::{Delta, Usage, WrittenCall};
+use ports::sse::Event;
 use serde_json::value::RawValue;
 
 use crate::fault::Trouble;
 use crate::limits::{NAME_BYTES_MAX, PARTS_MAX, TURN_BYTES_MAX};
-use crate::sse::Event;
 
 /// Takes what may be shown.
 pub(crate) type Say<'a> = &'a mut (dyn FnMut(Delta) + Send);

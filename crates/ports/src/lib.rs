@@ -9,6 +9,7 @@ pub mod courier;
 pub mod failpoint;
 pub mod model;
 pub mod secret_string;
+pub mod sse;
 pub mod start_gate;
 pub mod store;
 pub mod tool_host;

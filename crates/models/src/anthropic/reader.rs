@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::message::Part;
 use ports::model::{Delta, Usage, WrittenCall};
+use ports::sse::Event;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -13,7 +14,6 @@ use super::Envelope;
 use crate::fault::Trouble;
 use crate::opaque::{Api, Opaque};
 use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
-use crate::sse::Event;
 
 #[derive(Debug, Default)]
 pub(crate) struct Messages {

@@ -5,6 +5,7 @@ use domain::digest::Digest;
 use domain::outcome::Outcome;
 use futures_util::FutureExt as _;
 use ports::asker::Asked;
+use ports::sse::Decoder;
 use serde_json::Value;
 use tokio::io::BufReader;
 
@@ -14,7 +15,6 @@ use super::elicit::Elicited;
 use super::link::Identity;
 use super::message::{Incoming, answer, own_answer};
 use super::pins::PinFile;
-use super::sse::Events;
 use super::stdio::next_line;
 
 /// A message, as far as it says whose it is.
@@ -45,10 +45,10 @@ pub fn events<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
     bytes_max: usize,
 ) -> Option<Vec<Vec<u8>>> {
-    let mut events = Events::new(bytes_max);
+    let mut decoder = Decoder::new(bytes_max);
     let mut all = Vec::new();
     for piece in pieces {
-        all.extend(events.take(piece).ok()?);
+        all.extend(decoder.feed(piece).ok()?.into_iter().map(|event| event.data));
     }
     Some(all)
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use ports::sse::Decoder;
 use ports::start_gate::Start;
 use ports::unpoisoned::Unpoisoned as _;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -21,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 use super::limits::{MESSAGE_BYTES_MAX, PENDING_MAX};
 use super::link::MODERN;
 use super::message::{self, Incoming, RpcError};
-use super::sse::Events;
 use super::wire::{Request, ServerAsk, Wire, WireError};
 use crate::gated_io::{ConnectGate, refusal, send_gated};
 
@@ -235,7 +235,7 @@ impl Http {
         mut response: Response,
         asks: Option<mpsc::Sender<ServerAsk>>,
     ) -> Result<Value, WireError> {
-        let mut events = Events::new(MESSAGE_BYTES_MAX);
+        let mut decoder = Decoder::new(MESSAGE_BYTES_MAX);
         loop {
             let chunk = match response.chunk().await {
                 Ok(Some(chunk)) => chunk,
@@ -244,11 +244,11 @@ impl Http {
                 }
                 Err(error) => return Err(WireError::Lost(causes(&error.without_url()))),
             };
-            let found = events.take(&chunk).map_err(|_| {
+            let found = decoder.feed(&chunk).map_err(|_| {
                 WireError::Lost(format!("it sent a message of more than {MESSAGE_BYTES_MAX} bytes"))
             })?;
-            for data in found {
-                match Incoming::parse(&data) {
+            for event in found {
+                match Incoming::parse(&event.data) {
                     Some(Incoming::Answer { id: of, answer }) if of == id => {
                         return answer.map_err(WireError::Refused);
                     }

@@ -25,7 +25,6 @@ mod message;
 mod pins;
 mod server;
 mod shelf;
-mod sse;
 mod stdio;
 mod wire;
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use domain::message::Part;
 use ports::clock::Chance;
 use ports::model::{Delta, Usage, WrittenCall};
+use ports::sse::Event;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::fault::Trouble;
 use crate::opaque::{Api, Opaque};
 use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
-use crate::sse::Event;
 
 pub(crate) struct Chunks {
     text: String,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::message::Part;
 use ports::clock::Chance;
 use ports::model::{Delta, Usage, WrittenCall};
+use ports::sse::Event;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,7 +16,6 @@ use super::item::Item;
 use crate::fault::Trouble;
 use crate::opaque::{Api, Opaque};
 use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
-use crate::sse::Event;
 
 pub(crate) struct Items {
     /// By `output_index`. `None`: begun and not ended.

@@ -1,7 +1,5 @@
-//! Event streams, read byte by byte: a character may be cut in two on its way, so text is only made
-//! of whole events, by whoever reads their JSON. Where the pieces were cut changes nothing.
-
-use crate::limits::EVENT_BYTES_MAX;
+//! Event streams of foreign services, read byte by byte: a character may be cut in two on its way, so text is only
+//! made of whole events, by the reader of their JSON. Where the pieces were cut changes nothing.
 
 /// One event: its name (empty, if it has none) and its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,12 +10,16 @@ pub struct Event {
 
 /// An event that does not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("one event has more than {} MiB", EVENT_BYTES_MAX >> 20)]
-pub struct EventTooLong;
+#[error("one event has more than {} MiB", .bytes_max >> 20)]
+pub struct EventTooLong {
+    bytes_max: usize,
+}
 
 /// What has come of a stream so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Decoder {
+    /// The most that is kept of one event.
+    bytes_max: usize,
     /// The beginning of a line whose end has not come.
     line: Vec<u8>,
     event: Event,
@@ -31,6 +33,11 @@ pub struct Decoder {
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Decoder {
+    pub fn new(bytes_max: usize) -> Decoder {
+        let (line, event) = (Vec::new(), Event::default());
+        Decoder { bytes_max, line, event, has_data: false, after_return: false, begun: false }
+    }
+
     /// The events that these bytes complete. What is left at the end of a stream is no event: it
     /// was cut off.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<Event>, EventTooLong> {
@@ -48,6 +55,7 @@ impl Decoder {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
             bytes = rest;
             if self.line.is_empty() {
+                self.fits(line.len())?;
                 self.end_line(line, &mut events)?;
             } else {
                 self.keep(line)?;
@@ -66,7 +74,8 @@ impl Decoder {
 
     fn fits(&self, more: usize) -> Result<(), EventTooLong> {
         let have = self.line.len() + self.event.data.len() + self.event.name.len();
-        if have + more > EVENT_BYTES_MAX { Err(EventTooLong) } else { Ok(()) }
+        let bytes_max = self.bytes_max;
+        if have + more > bytes_max { Err(EventTooLong { bytes_max }) } else { Ok(()) }
     }
 
     fn end_line(&mut self, line: &[u8], events: &mut Vec<Event>) -> Result<(), EventTooLong> {
@@ -99,7 +108,7 @@ impl Decoder {
                 }
                 self.event.data.extend_from_slice(value);
             }
-            // Comments, ids, waits for reconnecting: nothing that a turn is made of.
+            // Comments, ids, waits for reconnecting: nobody here needs them.
             _ => {}
         }
         Ok(())
@@ -112,12 +121,14 @@ mod tests {
 
     use super::*;
 
+    const BYTES_MAX: usize = 24 << 20;
+
     fn event(name: &str, data: &str) -> Event {
         Event { name: name.into(), data: data.into() }
     }
 
     fn whole(stream: &[u8]) -> Vec<Event> {
-        Decoder::default().feed(stream).expect("not too long")
+        Decoder::new(BYTES_MAX).feed(stream).expect("not too long")
     }
 
     #[test]
@@ -136,6 +147,7 @@ mod tests {
             ("\u{feff}data: x\n\n\u{feff}data: y\n\n", vec![event("", "x")]),
             ("data: [DONE]\n\n\n\n", vec![event("", "[DONE]")]),
             ("data\n\n", vec![event("", "")]),
+            ("dataset: no\n\n: hello\ndata: {\"a\":\ndata:1}\n\n", vec![event("", "{\"a\":\n1}")]),
             ("data: cut off", vec![]),
             ("data: cut off\n", vec![]),
         ] {
@@ -147,13 +159,26 @@ mod tests {
     fn what_does_not_end_is_refused_while_it_is_small() {
         let line = format!("data: {}\n", "x".repeat(1_000));
         for (begin, piece) in [("data: ", "x"), ("", &*line), ("event: ", "y")] {
-            let mut decoder = Decoder::default();
+            let mut decoder = Decoder::new(BYTES_MAX);
             decoder.feed(begin.as_bytes()).expect("short");
             let piece = piece.repeat((1 << 20) / piece.len());
             let fed = (0..200).take_while(|_| decoder.feed(piece.as_bytes()).is_ok()).count();
-            assert!(fed <= EVENT_BYTES_MAX >> 19, "{fed} MiB were taken");
-            assert!(decoder.line.capacity() + decoder.event.data.capacity() <= 4 * EVENT_BYTES_MAX);
+            assert!(fed <= BYTES_MAX >> 19, "{fed} MiB were taken");
+            assert!(decoder.line.capacity() + decoder.event.data.capacity() <= 4 * BYTES_MAX);
         }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_however_it_is_cut() {
+        for (line, fits) in [("data: 1234", true), (": comment", true), ("data: 12345", false)] {
+            let line = format!("{line}\n");
+            assert_eq!(Decoder::new(10).feed(line.as_bytes()).is_ok(), fits, "{line}");
+            let mut decoder = Decoder::new(10);
+            assert_eq!(line.bytes().all(|byte| decoder.feed(&[byte]).is_ok()), fits, "{line}");
+        }
+        let told =
+            Decoder::new(1 << 20).feed(&[b'x'; (1 << 20) + 1]).map_err(|why| why.to_string());
+        assert_eq!(told, Err("one event has more than 1 MiB".into()));
     }
 
     /// Streams made of what matters in them.
@@ -179,7 +204,7 @@ mod tests {
         fn where_a_stream_is_cut_changes_nothing(
             stream in stream(), sizes in proptest::collection::vec(1usize..5, 1..64),
         ) {
-            let mut decoder = Decoder::default();
+            let mut decoder = Decoder::new(BYTES_MAX);
             let (mut events, mut rest) = (Vec::new(), &stream[..]);
             for size in sizes.iter().cycle() {
                 if rest.is_empty() { break; }
