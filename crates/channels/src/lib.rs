@@ -1,11 +1,12 @@
 //! Places where word goes out to the world. Each foreign thing has its folder; none of them decides
 //! anything.
 
-pub mod bare;
 pub mod card;
 pub mod dingtalk;
 pub mod email;
 pub mod feishu;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod limits;
 pub mod plain;
 pub mod signed;

@@ -1,15 +1,17 @@
 //! Whoever thinks, behind the one port [`ports::model::Model`]: a folder for each kind of model, and
-//! one suite ([`conformance`]) that all of them pass.
+//! one suite (`conformance`) that all of them pass.
 //!
 //! Models behind somebody's API share a client: it sends, waits, tries again and puts
 //! errors into words. An API's own folder only says how a request is written and how its events are
 //! read.
 
 pub mod anthropic;
-pub mod bare;
 mod client;
+#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod fault;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod http;
 pub mod limits;
 mod names;

@@ -8,9 +8,10 @@ mod asked;
 mod attempts;
 mod audit_lines;
 mod auth;
-pub mod bare;
 mod cookie;
 mod doors;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod health;
 mod hooks;
 mod idempotency;

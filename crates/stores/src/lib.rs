@@ -1,6 +1,7 @@
 //! Where Holdpoint remembers: SQLite for real, memory for tests, and the one conformance suite
 //! that every store passes. What is written has its own versioned language, [`record`].
 
+#[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod memory;
 pub mod record;

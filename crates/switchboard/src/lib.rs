@@ -11,12 +11,13 @@
 
 mod arm;
 mod ask;
-pub mod bare;
 mod caller;
 mod copies;
 mod delivery;
 mod direct;
 mod follow;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod hear;
 mod limits;
 mod line;

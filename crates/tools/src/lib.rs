@@ -2,7 +2,7 @@
 //!
 //! A host gets a [`domain::call::ClearedCall`], which only the domain builds, so nothing here can
 //! run a call that nobody had the right to allow. What a host may do without one is to *prepare*: to
-//! look, and to say what would happen. Every host passes [`conformance`].
+//! look, and to say what would happen. Every host passes `conformance`.
 
 mod bad_tool;
 #[cfg(test)]
@@ -10,6 +10,7 @@ mod cleared;
 pub mod client;
 pub mod closure;
 pub mod command;
+#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod demo;
 mod gated_io;

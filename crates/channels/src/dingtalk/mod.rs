@@ -2,12 +2,13 @@
 //! stream and over HTTP. [`Dingtalk`] is the connector that puts them together.
 
 mod api;
-pub(crate) mod bare;
 mod card;
 mod channel;
 mod check;
 mod envelope;
 mod event;
+#[cfg(feature = "fuzz-api")]
+pub(crate) mod fuzz_api;
 mod gesture;
 mod heard;
 mod hook;

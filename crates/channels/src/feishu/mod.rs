@@ -2,13 +2,14 @@
 //! and by long connection. [`Feishu`] is the connector that puts them together.
 
 mod api;
-pub(crate) mod bare;
 mod card;
 mod channel;
 mod check;
 mod drawn;
 mod event;
 mod frame;
+#[cfg(feature = "fuzz-api")]
+pub(crate) mod fuzz_api;
 mod gesture;
 mod heard;
 mod hook;

@@ -1,13 +1,14 @@
 //! Slack: Block Kit messages, modals for forms, and what arrives over HTTP or Socket Mode.
 
 mod api;
-pub(crate) mod bare;
 mod blocks;
 mod channel;
 mod check;
 mod event;
 mod find;
 mod form;
+#[cfg(feature = "fuzz-api")]
+pub(crate) mod fuzz_api;
 mod hook;
 mod inbound;
 mod key;

@@ -1,10 +1,11 @@
 //! Telegram: messages in HTML with an inline keyboard, updates by long polling or by webhook.
 
 mod api;
-pub(crate) mod bare;
 mod channel;
 mod check;
 mod entities;
+#[cfg(feature = "fuzz-api")]
+pub(crate) mod fuzz_api;
 mod message;
 mod poll;
 mod secret;

@@ -4,12 +4,13 @@
 //! and `webhook-signature`. The address comes from whoever opened the hold, so it is not trusted:
 //! `egress` keeps us from being sent into our own network.
 
-pub(crate) mod bare;
 mod body;
 mod channel;
 mod courier;
 mod decision;
 mod event;
+#[cfg(feature = "fuzz-api")]
+pub(crate) mod fuzz_api;
 mod inbound;
 #[cfg(test)]
 pub(crate) mod sample;

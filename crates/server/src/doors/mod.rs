@@ -7,12 +7,13 @@
 
 mod agreed;
 mod ai_sdk;
-pub(crate) mod bare;
 mod conversation;
 mod cors;
 mod delivered;
 mod flow;
 mod frontend_tools;
+#[cfg(feature = "fuzz-api")]
+pub(crate) mod fuzz_api;
 mod identity;
 mod limits;
 mod once;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::bodies::is_a_problem;
 
 pub(super) fn run(bytes: &[u8]) {
-    let answering = match server::bare::answer(bytes) {
+    let answering = match server::fuzz_api::answer(bytes) {
         Ok(answering) => answering,
         Err(document) => return is_a_problem(&document, bytes.len()),
     };

@@ -11,7 +11,7 @@ pub(super) fn run(bytes: &[u8]) {
         Some(document) => is_a_problem(&document, bytes.len()),
         None => taken += 1,
     };
-    told(match server::bare::new_hold(bytes) {
+    told(match server::fuzz_api::new_hold(bytes) {
         Ok(new) => {
             let question = format!("{new:?}");
             assert!(question.len() <= 4_000 + 40 * bytes.len());
@@ -19,10 +19,10 @@ pub(super) fn run(bytes: &[u8]) {
         }
         Err(document) => Some(document),
     });
-    told(server::bare::new_session(bytes).err());
-    told(server::bare::message(bytes).err());
+    told(server::fuzz_api::new_session(bytes).err());
+    told(server::fuzz_api::message(bytes).err());
     let now = Timestamp::from_ms(1_800_000_000_000);
-    told(match server::bare::new_token(bytes, now) {
+    told(match server::fuzz_api::new_token(bytes, now) {
         Ok(new) => {
             assert!(new.expires_at.is_none_or(|at| at > now), "no token is born expired");
             None

@@ -2,7 +2,7 @@
 //! say so, and nothing that says two things is taken at all.
 
 use serde_json::Value;
-use server::bare::{DoorBody, DoorSaid, door, form};
+use server::fuzz_api::{DoorBody, DoorSaid, door, form};
 
 use super::{Pieces, text, told_plainly};
 

@@ -1,7 +1,7 @@
 //! What people do in chats, once the platform is believed: who it was, and where, is what the platform
 //! says in its own place, and nothing that anybody can write.
 
-use channels::bare::{Gesture, OURSELVES, Platform, answered, decision, gesture};
+use channels::fuzz_api::{Gesture, OURSELVES, Platform, answered, decision, gesture};
 use domain::answer::{Answer, Scope};
 use domain::time::Timestamp;
 use ports::channel::{ChannelError, Operator, Press, Wrote};

@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use server::bare;
+use server::fuzz_api;
 
 use super::bodies::is_a_problem;
 use super::{Pieces, text};
 
 pub(super) fn run(bytes: &[u8]) {
-    match bare::idempotency_key(bytes) {
+    match fuzz_api::idempotency_key(bytes) {
         Some(Ok(key)) => {
             let key = key.expect("the header is there");
             assert_eq!(key.as_bytes(), bytes, "a key is what was sent");
@@ -17,13 +17,13 @@ pub(super) fn run(bytes: &[u8]) {
         Some(Err(document)) => is_a_problem(&document, bytes.len()),
         None => {}
     }
-    if let Some(Some(secret)) = bare::login_cookie(bytes) {
+    if let Some(Some(secret)) = fuzz_api::login_cookie(bytes) {
         assert!(!secret.is_empty() && !secret.contains(';'));
         let sent = format!("holdpoint_session={secret}");
         let at = bytes.windows(sent.len()).any(|window| window == sent.as_bytes());
         assert!(at, "no secret is made up");
     }
-    match bare::bearer(bytes) {
+    match fuzz_api::bearer(bytes) {
         Some(Ok(token)) => {
             assert_eq!(token.trim(), token);
             assert!(bytes.len() > 6 && bytes[..6].eq_ignore_ascii_case(b"bearer"));
@@ -34,8 +34,9 @@ pub(super) fn run(bytes: &[u8]) {
     let mut pieces = Pieces::new(bytes);
     let one = (pieces.text(), pieces.text(), pieces.piece());
     let other = (pieces.text(), pieces.text(), pieces.piece());
-    let digest =
-        |(method, path, body): &(String, String, &[u8])| bare::request_digest(method, path, body);
+    let digest = |(method, path, body): &(String, String, &[u8])| {
+        fuzz_api::request_digest(method, path, body)
+    };
     assert_eq!(one == other, digest(&one) == digest(&other), "requests are told apart");
     forwarded(bytes);
     named(bytes);
@@ -45,8 +46,8 @@ pub(super) fn run(bytes: &[u8]) {
 fn forwarded(hops: &[u8]) {
     let (proxy, stranger) = (IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::BROADCAST));
     let trusts = |address: IpAddr| address.is_loopback();
-    let Some(caller) = bare::caller_address(proxy, hops, trusts) else { return };
-    assert_eq!(bare::caller_address(stranger, hops, trusts), Some(stranger), "nobody asked it");
+    let Some(caller) = fuzz_api::caller_address(proxy, hops, trusts) else { return };
+    assert_eq!(fuzz_api::caller_address(stranger, hops, trusts), Some(stranger), "nobody asked it");
     if caller != proxy {
         let hops = text(hops).expect("an address is text").split(',').rev();
         let hops = hops.map(|hop| hop.trim().parse::<IpAddr>().expect("only addresses follow"));
@@ -57,7 +58,7 @@ fn forwarded(hops: &[u8]) {
 
 /// A host that is taken for this machine leads nowhere else, by another reader of addresses.
 fn named(host: &[u8]) {
-    let Some(host) = text(host).filter(|host| bare::is_this_machine(host)) else { return };
+    let Some(host) = text(host).filter(|host| fuzz_api::is_this_machine(host)) else { return };
     // Ports and brackets that no address has lead nowhere at all.
     if let Ok(url) = reqwest::Url::parse(&format!("http://{host}/")) {
         let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);

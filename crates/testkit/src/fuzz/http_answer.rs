@@ -3,7 +3,7 @@
 
 use domain::digest::Digest;
 use reqwest::{Method, Url};
-use tools::http::bare::{answer, redirect};
+use tools::http::fuzz_api::{answer, redirect};
 use tools::limits::{HTTP_RESPONSE_BYTES_MAX, OUTPUT_BYTES_KEPT};
 
 use super::{Pieces, text, told_plainly};

@@ -3,7 +3,7 @@
 
 use reqwest::Url;
 use serde_json::Value;
-use tools::http::bare::address;
+use tools::http::fuzz_api::address;
 
 use super::told_plainly;
 

@@ -4,7 +4,7 @@
 use domain::hold::Question;
 use domain::outcome::Outcome;
 use serde_json::{Value, json};
-use tools::mcp::bare::{Heard, events, lines, message, outcome, own_reply, question, tool};
+use tools::mcp::fuzz_api::{Heard, events, lines, message, outcome, own_reply, question, tool};
 
 use super::{Pieces, told_plainly};
 

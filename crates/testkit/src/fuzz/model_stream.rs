@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::time::Timestamp;
-use models::bare::{Spoken, pause, refusal, turn};
+use models::fuzz_api::{Spoken, pause, refusal, turn};
 
 use super::{Pieces, text, told_plainly};
 

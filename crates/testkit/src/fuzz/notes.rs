@@ -3,8 +3,8 @@
 
 use domain::time::Timestamp;
 use engine::Undelivered;
-use server::bare::{note_of_place, note_of_runs, noted_place, noted_runs};
-use switchboard::bare::{Kept, again, prompt, saying};
+use server::fuzz_api::{note_of_place, note_of_runs, noted_place, noted_runs};
+use switchboard::fuzz_api::{Kept, again, prompt, saying};
 
 use super::{Pieces, text, told_plainly};
 

@@ -2,7 +2,7 @@
 //! from it would be trusted anew.
 
 use serde_json::{Value, json};
-use tools::mcp::bare::pins;
+use tools::mcp::fuzz_api::pins;
 
 use super::{Pieces, told_plainly};
 

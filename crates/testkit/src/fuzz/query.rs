@@ -9,7 +9,7 @@ use domain::id::{Bits, HoldId, SessionId, TokenId};
 use engine::{HoldFilter, Until};
 use reqwest::Url;
 use serde_json::Value;
-use server::bare::{self, Read};
+use server::fuzz_api::{self, Read};
 
 use super::bodies::is_a_problem;
 use super::{Pieces, text, told_plainly};
@@ -24,29 +24,29 @@ pub(super) fn run(bytes: &[u8]) {
     let Some(query) = text(bytes) else { return };
     // Read once more by whoever reads addresses for us.
     let Ok(sent) = Url::parse(&format!("http://h/?{query}")).map(Sent) else { return };
-    if let Some(filter) = taken(query, bare::list_of_holds(query)) {
+    if let Some(filter) = taken(query, fuzz_api::list_of_holds(query)) {
         holds(&filter, &sent);
     }
-    if let Some((agent, limit, after)) = taken(query, bare::list_of_sessions(query)) {
+    if let Some((agent, limit, after)) = taken(query, fuzz_api::list_of_sessions(query)) {
         assert_eq!(agent, sent.one("agent"));
         sent.asks_for(limit, after);
     }
-    if let Some((limit, after)) = taken(query, bare::list_of_tokens(query)) {
+    if let Some((limit, after)) = taken(query, fuzz_api::list_of_tokens(query)) {
         sent.asks_for(limit, after);
     }
-    if let Some((limit, after)) = taken(query, bare::list_of_entries(query)) {
+    if let Some((limit, after)) = taken(query, fuzz_api::list_of_entries(query)) {
         sent.asks_for::<u64>(limit, None);
         let (cursor, from) = (sent.number("cursor"), sent.number("after"));
         assert_eq!(after, cursor.or(from).unwrap_or(0), "after what was said");
     }
-    if let Some((until, patience)) = taken(query, bare::wait(query)) {
+    if let Some((until, patience)) = taken(query, fuzz_api::wait(query)) {
         assert!(patience <= WAIT_MAX);
         assert_eq!(until == Until::Settled, sent.one("until").as_deref() == Some("settled"));
     }
-    if let Some(after) = taken(query, bare::events(query)) {
+    if let Some(after) = taken(query, fuzz_api::events(query)) {
         assert_eq!(after, sent.number("after"));
     }
-    if let Some(Some(code)) = taken(query, bare::login_link(query)) {
+    if let Some(Some(code)) = taken(query, fuzz_api::login_link(query)) {
         assert!(code.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{code:?} is in a page");
         assert_eq!(Some(code), sent.one("code"));
     }
@@ -65,17 +65,17 @@ fn holds(filter: &HoldFilter, sent: &Sent) {
 }
 
 fn at_a_door(query: &str, sent: &Sent) {
-    if let Some((limit, offset, kind)) = taken(query, bare::door_sessions(query)) {
+    if let Some((limit, offset, kind)) = taken(query, fuzz_api::door_sessions(query)) {
         assert!((1..=DOOR_PAGE_MAX).contains(&limit), "{limit} at once");
         assert_eq!(offset as u64, sent.number("offset").unwrap_or(0));
         assert_eq!(kind, sent.one("agent_type"));
     }
-    if let Some((limit, before, kind)) = taken(query, bare::door_conversations(query)) {
+    if let Some((limit, before, kind)) = taken(query, fuzz_api::door_conversations(query)) {
         assert!((1..=DOOR_PAGE_MAX).contains(&limit), "{limit} at once");
         assert_eq!(before.map(|number| number as u64), sent.number("before"));
         assert_eq!(kind, sent.one("agent_type"));
     }
-    let Some((rest, chat)) = bare::door_chat(query) else { return };
+    let Some((rest, chat)) = fuzz_api::door_chat(query) else { return };
     // A plus is a plus in a path.
     let behind = query.split('#').next().unwrap_or_default().strip_prefix(&rest);
     let name = behind.and_then(|behind| behind.strip_prefix('/')?.strip_suffix("/stream"));
@@ -142,13 +142,13 @@ fn walks(bytes: &[u8]) {
     let mut entries: Vec<u64> = entries.collect();
     entries.sort_unstable();
     entries.dedup();
-    let on = |query: &str| bare::list_of_entries(query)?.ok().map(|(_, after)| after);
+    let on = |query: &str| fuzz_api::list_of_entries(query)?.ok().map(|(_, after)| after);
     walk(&entries, limit, |one, after| one > after, on);
     numbers.reverse();
     let bits: Vec<Bits> = numbers.into_iter().map(Bits).collect();
-    walk_back(&bits, HoldId, limit, |query| bare::list_of_holds(query)?.ok()?.after);
-    walk_back(&bits, SessionId, limit, |query| bare::list_of_sessions(query)?.ok()?.2);
-    walk_back(&bits, TokenId, limit, |query| bare::list_of_tokens(query)?.ok()?.1);
+    walk_back(&bits, HoldId, limit, |query| fuzz_api::list_of_holds(query)?.ok()?.after);
+    walk_back(&bits, SessionId, limit, |query| fuzz_api::list_of_sessions(query)?.ok()?.2);
+    walk_back(&bits, TokenId, limit, |query| fuzz_api::list_of_tokens(query)?.ok()?.1);
 }
 
 /// From the newest to the oldest.
@@ -172,7 +172,7 @@ fn walk<T: Copy + PartialEq + Debug + ToString>(
     let mut after = None;
     loop {
         let rest = all.iter().filter(|one| after.is_none_or(|after| follows(one, &after)));
-        let (page, next) = bare::page(rest.take(limit + 1).copied().collect(), limit);
+        let (page, next) = fuzz_api::page(rest.take(limit + 1).copied().collect(), limit);
         assert!(page.len() <= limit);
         seen.extend(&page);
         assert!(seen.len() <= all.len(), "round in circles");

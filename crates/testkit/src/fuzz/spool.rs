@@ -6,7 +6,7 @@ use domain::outcome::Outcome;
 use serde_json::Value;
 use tools::limits::{EVIDENCE_BYTES_MAX, OUTPUT_BYTES_KEPT};
 use tools::process::How;
-use tools::process::bare::{
+use tools::process::fuzz_api::{
     Word, again, is_fenced, order_again, outcome, parent_and_group, printed,
 };
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Pieces;
 
 pub(super) fn run(bytes: &[u8]) {
-    if let Some(Ok(position)) = server::bare::last_event_id(bytes) {
+    if let Some(Ok(position)) = server::fuzz_api::last_event_id(bytes) {
         let text = String::from_utf8_lossy(bytes);
         assert_eq!(position.map(|at| at.to_string()).as_deref(), plain(text.trim()));
     }
@@ -16,7 +16,7 @@ pub(super) fn run(bytes: &[u8]) {
     };
     let said = String::from_utf8_lossy(pieces.rest());
     let data = json!({ "text": said, said.clone(): [said] });
-    let heard = events(&server::bare::event(id, data.clone()));
+    let heard = events(&server::fuzz_api::event(id, data.clone()));
     assert_eq!(heard.len(), 1, "one event is one event");
     assert_eq!(heard[0].0, id.map(|id| id.to_string()));
     assert_eq!(heard[0].1, "message.delta");

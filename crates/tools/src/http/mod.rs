@@ -12,8 +12,9 @@
 
 mod address;
 mod answer;
-pub mod bare;
 mod body;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod header;
 mod host;
 mod request;

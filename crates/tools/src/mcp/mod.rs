@@ -13,10 +13,11 @@
 //! What is deliberately not here: sampling and roots (not announced), prompts and resources (tools
 //! only), resuming a cut HTTP stream (a call whose answer is lost is in doubt, like any other).
 
-pub mod bare;
 mod catalog;
 mod content;
 mod elicit;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod host;
 mod http;
 pub mod limits;

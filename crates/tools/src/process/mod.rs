@@ -32,12 +32,13 @@
 //! same spool. A process stuck in the kernel cannot be killed
 //! by anybody; then the outcome is unknown and the evidence says that it may still run.
 
-pub mod bare;
 mod bound_files;
 mod captured;
 mod companion;
 mod descendants;
 mod environment;
+#[cfg(feature = "fuzz-api")]
+pub mod fuzz_api;
 mod job;
 mod lossy;
 mod named_files;

@@ -5,11 +5,12 @@
 //! is looked up in our own record, and its stored arguments are what runs.
 
 mod answers;
-pub(in crate::doors) mod bare;
 mod chat;
 mod chunks;
 mod confirm;
 mod edits;
+#[cfg(feature = "fuzz-api")]
+pub(in crate::doors) mod fuzz_api;
 mod history;
 mod messages;
 mod outcome;

@@ -7,11 +7,12 @@
 mod answering;
 mod attached;
 mod awaiting;
-pub(in crate::doors) mod bare;
 mod body;
 mod conversations;
 mod files;
 mod format;
+#[cfg(feature = "fuzz-api")]
+pub(in crate::doors) mod fuzz_api;
 mod limits;
 mod multipart;
 mod repeats;

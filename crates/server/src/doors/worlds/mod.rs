@@ -6,7 +6,6 @@
 //! holds. Kind, options and arguments come from the store; a client says only which hold it means, and
 //! what the person chose.
 
-pub(in crate::doors) mod bare;
 mod body;
 mod chat;
 mod edit;
@@ -15,6 +14,8 @@ mod export;
 mod fault;
 mod files;
 mod find;
+#[cfg(feature = "fuzz-api")]
+pub(in crate::doors) mod fuzz_api;
 mod here;
 mod hitl;
 mod limits;

@@ -99,6 +99,7 @@ impl ToolResult {
     }
 
     /// What was chosen, as it was sent.
+    #[cfg(feature = "fuzz-api")]
     pub(super) fn choices(&self) -> Option<&[String]> {
         self.choices.as_deref()
     }

@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use axum::extract::Query;
 use axum::http::Uri;
@@ -6,7 +6,7 @@ use domain::id::SessionId;
 
 use super::body::{ResultsAsked, RunAsked};
 use super::{conversations, multipart, repeats, sessions};
-use crate::doors::bare::{DoorAnswer, DoorSaid, FormPart};
+use crate::doors::fuzz_api::{DoorAnswer, DoorSaid, FormPart};
 use crate::problem::Problem;
 
 pub(in crate::doors) fn run(body: &[u8]) -> Result<DoorSaid, String> {

@@ -102,5 +102,5 @@ fn told(fault: Fault) -> String {
 
 fn settings() -> Settings {
     let nowhere = reqwest::Url::parse("http://127.0.0.1").expect("a URL");
-    Settings::new("bare", "bare", nowhere)
+    Settings::new("fuzz", "fuzz", nowhere)
 }

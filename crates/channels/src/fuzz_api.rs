@@ -28,24 +28,24 @@ pub const OURSELVES: &str = "42";
 /// The body of a request, or the payload of a frame. `None`: nothing that anybody did to us.
 pub fn gesture(platform: Platform, body: &[u8], now: Timestamp) -> Option<Gesture> {
     match platform {
-        Platform::Dingtalk => dingtalk::bare::gesture(body, now),
-        Platform::Feishu => feishu::bare::gesture(body, now),
-        Platform::Slack => slack::bare::gesture(body, now),
-        Platform::Telegram => telegram::bare::gesture(body, now),
+        Platform::Dingtalk => dingtalk::fuzz_api::gesture(body, now),
+        Platform::Feishu => feishu::fuzz_api::gesture(body, now),
+        Platform::Slack => slack::fuzz_api::gesture(body, now),
+        Platform::Telegram => telegram::fuzz_api::gesture(body, now),
     }
 }
 
 /// What a platform answers to a message of ours. `None`: it is done.
 pub fn answered(platform: Platform, status: u16, body: &[u8]) -> Option<ChannelError> {
     match platform {
-        Platform::Dingtalk => dingtalk::bare::answered(status, body),
-        Platform::Feishu => feishu::bare::answered(status, body),
-        Platform::Slack => slack::bare::answered(status, body),
-        Platform::Telegram => telegram::bare::answered(status, body),
+        Platform::Dingtalk => dingtalk::fuzz_api::answered(status, body),
+        Platform::Feishu => feishu::fuzz_api::answered(status, body),
+        Platform::Slack => slack::fuzz_api::answered(status, body),
+        Platform::Telegram => telegram::fuzz_api::answered(status, body),
     }
 }
 
 /// What a program brings; the error is what it is told.
 pub fn decision(body: &[u8], id: &str) -> Result<Decided, String> {
-    webhook::bare::decision(body, id)
+    webhook::fuzz_api::decision(body, id)
 }

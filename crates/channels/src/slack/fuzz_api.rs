@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
@@ -8,7 +8,7 @@ use super::api::read;
 use super::event::{Me, wrote};
 use super::hook::payload;
 use super::press::{self, Pressed};
-use crate::bare::{Gesture, OURSELVES};
+use crate::fuzz_api::{Gesture, OURSELVES};
 use crate::wire::Answer;
 
 /// An event is JSON; an interaction is a form with JSON in it, or JSON over Socket Mode.

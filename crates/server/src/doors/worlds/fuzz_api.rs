@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::body::{Detail, loose, object};
 use super::message::Posting;
 use super::respond::Respond;
 use super::tool_result::{ToolResult, Verdict};
-use crate::doors::bare::{DoorAnswer, DoorSaid};
+use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
 
 fn told(details: Vec<Detail>) -> String {
     let details: Vec<Value> = details.iter().map(Detail::value).collect();

@@ -16,7 +16,7 @@ use serde_json::Value;
 pub use query::*;
 
 use crate::auth::{Credential, credential};
-pub use crate::doors::bare::{
+pub use crate::doors::fuzz_api::{
     DoorAnswer, DoorBody, DoorSaid, FormPart, door, form, is_this_machine, note_of_place,
     note_of_runs, noted_place, noted_runs,
 };

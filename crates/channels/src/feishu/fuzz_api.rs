@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
@@ -6,7 +6,7 @@ use ports::channel::ChannelError;
 use super::event::Event;
 use super::gesture::{self, MESSAGE, PRESS};
 use super::heard::{Heard, heard};
-use crate::bare::{Gesture, OURSELVES};
+use crate::fuzz_api::{Gesture, OURSELVES};
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let event = Event::read(serde_json::from_slice(body).ok()?)?;

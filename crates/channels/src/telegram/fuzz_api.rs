@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
@@ -6,7 +6,7 @@ use ports::channel::ChannelError;
 use super::api::read;
 use super::entities::Me;
 use super::update::Update;
-use crate::bare::{Gesture, OURSELVES};
+use crate::fuzz_api::{Gesture, OURSELVES};
 use crate::wire::Answer;
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {

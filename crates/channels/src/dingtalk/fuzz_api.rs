@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::gesture::{press, wrote};
 use super::heard::{Heard, heard};
 use super::settings::Settings;
-use crate::bare::{Gesture, OURSELVES};
+use crate::fuzz_api::{Gesture, OURSELVES};
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let data: Value = serde_json::from_slice(body).ok()?;

@@ -1,4 +1,4 @@
-//! What the doors make of bodies, without a server around them: for [`crate::bare`].
+//! What the doors make of bodies, without a server around them: for [`crate::fuzz_api`].
 
 use axum::http::Uri;
 use domain::id::SessionId;
@@ -36,13 +36,13 @@ pub struct DoorAnswer {
 /// The error is what the client is told.
 pub fn door(kind: DoorBody, body: &[u8]) -> Result<DoorSaid, String> {
     match kind {
-        DoorBody::Chat => ai_sdk::bare::chat(body),
-        DoorBody::Project => ai_sdk::bare::project(body),
-        DoorBody::Run => frontend_tools::bare::run(body),
-        DoorBody::Results => frontend_tools::bare::results(body),
-        DoorBody::ToolResult => worlds::bare::tool_result(body),
-        DoorBody::Respond => worlds::bare::respond(body),
-        DoorBody::Said => worlds::bare::said(body),
+        DoorBody::Chat => ai_sdk::fuzz_api::chat(body),
+        DoorBody::Project => ai_sdk::fuzz_api::project(body),
+        DoorBody::Run => frontend_tools::fuzz_api::run(body),
+        DoorBody::Results => frontend_tools::fuzz_api::results(body),
+        DoorBody::ToolResult => worlds::fuzz_api::tool_result(body),
+        DoorBody::Respond => worlds::fuzz_api::respond(body),
+        DoorBody::Said => worlds::fuzz_api::said(body),
     }
 }
 
@@ -50,7 +50,7 @@ pub fn door(kind: DoorBody, body: &[u8]) -> Result<DoorSaid, String> {
 pub type FormPart = (String, Option<String>, Vec<u8>);
 
 pub fn form(content_type: &str, body: &[u8]) -> Result<Vec<FormPart>, String> {
-    frontend_tools::bare::form(content_type, body)
+    frontend_tools::fuzz_api::form(content_type, body)
 }
 
 /// Whether a `Host` names this machine and no other.
@@ -60,17 +60,17 @@ pub fn is_this_machine(host: &str) -> bool {
 
 /// How many sessions, after how many, of which type.
 pub(crate) fn sessions(uri: &Uri) -> Result<(usize, usize, Option<String>), String> {
-    frontend_tools::bare::sessions(uri)
+    frontend_tools::fuzz_api::sessions(uri)
 }
 
 /// How many runs of a session, before which, of which type.
 pub(crate) fn conversations(uri: &Uri) -> Result<(usize, Option<usize>, Option<String>), String> {
-    frontend_tools::bare::conversations(uri)
+    frontend_tools::fuzz_api::conversations(uri)
 }
 
 /// The chat that stands behind a query, and the query.
 pub(crate) fn chat_behind(query: &str) -> Option<(String, String)> {
-    ai_sdk::bare::chat_behind(query)
+    ai_sdk::fuzz_api::chat_behind(query)
 }
 
 /// The session that a conversation's note names, if it is this caller's.
@@ -85,9 +85,9 @@ pub fn note_of_place(session: SessionId, owner: &str) -> Vec<u8> {
 
 /// The sessions that the same words have begun, as they are noted.
 pub fn noted_runs(note: &[u8]) -> Vec<SessionId> {
-    frontend_tools::bare::runs(note)
+    frontend_tools::fuzz_api::runs(note)
 }
 
 pub fn note_of_runs(known: &[SessionId]) -> Vec<u8> {
-    frontend_tools::bare::written(known)
+    frontend_tools::fuzz_api::written(known)
 }

@@ -1,4 +1,4 @@
-//! For [`crate::bare`].
+//! For [`crate::fuzz_api`].
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::history::Latest;
 use super::read::{self, Message, Posted, Said};
 use super::resume;
 use crate::asked::parse;
-use crate::doors::bare::{DoorAnswer, DoorSaid};
+use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
 use crate::problem::{Problem, Refused};
 
 pub(in crate::doors) fn chat(body: &[u8]) -> Result<DoorSaid, String> {

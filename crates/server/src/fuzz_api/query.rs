@@ -8,7 +8,7 @@ use engine::{HoldFilter, Until};
 use serde::de::DeserializeOwned;
 
 use super::{Refusal, document};
-use crate::doors::bare::{chat_behind, conversations, sessions};
+use crate::doors::fuzz_api::{chat_behind, conversations, sessions};
 use crate::problem::Problem;
 use crate::{asked, login, v1, wire};
 
