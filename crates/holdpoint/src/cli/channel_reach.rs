@@ -8,8 +8,8 @@ use crate::config::{ChannelConfig, Config, PlatformConfig};
 pub(super) fn reach(config: &Config, channel: &ChannelConfig) -> Vec<Checked> {
     match &channel.platform {
         PlatformConfig::Email(_) => vec![asked(config, channel, "email"), link(config)],
-        PlatformConfig::Webhook(own) => {
-            vec![asked(config, channel, "webhook"), speakers(config, channel, &own.speaks_for)]
+        PlatformConfig::Webhook { speaks_for, .. } => {
+            vec![asked(config, channel, "webhook"), speakers(config, channel, speaks_for)]
         }
         // People in chats are also asked where they talk.
         _ => Vec::new(),

@@ -34,10 +34,7 @@ use toml::Spanned;
 pub use self::audit::AuditConfig;
 pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
-pub use channel::{
-    ChannelConfig, DingtalkConfig, DingtalkWebhook, EmailConfig, FeishuConfig, PlatformConfig,
-    SlackConfig, SlackMode, TelegramConfig, TelegramWebhook, WebhookConfig,
-};
+pub use channel::{ChannelConfig, PlatformConfig, Unopened};
 pub use doors::DoorConfig;
 pub use error::{ConfigError, ConfigErrors};
 pub(crate) use error::{listed, nearest};

@@ -17,7 +17,7 @@ use ports::clock::{Chance, Clock};
 use server::{Hooks, LinkSender};
 use switchboard::{Line, Switchboard};
 
-use crate::config::{ChannelConfig, PlatformConfig};
+use crate::config::{ChannelConfig, PlatformConfig, Unopened};
 
 /// What a channel is built on.
 pub struct Grounds {
@@ -75,34 +75,26 @@ impl LinkSender for ChannelLinks {
 
 /// Opens nothing yet: a channel connects when it is told to listen.
 pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel>> {
-    match &config.platform {
-        PlatformConfig::Feishu(own) => {
-            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            let (clock, chance) = (grounds.clock.clone(), grounds.chance.clone());
-            Ok(Arc::new(Feishu::new(settings, clock, chance)))
-        }
+    let (clock, chance) = (grounds.clock.clone(), grounds.chance.clone());
+    let unsound = |why: String| anyhow!("[channels.{}]: {why}", config.name);
+    Ok(match &config.platform {
+        PlatformConfig::Feishu(own) => Arc::new(Feishu::new(opened(own, config)?, clock, chance)),
         PlatformConfig::Dingtalk(own) => {
-            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            let (clock, chance) = (grounds.clock.clone(), grounds.chance.clone());
-            Ok(Arc::new(Dingtalk::new(settings, clock, chance)))
+            Arc::new(Dingtalk::new(opened(own, config)?, clock, chance))
         }
-        PlatformConfig::Slack(own) => {
-            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            Ok(Arc::new(Slack::new(settings, grounds.clock.clone(), grounds.chance.clone())))
-        }
+        PlatformConfig::Slack(own) => Arc::new(Slack::new(opened(own, config)?, clock, chance)),
         PlatformConfig::Telegram(own) => {
-            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            Ok(Arc::new(Telegram::new(settings, grounds.clock.clone(), grounds.chance.clone())))
+            Arc::new(Telegram::new(opened(own, config)?, clock, chance))
         }
-        PlatformConfig::Webhook(own) => {
-            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            let webhook = Webhook::new(settings, grounds.clock.clone());
-            Ok(Arc::new(webhook.map_err(|why| anyhow!("[channels.{}]: {why}", config.name))?))
+        PlatformConfig::Webhook { settings, .. } => {
+            Arc::new(Webhook::new(opened(settings, config)?, clock).map_err(unsound)?)
         }
         PlatformConfig::Email(own) => {
-            let settings = own.settings(config).map_err(anyhow::Error::msg)?;
-            let email = Email::new(settings, grounds.clock.clone());
-            Ok(Arc::new(email.map_err(|why| anyhow!("[channels.{}]: {why}", config.name))?))
+            Arc::new(Email::new(opened(own, config)?, clock).map_err(unsound)?)
         }
-    }
+    })
+}
+
+fn opened<T>(own: &Unopened<T>, config: &ChannelConfig) -> Result<T> {
+    own.open(config).map_err(anyhow::Error::msg)
 }

@@ -19,7 +19,7 @@ const EXPIRES_DEFAULT: Duration = Duration::from_secs(5 * 60);
 /// Feishu's cards can be changed for 14 days; none may look alive after its question is over.
 const EXPIRES_MAX: Duration = Duration::from_secs(13 * 24 * 60 * 60);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ChannelConfig {
     pub name: Arc<str>,
     pub platform: PlatformConfig,

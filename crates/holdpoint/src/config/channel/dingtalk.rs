@@ -2,45 +2,12 @@
 
 use channels::dingtalk::{Envelope, Mode, Settings, Webhook};
 use egress::Network;
-use ports::secret_string::SecretString;
 use reqwest::Url;
 use toml::Spanned;
 
-use super::common::ChannelConfig;
-use super::place::address;
 use super::table::{PlatformTable, platform_table};
-use super::{PlatformConfig, Section};
-use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DingtalkConfig {
-    pub client_id: String,
-    pub client_secret: SecretSource,
-    pub robot_code: Option<String>,
-    pub card_template: Option<String>,
-    pub corp_id: Option<String>,
-    pub webhook: Option<DingtalkWebhook>,
-    pub base_url: Url,
-    pub session_hosts: Vec<String>,
-}
-
-/// Instead of the stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DingtalkWebhook {
-    pub path_secret: SecretSource,
-    pub card_secret: Option<SecretSource>,
-    pub card_route: Option<String>,
-    pub events: Option<DingtalkEvents>,
-    pub allow_from: Vec<Network>,
-}
-
-/// What the console made up for the events of the organisation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DingtalkEvents {
-    pub token: SecretSource,
-    pub key: SecretSource,
-}
+use super::{PlatformConfig, Section, Unopened};
+use crate::config::source::Result;
 
 platform_table! {
     pub(in crate::config) struct DingtalkTable {
@@ -67,113 +34,127 @@ platform_table! {
 }
 
 impl PlatformTable for DingtalkTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
-        let Some(client_id) = self.client_id.filter(|id| !id.get_ref().trim().is_empty()) else {
-            let message =
-                "`client_id` is missing; the developer console shows it under Credentials";
-            return Err(source.error(at.span.clone(), message));
-        };
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig> {
+        let client_id = at.id(
+            self.client_id,
+            "`client_id` is missing; the developer console shows it under Credentials",
+        )?;
         if let Some(template) = &self.card_template
             && !template.get_ref().ends_with(".schema")
         {
             let message =
                 "`card_template` is the id of a published template, which ends in `.schema`";
-            return Err(source.error(template.span(), message));
+            return Err(at.source.error(template.span(), message));
         }
-        let by_webhook = match &self.mode {
-            Some(mode) => source.word("mode", mode, &[("stream", false), ("webhook", true)])?,
-            None => false,
-        };
-        if let Some(given) = &self.allow_from
-            && given.get_ref().is_empty()
-        {
-            let message = "`allow_from` is empty, and so nobody could call; name addresses or networks, \
-                           or leave it out to be called from anywhere";
-            return Err(source.error(given.span(), message));
-        }
-        let allow_from = self.allow_from.map(Spanned::into_inner).unwrap_or_default();
-        let allow_from = allow_from.iter().map(|network| {
-            Network::parse(network.get_ref()).ok_or_else(|| {
-                let message =
-                    "this is no address or network, such as `203.0.113.7` or `203.0.113.0/24`";
-                source.error(network.span(), message)
-            })
-        });
-        let allow_from = allow_from.collect::<Result<Vec<Network>>>()?;
+        let by_webhook = at.word("mode", &self.mode, &[("stream", false), ("webhook", true)])?;
+        let by_webhook = by_webhook.unwrap_or(false);
+        let allow_from = networks(self.allow_from, at)?;
         let token =
-            source.secret_if_given("event_token", &self.event_token_env, &self.event_token_file)?;
-        let key = source.secret_if_given("event_key", &self.event_key_env, &self.event_key_file)?;
+            at.secret_if_given("event_token", &self.event_token_env, &self.event_token_file)?;
+        let key = at.secret_if_given("event_key", &self.event_key_env, &self.event_key_file)?;
         let events = match (token, key) {
-            (Some(token), Some(key)) => Some(DingtalkEvents { token, key }),
+            (Some(token), Some(key)) => Some((token, key)),
             (None, None) => None,
             _ => {
-                let message = "`event_token_env` and `event_key_env` go together: the console shows both \
-                               under Event Subscription";
-                return Err(source.error(at.span.clone(), message));
+                return at.wrong(
+                    "`event_token_env` and `event_key_env` go together: the console shows both \
+                     under Event Subscription",
+                );
             }
         };
         if !by_webhook && (events.is_some() || !allow_from.is_empty()) {
-            let message = "`event_token_env`, `event_key_env` and `allow_from` go with \
-                           `mode = \"webhook\"`; the stream needs none of them";
-            return Err(source.error(at.span.clone(), message));
+            return at.wrong(
+                "`event_token_env`, `event_key_env` and `allow_from` go with `mode = \
+                 \"webhook\"`; the stream needs none of them",
+            );
         }
-        let base_url = address("base_url", &self.base_url, "https://api.dingtalk.com", source)?;
-        let session_hosts = match self.session_hosts {
-            None => hosts_of(&base_url),
-            Some(hosts) => {
-                let host = |host: Spanned<String>| match is_host(host.get_ref()) {
-                    true => Ok(host.into_inner()),
-                    false => {
-                        let message = "this is no name of a host, such as `oapi.dingtalk.com`";
-                        Err(source.error(host.span(), message))
-                    }
-                };
-                hosts.into_iter().map(host).collect::<Result<_>>()?
-            }
-        };
-        let webhook = match by_webhook {
+        let base_url = at.address("base_url", &self.base_url, "https://api.dingtalk.com")?;
+        let session_hosts = session_hosts(self.session_hosts, &base_url, at)?;
+        let webhook_secrets = match by_webhook {
             false => None,
-            true => Some(DingtalkWebhook {
-                // Bodies are not signed there, so nobody else may know the address.
-                path_secret: source.secret(
-                    "path_secret",
-                    at.span.clone(),
-                    &self.path_secret_env,
-                    &self.path_secret_file,
-                )?,
-                card_secret: source.secret_if_given(
-                    "card_secret",
-                    &self.card_secret_env,
-                    &self.card_secret_file,
-                )?,
-                card_route: self.card_route,
-                events,
-                allow_from,
-            }),
+            // Bodies are not signed there, so nobody else may know the address.
+            true => Some((
+                at.secret("path_secret", &self.path_secret_env, &self.path_secret_file)?,
+                at.secret_if_given("card_secret", &self.card_secret_env, &self.card_secret_file)?,
+            )),
         };
-        Ok(PlatformConfig::Dingtalk(Box::new(DingtalkConfig {
-            client_id: client_id.into_inner(),
-            client_secret: source.secret(
-                "client_secret",
-                at.span.clone(),
-                &self.client_secret_env,
-                &self.client_secret_file,
-            )?,
-            robot_code: self.robot_code,
-            card_template: self.card_template.map(Spanned::into_inner),
-            corp_id: self.corp_id,
-            webhook,
-            base_url,
-            session_hosts,
+        let client_secret =
+            at.secret("client_secret", &self.client_secret_env, &self.client_secret_file)?;
+        let robot_code = self.robot_code.unwrap_or_else(|| client_id.clone());
+        let card_template = self.card_template.map(Spanned::into_inner);
+        let (corp_id, card_route) = (self.corp_id, self.card_route);
+        Ok(PlatformConfig::Dingtalk(Unopened::new(move |opening| {
+            let events = || {
+                let Some((token, key)) = &events else { return Ok(None) };
+                let token = opening.secret("event token", token)?;
+                let open = |key: &str| Envelope::new(token.expose(), key, &client_id);
+                opening.parsed("event key", key, open).map(Some)
+            };
+            Ok(Settings {
+                name: opening.name(),
+                client_id: client_id.clone(),
+                client_secret: opening.secret("client secret", &client_secret)?,
+                robot_code: robot_code.clone(),
+                card_template: card_template.clone(),
+                base_url: base_url.clone(),
+                session_hosts: session_hosts.clone(),
+                mode: match &webhook_secrets {
+                    None => Mode::Stream,
+                    Some((path_secret, card_secret)) => Mode::Webhook(Webhook {
+                        path_secret: opening.secret("path secret", path_secret)?,
+                        card_secret: opening.secret_if_given("card secret", card_secret)?,
+                        card_route: card_route.clone(),
+                        events: events()?,
+                        allow_from: allow_from.clone(),
+                    }),
+                },
+                corp_id: corp_id.clone(),
+                language: opening.channel.language,
+                zone: opening.channel.zone.clone(),
+            })
         })))
     }
 }
 
+fn networks(
+    given: Option<Spanned<Vec<Spanned<String>>>>,
+    at: &Section<'_>,
+) -> Result<Vec<Network>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    if given.get_ref().is_empty() {
+        let message = "`allow_from` is empty, and so nobody could call; name addresses or networks, \
+                       or leave it out to be called from anywhere";
+        return Err(at.source.error(given.span(), message));
+    }
+    let network = |network: &Spanned<String>| {
+        Network::parse(network.get_ref()).ok_or_else(|| {
+            let message =
+                "this is no address or network, such as `203.0.113.7` or `203.0.113.0/24`";
+            at.source.error(network.span(), message)
+        })
+    };
+    given.get_ref().iter().map(network).collect()
+}
+
 /// Conversations have addresses on another host than the API. Whoever has the API elsewhere says where.
-fn hosts_of(base_url: &Url) -> Vec<String> {
-    match base_url.host_str() {
-        Some("api.dingtalk.com") => vec!["oapi.dingtalk.com".into()],
-        _ => Vec::new(),
+fn session_hosts(
+    given: Option<Vec<Spanned<String>>>,
+    base_url: &Url,
+    at: &Section<'_>,
+) -> Result<Vec<String>> {
+    let host = |host: Spanned<String>| match is_host(host.get_ref()) {
+        true => Ok(host.into_inner()),
+        false => {
+            let message = "this is no name of a host, such as `oapi.dingtalk.com`";
+            Err(at.source.error(host.span(), message))
+        }
+    };
+    match given {
+        Some(hosts) => hosts.into_iter().map(host).collect(),
+        None if base_url.host_str() == Some("api.dingtalk.com") => {
+            Ok(vec!["oapi.dingtalk.com".into()])
+        }
+        None => Ok(Vec::new()),
     }
 }
 
@@ -183,65 +164,20 @@ fn is_host(text: &str) -> bool {
     url.is_ok_and(|url| url.host_str() == Some(text))
 }
 
-impl DingtalkConfig {
-    /// With the secrets, which are read now.
-    pub(crate) fn settings(
-        &self,
-        channel: &ChannelConfig,
-    ) -> std::result::Result<Settings, String> {
-        let read = |what: &str, from: &SecretSource| {
-            let what = format!("the {what} of [channels.{}]", channel.name);
-            from.read(&what).map(SecretString::new)
-        };
-        let secret = read("client secret", &self.client_secret)?;
-        let base_url = self.base_url.clone();
-        let mut settings = Settings::new(&channel.name, &self.client_id, secret, base_url);
-        if let Some(robot) = &self.robot_code {
-            settings.robot_code = robot.clone();
-        }
-        settings.card_template = self.card_template.clone();
-        settings.corp_id = self.corp_id.clone();
-        settings.session_hosts = self.session_hosts.clone();
-        if let Some(webhook) = &self.webhook {
-            let card_secret = webhook.card_secret.as_ref();
-            let events = webhook.events.as_ref().map(|events| {
-                let of = |what: &str| format!("the {what} of [channels.{}]", channel.name);
-                let token = events.token.read(&of("event token"))?;
-                let key = events.key.read(&of("event key"))?;
-                Envelope::new(&token, &key, &self.client_id)
-                    .map_err(|why| format!("{}: {why}", of("event key")))
-            });
-            settings.mode = Mode::Webhook(Webhook {
-                path_secret: read("path secret", &webhook.path_secret)?,
-                card_secret: card_secret.map(|from| read("card secret", from)).transpose()?,
-                card_route: webhook.card_route.clone(),
-                events: events.transpose()?,
-                allow_from: webhook.allow_from.clone(),
-            });
-        }
-        settings.language = channel.language;
-        settings.zone = channel.zone.clone();
-        Ok(settings)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{guide_is_taken, read_alone};
     use super::*;
-    use crate::config::Config;
 
     fn told(keys: &str) -> String {
-        let text = format!("[channels.dingtalk]\n{keys}");
-        match Config::parse(&text, "h.toml") {
-            Ok(config) => match &config.channels[..] {
-                [ChannelConfig { platform: PlatformConfig::Dingtalk(own), .. }] => {
-                    let by_webhook = own.webhook.is_some();
-                    format!("{} {by_webhook} {}", own.client_id, own.base_url)
-                }
-                other => panic!("{other:?}"),
-            },
-            Err(why) => why.to_string(),
-        }
+        read_alone("dingtalk", keys, |channel| {
+            let PlatformConfig::Dingtalk(own) = &channel.platform else { panic!("{channel:?}") };
+            let own = own
+                .open_with(channel, |_| "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+                .expect("settings");
+            let by_webhook = matches!(own.mode, Mode::Webhook(_));
+            format!("{} {by_webhook} {}", own.client_id, own.base_url)
+        })
     }
 
     #[test]
@@ -305,13 +241,6 @@ mod tests {
 
     #[test]
     fn what_the_guide_shows_is_taken() {
-        let guide = include_str!("../../../../../docs/guide/dingtalk.md");
-        let blocks: Vec<&str> = guide.split("```toml\n").skip(1).collect();
-        assert!(blocks.len() >= 2);
-        for block in blocks {
-            let text = block.split("```").next().unwrap_or_default();
-            let config = Config::parse(text, "dingtalk.md").unwrap_or_else(|why| panic!("{why}"));
-            assert_eq!(config.channels.len(), 1);
-        }
+        guide_is_taken(include_str!("../../../../../docs/guide/dingtalk.md"));
     }
 }

@@ -1,23 +1,11 @@
 //! `[channels.NAME]`, the keys of e-mail.
 
 use channels::email::{Login, Settings, Tls};
-use ports::secret_string::SecretString;
 use toml::Spanned;
 
-use super::common::ChannelConfig;
 use super::table::{PlatformTable, platform_table};
-use super::{PlatformConfig, Section};
-use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EmailConfig {
-    pub host: String,
-    pub port: u16,
-    pub tls: Tls,
-    pub login: Option<(String, SecretSource)>,
-    pub from: String,
-}
+use super::{PlatformConfig, Section, Unopened};
+use crate::config::source::Result;
 
 platform_table! {
     pub(in crate::config) struct EmailTable {
@@ -32,36 +20,32 @@ platform_table! {
 }
 
 impl PlatformTable for EmailTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
-        let missing = |key: &str, like: &str| {
-            source.error(at.span.clone(), format!("`{key}` is missing, like `{like}`"))
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig> {
+        let missing =
+            |key: &str, like: &str| at.wrong(format!("`{key}` is missing, like `{like}`"));
+        let Some(host) = self.host.map(Spanned::into_inner) else {
+            return missing("host", "smtp.example.org");
         };
-        let host = self.host.ok_or_else(|| missing("host", "smtp.example.org"))?;
-        let from = self.from.ok_or_else(|| missing("from", "Holdpoint <holdpoint@example.org>"))?;
-        let tls = match &self.tls {
-            Some(tls) => {
-                let words =
-                    [("starttls", Tls::Starttls), ("implicit", Tls::Implicit), ("off", Tls::Off)];
-                source.word("tls", tls, &words)?
-            }
-            None => Tls::Starttls,
+        let Some(from) = self.from.map(Spanned::into_inner) else {
+            return missing("from", "Holdpoint <holdpoint@example.org>");
         };
-        let near = matches!(host.get_ref().as_str(), "localhost" | "127.0.0.1" | "::1");
+        let words = [("starttls", Tls::Starttls), ("implicit", Tls::Implicit), ("off", Tls::Off)];
+        let tls = at.word("tls", &self.tls, &words)?.unwrap_or(Tls::Starttls);
+        let near = matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1");
         if let (Tls::Off, Some(given), false) = (tls, &self.tls, near) {
             let message = "`tls = \"off\"` is for a mail server on this machine: the link and the \
                            password would travel in the clear";
-            return Err(source.error(given.span(), message));
+            return Err(at.source.error(given.span(), message));
         }
-        let password =
-            source.secret_if_given("password", &self.password_env, &self.password_file)?;
+        let password = at.secret_if_given("password", &self.password_env, &self.password_file)?;
         let login = match (self.user, password) {
             (Some(user), Some(password)) => Some((user.into_inner(), password)),
             (None, None) => None,
             (Some(user), None) => {
                 let message = "`user` needs `password_env` (or `password_file`)";
-                return Err(source.error(user.span(), message));
+                return Err(at.source.error(user.span(), message));
             }
-            (None, Some(_)) => return Err(missing("user", "holdpoint@example.org")),
+            (None, Some(_)) => return missing("user", "holdpoint@example.org"),
         };
         let port = match (self.port, tls) {
             (Some(port), _) => port.into_inner(),
@@ -69,51 +53,36 @@ impl PlatformTable for EmailTable {
             (None, Tls::Starttls) => 587,
             (None, Tls::Off) => 25,
         };
-        let (host, from) = (host.into_inner(), from.into_inner());
-        Ok(PlatformConfig::Email(Box::new(EmailConfig { host, port, tls, login, from })))
-    }
-}
-
-impl EmailConfig {
-    /// With the password, which is read now.
-    pub(crate) fn settings(
-        &self,
-        channel: &ChannelConfig,
-    ) -> std::result::Result<Settings, String> {
-        let login = self.login.as_ref().map(|(user, password)| {
-            let what = format!("the password of [channels.{}]", channel.name);
-            let password = SecretString::new(password.read(&what)?);
-            Ok::<_, String>(Login { user: user.clone(), password })
-        });
-        Ok(Settings {
-            name: channel.name.to_string(),
-            host: self.host.clone(),
-            port: self.port,
-            tls: self.tls,
-            login: login.transpose()?,
-            from: self.from.clone(),
-            language: channel.language,
-            zone: channel.zone.clone(),
-        })
+        Ok(PlatformConfig::Email(Unopened::new(move |opening| {
+            let login = login.as_ref().map(|(user, password)| {
+                let password = opening.secret("password", password)?;
+                Ok::<_, String>(Login { user: user.clone(), password })
+            });
+            Ok(Settings {
+                name: opening.name(),
+                host: host.clone(),
+                port,
+                tls,
+                login: login.transpose()?,
+                from: from.clone(),
+                language: opening.channel.language,
+                zone: opening.channel.zone.clone(),
+            })
+        })))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::read_alone;
     use super::*;
-    use crate::config::Config;
 
     fn told(keys: &str) -> String {
-        let text = format!("[channels.email]\n{keys}");
-        match Config::parse(&text, "h.toml") {
-            Ok(config) => match &config.channels[..] {
-                [ChannelConfig { platform: PlatformConfig::Email(own), .. }] => {
-                    format!("{}:{} {:?} {}", own.host, own.port, own.tls, own.login.is_some())
-                }
-                other => panic!("{other:?}"),
-            },
-            Err(why) => why.to_string(),
-        }
+        read_alone("email", keys, |channel| {
+            let PlatformConfig::Email(own) = &channel.platform else { panic!("{channel:?}") };
+            let own = own.open_with(channel, |_| "s").expect("settings");
+            format!("{}:{} {:?} {}", own.host, own.port, own.tls, own.login.is_some())
+        })
     }
 
     #[test]

@@ -1,27 +1,11 @@
 //! `[channels.NAME]`, the keys of Feishu and Lark.
 
 use channels::feishu::{Mode, Settings};
-use ports::secret_string::SecretString;
-use reqwest::Url;
 use toml::Spanned;
 
-use super::common::ChannelConfig;
-use super::place::address;
 use super::table::{PlatformTable, platform_table};
-use super::{PlatformConfig, Section};
-use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeishuConfig {
-    pub app_id: String,
-    pub app_secret: SecretSource,
-    pub mode: Mode,
-    pub verification_token: Option<SecretSource>,
-    pub encrypt_key: Option<SecretSource>,
-    pub tenant_key: Option<String>,
-    pub base_url: Url,
-}
+use super::{PlatformConfig, Section, Unopened};
+use crate::config::source::Result;
 
 platform_table! {
     pub(in crate::config) struct FeishuTable {
@@ -39,97 +23,66 @@ platform_table! {
 }
 
 impl PlatformTable for FeishuTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
-        let Some(app_id) = self.app_id.filter(|id| !id.get_ref().trim().is_empty()) else {
-            let message =
-                "`app_id` is missing; the developer console shows it, like `cli_a1b2c3d4`";
-            return Err(source.error(at.span.clone(), message));
-        };
-        let mode = match &self.mode {
-            Some(mode) => {
-                let words = [("long_connection", Mode::LongConnection), ("webhook", Mode::Webhook)];
-                source.word("mode", mode, &words)?
-            }
-            None => Mode::default(),
-        };
-        let verification_token = source.secret_if_given(
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig> {
+        let app_id = at.id(
+            self.app_id,
+            "`app_id` is missing; the developer console shows it, like `cli_a1b2c3d4`",
+        )?;
+        let words = [("long_connection", Mode::LongConnection), ("webhook", Mode::Webhook)];
+        let mode = at.word("mode", &self.mode, &words)?.unwrap_or_default();
+        let verification_token = at.secret_if_given(
             "verification_token",
             &self.verification_token_env,
             &self.verification_token_file,
         )?;
         if mode == Mode::Webhook && verification_token.is_none() {
-            let message = "with `mode = \"webhook\"` `verification_token_env` is needed; it stands \
-                           under Events & Callbacks → Encryption Strategy";
-            return Err(source.error(at.span.clone(), message));
+            return at.wrong(
+                "with `mode = \"webhook\"` `verification_token_env` is needed; it stands under \
+                 Events & Callbacks → Encryption Strategy",
+            );
         }
         let encrypt_key =
-            source.secret_if_given("encrypt_key", &self.encrypt_key_env, &self.encrypt_key_file)?;
+            at.secret_if_given("encrypt_key", &self.encrypt_key_env, &self.encrypt_key_file)?;
         // The token stands in every event, and whoever has seen one could write another.
         if mode == Mode::Webhook && encrypt_key.is_none() {
-            let message = "with `mode = \"webhook\"` `encrypt_key_env` is needed, for without it \
-                           nothing is signed; set the key in the developer console under Events & \
-                           Callbacks → Encryption Strategy";
-            return Err(source.error(at.span.clone(), message));
+            return at.wrong(
+                "with `mode = \"webhook\"` `encrypt_key_env` is needed, for without it nothing is \
+                 signed; set the key in the developer console under Events & Callbacks → \
+                 Encryption Strategy",
+            );
         }
-        Ok(PlatformConfig::Feishu(Box::new(FeishuConfig {
-            app_id: app_id.into_inner(),
-            app_secret: source.secret(
-                "app_secret",
-                at.span.clone(),
-                &self.app_secret_env,
-                &self.app_secret_file,
-            )?,
-            mode,
-            verification_token,
-            encrypt_key,
-            tenant_key: self.tenant_key,
-            base_url: address("base_url", &self.base_url, "https://open.feishu.cn", source)?,
+        let app_secret = at.secret("app_secret", &self.app_secret_env, &self.app_secret_file)?;
+        let base_url = at.address("base_url", &self.base_url, "https://open.feishu.cn")?;
+        let tenant_key = self.tenant_key;
+        Ok(PlatformConfig::Feishu(Unopened::new(move |opening| {
+            Ok(Settings {
+                name: opening.name(),
+                app_id: app_id.clone(),
+                app_secret: opening.secret("app secret", &app_secret)?,
+                base_url: base_url.clone(),
+                mode,
+                verification_token: opening
+                    .secret_if_given("verification token", &verification_token)?,
+                encrypt_key: opening.secret_if_given("encrypt key", &encrypt_key)?,
+                tenant_key: tenant_key.clone(),
+                language: opening.channel.language,
+                zone: opening.channel.zone.clone(),
+            })
         })))
-    }
-}
-
-impl FeishuConfig {
-    /// With the secrets, which are read now.
-    pub(crate) fn settings(
-        &self,
-        channel: &ChannelConfig,
-    ) -> std::result::Result<Settings, String> {
-        let read = |what: &str, from: &SecretSource| {
-            let what = format!("the {what} of [channels.{}]", channel.name);
-            from.read(&what).map(SecretString::new)
-        };
-        let secret = read("app secret", &self.app_secret)?;
-        let base_url = self.base_url.clone();
-        let mut settings = Settings::new(&channel.name, &self.app_id, secret, base_url);
-        settings.mode = self.mode;
-        let token = self.verification_token.as_ref();
-        settings.verification_token =
-            token.map(|from| read("verification token", from)).transpose()?;
-        settings.encrypt_key =
-            self.encrypt_key.as_ref().map(|from| read("encrypt key", from)).transpose()?;
-        settings.tenant_key = self.tenant_key.clone();
-        settings.language = channel.language;
-        settings.zone = channel.zone.clone();
-        Ok(settings)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{guide_is_taken, read_alone};
     use super::*;
-    use crate::config::Config;
 
     fn told(keys: &str) -> String {
-        let text = format!("[channels.feishu]\n{keys}");
-        match Config::parse(&text, "h.toml") {
-            Ok(config) => match &config.channels[..] {
-                [ChannelConfig { platform: PlatformConfig::Feishu(own), .. }] => {
-                    format!("{} {:?} {}", own.app_id, own.mode, own.base_url)
-                }
-                other => panic!("{other:?}"),
-            },
-            Err(why) => why.to_string(),
-        }
+        read_alone("feishu", keys, |channel| {
+            let PlatformConfig::Feishu(own) = &channel.platform else { panic!("{channel:?}") };
+            let own = own.open_with(channel, |_| "s").expect("settings");
+            format!("{} {:?} {}", own.app_id, own.mode, own.base_url)
+        })
     }
 
     #[test]
@@ -183,13 +136,6 @@ mod tests {
 
     #[test]
     fn what_the_guide_shows_is_taken() {
-        let guide = include_str!("../../../../../docs/guide/feishu.md");
-        let blocks: Vec<&str> = guide.split("```toml\n").skip(1).collect();
-        assert!(blocks.len() >= 2);
-        for block in blocks {
-            let text = block.split("```").next().unwrap_or_default();
-            let config = Config::parse(text, "feishu.md").unwrap_or_else(|why| panic!("{why}"));
-            assert_eq!(config.channels.len(), 1);
-        }
+        guide_is_taken(include_str!("../../../../../docs/guide/feishu.md"));
     }
 }

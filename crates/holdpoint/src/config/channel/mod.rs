@@ -7,15 +7,15 @@ mod common;
 mod dingtalk;
 mod email;
 mod feishu;
-mod place;
+mod section;
 mod slack;
 mod table;
 mod telegram;
+mod unopened;
 mod webhook;
 mod zone;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -25,13 +25,9 @@ use super::mistakes::Mistakes;
 use super::source::{Result, Source};
 
 pub use common::ChannelConfig;
-pub use dingtalk::{DingtalkConfig, DingtalkWebhook};
-pub use email::EmailConfig;
-pub use feishu::FeishuConfig;
-pub use slack::{SlackConfig, SlackMode};
-pub use telegram::{TelegramConfig, TelegramWebhook};
-pub use webhook::WebhookConfig;
+pub use unopened::Unopened;
 
+use section::Section;
 use table::PlatformTable;
 
 pub(super) use common::CommonTable;
@@ -46,15 +42,19 @@ pub(super) use webhook::WebhookTable;
 pub(super) const PLATFORMS: [&str; 6] =
     ["feishu", "dingtalk", "slack", "telegram", "webhook", "email"];
 
-/// What only one platform needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The settings of a platform: one type for each, which its channel takes.
+#[derive(Clone, Debug)]
 pub enum PlatformConfig {
-    Feishu(Box<FeishuConfig>),
-    Dingtalk(Box<DingtalkConfig>),
-    Slack(Box<SlackConfig>),
-    Telegram(Box<TelegramConfig>),
-    Webhook(Box<WebhookConfig>),
-    Email(Box<EmailConfig>),
+    Feishu(Unopened<channels::feishu::Settings>),
+    Dingtalk(Unopened<channels::dingtalk::Settings>),
+    Slack(Unopened<channels::slack::Settings>),
+    Telegram(Unopened<channels::telegram::Settings>),
+    Webhook {
+        settings: Unopened<channels::webhook::ChannelSettings>,
+        /// Identities of people under `webhook`.
+        speaks_for: Vec<String>,
+    },
+    Email(Unopened<channels::email::Settings>),
 }
 
 /// The channels of the file, without those that are switched off.
@@ -82,14 +82,15 @@ fn check_one(
         name: name.get_ref(),
         span: common.span(),
         enabled: common.get_ref().is_enabled(),
+        source,
     };
     let platform = match common.get_ref().platform(name, source)? {
-        "feishu" => own::<FeishuTable>(&at, source)?,
-        "dingtalk" => own::<DingtalkTable>(&at, source)?,
-        "slack" => own::<SlackTable>(&at, source)?,
-        "telegram" => own::<TelegramTable>(&at, source)?,
-        "webhook" => own::<WebhookTable>(&at, source)?,
-        _ => own::<EmailTable>(&at, source)?,
+        "feishu" => own::<FeishuTable>(&at)?,
+        "dingtalk" => own::<DingtalkTable>(&at)?,
+        "slack" => own::<SlackTable>(&at)?,
+        "telegram" => own::<TelegramTable>(&at)?,
+        "webhook" => own::<WebhookTable>(&at)?,
+        _ => own::<EmailTable>(&at)?,
     };
     common.get_ref().check(name, platform, agents, source)
 }
@@ -107,18 +108,40 @@ pub(super) fn platforms(
 }
 
 /// A channel that is switched off may lack something, but has no key that there is not.
-fn own<'a, T: PlatformTable + Deserialize<'a>>(
-    at: &Section<'_>,
-    source: &Source<'a>,
-) -> Result<Option<PlatformConfig>> {
-    let table: T = at.read(source)?;
-    at.enabled.then(|| table.check(at, source)).transpose()
+fn own<'a, T: PlatformTable + Deserialize<'a>>(at: &Section<'a>) -> Result<Option<PlatformConfig>> {
+    let table: T = at.read()?;
+    at.enabled.then(|| table.check(at)).transpose()
 }
 
-/// Where a platform's own keys stand.
-pub(super) struct Section<'a> {
-    pub(super) name: &'a str,
-    /// For what is missing.
-    pub(super) span: Range<usize>,
-    enabled: bool,
+#[cfg(test)]
+mod tests {
+    use super::ChannelConfig;
+    use crate::config::Config;
+
+    /// What `show` says of the only channel, which has these keys; or the mistakes.
+    pub(super) fn read_alone(
+        platform: &str,
+        keys: &str,
+        show: impl Fn(&ChannelConfig) -> String,
+    ) -> String {
+        let text = format!("[channels.{platform}]\n{keys}");
+        match Config::parse(&text, "h.toml").map(|config| config.channels) {
+            Ok(channels) => match &channels[..] {
+                [channel] => show(channel),
+                other => panic!("{other:?}"),
+            },
+            Err(why) => why.to_string(),
+        }
+    }
+
+    /// Every block of a guide is a configuration with one channel.
+    pub(super) fn guide_is_taken(guide: &str) {
+        let blocks: Vec<&str> = guide.split("```toml\n").skip(1).collect();
+        assert!(blocks.len() >= 2);
+        for block in blocks {
+            let text = block.split("```").next().unwrap_or_default();
+            let config = Config::parse(text, "guide.md").unwrap_or_else(|why| panic!("{why}"));
+            assert_eq!(config.channels.len(), 1);
+        }
+    }
 }

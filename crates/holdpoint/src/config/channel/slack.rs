@@ -2,30 +2,13 @@
 
 use channels::slack::{Mode, Settings};
 use ports::secret_string::SecretString;
-use reqwest::Url;
 use toml::Spanned;
 
-use super::common::ChannelConfig;
-use super::place::address;
 use super::table::{PlatformTable, platform_table};
-use super::{PlatformConfig, Section};
+use super::unopened::Opening;
+use super::{PlatformConfig, Section, Unopened};
 use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlackConfig {
-    pub app_id: String,
-    pub team_id: String,
-    pub bot_token: SecretSource,
-    pub mode: SlackMode,
-    pub base_url: Url,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SlackMode {
-    Socket { app_token: SecretSource },
-    Http { signing_secret: SecretSource },
-}
+use crate::config::source::Result;
 
 platform_table! {
     pub(in crate::config) struct SlackTable {
@@ -43,117 +26,89 @@ platform_table! {
 }
 
 impl PlatformTable for SlackTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
-        let id = |key: &str, given: &Option<Spanned<String>>, letters: &[char], place: &str| {
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig> {
+        let id = |key: &str, given: Option<Spanned<String>>, letters: &[char], place: &str| {
             let like = letters[0];
             match given {
-                None => {
-                    let message = format!("`{key}` is missing; {place}, like `{like}0123456789`");
-                    Err(source.error(at.span.clone(), message))
-                }
-                Some(id) if id.get_ref().starts_with(letters) => Ok(id.get_ref().clone()),
-                Some(id) => {
-                    let message = format!("`{key}` begins with `{like}`; {place}");
-                    Err(source.error(id.span(), message))
-                }
+                None => at.wrong(format!("`{key}` is missing; {place}, like `{like}0123456789`")),
+                Some(id) if id.get_ref().starts_with(letters) => Ok(id.into_inner()),
+                Some(id) => Err(at
+                    .source
+                    .error(id.span(), format!("`{key}` begins with `{like}`; {place}"))),
             }
         };
-        let app_id = id("app_id", &self.app_id, &['A'], "it stands under Basic Information")?;
-        let team_id = id(
-            "team_id",
-            &self.team_id,
-            &['T', 'E'],
-            "it stands in the address of Slack in a browser, behind /client/",
-        )?;
-        let bot_token = source.secret(
-            "bot_token",
-            at.span.clone(),
-            &self.bot_token_env,
-            &self.bot_token_file,
-        )?;
-        let over_http = match &self.mode {
-            Some(mode) => source.word("mode", mode, &[("socket", false), ("http", true)])?,
-            None => false,
+        let app_id = id("app_id", self.app_id, &['A'], "it stands under Basic Information")?;
+        let place = "it stands in the address of Slack in a browser, behind /client/";
+        let team_id = id("team_id", self.team_id, &['T', 'E'], place)?;
+        let bot_token = at.secret("bot_token", &self.bot_token_env, &self.bot_token_file)?;
+        let over_http = at.word("mode", &self.mode, &[("socket", false), ("http", true)])?;
+        let over_http = over_http.unwrap_or(false);
+        let own_secret = match over_http {
+            false => at.secret("app_token", &self.app_token_env, &self.app_token_file)?,
+            true => {
+                at.secret("signing_secret", &self.signing_secret_env, &self.signing_secret_file)?
+            }
         };
-        let mode = match over_http {
-            false => SlackMode::Socket {
-                app_token: source.secret(
-                    "app_token",
-                    at.span.clone(),
-                    &self.app_token_env,
-                    &self.app_token_file,
-                )?,
-            },
-            true => SlackMode::Http {
-                signing_secret: source.secret(
-                    "signing_secret",
-                    at.span.clone(),
-                    &self.signing_secret_env,
-                    &self.signing_secret_file,
-                )?,
-            },
-        };
-        let base_url = address("base_url", &self.base_url, "https://slack.com/api", source)?;
-        let own = SlackConfig { app_id, team_id, bot_token, mode, base_url };
-        Ok(PlatformConfig::Slack(Box::new(own)))
+        let base_url = at.address("base_url", &self.base_url, "https://slack.com/api")?;
+        Ok(PlatformConfig::Slack(Unopened::new(move |opening| {
+            Ok(Settings {
+                name: opening.name(),
+                app_id: app_id.clone(),
+                team_id: team_id.clone(),
+                bot_token: token(opening, "bot token", &bot_token, "xoxb-")?,
+                mode: match over_http {
+                    false => Mode::Socket {
+                        app_token: token(opening, "app token", &own_secret, "xapp-")?,
+                    },
+                    true => Mode::Http {
+                        signing_secret: opening.secret("signing secret", &own_secret)?,
+                    },
+                },
+                base_url: base_url.clone(),
+                language: opening.channel.language,
+                zone: opening.channel.zone.clone(),
+            })
+        })))
     }
 }
 
-impl SlackConfig {
-    /// With the secrets, which are read now.
-    pub(crate) fn settings(
-        &self,
-        channel: &ChannelConfig,
-    ) -> std::result::Result<Settings, String> {
-        let read = |what: &str, from: &SecretSource, begins: &str| {
-            let what = format!("the {what} of [channels.{}]", channel.name);
-            let secret = from.read(&what)?;
-            match secret.starts_with(begins) {
-                true => Ok(SecretString::new(secret)),
-                // They are easily taken for one another.
-                false => Err(format!("{what} is another one: it begins with `{begins}`")),
-            }
-        };
-        Ok(Settings {
-            name: channel.name.to_string(),
-            app_id: self.app_id.clone(),
-            team_id: self.team_id.clone(),
-            bot_token: read("bot token", &self.bot_token, "xoxb-")?,
-            mode: match &self.mode {
-                SlackMode::Socket { app_token } => {
-                    Mode::Socket { app_token: read("app token", app_token, "xapp-")? }
-                }
-                SlackMode::Http { signing_secret } => {
-                    Mode::Http { signing_secret: read("signing secret", signing_secret, "")? }
-                }
-            },
-            base_url: self.base_url.clone(),
-            language: channel.language,
-            zone: channel.zone.clone(),
-        })
+/// Tokens are easily taken for one another.
+fn token(
+    opening: &Opening<'_>,
+    what: &str,
+    from: &SecretSource,
+    begins: &str,
+) -> std::result::Result<SecretString, String> {
+    let token = opening.secret(what, from)?;
+    match token.expose().starts_with(begins) {
+        true => Ok(token),
+        false => Err(format!(
+            "the {what} of [channels.{}] is another one: it begins with `{begins}`",
+            opening.channel.name
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::read_alone;
     use super::*;
-    use crate::config::Config;
 
     fn told(keys: &str) -> String {
-        let text = format!("[channels.slack]\n{keys}");
-        match Config::parse(&text, "h.toml") {
-            Ok(config) => match &config.channels[..] {
-                [ChannelConfig { platform: PlatformConfig::Slack(own), .. }] => {
-                    let mode = match own.mode {
-                        SlackMode::Socket { .. } => "socket",
-                        SlackMode::Http { .. } => "http",
-                    };
-                    format!("{} {} {mode} {}", own.app_id, own.team_id, own.base_url)
-                }
-                other => panic!("{other:?}"),
-            },
-            Err(why) => why.to_string(),
-        }
+        read_alone("slack", keys, |channel| {
+            let PlatformConfig::Slack(own) = &channel.platform else { panic!("{channel:?}") };
+            let own = own
+                .open_with(channel, |from| match from {
+                    SecretSource::Env(name) if name == "B" => "xoxb-1",
+                    _ => "xapp-1",
+                })
+                .expect("settings");
+            let mode = match own.mode {
+                Mode::Socket { .. } => "socket",
+                Mode::Http { .. } => "http",
+            };
+            format!("{} {} {mode} {}", own.app_id, own.team_id, own.base_url)
+        })
     }
 
     #[test]

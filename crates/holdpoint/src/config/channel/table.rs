@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::{PlatformConfig, Section};
-use crate::config::source::{Result, Source};
+use crate::config::source::Result;
 
 /// The keys of one platform, as they are written.
 pub(super) trait PlatformTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig>;
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig>;
 }
 
 /// A platform's own keys. The common ones may stand beside them, and are read elsewhere.
@@ -47,11 +47,14 @@ macro_rules! platform_table {
 
 pub(super) use platform_table;
 
-impl Section<'_> {
-    pub(super) fn read<'a, T: Deserialize<'a>>(&self, source: &Source<'a>) -> Result<T> {
-        let found = source.read_with(In { keys: &["channels", self.name], found: PhantomData })?;
-        // The first reading found it, so this cannot happen.
-        found.ok_or_else(|| source.error(self.span.clone(), "this section cannot be read"))
+impl<'a> Section<'a> {
+    pub(super) fn read<T: Deserialize<'a>>(&self) -> Result<T> {
+        let keys = ["channels", self.name];
+        match self.source.read_with(In { keys: &keys, found: PhantomData })? {
+            Some(found) => Ok(found),
+            // The first reading found it, so this cannot happen.
+            None => self.wrong("this section cannot be read"),
+        }
     }
 }
 

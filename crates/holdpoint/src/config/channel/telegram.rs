@@ -4,26 +4,9 @@ use channels::telegram::{Mode, Secret, Settings, Token};
 use reqwest::Url;
 use toml::Spanned;
 
-use super::common::ChannelConfig;
-use super::place::address;
 use super::table::{PlatformTable, platform_table};
-use super::{PlatformConfig, Section};
-use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TelegramConfig {
-    pub token: SecretSource,
-    /// `None`: by polling.
-    pub webhook: Option<TelegramWebhook>,
-    pub base_url: Url,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TelegramWebhook {
-    pub secret: SecretSource,
-    pub url: Option<Url>,
-}
+use super::{PlatformConfig, Section, Unopened};
+use crate::config::source::Result;
 
 platform_table! {
     pub(in crate::config) struct TelegramTable {
@@ -38,88 +21,87 @@ platform_table! {
 }
 
 impl PlatformTable for TelegramTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
-        let token = source.secret("token", at.span.clone(), &self.token_env, &self.token_file)?;
-        let by_webhook = match &self.mode {
-            Some(mode) => source.word("mode", mode, &[("polling", false), ("webhook", true)])?,
-            None => false,
-        };
-        let secret = source.secret_if_given(
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig> {
+        let token = at.secret("token", &self.token_env, &self.token_file)?;
+        let by_webhook = at.word("mode", &self.mode, &[("polling", false), ("webhook", true)])?;
+        let secret = at.secret_if_given(
             "webhook_secret",
             &self.webhook_secret_env,
             &self.webhook_secret_file,
         )?;
-        let webhook = match (by_webhook, secret) {
+        let webhook = match (by_webhook.unwrap_or(false), secret) {
             (false, _) => {
                 if let Some(url) = &self.webhook_url {
                     let message = "`webhook_url` goes with `mode = \"webhook\"`";
-                    return Err(source.error(url.span(), message));
+                    return Err(at.source.error(url.span(), message));
                 }
                 None
             }
             (true, None) => {
-                let message = "with `mode = \"webhook\"` `webhook_secret_env` is needed: a text that you \
-                               make up, of letters, digits, `_` and `-`";
-                return Err(source.error(at.span.clone(), message));
+                return at.wrong(
+                    "with `mode = \"webhook\"` `webhook_secret_env` is needed: a text that you \
+                     make up, of letters, digits, `_` and `-`",
+                );
             }
-            (true, Some(secret)) => {
-                let like = "https://hold.example.org/channels/telegram/events";
-                let url = self.webhook_url.is_some();
-                let url = url.then(|| address("webhook_url", &self.webhook_url, like, source));
-                let url = url.transpose()?;
-                // Theirs, and no others; it would refuse the address when the server starts.
-                let known = |url: &Url| matches!(url.port(), None | Some(80 | 88 | 8443));
-                if let (Some(given), Some(false)) = (&self.webhook_url, url.as_ref().map(known)) {
-                    let message = "Telegram calls the ports 443, 80, 88 and 8443 only";
-                    return Err(source.error(given.span(), message));
-                }
-                Some(TelegramWebhook { secret, url })
-            }
+            (true, Some(secret)) => Some((secret, self.webhook_url(at)?)),
         };
-        let base_url = address("base_url", &self.base_url, "https://api.telegram.org", source)?;
-        Ok(PlatformConfig::Telegram(Box::new(TelegramConfig { token, webhook, base_url })))
+        let base_url = at.address("base_url", &self.base_url, "https://api.telegram.org")?;
+        Ok(PlatformConfig::Telegram(Unopened::new(move |opening| {
+            Ok(Settings {
+                name: opening.name(),
+                token: opening.parsed("token", &token, Token::new)?,
+                base_url: base_url.clone(),
+                mode: match &webhook {
+                    None => Mode::Polling,
+                    Some((secret, address)) => Mode::Webhook {
+                        secret: opening.parsed("webhook secret", secret, Secret::new)?,
+                        address: address.clone(),
+                    },
+                },
+                language: opening.channel.language,
+                zone: opening.channel.zone.clone(),
+            })
+        })))
     }
 }
 
-impl TelegramConfig {
-    /// With the secrets, which are read now.
-    pub(crate) fn settings(
-        &self,
-        channel: &ChannelConfig,
-    ) -> std::result::Result<Settings, String> {
-        let of = |what: &str| format!("the {what} of [channels.{}]", channel.name);
-        let token = self.token.read(&of("token"))?;
-        let token = Token::new(&token).map_err(|why| format!("{}: {why}", of("token")))?;
-        let mut settings = Settings::new(&channel.name, token, self.base_url.clone());
-        if let Some(webhook) = &self.webhook {
-            let what = of("webhook secret");
-            let secret = webhook.secret.read(&what)?;
-            let secret = Secret::new(&secret).map_err(|why| format!("{what}: {why}"))?;
-            settings.mode = Mode::Webhook { secret, address: webhook.url.clone() };
+impl TelegramTable {
+    fn webhook_url(&self, at: &Section<'_>) -> Result<Option<Url>> {
+        let Some(given) = &self.webhook_url else { return Ok(None) };
+        let like = "https://hold.example.org/channels/telegram/events";
+        let url = at.address("webhook_url", &self.webhook_url, like)?;
+        // Theirs, and no others; it would refuse the address when the server starts.
+        match url.port() {
+            None | Some(80 | 88 | 8443) => Ok(Some(url)),
+            Some(_) => {
+                let message = "Telegram calls the ports 443, 80, 88 and 8443 only";
+                Err(at.source.error(given.span(), message))
+            }
         }
-        settings.language = channel.language;
-        settings.zone = channel.zone.clone();
-        Ok(settings)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::read_alone;
     use super::*;
-    use crate::config::Config;
+    use crate::config::secret::SecretSource;
 
     fn told(keys: &str) -> String {
-        let text = format!("[channels.telegram]\n{keys}");
-        match Config::parse(&text, "h.toml") {
-            Ok(config) => match &config.channels[..] {
-                [ChannelConfig { platform: PlatformConfig::Telegram(own), .. }] => {
-                    let url = own.webhook.as_ref().map(|webhook| webhook.url.as_ref());
-                    format!("{:?} {}", url.map(|url| url.map(Url::as_str)), own.base_url)
-                }
-                other => panic!("{other:?}"),
-            },
-            Err(why) => why.to_string(),
-        }
+        read_alone("telegram", keys, |channel| {
+            let PlatformConfig::Telegram(own) = &channel.platform else { panic!("{channel:?}") };
+            let own = own
+                .open_with(channel, |from| match from {
+                    SecretSource::Env(name) if name == "T" => "1:A",
+                    _ => "s",
+                })
+                .expect("settings");
+            let url = match &own.mode {
+                Mode::Polling => None,
+                Mode::Webhook { address, .. } => Some(address.as_ref().map(Url::as_str)),
+            };
+            format!("{url:?} {}", own.base_url)
+        })
     }
 
     #[test]

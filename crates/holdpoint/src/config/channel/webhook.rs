@@ -3,22 +3,9 @@
 use channels::webhook::{ChannelSettings, Secret};
 use toml::Spanned;
 
-use super::common::ChannelConfig;
 use super::table::{PlatformTable, platform_table};
-use super::{PlatformConfig, Section};
-use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WebhookConfig {
-    pub url: String,
-    pub secret: SecretSource,
-    /// Without one it only listens.
-    pub inbound_secret: Option<SecretSource>,
-    /// Identities of people under `webhook`.
-    pub speaks_for: Vec<String>,
-    pub allow_private_addresses: bool,
-}
+use super::{PlatformConfig, Section, Unopened};
+use crate::config::source::Result;
 
 platform_table! {
     pub(in crate::config) struct WebhookTable {
@@ -33,81 +20,65 @@ platform_table! {
 }
 
 impl PlatformTable for WebhookTable {
-    fn check(self, at: &Section<'_>, source: &Source<'_>) -> Result<PlatformConfig> {
-        let Some(url) = self.url else {
-            let message = "`url` is missing, like `https://ci.example.org/holds`";
-            return Err(source.error(at.span.clone(), message));
+    fn check(self, at: &Section<'_>) -> Result<PlatformConfig> {
+        let Some(url) = self.url.map(Spanned::into_inner) else {
+            return at.wrong("`url` is missing, like `https://ci.example.org/holds`");
         };
         let allow_private_addresses = self.allow_private_addresses.unwrap_or(false);
-        let secret =
-            source.secret("secret", at.span.clone(), &self.secret_env, &self.secret_file)?;
+        let secret = at.secret("secret", &self.secret_env, &self.secret_file)?;
         let names = self.speaks_for.unwrap_or_default();
         let (env, file) = (&self.inbound_secret_env, &self.inbound_secret_file);
         let speaks = !names.is_empty() || env.is_some() || file.is_some();
         let inbound_secret = match speaks {
-            true => Some(source.secret("inbound_secret", at.span.clone(), env, file)?),
+            true => Some(at.secret("inbound_secret", env, file)?),
+            // It only listens.
             false => None,
         };
         if inbound_secret.as_ref() == Some(&secret) {
-            let message = "`secret` and `inbound_secret` must differ: what we sign could be sent back to \
-                           us as a decision";
-            return Err(source.error(at.span.clone(), message));
+            return at.wrong(
+                "`secret` and `inbound_secret` must differ: what we sign could be sent back to us \
+                 as a decision",
+            );
         }
         if let Some(empty) = names.iter().find(|name| name.get_ref().trim().is_empty()) {
             let message = "this names nobody; write what stands in `identities = { webhook = … }`";
-            return Err(source.error(empty.span(), message));
+            return Err(at.source.error(empty.span(), message));
         }
-        Ok(PlatformConfig::Webhook(Box::new(WebhookConfig {
-            url: url.into_inner(),
-            secret,
-            inbound_secret,
-            speaks_for: names.into_iter().map(Spanned::into_inner).collect(),
-            allow_private_addresses,
-        })))
-    }
-}
-
-impl WebhookConfig {
-    /// With the secrets, which are read now.
-    pub(crate) fn settings(
-        &self,
-        channel: &ChannelConfig,
-    ) -> std::result::Result<ChannelSettings, String> {
-        let read = |what: &str, from: &SecretSource| {
-            let what = format!("the {what} of [channels.{}]", channel.name);
-            Secret::parse(&from.read(&what)?).map_err(|why| format!("{what}: {why}"))
-        };
-        Ok(ChannelSettings {
-            name: channel.name.to_string(),
-            url: self.url.clone(),
-            secret: read("secret", &self.secret)?,
-            inbound_secret: self
-                .inbound_secret
-                .as_ref()
-                .map(|from| read("inbound secret", from))
-                .transpose()?,
-            speaks_for: self.speaks_for.iter().cloned().collect(),
-            allow_private_addresses: self.allow_private_addresses,
+        let speaks_for: Vec<String> = names.into_iter().map(Spanned::into_inner).collect();
+        Ok(PlatformConfig::Webhook {
+            speaks_for: speaks_for.clone(),
+            settings: Unopened::new(move |opening| {
+                let inbound = inbound_secret.as_ref();
+                let inbound =
+                    inbound.map(|from| opening.parsed("inbound secret", from, Secret::parse));
+                Ok(ChannelSettings {
+                    name: opening.name(),
+                    url: url.clone(),
+                    secret: opening.parsed("secret", &secret, Secret::parse)?,
+                    inbound_secret: inbound.transpose()?,
+                    speaks_for: speaks_for.iter().cloned().collect(),
+                    allow_private_addresses,
+                })
+            }),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::read_alone;
     use super::*;
-    use crate::config::Config;
 
     fn told(keys: &str) -> String {
-        let text = format!("[channels.webhook]\n{keys}");
-        match Config::parse(&text, "h.toml") {
-            Ok(config) => match &config.channels[..] {
-                [ChannelConfig { platform: PlatformConfig::Webhook(own), .. }] => {
-                    format!("{} {:?} {}", own.url, own.speaks_for, own.allow_private_addresses)
-                }
-                other => panic!("{other:?}"),
-            },
-            Err(why) => why.to_string(),
-        }
+        read_alone("webhook", keys, |channel| {
+            let PlatformConfig::Webhook { settings: own, .. } = &channel.platform else {
+                panic!("{channel:?}")
+            };
+            let own = own.open_with(channel, |_| "s").expect("settings");
+            let mut speaks_for: Vec<&String> = own.speaks_for.iter().collect();
+            speaks_for.sort();
+            format!("{} {speaks_for:?} {}", own.url, own.allow_private_addresses)
+        })
     }
 
     #[test]
