@@ -9,7 +9,12 @@ use crate::setup;
 use crate::tally::Tally;
 use crate::tidy;
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
+    Part {
+        name: "toolchain",
+        about: "the Rust version that the workspace is pinned to",
+        run: toolchain,
+    },
     Part { name: "fmt", about: "formatting", run: fmt },
     Part { name: "clippy", about: "lints, as errors", run: clippy },
     Part { name: "tidy", about: "our own rules", run: our_rules },
@@ -29,6 +34,34 @@ pub(crate) fn parts(words: &[String]) -> Result<Vec<Part>> {
         }
     }
     Ok(parts)
+}
+
+/// Lints, formatting and error texts of compile-fail tests change with the compiler. The pin is `rust-version` and no
+/// `rust-toolchain.toml`, which makes rustup download a second copy of the same compiler where it is installed as `stable`.
+fn toolchain(here: &Checkout) -> Result<Tally> {
+    let manifest = std::fs::read_to_string(here.join("Cargo.toml"))?;
+    let rustc = Job::new("rustc").args(["--version"]).keep(|_| true).quiet().run()?;
+    let installed = rustc.kept.first().map(String::as_str).unwrap_or_default();
+    Ok(match is_pinned(&manifest, installed) {
+        Ok(()) => found(true),
+        Err(remedy) => {
+            eprintln!("{remedy}");
+            found(false)
+        }
+    })
+}
+
+fn is_pinned(manifest: &str, installed: &str) -> Result<(), String> {
+    let pinned = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+    let pinned =
+        pinned.map(|quoted| quoted.trim_matches('"')).ok_or("Cargo.toml names no rust-version")?;
+    let version = installed.split_whitespace().nth(1).unwrap_or_default();
+    match version.strip_prefix(pinned).is_some_and(|rest| rest.starts_with('.')) {
+        true => Ok(()),
+        false => Err(format!(
+            "checked with Rust {pinned}, and this is `{installed}`: rustup install {pinned}, or raise rust-version in Cargo.toml"
+        )),
+    }
 }
 
 fn fmt(here: &Checkout) -> Result<Tally> {
@@ -76,4 +109,19 @@ fn step(job: Job) -> Result<Tally> {
 /// A clean check adds nothing to the tests that passed; one that found something is a failure.
 fn found(clean: bool) -> Tally {
     Tally { passed: 0, failed: u64::from(!clean) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_pinned;
+
+    #[test]
+    fn another_compiler_is_told() {
+        let manifest = "[workspace.package]\nedition = \"2024\"\nrust-version = \"1.95\"\n";
+        assert_eq!(is_pinned(manifest, "rustc 1.95.0 (59807616e 2026-04-14)"), Ok(()));
+        for other in ["rustc 1.96.0 (abc 2026-05-28)", "rustc 1.9.5", "rustc 1.950.0", ""] {
+            assert!(is_pinned(manifest, other).is_err(), "{other}");
+        }
+        assert!(is_pinned("[workspace]", "rustc 1.95.0").is_err());
+    }
 }

@@ -109,7 +109,7 @@ fn seeds(here: &Checkout, name: &str) -> Vec<PathBuf> {
 }
 
 const WITHOUT: &str = "The same targets run without it, for a moment each: \
-                       cargo test -p testkit --test fuzz";
+                       cargo test -p testkit --test proof fuzz";
 
 /// Asked first: a build of many minutes would end with the same answer.
 fn has_compiler() -> Result<()> {

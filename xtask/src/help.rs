@@ -21,14 +21,17 @@ cargo xtask <command>: checks, set-up and tests of this repository
 `cargo xtask <command> --help` says more and shows examples.";
 
 const TEST: &str = "\
-cargo xtask test [--only PART…] [--list]
+cargo xtask test [--quick | --only PART…] [--list]
 
 Installs what the tests need and the machine lacks, runs the parts one after another, and goes on
 after one that fails. Prints minutes per part; the last line is `N passed, M failed`. A part that
 cannot run counts as one failed. Exits with 1 when anything failed.
 
+  --quick  unit, property and documentation tests and 500 simulated stories: a few minutes
+
 Examples:
   cargo xtask test                      everything
+  cargo xtask test --quick              between two changes
   cargo xtask test --list               the parts, and what each does
   cargo xtask test --only rust doc      two parts
   CHROMIUM=/opt/chrome/chrome cargo xtask test --only browser";

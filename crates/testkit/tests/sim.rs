@@ -79,7 +79,7 @@ fn sim_the_same_seed_is_the_same_story() {
     assert_ne!(sim::play(1, false).hash, sim::play(2, false).hash);
 }
 
-/// `HOLDPOINT_SEED=7 cargo nextest run -p testkit --test sim sim_one_seed --no-capture`
+/// `HOLDPOINT_SEED=7 cargo nextest run -p testkit --test proof sim_one_seed --no-capture`
 #[test]
 fn sim_one_seed_can_be_told_whole() {
     let wanted = std::env::var("HOLDPOINT_SEED").ok();

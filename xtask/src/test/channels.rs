@@ -33,5 +33,5 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
         variables
             .push((variable, setup::node(here, &format!("channels-{platform}-node"), &folder)?));
     }
-    rust::one_target(here, rust::CHANNELS, "channels", &variables)
+    rust::one_module(here, &rust::CHANNELS, &variables)
 }

@@ -13,10 +13,6 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let servers = here.join(SERVERS);
     let modules = setup::node(here, "mcp-servers", &servers)?;
     let python = setup::python(here, "mcp-python", &servers.join("requirements.txt"))?;
-    rust::one_target(
-        here,
-        rust::MCP,
-        "mcp",
-        &[("MCP_NODE_MODULES", modules), ("MCP_PYTHON", python)],
-    )
+    let variables = [("MCP_NODE_MODULES", modules), ("MCP_PYTHON", python)];
+    rust::one_module(here, &rust::MCP, &variables)
 }

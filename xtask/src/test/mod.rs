@@ -42,6 +42,16 @@ pub(crate) const PARTS: [Part; 10] = [
     },
 ];
 
+/// What `--quick` runs in place of all parts: for the minutes between two changes.
+const QUICK: [Part; 2] = [
+    Part {
+        name: "quick",
+        about: "unit and property tests, 500 simulated stories",
+        run: rust::quick,
+    },
+    PARTS[1],
+];
+
 pub(crate) struct Wish {
     pub(crate) parts: Vec<Part>,
     pub(crate) list: bool,
@@ -51,11 +61,12 @@ impl Wish {
     /// `--only` takes names up to the next option, and may be repeated. The parts keep our order.
     pub(crate) fn parse(words: &[String]) -> Result<Self> {
         let mut only: Vec<&str> = Vec::new();
-        let mut list = false;
+        let (mut list, mut quick) = (false, false);
         let mut words = words.iter().map(String::as_str).peekable();
         while let Some(word) = words.next() {
             match word {
                 "--list" => list = true,
+                "--quick" => quick = true,
                 "--only" => {
                     let before = only.len();
                     while let Some(name) = words.next_if(|word| !word.starts_with('-')) {
@@ -70,13 +81,17 @@ impl Wish {
                 other => bail!("`test` takes no `{other}`; see `cargo xtask test --help`"),
             }
         }
+        ensure!(!quick || only.is_empty(), "`--quick` and `--only` exclude each other");
+        if quick {
+            return Ok(Wish { parts: QUICK.to_vec(), list });
+        }
         let wanted = |part: &&Part| only.is_empty() || only.contains(&part.name);
         Ok(Wish { parts: PARTS.iter().filter(wanted).copied().collect(), list })
     }
 }
 
 pub(crate) fn listing() -> String {
-    PARTS.iter().fold(String::new(), |mut text, part| {
+    PARTS.iter().chain(&QUICK[..1]).fold(String::new(), |mut text, part| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{:<10}{}", part.name, part.about);
         text
@@ -104,6 +119,8 @@ mod tests {
         check("--only doc --list --only web", "doc web");
         check("--only rusty", "there is no part `rusty`; `cargo xtask test --list` names them");
         check("--only", "`--only` needs the name of a part");
+        check("--quick", "quick doc");
+        check("--quick --only web", "`--quick` and `--only` exclude each other");
         check("--fast", "`test` takes no `--fast`; see `cargo xtask test --help`");
     }
 }

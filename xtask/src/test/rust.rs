@@ -13,10 +13,31 @@ use crate::job::Job;
 use crate::setup;
 use crate::tally::{Runner, Tally};
 
-const CRASH: &str = "package(testkit) and binary(crash)";
+/// The test binaries of testkit, each of which holds many modules: linking is what takes long.
+const TESTKIT: [&str; 3] = ["connectors", "program", "proof"];
+
+/// A module of testkit's tests that is a part of its own.
+pub(super) struct TestModule {
+    binary: &'static str,
+    module: &'static str,
+}
+
+const CRASH: TestModule = TestModule { binary: "proof", module: "crash" };
 /// Needs packages of others, which its part installs first.
-pub(super) const MCP: &str = "package(testkit) and binary(mcp)";
-pub(super) const CHANNELS: &str = "package(testkit) and binary(channels)";
+pub(super) const MCP: TestModule = TestModule { binary: "program", module: "mcp" };
+pub(super) const CHANNELS: TestModule = TestModule { binary: "connectors", module: "channels" };
+
+const APART: [TestModule; 3] = [CRASH, MCP, CHANNELS];
+
+impl TestModule {
+    fn filter(&self) -> String {
+        format!("(package(testkit) and binary({}) and test(/^{}::/))", self.binary, self.module)
+    }
+
+    fn prefix(&self) -> String {
+        format!("{}::", self.module)
+    }
+}
 
 /// The crash supervisor is a part of its own, so that its minutes show.
 pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
@@ -24,21 +45,48 @@ pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
     setup::test_programs();
     setup::postgres();
     if setup::has_nextest() {
-        // Nextest refuses a filter that names a binary which does not exist.
-        let filter = if has_crash(here) {
-            format!("not ({CRASH}) and not ({MCP}) and not ({CHANNELS})")
-        } else {
-            "all()".to_owned()
-        };
-        return nextest(here, &filter, binary, &[]);
+        let apart = APART.map(|part| part.filter()).join(" or ");
+        return nextest(here, &format!("not ({apart})"), binary, &[]);
     }
-    // `cargo test` cannot leave one target out, so all the others are named.
-    let mut words = ["--lib", "--bins", "--examples"].map(str::to_owned).to_vec();
-    let elsewhere = ["crash", "mcp", "channels"];
-    for target in test_targets(here)?.into_iter().filter(|it| !elsewhere.contains(&it.as_str())) {
-        words.extend(["--test".to_owned(), target]);
+    // `cargo test` leaves tests out by their names alone, and other packages have modules of these names.
+    // So testkit's targets are run apart from all the others, which are named.
+    let mut others = ["--lib", "--bins", "--examples"].map(str::to_owned).to_vec();
+    others.extend(test_targets(here)?.into_iter().flat_map(|target| ["--test".to_owned(), target]));
+    let mut testkit: Vec<String> =
+        TESTKIT.iter().flat_map(|target| ["--test", target]).map(str::to_owned).collect();
+    testkit.push("--".to_owned());
+    testkit.extend(APART.iter().flat_map(|part| ["--skip".to_owned(), part.prefix()]));
+    let mut tally = libtest(here, &others, Some(binary.clone()), &[])?;
+    tally += libtest(here, &testkit, Some(binary), &[])?;
+    Ok(tally)
+}
+
+/// What needs no real program and no other machine's software. The same packages and features as in the whole, so
+/// that nothing is built twice.
+pub(crate) fn quick(here: &Checkout) -> Result<Tally> {
+    const TARGETS: [&str; 8] =
+        ["--lib", "--bins", "--test", "machine", "--test", "house", "--test", "proof"];
+    const STORY: &str = "sim::sim_first_quarter_keeps_every_promise";
+    if setup::has_nextest() {
+        let filter = format!("not binary(proof) or test(={STORY})");
+        let job = Job::cargo()
+            .args(["nextest", "run", "--workspace", "--no-fail-fast"])
+            .args(TARGETS)
+            .args(["-E", &filter])
+            .within(&here.root)
+            .keep(Runner::Nextest.keep())
+            .limit_minutes(30);
+        return Ok(Runner::Nextest.tally(&job.run()?));
     }
-    libtest(here, &words, Some(binary), &[])
+    let mut tally = libtest(
+        here,
+        &TARGETS[..6].iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(),
+        None,
+        &[],
+    )?;
+    let story = ["--test", "proof", "--", "--exact", STORY].map(str::to_owned);
+    tally += libtest(here, &story, None, &[])?;
+    Ok(tally)
 }
 
 pub(crate) fn doc(here: &Checkout) -> Result<Tally> {
@@ -46,29 +94,22 @@ pub(crate) fn doc(here: &Checkout) -> Result<Tally> {
 }
 
 pub(crate) fn crash(here: &Checkout) -> Result<Tally> {
-    ensure!(has_crash(here), "testkit has no test target `crash`");
     failing_binary(here, None)?;
-    one_target(here, CRASH, "crash", &[])
+    one_module(here, &CRASH, &[])
 }
 
-/// One test target of testkit, on the real binary, with these variables in its environment.
-pub(super) fn one_target(
+/// One module of testkit's tests, on the real binary, with these variables in its environment.
+pub(super) fn one_module(
     here: &Checkout,
-    filter: &str,
-    target: &str,
+    part: &TestModule,
     variables: &[(&str, PathBuf)],
 ) -> Result<Tally> {
     let binary = binary(here)?;
     if setup::has_nextest() {
-        nextest(here, filter, binary, variables)
-    } else {
-        libtest(here, &["--test".to_owned(), target.to_owned()], Some(binary), variables)
+        return nextest(here, &part.filter(), binary, variables);
     }
-}
-
-fn has_crash(here: &Checkout) -> bool {
-    let tests = here.join("crates/testkit/tests");
-    tests.join("crash.rs").is_file() || tests.join("crash/main.rs").is_file()
+    let words = ["--test", part.binary, "--", &part.prefix()].map(str::to_owned);
+    libtest(here, &words, Some(binary), variables)
 }
 
 /// Builds the real program once, for every part that starts it.
@@ -135,11 +176,15 @@ fn libtest(
     Ok(Runner::Libtest.tally(&job.run()?))
 }
 
-/// The integration tests that cargo finds by itself: `tests/*.rs` and `tests/*/main.rs`.
+/// The integration tests that cargo finds by itself: `tests/*.rs` and `tests/*/main.rs`. Testkit names its own.
 fn test_targets(here: &Checkout) -> Result<Vec<String>> {
     let mut targets = Vec::new();
     for package in std::fs::read_dir(here.join("crates")).context("crates/")? {
-        let Ok(tests) = std::fs::read_dir(package?.path().join("tests")) else { continue };
+        let package = package?;
+        let Ok(tests) = std::fs::read_dir(package.path().join("tests")) else { continue };
+        if package.file_name() == "testkit" {
+            continue;
+        }
         for entry in tests {
             let path = entry?.path();
             let is_target =

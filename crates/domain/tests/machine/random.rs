@@ -156,7 +156,7 @@ fn bring_to_an_end(world: &mut World) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn i22_i25_no_order_of_events_bricks_a_session(steps in prop::collection::vec(any::<(u8, u8, u8)>(), 1..80)) {

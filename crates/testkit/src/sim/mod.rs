@@ -153,7 +153,7 @@ impl fmt::Display for Told {
                 writeln!(f, "seed {seed} broke {promise}: {how}")?;
                 writeln!(
                     f,
-                    "again, with the whole trace: HOLDPOINT_SEED={seed} cargo nextest run -p testkit --test sim sim_one_seed --no-capture"
+                    "again, with the whole trace: HOLDPOINT_SEED={seed} cargo nextest run -p testkit --test proof sim_one_seed --no-capture"
                 )
             }
         }

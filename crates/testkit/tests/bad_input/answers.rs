@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::served::{Caller, Served};
 
-use crate::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
+use crate::bad_input::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
 
 fn path(hold: &Value) -> String {
     format!("/v1/holds/{}/answer", hold["id"].as_str().expect("an id"))

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use testkit::served::{Served, results, unsound, words};
 
-use crate::{CONFIG, SCRIPT};
+use crate::bad_input::{CONFIG, SCRIPT};
 
 /// Says one sentence for each call, and checks what the model got for it.
 async fn refused(calls: &[(&str, String, &str)]) {

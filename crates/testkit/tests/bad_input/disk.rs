@@ -10,8 +10,8 @@ use testkit::served::{Caller, PATIENCE, Served, unsound};
 use tokio::process::Child;
 use tokio::time::{Instant, sleep};
 
-use crate::namespace::{Disk, Namespace, Size};
-use crate::{CONFIG, SCRIPT};
+use crate::bad_input::namespace::{Disk, Namespace, Size};
+use crate::bad_input::{CONFIG, SCRIPT};
 
 /// A server on a disk that can be filled.
 struct Cramped {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::served::{Served, run};
 
-use crate::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
+use crate::bad_input::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
 
 #[tokio::test]
 async fn what_is_not_json_is_refused_with_line_and_column() {

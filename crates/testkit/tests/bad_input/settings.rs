@@ -3,7 +3,7 @@
 
 use testkit::served::{Served, run};
 
-use crate::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
+use crate::bad_input::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
 
 /// Puts `wrong` into the settings after the line `after`, and expects to be told about its last line:
 /// in `serve`, which must not start, and in `policy check`, which must not pass it.

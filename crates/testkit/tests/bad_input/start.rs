@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use testkit::served::{Served, run};
 
-use crate::namespace::Namespace;
-use crate::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
+use crate::bad_input::namespace::Namespace;
+use crate::bad_input::{CONFIG, SCRIPT, nothing_was_lost, one_hold};
 
 /// Expects that a server with these settings ends with 1 and these words.
 async fn ends_with(served: &Served, says: &[&str]) {

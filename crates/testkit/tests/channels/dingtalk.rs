@@ -14,7 +14,7 @@ use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, m
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::judge::Judge;
+use crate::channels::judge::Judge;
 
 const PYTHON: &str = "CHANNELS_DINGTALK_PYTHON";
 const MESSAGE: &str = "/v1.0/im/bot/messages/get";

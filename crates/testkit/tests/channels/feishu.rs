@@ -13,7 +13,7 @@ use testkit::fake_feishu::{
     APP_ID, APP_SECRET, FakeFeishu, VERIFICATION, message, press, sealed, signed,
 };
 
-use crate::judge::Judge;
+use crate::channels::judge::Judge;
 
 const PYTHON: &str = "CHANNELS_FEISHU_PYTHON";
 pub(crate) const KEY: &str = "encrypt-key";

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock};
 use testkit::fake_feishu::{FakeFeishu, VERIFICATION, message, press, sealed, signed};
 
-use crate::feishu::{KEY, connector, ours, request, theirs};
-use crate::judge::Judge;
+use crate::channels::feishu::{KEY, connector, ours, request, theirs};
+use crate::channels::judge::Judge;
 
 const NODE: &str = "CHANNELS_FEISHU_NODE";
 

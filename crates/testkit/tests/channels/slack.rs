@@ -16,7 +16,7 @@ use testkit::fake_slack::{
 };
 use testkit::inbox::Notebook;
 
-use crate::judge::Judge;
+use crate::channels::judge::Judge;
 
 const PYTHON: &str = "CHANNELS_SLACK_PYTHON";
 const ANA: &str = "U0ANA";

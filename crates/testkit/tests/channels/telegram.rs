@@ -12,7 +12,7 @@ use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::faults::Fault;
 
-use crate::judge::Judge;
+use crate::channels::judge::Judge;
 
 const PYTHON: &str = "CHANNELS_TELEGRAM_PYTHON";
 const ANA: User = User(7);

@@ -10,7 +10,7 @@ use testkit::asked::Asked;
 use testkit::fake_chat::{self, Front, MovedClock, Platform, Reply};
 use testkit::inbox::Notebook;
 
-use crate::judge::Judge;
+use crate::channels::judge::Judge;
 
 const PYTHON: &str = "CHANNELS_WEBHOOK_PYTHON";
 const OUT: &str = "whsec_b3V0Z29pbmcta2V5";

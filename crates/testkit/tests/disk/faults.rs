@@ -9,8 +9,8 @@ use testkit::disk::{Fault, SYNCS, Strace, Trace};
 use testkit::served::{Caller, PATIENCE, Served};
 use tokio::time::{Instant, sleep};
 
-use crate::client::Client;
-use crate::{SCRIPT, approval, config, one_hold};
+use crate::disk::client::Client;
+use crate::disk::{SCRIPT, approval, config, one_hold};
 
 const CALLS: &str = "fdatasync,fsync,pwrite64,openat";
 

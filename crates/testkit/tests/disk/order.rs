@@ -6,8 +6,8 @@ use testkit::disk::{Fault, SYNCS, Strace, Trace};
 use testkit::served::Served;
 use tokio::time::Instant;
 
-use crate::client::Client;
-use crate::{SCRIPT, approval, config, one_hold};
+use crate::disk::client::Client;
+use crate::disk::{SCRIPT, approval, config, one_hold};
 
 const WAL: &str = "holdpoint.db-wal";
 

@@ -8,8 +8,8 @@ use testkit::disk::{Loss, Lossy, Lost};
 use testkit::served::{PATIENCE, Served};
 use tokio::time::{Instant, sleep};
 
-use crate::client::Client;
-use crate::{SCRIPT, config};
+use crate::disk::client::Client;
+use crate::disk::{SCRIPT, config};
 
 /// A server whose data, and nothing else, lies on a disk that forgets.
 struct Unsafe {

@@ -10,7 +10,7 @@ use testkit::fake_chat::MovedClock;
 use testkit::fake_mail::{FakeMail, Letter, MailTrouble, PASSWORD};
 use testkit::faults::Fault;
 
-use crate::{ana, readable, settings};
+use crate::email::{ana, readable, settings};
 
 struct OnMail {
     mail: FakeMail,

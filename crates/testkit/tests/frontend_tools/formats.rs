@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Client, FORGED, FORMATS, stage};
+use crate::frontend_tools::stage::{Client, FORGED, FORMATS, stage};
 
 /// Everything that is known to break somebody's parser.
 fn hostile() -> Value {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::stage::{Client, FORMATS, stage};
+use crate::frontend_tools::stage::{Client, FORMATS, stage};
 
 #[tokio::test]
 async fn an_answer_after_a_kill_runs_everything_once() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::served::Served;
 
-use crate::world::{ALLOW, STUB, call, last_words, prepare, program};
+use crate::mcp::world::{ALLOW, STUB, call, last_words, prepare, program};
 
 fn show(served: &Served, description: &str) {
     let tools = json!([

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use testkit::served::Served;
 
-use crate::world::{ALLOW, STUB, call, last_words, prepare, program, question};
+use crate::mcp::world::{ALLOW, STUB, call, last_words, prepare, program, question};
 
 async fn started() -> Served {
     let server = program(&["python3", "-B", STUB, "@SITE@/room"], "");

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::served::Caller;
 
-use crate::world::{
+use crate::mcp::world::{
     ALLOW, Service, call, last_words, npm, offered, prepare, program, question, service,
 };
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{call, last_words, npm, offered, prepare, program};
+use crate::mcp::world::{call, last_words, npm, offered, prepare, program};
 
 fn filesystem() -> String {
     let more = "effects_of = { read_text_file = \"read_only\" }";

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::world::{call, last_words, prepare, program, python};
+use crate::mcp::world::{call, last_words, prepare, program, python};
 
 #[tokio::test]
 async fn a_commit_is_made_only_after_an_approval() {

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::world::{ALLOW, Service, call, last_words, prepare, program, python, question, service};
+use crate::mcp::world::{
+    ALLOW, Service, call, last_words, prepare, program, python, question, service,
+};
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/servers/modern.py");
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::fake_model::{Api, Block, Call, Manner, Script, Stop, Then, Turn};
 use testkit::served::words;
 
-use crate::{Stage, note, nothing, on_each_api};
+use crate::models::{Stage, note, nothing, on_each_api};
 
 on_each_api!(
     a_wrong_key_fails_the_run_and_a_right_one_lets_it_go_on,

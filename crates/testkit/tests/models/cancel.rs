@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::fake_model::{Api, Call, Ended, Then, Turn};
 use testkit::served::words;
 
-use crate::{Stage, note, nothing, on_each_api};
+use crate::models::{Stage, note, nothing, on_each_api};
 
 on_each_api!(a_run_cancelled_in_the_middle_of_a_stream_hangs_up_and_the_next_goes_well);
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::fake_model::{Api, Block, Call, Turn};
 use testkit::served::{results, words};
 
-use crate::{Stage, note, nothing, on_each_api};
+use crate::models::{Stage, note, nothing, on_each_api};
 
 on_each_api!(
     a_conversation_goes_on_after_a_crash_in_a_held_turn,

@@ -13,7 +13,7 @@ use testkit::served::{Caller, results, unsound, words};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Stage, note, nothing, on_each_api};
+use crate::models::{Stage, note, nothing, on_each_api};
 
 on_each_api!(
     i23_a_stream_cut_at_every_byte_is_no_turn,

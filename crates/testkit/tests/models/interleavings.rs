@@ -10,7 +10,7 @@ use testkit::fake_model::{Api, Call, Script, Then, Turn};
 use testkit::served::{Caller, unsound};
 use tokio::task::JoinSet;
 
-use crate::{Stage, note, on_each_api};
+use crate::models::{Stage, note, on_each_api};
 
 on_each_api!(i22_every_call_has_one_result_after_any_interleaving);
 

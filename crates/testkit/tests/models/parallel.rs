@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::fake_model::{Api, Call, Turn};
 use testkit::served::results;
 
-use crate::{Stage, note, nothing, on_each_api};
+use crate::models::{Stage, note, nothing, on_each_api};
 
 on_each_api!(three_calls_answered_in_reverse_by_two_people_across_kills);
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::fake_model::{Api, Block, Call, Script, Then, Turn};
 
-use crate::{Stage, note, on_each_api};
+use crate::models::{Stage, note, on_each_api};
 
 on_each_api!(i26_requests_are_byte_for_byte_the_same_after_crashes);
 

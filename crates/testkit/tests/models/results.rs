@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::fake_model::{Api, Call, Turn};
 use testkit::served::words;
 
-use crate::{Stage, note, on_each_api};
+use crate::models::{Stage, note, on_each_api};
 
 on_each_api!(
     a_message_during_a_hold_comes_after_the_results,

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::served::{results, unsound};
 use tokio::task::JoinSet;
 
-use crate::{config, inputs, note, nothing, one_hold, said, start};
+use crate::peers::{config, inputs, note, nothing, one_hold, said, start};
 
 /// Elsewhere an answer resumed whatever was waiting just then, so that people approved what they had
 /// never seen (Mastra #19633, auxilia #307, clawpatrol #595).

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::served::{Served, results, unsound};
 
-use crate::{RULES, config, inputs, note, nothing, one_hold, start};
+use crate::peers::{RULES, config, inputs, note, nothing, one_hold, start};
 
 #[tokio::test]
 async fn a_tool_that_is_gone_parks_the_call_and_its_return_lets_it_run() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::served::{Caller, Served, results, unsound, words};
 
-use crate::{inputs, note, one_hold, start, witnessed};
+use crate::peers::{inputs, note, one_hold, start, witnessed};
 
 /// A call that had its effect when the server was killed, and the question about it.
 async fn in_doubt(served: &mut Served) -> (Caller, String, Value, Value) {

@@ -4,7 +4,7 @@
 use serde_json::json;
 use testkit::served::{results, unsound, words};
 
-use crate::{inputs, note, one_hold, start};
+use crate::peers::{inputs, note, one_hold, start};
 
 #[tokio::test]
 async fn a_message_while_a_question_is_open_waits_its_turn() {
@@ -32,7 +32,7 @@ async fn a_message_while_a_question_is_open_waits_its_turn() {
 async fn a_message_that_supersedes_ends_the_question_and_every_call_has_its_result() {
     let served = start().await;
     let ana = served.admin();
-    let session = crate::said(&ana, "three").await;
+    let session = crate::peers::said(&ana, "three").await;
     let holds = ana.held(&session, 3).await;
     ana.approve(&holds[0]).await;
     let path = format!("/v1/sessions/{session}/messages");

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::served::{results, unsound};
 
-use crate::{inputs, note, nothing, said, start};
+use crate::peers::{inputs, note, nothing, said, start};
 
 /// Elsewhere answers were matched to calls by position, one denial discarded every approval, and the
 /// second approval hung for ever (Mastra #16468, LangGraph #6533 and #6626, langchainjs #10176).

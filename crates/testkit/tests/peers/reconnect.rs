@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::Value;
 use testkit::served::{Caller, Served};
 
-use crate::{inputs, note, one_hold, start};
+use crate::peers::{inputs, note, one_hold, start};
 
 /// One event of a stream: its position, type and data.
 #[derive(Clone, Debug, PartialEq)]

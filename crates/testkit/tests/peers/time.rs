@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::served::{Caller, Served, results, unsound};
 
-use crate::{inputs, note, nothing, one_hold, start};
+use crate::peers::{inputs, note, nothing, one_hold, start};
 
 async fn expired(served: &Served, ana: &Caller, session: &str, hold: &Value) {
     let read = ana.run_is(session, "completed").await;

@@ -9,7 +9,7 @@ use testkit::fake_slack::{APP_ID, APP_TOKEN, BOT_TOKEN, FakeSlack, TEAM_ID};
 use testkit::private_ca::{PrivateCa, Shows, TlsFront};
 use testkit::served::{Served, run};
 
-use crate::site::{SCRIPT, Site, address, secrets, until};
+use crate::private_ca::site::{SCRIPT, Site, address, secrets, until};
 
 #[tokio::test]
 async fn mail_and_webhooks_reach_servers_of_a_company() {

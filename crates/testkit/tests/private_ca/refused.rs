@@ -5,7 +5,7 @@ use testkit::binary::Binary;
 use testkit::private_ca::{PrivateCa, Shows};
 use testkit::served::{Served, run};
 
-use crate::site::{SCRIPT, Site, secrets};
+use crate::private_ca::site::{SCRIPT, Site, secrets};
 
 /// What is wrong with each channel's server.
 async fn wrong(site: &Site, binary: Binary) -> Vec<(String, String)> {

@@ -2,8 +2,8 @@
 
 use testkit::served::words;
 
-use crate::chat::{Button, Chat, Who};
-use crate::world::{End, World};
+use crate::scenarios::chat::{Button, Chat, Who};
+use crate::scenarios::world::{End, World};
 
 pub(crate) async fn confirmed_with_a_button(chat: Box<dyn Chat>) {
     let world = World::start(chat).await;

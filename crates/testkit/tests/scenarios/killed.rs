@@ -1,7 +1,7 @@
 //! SIGKILL, where it hurts.
 
-use crate::chat::{Button, Card, Chat, Room, Trouble, Who};
-use crate::world::{End, World, until};
+use crate::scenarios::chat::{Button, Card, Chat, Room, Trouble, Who};
+use crate::scenarios::world::{End, World, until};
 
 /// The platform has shown the cards, and we have died before we heard of it.
 pub(crate) async fn i35_killed_between_sending_and_writing_it_down(chat: Box<dyn Chat>) {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::chat::{Button, Chat, Who};
-use crate::world::{End, World};
+use crate::scenarios::chat::{Button, Chat, Who};
+use crate::scenarios::world::{End, World};
 
 pub(crate) async fn i27_the_time_runs_out_and_that_is_no_denial(chat: Box<dyn Chat>) {
     let world = World::start_with(chat, "expires = \"3s\"").await;

@@ -2,8 +2,8 @@
 
 use testkit::served::words;
 
-use crate::chat::{Button, Card, Chat, How, Room, Who};
-use crate::world::{End, World};
+use crate::scenarios::chat::{Button, Card, Chat, How, Room, Who};
+use crate::scenarios::world::{End, World};
 
 pub(crate) async fn i31_the_wrong_person_decides_nothing(chat: Box<dyn Chat>) {
     let world = World::start(chat).await;

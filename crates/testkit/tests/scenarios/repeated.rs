@@ -3,8 +3,8 @@
 use futures_util::future::{join, join_all};
 use testkit::served::words;
 
-use crate::chat::{Button, Chat, Event, Who};
-use crate::world::{End, World};
+use crate::scenarios::chat::{Button, Chat, Event, Who};
+use crate::scenarios::world::{End, World};
 
 pub(crate) async fn i34_a_double_click_is_one_decision(chat: Box<dyn Chat>) {
     let world = World::start(chat).await;

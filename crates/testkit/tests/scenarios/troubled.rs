@@ -1,8 +1,8 @@
 //! A platform that does not do what it is asked. What is decided elsewhere is decided while it is in
 //! trouble, and it shows it as soon as it can.
 
-use crate::chat::{Button, Chat, Room, Trouble, Who};
-use crate::world::{End, World, until};
+use crate::scenarios::chat::{Button, Chat, Room, Trouble, Who};
+use crate::scenarios::world::{End, World, until};
 
 pub(crate) async fn i35_too_many_requests_neither_lose_nor_delay_a_decision(chat: Box<dyn Chat>) {
     in_trouble(chat, Trouble::TooMany).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::served::{Caller, NOTING, Served};
 
-use crate::chat::{Button, Card, Chat, Event, How, Room, Who};
+use crate::scenarios::chat::{Button, Card, Chat, Event, How, Room, Who};
 
 const SCRIPT: &str = r#"
 default = "I see."

@@ -10,7 +10,7 @@ use testkit::fake_chat::{Fault, Reply};
 use testkit::fake_slack::SIGNING_SECRET;
 use testkit::faults;
 
-use crate::stage::{OPS, Stage, ops};
+use crate::slack::stage::{OPS, Stage, ops};
 
 struct OnSlack(Stage);
 

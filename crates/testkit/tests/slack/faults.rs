@@ -6,7 +6,7 @@ use ports::channel::{Channel, ChannelError, Place};
 use serde_json::json;
 use testkit::fake_chat::{Fault, Reply};
 
-use crate::stage::{ANA, OPS, Stage, ops, saying, socket_mode};
+use crate::slack::stage::{ANA, OPS, Stage, ops, saying, socket_mode};
 
 fn kind(error: &ChannelError) -> &'static str {
     match error {

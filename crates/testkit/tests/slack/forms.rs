@@ -5,7 +5,7 @@ use ports::channel::Told;
 use serde_json::{Value, json};
 use testkit::asked::Asked;
 
-use crate::stage::{ANA, OPS, Stage, eventually};
+use crate::slack::stage::{ANA, OPS, Stage, eventually};
 
 fn fill() -> Asked {
     let properties = json!({

@@ -5,7 +5,7 @@ use ports::clock::Clock;
 use serde_json::{Value, json};
 use testkit::fake_slack::{SIGNING_SECRET, signed};
 
-use crate::stage::{ANA, OPS, Stage, eventually, form, socket_mode};
+use crate::slack::stage::{ANA, OPS, Stage, eventually, form, socket_mode};
 
 #[tokio::test]
 async fn i34_only_what_slack_signed_is_heard() {

@@ -5,7 +5,7 @@ use serde_json::json;
 use testkit::asked::Asked;
 use testkit::fake_slack::BOT_TOKEN;
 
-use crate::stage::{ANA, OPS, Stage, ops, saying};
+use crate::slack::stage::{ANA, OPS, Stage, ops, saying};
 
 #[tokio::test]
 async fn a_hold_is_shown_and_repainted() {

@@ -3,7 +3,7 @@
 use ports::channel::Told;
 use serde_json::json;
 
-use crate::stage::{ANA, OPS, Stage, eventually, socket_mode};
+use crate::slack::stage::{ANA, OPS, Stage, eventually, socket_mode};
 
 #[tokio::test]
 async fn a_button_is_pressed_and_the_late_one_hears_the_truth() {

@@ -5,7 +5,7 @@ use ports::clock::Clock;
 use testkit::conforms::{Platform, conforms, pointers_in};
 use testkit::faults::Fault;
 
-use crate::stage::{GROUP, Stage, group, number};
+use crate::telegram::stage::{GROUP, Stage, group, number};
 
 struct OnTelegram(Stage);
 

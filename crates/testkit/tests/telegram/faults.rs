@@ -12,7 +12,7 @@ use testkit::fake_chat::NoChance;
 use testkit::fake_telegram::TOKEN;
 use testkit::faults::Fault;
 
-use crate::stage::{ANA, GROUP, Stage, group, number, saying};
+use crate::telegram::stage::{ANA, GROUP, Stage, group, number, saying};
 
 #[tokio::test]
 async fn every_fault_has_its_remedy() {

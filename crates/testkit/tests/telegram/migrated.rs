@@ -8,7 +8,7 @@ use testkit::asked::Asked;
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::served::{Served, appending};
 
-use crate::stage::{GROUP, Stage, group, saying};
+use crate::telegram::stage::{GROUP, Stage, group, saying};
 
 const NEW: i64 = -1_009_999;
 

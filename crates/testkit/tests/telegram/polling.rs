@@ -8,7 +8,7 @@ use serde_json::json;
 use testkit::asked::Asked;
 use testkit::fake_telegram::From;
 
-use crate::stage::{ANA, GROUP, Stage, number};
+use crate::telegram::stage::{ANA, GROUP, Stage, number};
 
 /// Until the platform shows it; nothing is waited for longer than it takes.
 async fn eventually(what: &str, seen: impl Fn() -> bool) {

@@ -5,7 +5,7 @@ use ports::channel::{Channel, ChannelError, Place};
 use serde_json::json;
 use testkit::asked::Asked;
 
-use crate::stage::{ANA, GROUP, Stage, group, number, saying};
+use crate::telegram::stage::{ANA, GROUP, Stage, group, number, saying};
 
 #[tokio::test]
 async fn a_hold_is_shown_and_repainted() {

@@ -5,7 +5,7 @@ use ports::channel::{Channel, Told};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
 
-use crate::stage::{SECRET, Stage};
+use crate::telegram::stage::{SECRET, Stage};
 
 const HEADER: &str = "x-telegram-bot-api-secret-token";
 

@@ -11,7 +11,7 @@ use testkit::conforms::{Platform, conforms, pointers_in};
 use testkit::fake_chat::{Asked, Fault, Front, MovedClock, Reply};
 use testkit::faults;
 
-use crate::channel::{Receiver, ops, settings};
+use crate::webhook_channel::channel::{Receiver, ops, settings};
 
 struct OnWebhook {
     front: Front<Receiver>,

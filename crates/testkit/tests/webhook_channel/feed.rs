@@ -7,7 +7,7 @@ use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::Reply;
 
-use crate::house::{Heard, House};
+use crate::webhook_channel::house::{Heard, House};
 
 fn kinds(heard: &[Heard]) -> Vec<&str> {
     heard.iter().map(Heard::kind).collect()

@@ -11,8 +11,8 @@ use testkit::fake_chat::{Asked, Front};
 use testkit::fake_mail::FakeMail;
 use testkit::served::{Served, appending};
 
-use crate::channel::{Receiver, signed};
-use crate::house::{IN, OUT, until};
+use crate::webhook_channel::channel::{Receiver, signed};
+use crate::webhook_channel::house::{IN, OUT, until};
 
 const OTHER: &str = "whsec_b3RoZXIta2V5";
 

@@ -7,7 +7,7 @@ use ports::clock::Clock as _;
 use serde_json::Value;
 use testkit::fake_chat::Reply;
 
-use crate::house::House;
+use crate::webhook_channel::house::House;
 
 /// After the first attempt, which is at once.
 const PAUSES_S: [u64; 6] = [5, 30, 2 * 60, 10 * 60, 3_600, 6 * 3_600];

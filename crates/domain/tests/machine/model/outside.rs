@@ -85,7 +85,7 @@ fn opened(quorum: u32, exclude_requester: bool) -> (World, Outside, Register) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn an_outside_hold_does_what_its_model_does(

@@ -169,7 +169,7 @@ impl Both {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn an_approval_is_a_ticket_for_one_run(steps in prop::collection::vec(step(), 1..30)) {

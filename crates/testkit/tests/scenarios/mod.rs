@@ -27,8 +27,8 @@ macro_rules! stories {
             $($(
                 #[tokio::test]
                 async fn $story() {
-                    let chat = crate::platform::$chat::start().await;
-                    crate::$file::$story(Box::new(chat)).await;
+                    let chat = crate::scenarios::platform::$chat::start().await;
+                    crate::scenarios::$file::$story(Box::new(chat)).await;
                 }
             )+)+
         }

@@ -17,9 +17,9 @@ pub(crate) use stage::{Stage, note, nothing};
 /// The same test on each API.
 macro_rules! on_each_api {
     ($($test:ident),* $(,)?) => {
-        $crate::on_each_api!(@ anthropic Anthropic $($test)*);
-        $crate::on_each_api!(@ chat Chat $($test)*);
-        $crate::on_each_api!(@ responses Responses $($test)*);
+        $crate::models::on_each_api!(@ anthropic Anthropic $($test)*);
+        $crate::models::on_each_api!(@ chat Chat $($test)*);
+        $crate::models::on_each_api!(@ responses Responses $($test)*);
     };
     (@ $name:ident $api:ident $($test:ident)*) => {
         mod $name {
