@@ -1,166 +1,74 @@
-//! DingTalk's API: a token that is fetched before it dies, and one call.
+//! DingTalk's API, as far as it is its own.
 
 use std::sync::Arc;
 
-use domain::time::Timestamp;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
+use reqwest::header::RETRY_AFTER;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-use super::heard::{Heard, heard};
+use super::heard::heard;
 use super::settings::Settings;
-use crate::limits::{DINGTALK_TOKEN_LEFT_MS, REST_WITHIN};
-use crate::wire::{Answer, Failed, Request, Rest, Token, Tokens};
+use crate::limits::DINGTALK_TOKEN_LEFT_MS;
+use crate::wire::{ApiCall, ApiResult, AppApi, AppPlatform};
 
-pub(super) struct Api {
-    settings: Arc<Settings>,
-    clock: Arc<dyn Clock>,
-    rest: Rest,
-    tokens: Tokens,
-}
+const UNKNOWN_APP: &str = "DingTalk does not know this app; check `client_id` and the client secret \
+                           (developer console → Credentials)";
+
+static PLATFORM: AppPlatform = AppPlatform {
+    name: "DingTalk",
+    heard: |answer| heard(answer.status, answer.json(), answer.seconds(RETRY_AFTER.as_str())),
+    token_header: |token| ("x-acs-dingtalk-access-token", token.to_owned()),
+    token_path: &["v1.0", "oauth2", "accessToken"],
+    token_body: |id, secret| json!({"appKey": id, "appSecret": secret}),
+    token_keys: ("accessToken", "expireIn"),
+    token_left_ms: DINGTALK_TOKEN_LEFT_MS,
+    unknown_app: UNKNOWN_APP,
+};
+
+pub(super) struct Api(AppApi);
 
 impl Api {
-    pub(super) fn new(settings: Arc<Settings>, clock: Arc<dyn Clock>) -> Api {
-        Api {
-            settings,
-            rest: Rest::new(clock.clone(), REST_WITHIN),
-            tokens: Tokens::new(clock.clone(), DINGTALK_TOKEN_LEFT_MS),
-            clock,
-        }
+    pub(super) fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Api {
+        let Settings { base_url, client_id, client_secret, .. } = settings;
+        let (base_url, id, secret) = (base_url.clone(), client_id.clone(), client_secret.clone());
+        Api(AppApi::new(&PLATFORM, base_url, id, secret, clock))
     }
 
-    /// With our token. A token that they no longer take is replaced once.
+    /// With our token.
     pub(super) async fn call(
         &self,
         method: Method,
         path: &str,
         body: &Value,
     ) -> Result<Value, ChannelError> {
-        let mut refused = None;
-        loop {
-            let token = self.token(refused.as_deref()).await?;
-            let headers = vec![("x-acs-dingtalk-access-token", token.as_str())];
-            let answer = self.send(method.clone(), path, headers, body).await?;
-            match self.heard(answer) {
-                Heard::Done(answer) => return Ok(answer),
-                Heard::Failed(error) => return Err(error),
-                Heard::BadToken if refused.is_none() => refused = Some(token),
-                Heard::BadToken => {
-                    return Err(ChannelError::Never(
-                        "DingTalk refuses the token that it has just given us; is `base_url` the \
-                         one of this app?"
-                            .into(),
-                    ));
-                }
-            }
-        }
+        self.0.call(ApiCall { method, path: &parts(path), query: &[], body: Some(body) }).await
     }
 
     /// Without a token: where to connect.
     pub(super) async fn open(&self, path: &str, body: &Value) -> Result<Value, ChannelError> {
-        let headers = vec![("accept", "application/json")];
-        let answer = self.send(Method::POST, path, headers, body).await?;
-        match self.heard(answer) {
-            Heard::Done(answer) => Ok(answer),
-            Heard::Failed(error) => Err(error),
-            Heard::BadToken => Err(ChannelError::Never(
-                "DingTalk does not know this app; check `client_id` and the client secret \
-                 (developer console → Credentials)"
-                    .into(),
-            )),
-        }
+        self.0.open(&parts(path), ("accept", "application/json"), body, UNKNOWN_APP).await
     }
 
     /// To an address that they gave us, which is its own leave.
     pub(super) async fn post(&self, url: Url, body: &Value) -> Result<(), ChannelError> {
-        let request = Request { method: Method::POST, url, headers: Vec::new(), body: Some(body) };
-        let answer = self.rest.ask(request).await.map_err(Failed::sending)?;
-        match self.heard(answer) {
+        match self.0.post(url, body).await? {
             // A page of some proxy is no word of theirs.
-            Heard::Done(said) if said["errcode"] != 0 => {
+            ApiResult::Done(said) if said["errcode"] != 0 => {
                 Err(ChannelError::Unknown("what answers there is not DingTalk".into()))
             }
-            Heard::Done(_) => Ok(()),
-            Heard::Failed(error) => Err(error),
-            Heard::BadToken => Err(ChannelError::Never("DingTalk takes nothing there".into())),
+            ApiResult::Done(_) => Ok(()),
+            ApiResult::Failed(error) => Err(error),
+            ApiResult::BadToken => Err(ChannelError::Never("DingTalk takes nothing there".into())),
         }
     }
 
-    /// Asks for a token only to see whether the secret is right, and what time it is there.
-    pub(super) async fn knock(&self) -> Result<Option<Timestamp>, ChannelError> {
-        let (token, date) = self.fetch().await?;
-        self.tokens.keep(token);
-        Ok(date)
-    }
-
-    async fn token(&self, refused: Option<&str>) -> Result<String, ChannelError> {
-        let fetch = async { self.fetch().await.map(|(token, _)| token) };
-        self.tokens.get(refused, fetch).await
-    }
-
-    async fn fetch(&self) -> Result<(Token, Option<Timestamp>), ChannelError> {
-        let secret = self.settings.client_secret.expose();
-        let body = json!({"appKey": self.settings.client_id, "appSecret": secret});
-        let asked = self.clock.now();
-        // Nothing is done by asking: whatever became of it, it can be asked again.
-        let again = |why: String| ChannelError::Again { after: None, why };
-        let path = "/v1.0/oauth2/accessToken";
-        let answer = match self.send(Method::POST, path, Vec::new(), &body).await {
-            Err(ChannelError::Unknown(why)) => return Err(again(why)),
-            answer => answer?,
-        };
-        let date = answer.date();
-        match self.heard(answer) {
-            Heard::Done(answer) => {
-                let token = answer["accessToken"].as_str();
-                let (Some(value), Some(seconds)) = (token, answer["expireIn"].as_u64()) else {
-                    return Err(again("DingTalk gave no token".into()));
-                };
-                let ends = asked.plus_ms(seconds.saturating_mul(1_000));
-                Ok((Token { value: value.to_owned(), ends }, date))
-            }
-            Heard::Failed(ChannelError::Unknown(why)) => Err(again(why)),
-            Heard::Failed(error) => Err(error),
-            Heard::BadToken => Err(ChannelError::Never(
-                "DingTalk does not know this app; check `client_id` and the client secret \
-                 (developer console → Credentials)"
-                    .into(),
-            )),
-        }
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        headers: Vec<(&'static str, &str)>,
-        body: &Value,
-    ) -> Result<Answer, ChannelError> {
-        let url = address(&self.settings.base_url, path)?;
-        let request = Request { method, url, headers, body: Some(body) };
-        self.rest.ask(request).await.map_err(|failed| match failed {
-            Failed::NotSent(why) => ChannelError::Again { after: None, why },
-            Failed::Lost(why) => ChannelError::Unknown(why),
-        })
-    }
-
-    fn heard(&self, answer: Answer) -> Heard {
-        let after = answer.seconds(reqwest::header::RETRY_AFTER.as_str());
-        match heard(answer.status, answer.json(), after) {
-            Heard::Failed(ChannelError::Never(why)) => {
-                Heard::Failed(ChannelError::Never(self.settings.client_secret.scrub(&why)))
-            }
-            heard => heard,
-        }
+    pub(super) async fn knock(&self) -> Result<Option<domain::time::Timestamp>, ChannelError> {
+        self.0.knock().await
     }
 }
 
-fn address(base: &Url, path: &str) -> Result<Url, ChannelError> {
-    let mut url = base.clone();
-    url.path_segments_mut()
-        .map_err(|()| ChannelError::Never("`base_url` is no address of a server".into()))?
-        .pop_if_empty()
-        .extend(path.split('/').skip(1));
-    Ok(url)
+fn parts(path: &str) -> Vec<&str> {
+    path.split('/').skip(1).collect()
 }

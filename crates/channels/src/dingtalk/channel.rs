@@ -47,7 +47,7 @@ pub(super) enum Taken {
 impl Dingtalk {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Dingtalk {
         let settings = Arc::new(settings);
-        let api = Api::new(settings.clone(), clock.clone());
+        let api = Api::new(&settings, clock.clone());
         Dingtalk { api, settings, clock, chance, sessions: Sessions::default() }
     }
 

@@ -8,18 +8,10 @@ use serde_json::Value;
 
 use crate::card::clipped;
 use crate::limits::{DINGTALK_BLOCKED, PAUSE_MAX, SAID_CHARACTERS_MAX};
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Heard {
-    /// The whole answer.
-    Done(Value),
-    /// Another one may be had.
-    BadToken,
-    Failed(ChannelError),
-}
+use crate::wire::ApiResult;
 
 /// `after`: when they say that it may be tried again.
-pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -> Heard {
+pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -> ApiResult {
     let of = |key: &str| body.as_ref().map(|body| &body[key]).unwrap_or(&Value::Null);
     // The older API has numbers, and no status.
     let number = of("errcode").as_i64();
@@ -45,12 +37,12 @@ pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -
                 of("wait").as_u64().map(|wait| Duration::from_secs(wait.saturating_mul(60)));
             again(minutes.or(Some(DINGTALK_BLOCKED)))
         }
-        (401, _) => return Heard::BadToken,
+        (401, _) => return ApiResult::BadToken,
         (429, _) => again(after),
         _ if throttled => again(after),
         (_, Some(90002 | 90018)) => again(after),
         (200..=299, None | Some(0)) if body.is_some() => {
-            return Heard::Done(body.unwrap_or_default());
+            return ApiResult::Done(body.unwrap_or_default());
         }
         (503, _) => again(after),
         (500.., _) => ChannelError::Unknown(said()),
@@ -63,7 +55,7 @@ pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -
         )),
         _ => ChannelError::Never(format!("{}{}", said(), remedy(status, code))),
     };
-    Heard::Failed(failed)
+    ApiResult::Failed(failed)
 }
 
 /// The card is no more, however they spell it. A template that is not there is another matter.
@@ -100,15 +92,15 @@ mod tests {
 
     fn told(status: u16, body: Value) -> String {
         match heard(status, Some(body), Some(Duration::from_secs(7))) {
-            Heard::Done(_) => "done".into(),
-            Heard::BadToken => "bad token".into(),
-            Heard::Failed(ChannelError::Again { after, .. }) => {
+            ApiResult::Done(_) => "done".into(),
+            ApiResult::BadToken => "bad token".into(),
+            ApiResult::Failed(ChannelError::Again { after, .. }) => {
                 format!("again in {}", after.unwrap().as_secs())
             }
-            Heard::Failed(ChannelError::Unknown(_)) => "unknown".into(),
-            Heard::Failed(ChannelError::Never(_)) => "never".into(),
-            Heard::Failed(ChannelError::Gone(_)) => "gone".into(),
-            Heard::Failed(ChannelError::Moved(_)) => "moved".into(),
+            ApiResult::Failed(ChannelError::Unknown(_)) => "unknown".into(),
+            ApiResult::Failed(ChannelError::Never(_)) => "never".into(),
+            ApiResult::Failed(ChannelError::Gone(_)) => "gone".into(),
+            ApiResult::Failed(ChannelError::Moved(_)) => "moved".into(),
         }
     }
 
@@ -140,7 +132,7 @@ mod tests {
         // However long they say: it is looked at again in good time.
         let for_ever = told(200, json!({"status": 1111, "wait": u64::MAX}));
         assert_eq!(for_ever, format!("again in {}", PAUSE_MAX.as_secs()));
-        assert!(matches!(heard(200, None, None), Heard::Failed(ChannelError::Unknown(_))));
-        assert!(matches!(heard(404, None, None), Heard::Failed(ChannelError::Never(_))));
+        assert!(matches!(heard(200, None, None), ApiResult::Failed(ChannelError::Unknown(_))));
+        assert!(matches!(heard(404, None, None), ApiResult::Failed(ChannelError::Never(_))));
     }
 }

@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{SinkExt as _, StreamExt as _};
 use ports::channel::{ChannelError, Inbox};
-use ports::clock::Clock;
 use reqwest::Url;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -19,31 +17,14 @@ use super::stream::{Ack, Frame, Kind};
 use super::told;
 use crate::limits::{
     DINGTALK_PING, DINGTALK_PRESS_WITHIN, DINGTALK_RECONNECT, DINGTALK_SILENCE_MS,
-    EVENTS_AT_ONCE_MAX, SOCKET_OPEN_WITHIN, SOCKET_SEND_WITHIN, STOP_WITHIN,
+    EVENTS_AT_ONCE_MAX, SOCKET_OPEN_WITHIN,
 };
-use crate::wire::{NoSocket, Socket, between, open};
-
-/// What is being worked at. It outlives the connection over which it came.
-type Work<'a> = FuturesUnordered<BoxFuture<'a, Step<'a>>>;
-
-enum Step<'a> {
-    /// To be sent if that connection still stands. `rest` is work that took longer than its
-    /// acknowledgement may.
-    Ack {
-        connection: u64,
-        text: String,
-        rest: Option<BoxFuture<'a, Step<'a>>>,
-    },
-    Done,
-}
-
-enum Ended {
-    Stopped,
-    Broken(String),
-}
+use crate::wire::{
+    Ended, NoSocket, Socket, Step, Work, beside, between, close, finish, open, send,
+};
 
 pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &CancellationToken) {
-    let mut work: Work<'_> = FuturesUnordered::new();
+    let mut work: Work<'_, String> = Work::new();
     let mut connection = 0;
     while !stop.is_cancelled() {
         let ended = match beside(&mut work, stop, connect(dingtalk)).await {
@@ -64,35 +45,7 @@ pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &Cancel
         let pause = between(least, most, &*dingtalk.chance);
         beside(&mut work, stop, dingtalk.clock.sleep(pause)).await;
     }
-    // What has begun may end; what has not ended by then comes again.
-    let finished = async { while work.next().await.is_some() {} };
-    tokio::select! {
-        biased;
-        () = finished => {}
-        () = dingtalk.clock.sleep(STOP_WITHIN) => {}
-    }
-}
-
-/// Does `what`, and meanwhile whatever is still being worked at. `None` when we are to stop.
-async fn beside<T>(
-    work: &mut Work<'_>,
-    stop: &CancellationToken,
-    what: impl Future<Output = T>,
-) -> Option<T> {
-    let mut what = Box::pin(what);
-    loop {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => return None,
-            done = &mut what => return Some(done),
-            Some(step) = work.next(), if !work.is_empty() => {
-                // Acknowledgements for a connection that is no more are lost; it comes again.
-                if let Step::Ack { rest: Some(rest), .. } = step {
-                    work.push(rest);
-                }
-            }
-        }
-    }
+    finish(work, &*dingtalk.clock).await;
 }
 
 async fn connect(dingtalk: &Dingtalk) -> Result<Socket, String> {
@@ -144,7 +97,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    async fn run(mut self, work: &mut Work<'a>, stop: &CancellationToken) -> (Ended, u64) {
+    async fn run(mut self, work: &mut Work<'a, String>, stop: &CancellationToken) -> (Ended, u64) {
         let dingtalk = self.dingtalk;
         let clock = &*dingtalk.clock;
         let mut heard_at = clock.now();
@@ -153,8 +106,7 @@ impl<'a> Line<'a> {
         loop {
             let done = tokio::select! {
                 () = stop.cancelled() => {
-                    // A courtesy: they learn of it in any case.
-                    let _ = within(clock, self.socket.close(None)).await;
+                    close(&mut self.socket, clock).await;
                     return (Ended::Stopped, self.connection);
                 }
                 () = &mut ping => {
@@ -166,9 +118,9 @@ impl<'a> Line<'a> {
                     }
                 }
                 Some(step) = work.next(), if !work.is_empty() => match step {
-                    Step::Ack { connection, text, rest } => {
+                    Step::Ack { connection, ack, rest } => {
                         work.extend(rest);
-                        self.send(connection, Message::Text(text.into())).await
+                        self.send(connection, Message::Text(ack.into())).await
                     }
                     Step::Done => Ok(()),
                 },
@@ -234,7 +186,7 @@ impl<'a> Line<'a> {
     }
 
     /// Says whether the platform wants us to connect anew.
-    fn heard(&self, connection: u64, text: &str, work: &mut Work<'a>) -> bool {
+    fn heard(&self, connection: u64, text: &str, work: &mut Work<'a, String>) -> bool {
         let (dingtalk, inbox) = (self.dingtalk, self.inbox);
         let Ok(frame) = Frame::read(text) else {
             tracing::warn!(channel = dingtalk.settings.name, "something came that is no frame");
@@ -251,17 +203,13 @@ impl<'a> Line<'a> {
             && *old == connection
         {
             // It ends in any case.
-            let _ = within(clock, socket.send(message)).await;
+            let _ = send(socket, message, "DingTalk", clock).await;
             return Ok(());
         }
         if connection != self.connection {
             return Ok(());
         }
-        match within(clock, self.socket.send(message)).await {
-            Some(Ok(())) => Ok(()),
-            Some(Err(error)) => Err(error.to_string()),
-            None => Err("DingTalk does not read what we send".into()),
-        }
+        send(&mut self.socket, message, "DingTalk", clock).await
     }
 }
 
@@ -274,21 +222,13 @@ async fn next(leaving: &mut Option<(u64, Socket)>) -> Option<(u64, Message)> {
     }
 }
 
-async fn within<T>(clock: &dyn Clock, what: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        done = what => Some(done),
-        () = clock.sleep(SOCKET_SEND_WITHIN) => None,
-    }
-}
-
 async fn handled<'a>(
     dingtalk: &'a Dingtalk,
     inbox: &'a dyn Inbox,
     connection: u64,
     frame: Frame,
-) -> Step<'a> {
-    let acknowledged = |ack: Ack, rest| Step::Ack { connection, text: frame.ack(&ack), rest };
+) -> Step<'a, String> {
+    let acknowledged = |ack: Ack, rest| Step::Ack { connection, ack: frame.ack(&ack), rest };
     let data = frame.data();
     match (frame.kind, frame.topic(), data) {
         (Kind::Callback, MESSAGE, Ok(data)) => match dingtalk.message(&data, inbox).await {
@@ -308,7 +248,7 @@ async fn handled<'a>(
                     Taken::NotNow => acknowledged(Ack::Failed, None),
                 },
                 () = dingtalk.clock.sleep(limit) => {
-                    let rest: BoxFuture<'a, Step<'a>> = Box::pin(async move {
+                    let rest: BoxFuture<'a, Step<'a, String>> = Box::pin(async move {
                         taking.await;
                         Step::Done
                     });

@@ -16,7 +16,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, Call};
+use super::api::api;
 use super::drawn::drawn;
 use super::event::Event;
 use super::gesture::{self, MESSAGE, PRESS};
@@ -28,11 +28,11 @@ use super::who::id_type;
 use crate::card::Rendered;
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::signed::hex;
-use crate::wire::nth;
+use crate::wire::{ApiCall, AppApi, nth};
 
 pub struct Feishu {
     pub(super) settings: Arc<Settings>,
-    pub(super) api: Api,
+    pub(super) api: AppApi,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
     pub(super) replays: Replays,
@@ -54,7 +54,7 @@ impl Feishu {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Feishu {
         let settings = Arc::new(settings);
         Feishu {
-            api: Api::new(settings.clone(), clock.clone()),
+            api: api(&settings, clock.clone()),
             settings,
             clock,
             chance,
@@ -98,7 +98,7 @@ impl Feishu {
             return Ok(own);
         }
         let path = ["open-apis", "bot", "v3", "info"];
-        let call = Call { method: Method::GET, path: &path, query: &[], body: None };
+        let call = ApiCall { method: Method::GET, path: &path, query: &[], body: None };
         let answer = self.api.call(call).await?;
         let Some(own) = answer["bot"]["open_id"].as_str().filter(|own| !own.is_empty()) else {
             return Err(ChannelError::Never("Feishu does not say who our bot is".into()));
@@ -115,7 +115,7 @@ impl Feishu {
             To::Whom { id, id_type } => {
                 body["receive_id"] = (*id).into();
                 let query = [("receive_id_type", *id_type)];
-                let call = Call {
+                let call = ApiCall {
                     method: Method::POST,
                     path: &messages,
                     query: &query,
@@ -127,7 +127,7 @@ impl Feishu {
                 body["reply_in_thread"] = (*in_thread).into();
                 let path = [&messages[..], &[message, "reply"]].concat();
                 let call =
-                    Call { method: Method::POST, path: &path, query: &[], body: Some(&body) };
+                    ApiCall { method: Method::POST, path: &path, query: &[], body: Some(&body) };
                 self.api.call(call).await?
             }
         };
@@ -274,7 +274,7 @@ impl Channel for Feishu {
         let drawn = self.drawn(showing, !posted.direct, since);
         let body = json!({"content": drawn.value.to_string()});
         let path = ["open-apis", "im", "v1", "messages", &posted.message];
-        let call = Call { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };
+        let call = ApiCall { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };
         self.api.call(call).await.map(|_| drawn.takes_a_yes)
     }
 

@@ -4,12 +4,12 @@ use ports::channel::{ChannelError, Checked};
 use reqwest::Method;
 use serde_json::Value;
 
-use super::api::Call;
 use super::channel::Feishu;
 use super::line::address;
 use super::settings::Mode;
 use super::tempo::Tempo;
 use crate::limits::CLOCK_SKEW_MS_MAX;
+use crate::wire::ApiCall;
 
 /// What is needed to ask and to hear answers. Reading of all messages in groups is not among them:
 /// people mention the bot.
@@ -103,7 +103,7 @@ fn reception(feishu: &Feishu) -> Vec<Checked> {
 /// have granted them; what fails later says so.
 async fn scopes(feishu: &Feishu) -> Vec<Checked> {
     let path = ["open-apis", "application", "v6", "scopes"];
-    let call = Call { method: Method::GET, path: &path, query: &[], body: None };
+    let call = ApiCall { method: Method::GET, path: &path, query: &[], body: None };
     match feishu.api.call(call).await {
         Ok(answer) => missing(&answer["data"]["scopes"]),
         Err(ChannelError::Again { why, .. }) => vec![wrong("permissions", why)],

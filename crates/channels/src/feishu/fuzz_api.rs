@@ -5,8 +5,9 @@ use ports::channel::ChannelError;
 
 use super::event::Event;
 use super::gesture::{self, MESSAGE, PRESS};
-use super::heard::{Heard, heard};
+use super::heard::heard;
 use crate::fuzz_api::{Gesture, OURSELVES};
+use crate::wire::ApiResult;
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let event = Event::read(serde_json::from_slice(body).ok()?)?;
@@ -19,9 +20,9 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
 
 pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
     match heard(status, serde_json::from_slice(body).ok(), None) {
-        Heard::Done(_) => None,
+        ApiResult::Done(_) => None,
         // Another token is fetched, and it is said once more.
-        Heard::BadToken => Some(ChannelError::Again { after: None, why: String::new() }),
-        Heard::Failed(error) => Some(error),
+        ApiResult::BadToken => Some(ChannelError::Again { after: None, why: String::new() }),
+        ApiResult::Failed(error) => Some(error),
     }
 }

@@ -8,15 +8,7 @@ use serde_json::Value;
 
 use crate::card::clipped;
 use crate::limits::{PAUSE_MAX, SAID_CHARACTERS_MAX};
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Heard {
-    /// The whole answer.
-    Done(Value),
-    /// Another one may be had.
-    BadToken,
-    Failed(ChannelError),
-}
+use crate::wire::ApiResult;
 
 /// The token is old, of another app, or none.
 const BAD_TOKEN: [i64; 3] = [99991663, 99991664, 99991668];
@@ -28,7 +20,7 @@ const PASSING: [i64; 7] = [1, 1500, 2200, 5000, 55001, 230049, 1000040343];
 const GONE: [i64; 4] = [230011, 230031, 230075, 230110];
 
 /// `reset`: when they say that the rate is free again.
-pub(super) fn heard(status: u16, body: Option<Value>, reset: Option<Duration>) -> Heard {
+pub(super) fn heard(status: u16, body: Option<Value>, reset: Option<Duration>) -> ApiResult {
     let code = body.as_ref().and_then(|body| body["code"].as_i64());
     let said = || {
         let text = body.as_ref().and_then(|body| body["msg"].as_str()).unwrap_or_default();
@@ -40,8 +32,8 @@ pub(super) fn heard(status: u16, body: Option<Value>, reset: Option<Duration>) -
     };
     let after = reset.map(|reset| reset.min(PAUSE_MAX));
     let failed = match (status, code) {
-        (200..=299, Some(0)) => return Heard::Done(body.unwrap_or_default()),
-        (_, Some(code)) if BAD_TOKEN.contains(&code) => return Heard::BadToken,
+        (200..=299, Some(0)) => return ApiResult::Done(body.unwrap_or_default()),
+        (_, Some(code)) if BAD_TOKEN.contains(&code) => return ApiResult::BadToken,
         (429, _) => ChannelError::Again { after, why: said() },
         (_, Some(code)) if TOO_FAST.contains(&code) => ChannelError::Again { after, why: said() },
         (503, _) => ChannelError::Again { after, why: said() },
@@ -57,7 +49,7 @@ pub(super) fn heard(status: u16, body: Option<Value>, reset: Option<Duration>) -
         )),
         (_, code) => ChannelError::Never(format!("{}{}", said(), remedy(code))),
     };
-    Heard::Failed(failed)
+    ApiResult::Failed(failed)
 }
 
 /// Where to click. The platform's own words rarely say it.
@@ -102,19 +94,19 @@ mod tests {
     fn told(status: u16, code: i64) -> String {
         let body = json!({"code": code, "msg": "said\u{202e}"});
         match heard(status, Some(body), Some(Duration::from_secs(7))) {
-            Heard::Done(_) => "done".into(),
-            Heard::BadToken => "bad token".into(),
-            Heard::Failed(ChannelError::Again { after, why }) => {
+            ApiResult::Done(_) => "done".into(),
+            ApiResult::BadToken => "bad token".into(),
+            ApiResult::Failed(ChannelError::Again { after, why }) => {
                 assert!(!why.contains('\u{202e}'), "what they say is made visible");
                 format!("again in {:?}", after.unwrap())
             }
-            Heard::Failed(ChannelError::Unknown(_)) => "unknown".into(),
-            Heard::Failed(ChannelError::Never(why)) => {
+            ApiResult::Failed(ChannelError::Unknown(_)) => "unknown".into(),
+            ApiResult::Failed(ChannelError::Never(why)) => {
                 assert!(why.contains(&code.to_string()) || status == 302, "{why}");
                 "never".into()
             }
-            Heard::Failed(ChannelError::Gone(_)) => "gone".into(),
-            Heard::Failed(ChannelError::Moved(_)) => "moved".into(),
+            ApiResult::Failed(ChannelError::Gone(_)) => "gone".into(),
+            ApiResult::Failed(ChannelError::Moved(_)) => "moved".into(),
         }
     }
 
@@ -157,11 +149,14 @@ mod tests {
     #[test]
     fn what_is_not_theirs_is_not_believed() {
         let page = |status| heard(status, None, None);
-        assert!(matches!(page(200), Heard::Failed(ChannelError::Unknown(_))));
-        assert!(matches!(page(502), Heard::Failed(ChannelError::Unknown(_))));
-        assert!(matches!(page(404), Heard::Failed(ChannelError::Never(_))));
-        assert!(matches!(page(429), Heard::Failed(ChannelError::Again { .. })));
+        assert!(matches!(page(200), ApiResult::Failed(ChannelError::Unknown(_))));
+        assert!(matches!(page(502), ApiResult::Failed(ChannelError::Unknown(_))));
+        assert!(matches!(page(404), ApiResult::Failed(ChannelError::Never(_))));
+        assert!(matches!(page(429), ApiResult::Failed(ChannelError::Again { .. })));
         let long = heard(429, None, Some(Duration::from_secs(1_000_000)));
-        assert!(matches!(long, Heard::Failed(ChannelError::Again { after: Some(PAUSE_MAX), .. })));
+        assert!(matches!(
+            long,
+            ApiResult::Failed(ChannelError::Again { after: Some(PAUSE_MAX), .. })
+        ));
     }
 }

@@ -4,11 +4,9 @@
 use std::time::Duration;
 
 use domain::time::Timestamp;
+use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{SinkExt as _, StreamExt as _};
 use ports::channel::{ChannelError, Inbox};
-use ports::clock::Clock;
 use reqwest::Url;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
@@ -25,33 +23,11 @@ use super::tempo::Tempo;
 use super::told;
 use crate::limits::{
     EVENTS_AT_ONCE_MAX, FEISHU_MESSAGE_OLD_MS, FEISHU_PRESS_WITHIN, SOCKET_OPEN_WITHIN,
-    SOCKET_SEND_WITHIN, STOP_WITHIN,
 };
-use crate::wire::{NoSocket, Socket, open};
-
-/// What is being worked at. It outlives the connection over which it came: what a person did is not
-/// dropped half-way because a line broke.
-type Work<'a> = FuturesUnordered<BoxFuture<'a, Step<'a>>>;
-
-enum Step<'a> {
-    /// To be sent if that connection still stands. `rest` is work that took longer than its
-    /// acknowledgement may.
-    Ack {
-        connection: u64,
-        frame: Frame,
-        rest: Option<BoxFuture<'a, Step<'a>>>,
-    },
-    Done,
-}
-
-/// Why a connection is over.
-enum Ended {
-    Stopped,
-    Broken(String),
-}
+use crate::wire::{Ended, NoSocket, Socket, Step, Work, beside, close, finish, open, send};
 
 pub(super) async fn listen(feishu: &Feishu, inbox: &dyn Inbox, stop: &CancellationToken) {
-    let mut work: Work<'_> = FuturesUnordered::new();
+    let mut work: Work<'_, Frame> = Work::new();
     let mut tempo = Tempo::default();
     let mut connection = 0;
     let mut failures = 0;
@@ -75,37 +51,7 @@ pub(super) async fn listen(feishu: &Feishu, inbox: &dyn Inbox, stop: &Cancellati
         let pause = tempo.pause(failures, &*feishu.chance);
         beside(&mut work, stop, feishu.clock.sleep(pause)).await;
     }
-    // What has begun may end; what has not ended by then comes again.
-    let finished = async { while work.next().await.is_some() {} };
-    tokio::select! {
-        biased;
-        () = finished => {}
-        () = feishu.clock.sleep(STOP_WITHIN) => {}
-    }
-}
-
-/// Does `what`, and meanwhile whatever is still being worked at. `None` when we are to stop.
-async fn beside<T>(
-    work: &mut Work<'_>,
-    stop: &CancellationToken,
-    what: impl Future<Output = T>,
-) -> Option<T> {
-    let mut what = Box::pin(what);
-    loop {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => return None,
-            done = &mut what => return Some(done),
-            Some(step) = work.next(), if !work.is_empty() => go_on(work, step),
-        }
-    }
-}
-
-/// Acknowledgements for a connection that is no more are lost; the events come again.
-fn go_on<'a>(work: &mut Work<'a>, step: Step<'a>) {
-    if let Step::Ack { rest: Some(rest), .. } = step {
-        work.push(rest);
-    }
+    finish(work, &*feishu.clock).await;
 }
 
 async fn connect(feishu: &Feishu, tempo: &mut Tempo) -> Result<(Socket, i32), String> {
@@ -140,7 +86,15 @@ async fn connect(feishu: &Feishu, tempo: &mut Tempo) -> Result<(Socket, i32), St
 pub(super) async fn address(feishu: &Feishu, tempo: &mut Tempo) -> Result<String, ChannelError> {
     let Settings { app_id, app_secret, .. } = &*feishu.settings;
     let body = json!({"AppID": app_id, "AppSecret": app_secret.expose()});
-    let answer = feishu.api.open(&["callback", "ws", "endpoint"], &body).await?;
+    let answer = feishu
+        .api
+        .open(
+            &["callback", "ws", "endpoint"],
+            ("locale", "zh"),
+            &body,
+            "Feishu wants a token for this",
+        )
+        .await?;
     let data = &answer["data"];
     tempo.apply(&data["ClientConfig"]);
     let address = data["URL"].as_str().filter(|url| !url.is_empty());
@@ -160,7 +114,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     async fn run(
         mut self,
-        work: &mut Work<'a>,
+        work: &mut Work<'a, Frame>,
         tempo: &mut Tempo,
         stop: &CancellationToken,
     ) -> Ended {
@@ -171,8 +125,7 @@ impl<'a> Line<'a> {
         loop {
             let sent = tokio::select! {
                 () = stop.cancelled() => {
-                    // A courtesy: they learn of it in any case.
-                    let _ = within(clock, self.socket.close(None)).await;
+                    close(&mut self.socket, clock).await;
                     return Ended::Stopped;
                 }
                 () = &mut ping => {
@@ -184,10 +137,10 @@ impl<'a> Line<'a> {
                     self.send(&Frame::ping(self.service)).await
                 }
                 Some(step) = work.next(), if !work.is_empty() => match step {
-                    Step::Ack { connection, frame, rest } => {
+                    Step::Ack { connection, ack, rest } => {
                         work.extend(rest);
                         match connection == self.connection {
-                            true => self.send(&frame).await,
+                            true => self.send(&ack).await,
                             false => Ok(()),
                         }
                     }
@@ -214,7 +167,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn heard(&self, wire: &[u8], parts: &mut Parts, work: &mut Work<'a>, tempo: &mut Tempo) {
+    fn heard(&self, wire: &[u8], parts: &mut Parts, work: &mut Work<'a, Frame>, tempo: &mut Tempo) {
         let Ok(frame) = Frame::decode(wire) else {
             tracing::warn!(channel = self.feishu.settings.name, "something came that is no frame");
             return;
@@ -243,19 +196,7 @@ impl<'a> Line<'a> {
 
     async fn send(&mut self, frame: &Frame) -> Result<(), String> {
         let message = Message::Binary(frame.encode().into());
-        match within(&*self.feishu.clock, self.socket.send(message)).await {
-            Some(Ok(())) => Ok(()),
-            Some(Err(error)) => Err(error.to_string()),
-            None => Err("Feishu does not read what we send".into()),
-        }
-    }
-}
-
-async fn within<T>(clock: &dyn Clock, what: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        done = what => Some(done),
-        () = clock.sleep(SOCKET_SEND_WITHIN) => None,
+        send(&mut self.socket, message, "Feishu", &*self.feishu.clock).await
     }
 }
 
@@ -266,12 +207,12 @@ async fn handled<'a>(
     frame: Frame,
     payload: Vec<u8>,
     began: Timestamp,
-) -> Step<'a> {
+) -> Step<'a, Frame> {
     let clock = &*feishu.clock;
     let acknowledged = |payload: Value, rest| {
         let took_ms = clock.now().ms_since(began);
-        let frame = frame.ack(took_ms, payload.to_string().as_bytes());
-        Step::Ack { connection, frame, rest }
+        let ack = frame.ack(took_ms, payload.to_string().as_bytes());
+        Step::Ack { connection, ack, rest }
     };
     let Some(event) = ours(feishu, &payload, began) else {
         return acknowledged(json!({"code": 200}), None);
@@ -288,7 +229,7 @@ async fn handled<'a>(
         biased;
         taken = &mut taking => acknowledged(ack(taken), None),
         () = clock.sleep(FEISHU_PRESS_WITHIN) => {
-            let rest: BoxFuture<'a, Step<'a>> = Box::pin(async move {
+            let rest: BoxFuture<'a, Step<'a, Frame>> = Box::pin(async move {
                 late.tell(feishu, taking.await).await;
                 Step::Done
             });

@@ -2,6 +2,7 @@
 //! token that is renewed in time, a WebSocket and gestures in the order of their chat. What is said over them is each
 //! platform's business.
 
+mod app_api;
 mod errands;
 mod lanes;
 mod pace;
@@ -12,7 +13,9 @@ mod replies;
 mod rest;
 mod socket;
 mod tokens;
+mod work;
 
+pub(crate) use app_api::{ApiCall, ApiResult, AppApi, AppPlatform};
 pub(crate) use errands::Errands;
 pub(crate) use lanes::Lanes;
 pub(crate) use pace::between;
@@ -23,3 +26,4 @@ pub(crate) use replies::{accepted, json_reply, refused, status};
 pub(crate) use rest::{Answer, Failed, Request, Rest};
 pub(crate) use socket::{NoSocket, Socket, open};
 pub(crate) use tokens::{Token, Tokens};
+pub(crate) use work::{Ended, Step, Work, beside, close, finish, send};

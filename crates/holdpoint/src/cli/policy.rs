@@ -162,7 +162,7 @@ fn effects_of(config: &Config, name: &str) -> Option<Effects> {
     Some(match &tool.kind {
         ToolKind::Command(command) => command.effects,
         ToolKind::Client(client) => client.effects,
-        ToolKind::Http(http) => http.effects,
+        ToolKind::Http(http) => http.setup.effects,
         ToolKind::ShellCmd(_) => Effects::AtMostOnce,
         ToolKind::Mcp(mcp) => mcp.effects_of.get(inner).copied().unwrap_or(mcp.effects),
         ToolKind::Sql(SqlTool { access: SqlAccess::Query, .. }) | ToolKind::Human { .. } => {

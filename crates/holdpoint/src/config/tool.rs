@@ -28,7 +28,7 @@ pub use mcp::{McpReach, McpTools};
 pub use http::HttpTool;
 pub use sql::{SqlAccess, SqlDatabase, SqlTool};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ToolConfig {
     pub name: Arc<str>,
     pub confirm: Confirm,
@@ -47,7 +47,7 @@ pub struct ToolWords {
     pub deny_value: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum ToolKind {
     Command(CommandTool),
     ShellCmd(ShellTool),
@@ -178,7 +178,7 @@ impl ToolTable {
         let schema = match &kind {
             ToolKind::Command(command) => Some(&command.input_schema),
             ToolKind::Client(client) => Some(&client.input_schema),
-            ToolKind::Http(http) => Some(&http.input_schema),
+            ToolKind::Http(http) => Some(&http.setup.input_schema),
             ToolKind::ShellCmd(_)
             | ToolKind::Sql(_)
             | ToolKind::Mcp(_)

@@ -15,15 +15,14 @@ pub(super) fn host(
     http: &config::HttpTool,
     confirm: Confirm,
 ) -> Result<Arc<dyn ToolHost>> {
-    let mut headers = Vec::new();
+    let mut setup = http.setup.clone();
     for (header, source) in &http.secret_headers {
         let (reference, value) = secret::read(source)
             .with_context(|| format!("tool `{name}`: the header `{header}` has no value"))?;
         let header = SecretHeader::new(header, &reference, &value)
             .map_err(|why| anyhow::anyhow!("tool `{name}`: {why}"))?;
-        headers.push(header);
+        setup.secret_headers.push(header);
     }
-    let mut setup = http.setup(name, headers);
     setup.confirm = confirm;
     Ok(Arc::new(HttpTool::new(setup)?))
 }

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     FromTable, Insert, ObjectName, OnConflictAction, OnInsert, Query, SetExpr, SqliteOnConflict,
     Statement as Parsed, TableFactor, TableObject, TableWithJoins, Visit as _, Visitor,
 };
-use sqlparser::dialect::SQLiteDialect;
+use sqlparser::dialect::{Dialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,18 +113,21 @@ pub(super) fn conflict_of(insert: &Insert) -> Conflict {
     }
 }
 
-/// Reads exactly one statement. The text is for the model: what it may write instead.
 pub(super) fn parse(sql: &str) -> Result<Statement, String> {
     check_line_ends(sql)?;
-    let mut statements = Parser::parse_sql(&SQLiteDialect {}, sql)
+    let statement = parse_one(&SQLiteDialect {}, sql)?;
+    let found = classify(&statement)?;
+    check_changes(&statement, found.kind)?;
+    Ok(found)
+}
+
+/// Reads exactly one statement. The text is for the model: what it may write instead.
+pub(super) fn parse_one(dialect: &dyn Dialect, sql: &str) -> Result<Parsed, String> {
+    let mut statements = Parser::parse_sql(dialect, sql)
         .map_err(|error| format!("the statement cannot be read: {error}"))?;
     match (statements.pop(), statements.len()) {
         (None, _) => Err("`sql` contains no statement".into()),
-        (Some(statement), 0) => {
-            let found = classify(&statement)?;
-            check_changes(&statement, found.kind)?;
-            Ok(found)
-        }
+        (Some(statement), 0) => Ok(statement),
         (Some(_), others) => {
             Err(format!("`sql` contains {} statements; send one at a time", others + 1))
         }
@@ -224,7 +227,8 @@ fn classify_query(query: &Query) -> Result<Statement, String> {
     }
 }
 
-fn reads(body: &SetExpr) -> bool {
+/// Whether it only reads: it makes no table either.
+pub(super) fn reads(body: &SetExpr) -> bool {
     match body {
         SetExpr::Select(select) => select.into.is_none(),
         SetExpr::Query(query) => reads(&query.body),

@@ -64,7 +64,7 @@ impl ModelConfig {
     pub fn open(&self, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Result<Arc<dyn Model>> {
         match &self.provider {
             Provider::Scripted(model) => Ok(model.clone()),
-            Provider::Vendor(vendor) => vendor.open(&self.name, clock, chance).map_err(|message| {
+            Provider::Vendor(vendor) => vendor.open(clock, chance).map_err(|message| {
                 let message = format!("model `{}`: {message}", self.name);
                 ConfigError { file: self.file.clone(), line: Some(self.line), message }
             }),
@@ -111,7 +111,7 @@ impl ModelTable {
                     let message = "only a scripted model has a `script`";
                     return Err(source.error(script.span(), message));
                 }
-                let vendor = vendor::check(vendor, table, span.clone(), source)?;
+                let vendor = vendor::check(name.get_ref(), vendor, table, span.clone(), source)?;
                 Provider::Vendor(Box::new(vendor))
             }
         };

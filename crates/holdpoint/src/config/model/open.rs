@@ -16,7 +16,7 @@ use super::vendor::{HeaderSource, OpenAiApi, ProxySource, Vendor, VendorModel};
 use crate::config::secret::SecretSource;
 
 impl Vendor {
-    fn base_url(self) -> Url {
+    pub(super) fn base_url(self) -> Url {
         let url = match self {
             Vendor::Anthropic => "https://api.anthropic.com",
             Vendor::OpenAi(_) => "https://api.openai.com",
@@ -28,11 +28,10 @@ impl Vendor {
 impl VendorModel {
     pub(super) fn open(
         &self,
-        name: &str,
         clock: Arc<dyn Clock>,
         chance: Arc<dyn Chance>,
     ) -> Result<Arc<dyn Model>, String> {
-        let settings = self.settings(name)?;
+        let settings = self.with_secrets()?;
         match self.vendor {
             Vendor::Anthropic => {
                 let api = Anthropic { cache: self.cache, thinking: self.thinking };
@@ -51,20 +50,20 @@ impl VendorModel {
     }
 
     fn is_at_vendor(&self) -> bool {
-        let own = self.vendor.base_url();
-        self.base_url.as_ref().is_none_or(|url| url.host() == own.host())
+        self.settings.base_url.host() == self.vendor.base_url().host()
     }
 
     /// The vendor's older models do not think, and refuse to be asked for it; other servers may not
     /// know the question. Whoever sets `effort` knows that his model does.
     fn keeps_thinking(&self) -> bool {
-        let never = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|old| self.model.starts_with(old));
-        self.effort.is_some() || self.is_at_vendor() && !never
+        let Settings { model, effort, .. } = &self.settings;
+        let never = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|old| model.starts_with(old));
+        effort.is_some() || self.is_at_vendor() && !never
     }
 
-    fn settings(&self, name: &str) -> Result<Settings, String> {
-        let base_url = self.base_url.clone().unwrap_or_else(|| self.vendor.base_url());
-        let mut settings = Settings::new(name, &self.model, base_url);
+    /// The secrets are read now.
+    fn with_secrets(&self) -> Result<Settings, String> {
+        let mut settings = self.settings.clone();
         if let Some(source) = &self.api_key {
             let secret = SecretString::new(source.read("the key")?);
             settings.key = Some(Key { secret, origin: origin(source) });
@@ -87,11 +86,6 @@ impl VendorModel {
                 Proxy::Url(SecretString::new(url))
             }
         };
-        settings.max_tokens = self.max_tokens;
-        settings.temperature = self.temperature;
-        settings.effort = self.effort.clone();
-        settings.time_limits = self.time_limits;
-        settings.retries = self.retries;
         Ok(settings)
     }
 }

@@ -4,8 +4,9 @@ use domain::budget::Prices;
 use std::ops::Range;
 use std::time::Duration;
 
+use models::Settings;
 use models::anthropic::{Cache, Thinking};
-use models::limits::{MAX_TOKENS, RETRIES, RETRIES_MAX};
+use models::limits::{MAX_TOKENS, RETRIES_MAX};
 use models::settings::TimeLimits;
 use reqwest::Url;
 use toml::Spanned;
@@ -15,25 +16,19 @@ use super::table::{ModelTable, TimeLimitsTable};
 use crate::config::secret::SecretSource;
 use crate::config::source::{Result, Source};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct VendorModel {
     pub vendor: Vendor,
-    pub model: String,
-    /// Where it is, if not at the vendor's.
-    pub base_url: Option<Url>,
+    /// What its client takes, without the secrets: the key, the headers and the proxy are read when it is opened.
+    pub settings: Settings,
     /// Servers near by may want none.
     pub api_key: Option<SecretSource>,
     pub headers: Vec<(String, HeaderSource)>,
     pub proxy: ProxySource,
-    pub max_tokens: Option<u32>,
     pub thinking: Thinking,
     /// Whether thinking goes back to a server that sent some.
     pub send_thinking: bool,
-    pub effort: Option<String>,
-    pub temperature: Option<f64>,
     pub cache: Cache,
-    pub retries: u32,
-    pub time_limits: TimeLimits,
     pub prices: Option<Prices>,
 }
 
@@ -66,12 +61,11 @@ pub enum ProxySource {
 
 impl VendorModel {
     pub(super) fn is_exposed(&self) -> bool {
-        let far = self.base_url.as_ref().is_some_and(|url| !place::is_local(url));
-        far && self.base_url.as_ref().is_some_and(|url| url.scheme() == "http")
+        !self.is_local() && self.settings.base_url.scheme() == "http"
     }
 
     pub(super) fn is_local(&self) -> bool {
-        self.base_url.as_ref().is_some_and(place::is_local)
+        place::is_local(&self.settings.base_url)
     }
 }
 
@@ -82,6 +76,7 @@ const BUDGET_MIN: i64 = 1_024;
 const TIME_LIMIT_MAX: Duration = Duration::from_secs(24 * 3_600);
 
 pub(super) fn check(
+    name: &str,
     vendor: Vendor,
     table: ModelTable,
     span: Range<usize>,
@@ -101,27 +96,29 @@ pub(super) fn check(
         .map(|given| between("max_tokens", given, 1, MAX_TOKENS_MAX, source))
         .transpose()?;
     let thinking = thinking(&table, max_tokens, source)?;
+    let api_key = api_key(&table, base_url.as_ref(), &headers, span, source)?;
+    let proxy = proxy(&table, source)?;
+    let base_url = base_url.unwrap_or_else(|| vendor.base_url());
+    let mut settings = Settings::new(name, model.get_ref(), base_url);
+    settings.max_tokens = max_tokens;
+    settings.effort = effort(&table, source)?;
+    settings.temperature = temperature(&table, source)?;
+    let cache = cache(&table, source)?;
+    if let Some(given) = &table.retries {
+        settings.retries = between("retries", given, 0, i64::from(RETRIES_MAX), source)?;
+    }
+    if let Some(limits) = &table.time_limits {
+        settings.time_limits = time_limits(limits.get_ref(), source)?;
+    }
     Ok(VendorModel {
         vendor,
-        model: model.get_ref().clone(),
-        api_key: api_key(&table, base_url.as_ref(), &headers, span.clone(), source)?,
-        base_url,
+        settings,
+        api_key,
         headers,
-        proxy: proxy(&table, source)?,
-        max_tokens,
+        proxy,
         thinking,
         send_thinking: table.send_thinking.as_ref().is_none_or(|given| *given.get_ref()),
-        effort: effort(&table, source)?,
-        temperature: temperature(&table, source)?,
-        cache: cache(&table, source)?,
-        retries: match &table.retries {
-            Some(given) => between("retries", given, 0, i64::from(RETRIES_MAX), source)?,
-            None => RETRIES,
-        },
-        time_limits: match &table.time_limits {
-            Some(limits) => time_limits(limits.get_ref(), source)?,
-            None => TimeLimits::default(),
-        },
+        cache,
         prices: prices(&table, source)?,
     })
 }

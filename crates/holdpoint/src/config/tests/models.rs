@@ -53,7 +53,7 @@ fn every_key_arrives() {
         price_output = 15.25
         "#,
     );
-    assert_eq!((model.vendor, model.model.as_str()), (Vendor::Anthropic, "big-1"));
+    assert_eq!((model.vendor, model.settings.model.as_str()), (Vendor::Anthropic, "big-1"));
     assert_eq!(model.api_key, Some(SecretSource::File("conf/secrets/key".into())));
     assert_eq!(
         model.headers,
@@ -66,11 +66,12 @@ fn every_key_arrives() {
             ),
         ]
     );
-    assert_eq!((model.max_tokens, model.thinking), (Some(9000), Thinking::Budget(4000)));
-    assert_eq!((model.effort.as_deref(), model.cache), (Some("high"), Cache::Hour));
-    assert_eq!((model.retries, model.time_limits.connect), (2, Duration::from_secs(3)));
-    assert_eq!(model.time_limits.silence, Duration::from_secs(90));
-    assert_eq!(model.time_limits.first_byte, Duration::from_secs(300), "the default");
+    assert_eq!((model.settings.max_tokens, model.thinking), (Some(9000), Thinking::Budget(4000)));
+    assert_eq!((model.settings.effort.as_deref(), model.cache), (Some("high"), Cache::Hour));
+    let settings = &model.settings;
+    assert_eq!((settings.retries, settings.time_limits.connect), (2, Duration::from_secs(3)));
+    assert_eq!(settings.time_limits.silence, Duration::from_secs(90));
+    assert_eq!(settings.time_limits.first_byte, Duration::from_secs(300), "the default");
     let prices = Prices { input: 3_000_000, cached: 300_000, output: 15_250_000 };
     assert_eq!(model.prices, Some(prices));
 }

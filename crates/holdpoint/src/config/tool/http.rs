@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use domain::tool::Effects;
-use serde_json::Value;
 use toml::Spanned;
 use tools::http::{BodyTemplate, HttpConfig, SecretHeader};
 
@@ -16,38 +14,12 @@ use super::super::source::{Result, Source};
 use super::ToolTable;
 
 /// One request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct HttpTool {
-    pub description: String,
-    pub input_schema: Value,
-    pub effects: Effects,
-    pub method: String,
-    pub url: String,
-    /// What an argument in place of the host may be.
-    pub hosts: Vec<String>,
-    pub headers: Vec<(String, String)>,
+    /// What its host takes, without secret headers: those are read when it is opened.
+    pub setup: HttpConfig,
     /// Headers whose values are secrets, and where those are.
     pub secret_headers: Vec<(String, SecretSource)>,
-    pub body: BodyTemplate,
-    pub allow_private_addresses: bool,
-    pub time_limit: Option<Duration>,
-}
-
-impl HttpTool {
-    /// As the tool host wants it, with the secrets that were found.
-    pub fn setup(&self, name: &str, secret_headers: Vec<SecretHeader>) -> HttpConfig {
-        let mut setup =
-            HttpConfig::new(name, &self.description, self.input_schema.clone(), &self.url);
-        setup.effects = self.effects;
-        setup.method = self.method.clone();
-        setup.hosts = self.hosts.clone();
-        setup.headers = self.headers.clone();
-        setup.secret_headers = secret_headers;
-        setup.body = self.body.clone();
-        setup.allow_private_addresses = self.allow_private_addresses;
-        setup.time_limit = self.time_limit.unwrap_or(setup.time_limit);
-        setup
-    }
 }
 
 impl ToolTable {
@@ -75,31 +47,25 @@ impl ToolTable {
             secret_headers.push((name.clone(), SecretSource::File(path)));
         }
         let may_be = [Effects::ReadOnly, Effects::Idempotent, Effects::AtMostOnce];
-        let http = HttpTool {
-            description: self.described(span, source)?,
-            input_schema: self.schema(span, source)?,
-            effects: self.effects(source, &may_be)?,
-            method: self.method.as_ref().map_or("GET", |method| method.get_ref()).to_owned(),
-            url: url.get_ref().clone(),
-            hosts: self.hosts.iter().flat_map(|hosts| hosts.get_ref()).cloned().collect(),
-            headers: own(&self.headers),
-            secret_headers,
-            body,
-            allow_private_addresses: self
-                .allow_private_addresses
-                .as_ref()
-                .is_some_and(|allow| *allow.get_ref()),
-            time_limit: self.duration(&self.time_limit, source)?,
-        };
+        let (name, description) = (self.name.get_ref(), self.described(span, source)?);
+        let input_schema = self.schema(span, source)?;
+        let mut setup = HttpConfig::new(name, &description, input_schema, url.get_ref());
+        setup.effects = self.effects(source, &may_be)?;
+        setup.method = self.method.as_ref().map_or("GET", |method| method.get_ref()).to_owned();
+        setup.hosts = self.hosts.iter().flat_map(|hosts| hosts.get_ref()).cloned().collect();
+        setup.headers = own(&self.headers);
+        setup.body = body;
+        let allow_private = self.allow_private_addresses.as_ref();
+        setup.allow_private_addresses = allow_private.is_some_and(|allow| *allow.get_ref());
+        setup.time_limit = self.duration(&self.time_limit, source)?.unwrap_or(setup.time_limit);
         // Everything but the secrets themselves is known by now, so that a template which cannot work
         // is found with its line.
-        let secrets = http.secret_headers.iter();
-        let secrets = secrets.map(|(name, _)| SecretHeader::new(name, "…", "…"));
+        let secrets = secret_headers.iter().map(|(name, _)| SecretHeader::new(name, "…", "…"));
         let sound = secrets.collect::<std::result::Result<Vec<_>, _>>().and_then(|secrets| {
-            let setup = http.setup(self.name.get_ref(), secrets);
+            let setup = HttpConfig { secret_headers: secrets, ..setup.clone() };
             tools::http::HttpTool::new(setup).map(drop).map_err(|bad| bad.why)
         });
         sound.map_err(|why| source.error(url.span(), why))?;
-        Ok(http)
+        Ok(HttpTool { setup, secret_headers })
     }
 }

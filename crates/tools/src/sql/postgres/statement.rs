@@ -8,9 +8,10 @@ use sqlparser::ast::{
     Statement as Parsed, TableFactor, TableObject, TableWithJoins, Visit, Visitor,
 };
 use sqlparser::dialect::PostgreSqlDialect;
-use sqlparser::parser::Parser;
 
-use super::super::statement::{Kind, Statement, check_changes, check_line_ends, conflict_of};
+use super::super::statement::{
+    Kind, Statement, check_changes, check_line_ends, conflict_of, parse_one, reads,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sql) struct PgStatement {
@@ -26,7 +27,6 @@ pub(in crate::sql) struct PgStatement {
     pub(super) explains: bool,
 }
 
-/// Reads exactly one statement. The text is for the model: what it may write instead.
 pub(in crate::sql) fn parse(sql: &str) -> Result<PgStatement, String> {
     check_line_ends(sql)?;
     // A second way to end a text; nobody needs it here.
@@ -37,15 +37,7 @@ pub(in crate::sql) fn parse(sql: &str) -> Result<PgStatement, String> {
     if sql.to_ascii_lowercase().contains("u&\"") {
         return Err("names of the form U&\"…\" are not allowed: write the name itself".into());
     }
-    let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, sql)
-        .map_err(|error| format!("the statement cannot be read: {error}"))?;
-    let statement = match (statements.pop(), statements.len()) {
-        (None, _) => return Err("`sql` contains no statement".into()),
-        (Some(statement), 0) => statement,
-        (Some(_), others) => {
-            return Err(format!("`sql` contains {} statements; send one at a time", others + 1));
-        }
-    };
+    let statement = parse_one(&PostgreSqlDialect {}, sql)?;
     let (what, target) = classify(&statement)?;
     let mut names = Names::default();
     if let ControlFlow::Break(why) = statement.visit(&mut names) {
@@ -151,16 +143,6 @@ fn classify(statement: &Parsed) -> Result<Classified, String> {
             Err("transactions are not allowed: each statement is one by itself".into())
         }
         _ => Err("this kind of statement is not allowed".into()),
-    }
-}
-
-fn reads(body: &SetExpr) -> bool {
-    match body {
-        SetExpr::Select(select) => select.into.is_none(),
-        SetExpr::Query(query) => reads(&query.body),
-        SetExpr::SetOperation { left, right, .. } => reads(left) && reads(right),
-        SetExpr::Values(_) => true,
-        _ => false,
     }
 }
 
