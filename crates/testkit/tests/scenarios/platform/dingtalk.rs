@@ -6,7 +6,7 @@ use testkit::fake_chat::Reply;
 use testkit::fake_dingtalk::{self, Card as Shown, FakeDingtalk, Said as Spoken};
 
 use super::{Delivered, fault, fresh, written};
-use crate::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
+use crate::scenarios::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
 
 const ROOMS: [&str; 3] = ["cid1", "cid2", "cid3"];
 const MESSAGES: &str = "/v1.0/im/bot/messages/get";

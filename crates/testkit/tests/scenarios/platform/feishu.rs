@@ -6,7 +6,7 @@ use testkit::fake_chat::Reply;
 use testkit::fake_feishu::{self, FakeFeishu, Pace, Sent};
 
 use super::{Delivered, fault, find, fresh, written};
-use crate::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
+use crate::scenarios::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
 
 const ROOMS: [&str; 3] = ["oc_1", "oc_2", "oc_3"];
 

@@ -1,4 +1,4 @@
-//! The fakes, each as a [`Chat`](crate::chat::Chat).
+//! The fakes, each as a [`Chat`](crate::scenarios::chat::Chat).
 
 mod dingtalk;
 mod feishu;
@@ -19,7 +19,7 @@ use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::{Fault, Reply};
 
-use crate::chat::{How, Trouble};
+use crate::scenarios::chat::{How, Trouble};
 
 /// When a message was written, by the platform's clock. A moment later than now: nobody answers in the
 /// millisecond in which they are asked.

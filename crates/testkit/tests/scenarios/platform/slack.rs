@@ -6,7 +6,7 @@ use testkit::fake_chat::Reply;
 use testkit::fake_slack::{APP_ID, APP_TOKEN, BOT_TOKEN, BOT_USER, FakeSlack, TEAM_ID};
 
 use super::{Delivered, fault, find, fresh, written};
-use crate::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
+use crate::scenarios::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
 
 const ROOMS: [&str; 3] = ["C0HOME", "C0WATCH", "C0ELSE"];
 

@@ -6,8 +6,8 @@ use testkit::fake_chat::Reply;
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 
 use super::{fault, find, fresh};
-use crate::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
-use crate::world::until;
+use crate::scenarios::chat::{Button, Card, Chat, Event, How, Room, Said, Trouble, Who};
+use crate::scenarios::world::until;
 
 const ROOMS: [i64; 3] = [-1_001, -1_002, -1_003];
 const MENTION: &str = "@hold_bot";
