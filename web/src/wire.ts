@@ -84,6 +84,31 @@ interface FormField {
   name: ForeignText;
   title: ForeignText | null;
 }
+/** What stands in the sentence of a warning. Which of these are there depends on its code. */
+export interface WarningValues {
+  table?: ForeignText;
+  rows?: number;
+  program?: ForeignText;
+  word?: ForeignText;
+  scripts?: string[];
+  why?: ForeignText;
+  tool?: ForeignText;
+  secret?: ForeignText;
+  place?: ForeignText;
+  field?: ForeignText;
+  at?: string;
+  by?: ForeignText;
+  minutes_ago?: number;
+  reason?: ForeignText | null;
+  roles?: ForeignText[];
+  people?: ForeignText[];
+  quorum?: number;
+  exclude_requester?: boolean;
+  refuse_made_logins?: boolean;
+  rule?: ForeignText | null;
+  line?: number;
+  in_doubt?: boolean;
+}
 /** What is asked. Labels and facts are the server's words; every text has an author. */
 export type ViewPart =
   | { type: "fact"; label: string; value: string }
@@ -92,7 +117,7 @@ export type ViewPart =
   | { type: "options"; by: string; multiple: boolean; allow_other: boolean; options: { id: ForeignText; label: ForeignText; description: ForeignText | null }[] }
   | { type: "form"; by: string; fields: FormField[]; more: boolean }
   | { type: "diff"; label: string; by: string; lines: { sign: "added" | "removed" | "same"; text: ForeignText }[] }
-  | { type: "warning"; by: string; text: ForeignText };
+  | { type: "warning"; by: string; text: ForeignText; code?: string; values?: WarningValues };
 
 export interface Hold {
   id: string;

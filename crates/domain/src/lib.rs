@@ -36,3 +36,4 @@ pub mod time;
 pub mod tool;
 pub mod view;
 pub mod visible;
+pub mod warning;

@@ -235,7 +235,7 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
             parts.policy = context.policy.version();
             parts.revision += 1;
             let mut preview = hold.preview.clone();
-            preview.warnings.push(verdict.changed_since());
+            preview.warnings.push(verdict.stricter_than_before(ask).into());
             let revised = HoldChange::Revised {
                 title: hold.title.clone(),
                 call: Arc::new(Call::fixed(parts)),

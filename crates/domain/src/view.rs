@@ -19,6 +19,7 @@ mod tests;
 
 use serde_json::{Value, json};
 
+pub(crate) use compose::has_look_alikes;
 pub(crate) use edit::with_edit;
 pub use fields::{Field, FieldValue, fields_of};
 pub use foreign::ForeignText;

@@ -143,7 +143,7 @@ impl Engine {
             };
             let renewal = match look(host, &call.arguments, Some(session.id), &known).await {
                 Ok(Looked { mut prepared, .. }) => {
-                    prepared.preview.warnings.extend(self.told_of_secrets(&call, &known));
+                    prepared.preview.warnings.extend(self.warn_of_secrets(&call, &known));
                     Renewal::Prepared {
                         context: prepared.context,
                         preview: prepared.preview,

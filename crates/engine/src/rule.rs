@@ -19,6 +19,7 @@ use domain::session::{
     HoldSpec, Home, RuledCall, Ruling, Session, Written, audience_for, default_audience,
 };
 use domain::tool::{Confirm, Place};
+use domain::warning::{Warning, WarningKind};
 use ports::model::WrittenCall;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
@@ -146,7 +147,7 @@ impl Engine {
             };
         }
         let mut spec = self.spec(&call, &verdict, prepared, session, rationale);
-        spec.preview.warnings.extend(self.told_of_secrets(&call, &known));
+        spec.preview.warnings.extend(self.warn_of_secrets(&call, &known));
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
             return malformed(format!(
                 "The call was not run: it needs approval, and nobody who may give it is configured{}.",
@@ -251,7 +252,7 @@ impl Engine {
                 let definition = host.tool().definition();
                 let revised = call.revised(arguments, context, definition, self.0.policy.version());
                 let mut preview = looked.prepared.preview;
-                preview.warnings.extend(self.told_of_secrets(&revised, &known));
+                preview.warnings.extend(self.warn_of_secrets(&revised, &known));
                 let title = looked.prepared.title.unwrap_or_else(|| call_title(&revised));
                 (revised, preview, asks, Some(title))
             }
@@ -339,7 +340,8 @@ pub(crate) async fn look(
         Err(PrepareError::Blind { why, sql }) => {
             let mut prepared = Prepared::default();
             prepared.context.sql = sql;
-            prepared.preview.warnings.push(scrubber.scrub(&format!("no preview: {why}")));
+            let warning = Warning::new(WarningKind::NoPreview { why });
+            prepared.preview.warnings.push(warning.scrubbed(&scrubber));
             Ok(Looked { prepared, blind: true })
         }
     }

@@ -15,6 +15,7 @@ use domain::schema::visit_secrets;
 use domain::scrub::Scrubber;
 use domain::secret::{Sealed, SecretValue, reference, references, sealed};
 use domain::session::Session;
+use domain::warning::{SecretGiven, Warning, WarningKind};
 use ports::tool_host::Prepared;
 
 use crate::api_keys::handed_over;
@@ -130,18 +131,19 @@ impl Engine {
     }
 
     /// What an approver should know of the secrets that a call would get: which, whose, since when.
-    pub(crate) fn told_of_secrets(&self, call: &Call, known: &[Sealed]) -> Vec<String> {
+    pub(crate) fn warn_of_secrets(&self, call: &Call, known: &[Sealed]) -> Vec<Warning> {
         let used = references(call.arguments.value(), &call.secrets);
         let told = used.into_iter().filter_map(|(place, id)| {
             let one = known.iter().find(|one| one.id == id)?;
-            Some(format!(
-                "{} gets the secret {} as {place}: {} gave it as {} at {}",
-                call.tool,
-                reference(id),
-                self.0.people.name_of(&one.by),
-                one.name,
-                one.at
-            ))
+            let given = SecretGiven {
+                tool: call.tool.to_string(),
+                secret: reference(id),
+                place,
+                by: self.0.people.name_of(&one.by).to_owned(),
+                field: one.name.clone(),
+                at: one.at,
+            };
+            Some(WarningKind::SecretGiven(Box::new(given)).into())
         });
         told.collect()
     }
@@ -211,7 +213,7 @@ pub(crate) fn scrubbed_preview(
         return prepared;
     }
     let scrub = |text: String| scrubber.scrub(&text);
-    let Preview { summary, rows, diff, warnings } = prepared.preview;
+    let Preview { summary, rows, diff, warnings, codes_look_alikes } = prepared.preview;
     let mut context = prepared.context;
     context.detail = of_context.scrub(&context.detail);
     Prepared {
@@ -220,7 +222,8 @@ pub(crate) fn scrubbed_preview(
             summary: summary.map(scrub),
             rows,
             diff: diff.map(scrub),
-            warnings: warnings.into_iter().map(scrub).collect(),
+            warnings: warnings.into_iter().map(|one| one.scrubbed(scrubber)).collect(),
+            codes_look_alikes,
         },
         title: prepared.title.map(scrub),
         ask: prepared

@@ -56,7 +56,7 @@ fn view(columns: usize) -> View {
     let mut parts = vec![Part::Fact { label: Label::Asks, value: "approve".into() }];
     for text in corpus(columns) {
         parts.push(quote(Label::Title, &text));
-        parts.push(Part::Warning { by: Author::Tool, text: ForeignText::line(&text) });
+        parts.push(Part::Warning { by: Author::Tool, text: ForeignText::line(&text), kind: None });
         let arguments = json!({"sql": text, "list": [text, {(text.as_str()): 1}]});
         let (label, by) = (Label::Arguments, Author::Agent);
         parts.push(Part::Fields { label, by, fields: fields_of(&arguments) });

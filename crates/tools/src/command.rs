@@ -11,6 +11,7 @@ use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
+use domain::warning::Warning;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::Value;
@@ -82,7 +83,7 @@ pub struct CommandTool {
 struct Plan {
     job: Job,
     context: ExecutionContext,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl CommandTool {

@@ -15,6 +15,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use domain::warning::Warning;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::{Value, json};
@@ -72,7 +73,7 @@ struct Planner {
 }
 
 /// How a command is shown to a person: its words on one line, and what to warn about.
-pub fn shown(argv: &[String]) -> (String, Vec<String>) {
+pub fn shown(argv: &[String]) -> (String, Vec<Warning>) {
     (quote::line(argv), wrapper::warnings(argv))
 }
 
@@ -81,7 +82,7 @@ struct Plan {
     job: Job,
     context: ExecutionContext,
     title: String,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl ShellCmd {

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { Caption, Chip, Foreign, Heading, isLong, Lines } from "../foreign";
 import { Icon } from "../icons";
-import { t, word } from "../i18n";
+import { language, t, word } from "../i18n";
+import { warningInChinese } from "../text/zh_warnings";
 import type { ForeignText, Hold, Span, ViewField, ViewPart } from "../wire";
 
 /** The long texts that must be opened before an approval. */
@@ -54,7 +55,7 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
           <Icon name="warning" />
           <div class="fx">
             <Caption label={t("hold.warning")} by={part.by} />
-            <Lines lines={part.text.lines} prose />
+            <Lines lines={warningLines(part)} prose />
           </div>
         </div>
       );
@@ -82,6 +83,12 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
         </figure>
       );
   }
+}
+
+/** The sentence in the language of the page, in one frame with what it quotes. */
+function warningLines(part: Extract<ViewPart, { type: "warning" }>): Span[][] {
+  const worded = language() === "zh" && part.code ? warningInChinese(part.code, part.values ?? {}) : null;
+  return worded ? [join(worded)] : part.text.lines;
 }
 
 /** A text that is long, or has lines of its own, stands in a frame of its own. */

@@ -113,9 +113,14 @@ impl Blocks {
                 });
                 self.foreign(lines.collect());
             }
-            Part::Warning { by, text } => {
+            Part::Warning { by, text, kind } => {
                 self.heading(&format!("⚠ {}", words.warning()), *by);
-                self.foreign(spelled(text));
+                let worded = kind.as_ref().and_then(|kind| words.warned(kind));
+                // It may quote others, in whatever language it is.
+                self.foreign(match worded {
+                    Some(sentence) => spelled(&ForeignText::marked(&sentence)),
+                    None => spelled(text),
+                });
             }
         }
     }

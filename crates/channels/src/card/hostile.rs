@@ -5,6 +5,7 @@ use domain::answer::Answer;
 use domain::hold::{Choice, Hold, HoldChange, HoldOutcome, HoldState, Question, Risk};
 use domain::outcome::ToolResult;
 use domain::person::Actor;
+use domain::warning::WarningKind;
 use serde_json::{Value, json};
 
 use super::sample::drawn;
@@ -46,7 +47,11 @@ fn cards_of(text: &str) -> Vec<Card> {
     call.risk = Risk::High;
     call.preview.summary = Some(text.into());
     call.preview.diff = Some(format!("+{text}\n-FORGED"));
-    call.preview.warnings = vec![text.into()];
+    call.preview.warnings = vec![
+        text.into(),
+        WarningKind::NoPreview { why: text.into() }.into(),
+        WarningKind::NoWhere { table: text.into() }.into(),
+    ];
     call.context = json!({text: text});
     let asking = |question: Question| Hold { question, call: None, ..call.clone() };
     let option =

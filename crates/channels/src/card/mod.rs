@@ -26,6 +26,7 @@ mod settled;
 mod showing;
 mod shown;
 mod told;
+mod warned;
 mod words;
 
 pub use asks::{Asks, Button, Does, Style};

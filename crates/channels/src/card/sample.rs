@@ -7,6 +7,7 @@ use domain::hold::{
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, People, Person, PersonId};
 use domain::visible::visible_multiline;
+use domain::warning::{Likeness, WarningKind};
 use replies::Code;
 use serde_json::{Value, json};
 
@@ -60,6 +61,7 @@ fn deletion() -> Hold {
         rows: Some(214),
         diff: None,
         warnings: vec!["no index on status".into()],
+        codes_look_alikes: false,
     };
     hold
 }
@@ -80,6 +82,24 @@ fn approved_by_two() -> Hold {
     let voters = vec![first.by.clone(), second.by.clone()];
     let mut hold = half_approved();
     hold.decided(HoldState::Approved(Decision::People { vote: second.into(), voters }));
+    hold
+}
+
+/// Warnings of ours, each with its kind, and one of somebody else.
+fn warned() -> Hold {
+    let mut hold = deletion();
+    let denied = WarningKind::DeniedBefore {
+        likeness: Likeness::Similar,
+        by: "Bob".into(),
+        minutes_ago: 125,
+        reason: Some("wrong table".into()),
+    };
+    hold.preview.warnings = vec![
+        WarningKind::NoWhere { table: "orders".into() }.into(),
+        WarningKind::MoreRows { rows: 6 }.into(),
+        denied.into(),
+        "this order was refunded before".into(),
+    ];
     hold
 }
 
@@ -179,6 +199,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         ("critical", critical),
         ("expired_short", short),
         ("choose_foreign", asking(foreign)),
+        ("warned", warned()),
         ("cut", hold_with_arguments(json!({"text": "0123456789 ".repeat(3_000)}))),
     ];
     let chinese = [
@@ -190,6 +211,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         ("cancelled_zh", holds[20].1.clone()),
         ("done_zh", holds[11].1.clone()),
         ("voted_zh", half_approved()),
+        ("warned_zh", warned()),
         ("expired_zh", over(HoldState::Expired { at: at(3600) })),
     ];
     let english =

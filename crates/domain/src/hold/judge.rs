@@ -224,7 +224,7 @@ impl Hold {
         // Whoever is asked next sees what was changed, and decides on it by its digest.
         let by_the_tool = edited.preview.diff.as_deref();
         let diff = crate::view::with_edit(self, &edited.call, by_the_tool);
-        let preview = Preview { diff, ..edited.preview.clone() };
+        let preview = Preview { diff, ..edited.preview.clone() }.about(Some(&edited.call));
         let change = |votes| HoldChange::Revised {
             title: edited.title.clone(),
             call: edited.call.clone(),

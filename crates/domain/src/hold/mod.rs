@@ -24,6 +24,7 @@ use crate::json::canonical;
 use crate::outcome::ToolResult;
 use crate::person::{Actor, Audience, PersonId, Proof, Requester};
 use crate::time::Timestamp;
+use crate::warning::Warning;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Risk {
@@ -57,7 +58,19 @@ pub struct Preview {
     pub summary: Option<String>,
     pub rows: Option<u64>,
     pub diff: Option<String>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
+    /// The view warns of look-alike words with their codes. Views of holds that were opened before there were codes
+    /// have none, so that they keep their digests.
+    pub codes_look_alikes: bool,
+}
+
+impl Preview {
+    /// For a question about `call` that is asked now.
+    #[must_use]
+    pub fn about(self, call: Option<&Call>) -> Preview {
+        let codes_look_alikes = call.is_some_and(crate::view::has_look_alikes);
+        Preview { codes_look_alikes, ..self }
+    }
 }
 
 /// A question to people and everything they need to judge it.

@@ -39,4 +39,4 @@ pub use decider::{Decider, Opinion};
 pub use rules::{BadPolicy, Facts, Policy};
 pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
 pub use sql_match::SqlCondition;
-pub use verdict::{Ask, Decision, Verdict};
+pub use verdict::{Ask, AskedByRule, Decision, Verdict};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::hold::Risk;
+use crate::warning::WarningKind;
 
 /// Cheap to clone: it shares what the policy compiled.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,50 +76,85 @@ impl Verdict {
         Verdict { risk, risk_stated, ..verdict }
     }
 
-    /// Why an approval that was given before does not stand: the policy is stricter by now.
-    pub(crate) fn changed_since(&self) -> String {
-        format!("the policy has changed since it was asked about, and now says: {}", self.explain())
+    /// Why an approval that was given before does not stand: the policy is stricter by now, and asks so.
+    pub(crate) fn stricter_than_before(&self, ask: &Ask) -> WarningKind {
+        WarningKind::StricterPolicy(Box::new(self.asked_by_rule(ask)))
+    }
+
+    fn asked_by_rule(&self, ask: &Ask) -> AskedByRule {
+        AskedByRule {
+            roles: ask.roles.clone(),
+            people: ask.people.clone(),
+            quorum: ask.quorum,
+            exclude_requester: ask.exclude_requester,
+            refuse_made_logins: ask.refuse_made_logins,
+            rule: self.rule().map(str::to_owned),
+            line: self.line,
+            in_doubt: self.in_doubt,
+        }
     }
 
     /// One sentence for people.
     pub fn explain(&self) -> String {
         let what = match &self.decision {
-            Decision::Allow => "allowed".to_owned(),
-            Decision::Deny => "denied".to_owned(),
-            Decision::Ask(ask) => format!("ask {}", whom(ask)),
+            Decision::Allow => "allowed",
+            Decision::Deny => "denied",
+            Decision::Ask(ask) => return self.asked_by_rule(ask).explain(),
         };
-        match &self.rule {
-            None => format!("{what} by default: no rule decides"),
-            Some(rule) => {
-                // Rules that are written in code stand in no line.
-                let line = match self.line {
-                    0 => String::new(),
-                    line => format!(" (line {line})"),
-                };
-                let doubt = if self.in_doubt { ", in doubt: it cannot be told" } else { "" };
-                format!("{what} by rule `{rule}`{line}{doubt}")
-            }
-        }
+        format!("{what} {}", by_rule(self.rule(), self.line, self.in_doubt))
     }
 }
 
-fn whom(ask: &Ask) -> String {
-    let mut names: Vec<String> = ask.roles.iter().map(|role| format!("role `{role}`")).collect();
-    names.extend(ask.people.iter().map(|person| format!("`{person}`")));
-    let mut text = match names.is_empty() {
-        true => "the requester or an admin".to_owned(),
-        false => names.join(" or "),
+/// Who is asked, and which rule says so: as much of a verdict as people are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedByRule {
+    pub roles: Vec<String>,
+    pub people: Vec<String>,
+    pub quorum: u32,
+    pub exclude_requester: bool,
+    pub refuse_made_logins: bool,
+    /// `None` is the default.
+    pub rule: Option<String>,
+    /// Rules that are written in code stand in no line: 0.
+    pub line: usize,
+    pub in_doubt: bool,
+}
+
+impl AskedByRule {
+    /// One sentence for people, in English.
+    pub fn explain(&self) -> String {
+        format!("ask {} {}", self.whom(), by_rule(self.rule.as_deref(), self.line, self.in_doubt))
+    }
+
+    fn whom(&self) -> String {
+        let roles = self.roles.iter().map(|role| format!("role `{role}`"));
+        let people = self.people.iter().map(|person| format!("`{person}`"));
+        let names: Vec<String> = roles.chain(people).collect();
+        let mut text = match names.is_empty() {
+            true => "the requester or an admin".to_owned(),
+            false => names.join(" or "),
+        };
+        if self.quorum > 1 {
+            text = format!("{} of {text}", self.quorum);
+        }
+        if self.exclude_requester {
+            text.push_str(", but not the requester");
+        }
+        if self.refuse_made_logins {
+            text.push_str(", by logins that nobody else made");
+        }
+        text
+    }
+}
+
+fn by_rule(rule: Option<&str>, line: usize, in_doubt: bool) -> String {
+    let Some(rule) = rule else { return "by default: no rule decides".to_owned() };
+    let line = match line {
+        0 => String::new(),
+        line => format!(" (line {line})"),
     };
-    if ask.quorum > 1 {
-        text = format!("{} of {text}", ask.quorum);
-    }
-    if ask.exclude_requester {
-        text.push_str(", but not the requester");
-    }
-    if ask.refuse_made_logins {
-        text.push_str(", by logins that nobody else made");
-    }
-    text
+    let doubt = if in_doubt { ", in doubt: it cannot be told" } else { "" };
+    format!("by rule `{rule}`{line}{doubt}")
 }
 
 #[cfg(test)]

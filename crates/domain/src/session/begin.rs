@@ -14,6 +14,7 @@ use crate::id::{CallId, HoldId};
 use crate::outcome::{NotRun, ToolResult};
 use crate::person::{Audience, PersonId, Requester};
 use crate::policy::{self, Facts, Verdict};
+use crate::warning::{Warning, WarningKind, WhyAskedAgain};
 
 /// What the last look found.
 pub(super) enum Look {
@@ -22,9 +23,11 @@ pub(super) enum Look {
     Wait,
     Never(NotRun),
     /// The world changed since: ask again, about the call as it would run now.
-    AskAgain {
-        why: String,
-    },
+    AskAgain(WarningKind),
+}
+
+fn ask_again(because: WhyAskedAgain) -> Look {
+    Look::AskAgain(WarningKind::AskedAgain { because })
 }
 
 impl Session {
@@ -41,16 +44,12 @@ impl Session {
             return Look::Never(NotRun::DeniedByRule { rule: verdict.rule().map(str::to_owned) });
         }
         if tool.definition() != call.definition {
-            return Look::AskAgain {
-                why: "the tool has changed since this call was proposed".into(),
-            };
+            return ask_again(WhyAskedAgain::ToolChanged);
         }
         match &clearance.by {
             ClearedBy::Rule(_) => match verdict.decision {
                 policy::Decision::Allow => Look::Start,
-                _ => Look::AskAgain {
-                    why: "the policy has changed and now asks about this call".into(),
-                },
+                _ => ask_again(WhyAskedAgain::PolicyAsksNow),
             },
             ClearedBy::Grant(grant) => match self.grants.get(grant) {
                 Some(grant)
@@ -60,7 +59,7 @@ impl Session {
                 {
                     Look::Start
                 }
-                _ => Look::AskAgain { why: "the standing grant no longer holds".into() },
+                _ => ask_again(WhyAskedAgain::GrantEnded),
             },
             ClearedBy::People(hold) => self.look_at_people(*hold, call, &verdict, context),
         }
@@ -74,13 +73,13 @@ impl Session {
         context: &Context<'_>,
     ) -> Look {
         let Some(hold) = self.holds.get(&hold) else {
-            return Look::AskAgain { why: "the approval cannot be found".into() };
+            return ask_again(WhyAskedAgain::ApprovalMissing);
         };
         let HoldState::Approved(Decision::People { voters, vote }) = &hold.state else {
-            return Look::AskAgain { why: "the approval does not stand".into() };
+            return ask_again(WhyAskedAgain::ApprovalVoid);
         };
         if vote.digest != call.digest() {
-            return Look::AskAgain { why: "what was approved is not this call".into() };
+            return ask_again(WhyAskedAgain::OtherCallApproved);
         }
         let now = match &verdict.decision {
             // The rule that asked may be gone; what it asked for then still counts.
@@ -88,7 +87,7 @@ impl Session {
                 if context.policy.version() != call.policy
                     || context.policy.may_change_its_mind() =>
             {
-                Some(audience_for(ask, self.requested_by()))
+                Some((ask, audience_for(ask, self.requested_by())))
             }
             _ => None,
         };
@@ -101,14 +100,14 @@ impl Session {
             count >= audience.quorum as usize
         };
         if !entitled(&hold.audience) {
-            return Look::AskAgain {
-                why: "those who approved it are no longer entitled to".into(),
-            };
+            return ask_again(WhyAskedAgain::ApproversNotEntitled);
         }
-        if !now.as_ref().is_none_or(entitled) {
-            return Look::AskAgain { why: verdict.changed_since() };
+        match &now {
+            Some((ask, audience)) if !entitled(audience) => {
+                Look::AskAgain(verdict.stricter_than_before(ask))
+            }
+            _ => Look::Start,
         }
-        Look::Start
     }
 
     fn may_grant(&self, grant: &Grant, verdict: &Verdict, context: &Context<'_>) -> bool {
@@ -162,7 +161,7 @@ impl Draft {
                 self.push(Event::CallSettled { call: id, result }, context);
                 true
             }
-            Look::AskAgain { why } => self.ask_again(id, call, clearance, &why, context),
+            Look::AskAgain(why) => self.ask_again(id, call, clearance, why, context),
         }
     }
 
@@ -171,7 +170,7 @@ impl Draft {
         id: CallId,
         call: &Arc<Call>,
         clearance: &Clearance,
-        why: &str,
+        why: WarningKind,
         context: &Context<'_>,
     ) -> bool {
         let Renewed { call: revised, preview, title } = match self.next.renewed(id, call, context) {
@@ -190,13 +189,14 @@ impl Draft {
         let mut preview = preview
             .or_else(|| earlier.as_ref().map(|hold| hold.preview.clone()))
             .unwrap_or_default();
-        preview.warnings.push(why.to_owned());
+        let why = Warning::new(why);
+        preview.warnings.push(why.clone());
         let title = title
             .or_else(|| earlier.as_ref().map(|hold| hold.title.clone()))
             .unwrap_or_else(|| format!("Run {}", call.tool));
         let spec = self.next.spec(&revised, title, preview, context);
         if let Some(hold) = &earlier {
-            let result = ToolResult::error(format!("Asked again: {why}."));
+            let result = ToolResult::error(format!("Asked again: {}.", why.text()));
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(Event::HoldUpdated { hold: hold.id, change }, context);
         }

@@ -18,6 +18,7 @@ use crate::person::{AuthenticatedPerson, People};
 use crate::refusal::Refusal;
 use crate::schema::redact;
 use crate::tool::Confirm;
+use crate::warning::WarningKind;
 
 /// What is known about a call whose executor died.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,9 +194,7 @@ impl Draft {
             None => super::begin::default_audience(self.next.requested_by()).into(),
         };
         let mut preview = Preview::default();
-        preview
-            .warnings
-            .push("Nobody knows whether this call was carried out. It was not run again.".into());
+        preview.warnings.push(WarningKind::OutcomeUnknown.into());
         let spec = HoldSpec {
             question: Question::Settle,
             risk: earlier.as_ref().map_or(Risk::Medium, |hold| hold.risk),
@@ -303,8 +302,7 @@ impl Draft {
         let title =
             title.unwrap_or_else(|| settle.title.trim_start_matches("What happened? ").to_owned());
         let mut preview = preview.unwrap_or_default();
-        let warning = "An earlier attempt was interrupted, and a person wants the call proposed again. Make sure that it did not happen.";
-        preview.warnings.push(warning.into());
+        preview.warnings.push(WarningKind::EarlierAttempt.into());
         let spec = self.next.spec(&again, title, preview, context);
         match waiting {
             Some(id) => {

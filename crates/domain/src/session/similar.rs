@@ -13,6 +13,7 @@ use crate::limits::{DENIALS_LOOKED_AT, SIMILAR_REASON_CHARS};
 use crate::person::People;
 use crate::schema::redacted;
 use crate::time::Timestamp;
+use crate::warning::{Likeness, WarningKind};
 
 /// This share of all words that two calls use, and more, they must have in common.
 const IN_COMMON: (usize, usize) = (3, 5);
@@ -25,7 +26,7 @@ impl Session {
         call: &Call,
         people: &People,
         now: Timestamp,
-    ) -> Option<String> {
+    ) -> Option<WarningKind> {
         let denials = || self.holds.values().rev().filter(|hold| is_denial_of(hold, &call.tool));
         let denials: Vec<&Hold> = denials().take(DENIALS_LOOKED_AT).map(|hold| &**hold).collect();
         if denials.is_empty() {
@@ -41,17 +42,18 @@ impl Session {
             })
         };
         let (hold, likeness) = match same {
-            Some(hold) => (hold, "the same as"),
-            None => (similar()?, "similar to"),
+            Some(hold) => (hold, Likeness::Same),
+            None => (similar()?, Likeness::Similar),
         };
         let vote = hold.state.decision()?.vote()?;
         let Answer::Deny { reason, .. } = &vote.answer else { return None };
-        let said = match reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
-            Some(reason) => format!(": \"{}\"", short(reason)),
-            None => String::new(),
-        };
-        let ago = ago(now.ms_since(vote.at));
-        Some(format!("{likeness} a call that {} denied {ago}{said}", people.name_of(&vote.by)))
+        let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+        Some(WarningKind::DeniedBefore {
+            likeness,
+            by: people.name_of(&vote.by).to_owned(),
+            minutes_ago: now.ms_since(vote.at) / 60_000,
+            reason: reason.map(short),
+        })
     }
 }
 
@@ -99,32 +101,9 @@ fn short(reason: &str) -> String {
     kept
 }
 
-fn ago(ms: u64) -> String {
-    let (count, unit) = match ms / 60_000 {
-        0 => return "less than a minute ago".into(),
-        minutes @ 1..60 => (minutes, "minute"),
-        minutes @ 60..1_440 => (minutes / 60, "hour"),
-        minutes => (minutes / 1_440, "day"),
-    };
-    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_told_in_one_unit() {
-        for (ms, text) in [
-            (59_999, "less than a minute ago"),
-            (60_000, "1 minute ago"),
-            (180_000, "3 minutes ago"),
-            (3_600_000, "1 hour ago"),
-            (86_400_000 * 2, "2 days ago"),
-        ] {
-            assert_eq!(ago(ms), text);
-        }
-    }
 
     #[test]
     fn calls_are_similar_that_share_most_words() {

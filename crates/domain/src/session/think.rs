@@ -16,6 +16,7 @@ use crate::limits::{EXECUTE_WITHIN_MS, OPEN_HOLDS_PER_SESSION_MAX};
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, ToolResult};
 use crate::tool::Confirm;
+use crate::warning::Warning;
 
 impl Draft {
     pub(super) fn think(&mut self, thought: &Thought, context: &Context<'_>) {
@@ -144,7 +145,7 @@ impl Draft {
             two_phase && call.confirm == Confirm::TwoPhase && spec.question == Question::Approve;
         let warning = self.next.denied_before(call, context.people, context.now);
         let mut spec = spec.clone();
-        spec.preview.warnings.extend(warning);
+        spec.preview.warnings.extend(warning.map(Warning::new));
         let hold = self.open(spec, Some(call.clone()), None, two_phase, context);
         if let (true, Some(hold)) = (two_phase, self.next.holds.get(&hold).cloned()) {
             self.push(Event::CallSettled { call: id, result: pending(&hold, call) }, context);

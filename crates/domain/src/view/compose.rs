@@ -13,7 +13,8 @@ use crate::hold::{Hold, Question};
 use crate::person::Actor;
 use crate::schema::redacted;
 use crate::tool::Place;
-use crate::visible::look_alikes;
+use crate::visible::{Finding, look_alikes};
+use crate::warning::{Warning, WarningKind};
 
 pub(super) fn parts(hold: &Hold) -> Vec<Part> {
     let mut parts = Vec::with_capacity(16);
@@ -144,33 +145,44 @@ fn warnings(parts: &mut Vec<Part>, hold: &Hold) {
     for warning in &hold.preview.warnings {
         warn(parts, Author::Tool, warning);
     }
-    if let Some(call) = &hold.call {
-        warn_of_look_alikes(parts, &redacted(call.arguments.value(), &call.secrets));
+    let Some(call) = &hold.call else { return };
+    for kind in look_alikes_in(call) {
+        let warning = Warning::new(kind);
+        let warning = match hold.preview.codes_look_alikes {
+            true => warning,
+            false => warning.text().into(),
+        };
+        warn(parts, Author::Holdpoint, &warning);
     }
 }
 
-fn warn(parts: &mut Vec<Part>, by: Author, warning: &str) {
+fn warn(parts: &mut Vec<Part>, by: Author, warning: &Warning) {
     // What it quotes was made visible already.
-    parts.push(Part::Warning { by, text: ForeignText::marked(warning) });
+    let text = ForeignText::marked(warning.text());
+    parts.push(Part::Warning { by, text, kind: warning.kind().cloned() });
+}
+
+pub(crate) fn has_look_alikes(call: &Call) -> bool {
+    !look_alikes_in(call).is_empty()
 }
 
 /// Looks at texts as they will be used, not as they were written: an escape hides nothing.
-fn warn_of_look_alikes(parts: &mut Vec<Part>, content: &Value) {
+fn look_alikes_in(call: &Call) -> Vec<WarningKind> {
+    let mut found = Vec::new();
+    collect_look_alikes(&mut found, &redacted(call.arguments.value(), &call.secrets));
+    found
+}
+
+fn collect_look_alikes(found: &mut Vec<WarningKind>, content: &Value) {
     match content {
-        Value::String(inner) => warn_of_look_alike(parts, inner),
-        Value::Array(items) => items.iter().for_each(|item| warn_of_look_alikes(parts, item)),
+        Value::String(inner) => found.extend(look_alikes(inner).into_iter().map(Finding::warning)),
+        Value::Array(items) => items.iter().for_each(|item| collect_look_alikes(found, item)),
         Value::Object(map) => {
             for (key, inner) in map {
-                warn_of_look_alike(parts, key);
-                warn_of_look_alikes(parts, inner);
+                found.extend(look_alikes(key).into_iter().map(Finding::warning));
+                collect_look_alikes(found, inner);
             }
         }
         _ => {}
-    }
-}
-
-fn warn_of_look_alike(parts: &mut Vec<Part>, inner: &str) {
-    for finding in look_alikes(inner) {
-        warn(parts, Author::Holdpoint, &finding.to_string());
     }
 }

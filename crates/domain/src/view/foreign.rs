@@ -20,8 +20,8 @@ impl ForeignText {
         ForeignText { lines: vec![spans(text)] }
     }
 
-    /// One line that was made visible before: its marks are not marked again.
-    pub(super) fn marked(shown: &str) -> ForeignText {
+    /// One line that was made visible before: its marks are not marked again, and all else that needs a mark has one.
+    pub fn marked(shown: &str) -> ForeignText {
         ForeignText { lines: vec![marked_spans(shown)] }
     }
 

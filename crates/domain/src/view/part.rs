@@ -4,6 +4,7 @@
 use super::fields::Field;
 use super::foreign::ForeignText;
 use super::form::FormField;
+use crate::warning::WarningKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -45,6 +46,8 @@ pub enum Part {
     Warning {
         by: Author,
         text: ForeignText,
+        /// What the text says, for surfaces in another language; `None` for words that we do not know.
+        kind: Option<WarningKind>,
     },
 }
 

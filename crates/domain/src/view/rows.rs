@@ -83,7 +83,7 @@ fn write(rows: &mut Vec<Row>, part: &Part) {
                 quote(rows, line.sign.mark(), &line.text);
             }
         }
-        Part::Warning { by, text } => {
+        Part::Warning { by, text, .. } => {
             heading(rows, "warning", *by);
             quote(rows, "", text);
         }

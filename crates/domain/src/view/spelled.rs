@@ -10,6 +10,7 @@ use super::foreign::ForeignText;
 use super::form::FormField;
 use super::part::Part;
 use crate::visible::Span;
+use crate::warning::WarningKind;
 
 pub(super) fn parts(parts: &[Part]) -> Value {
     parts.iter().map(part).collect()
@@ -45,9 +46,51 @@ fn part(part: &Part) -> Value {
                 "sign": line.sign.name(), "text": foreign(&line.text),
             })).collect::<Value>(),
         }),
-        Part::Warning { by, text } => {
-            json!({"type": "warning", "by": by.name(), "text": foreign(text)})
+        Part::Warning { by, text, kind } => {
+            let mut part = json!({"type": "warning", "by": by.name(), "text": foreign(text)});
+            // Only where there is one: views without a kind keep the digests that they had before there were kinds.
+            if let Some(kind) = kind {
+                part["code"] = json!(kind.code());
+                part["values"] = values(kind);
+            }
+            part
         }
+    }
+}
+
+/// What stands in the sentence of a warning: numbers, yes or no, words of ours, and foreign text.
+fn values(kind: &WarningKind) -> Value {
+    let text = |text: &str| foreign(&ForeignText::marked(text));
+    let texts = |texts: &[String]| texts.iter().map(|one| text(one)).collect::<Value>();
+    match kind {
+        WarningKind::NoWhere { table } => json!({"table": text(table)}),
+        WarningKind::MoreRows { rows } => json!({"rows": rows}),
+        WarningKind::Wrapper { program, .. } => json!({"program": text(program)}),
+        WarningKind::NotBound { word } => json!({"word": text(word)}),
+        WarningKind::NoPreview { why } => json!({"why": text(why)}),
+        WarningKind::SecretGiven(given) => json!({
+            "tool": text(&given.tool), "secret": text(&given.secret), "place": text(&given.place),
+            "by": text(&given.by), "field": text(&given.field), "at": given.at.to_string(),
+        }),
+        WarningKind::DeniedBefore { by, minutes_ago, reason, .. } => json!({
+            "by": text(by), "minutes_ago": minutes_ago, "reason": reason.as_deref().map(text),
+        }),
+        WarningKind::StricterPolicy(asked) => json!({
+            "roles": texts(&asked.roles), "people": texts(&asked.people), "quorum": asked.quorum,
+            "exclude_requester": asked.exclude_requester,
+            "refuse_made_logins": asked.refuse_made_logins,
+            "rule": asked.rule.as_deref().map(text), "line": asked.line, "in_doubt": asked.in_doubt,
+        }),
+        WarningKind::LookAlike { word, scripts } => {
+            let scripts = scripts.iter().map(|script| json!(script.name())).collect::<Value>();
+            json!({"word": text(word), "scripts": scripts})
+        }
+        WarningKind::EstimatedRows { .. }
+        | WarningKind::NewDefinition
+        | WarningKind::ChangedDefinition
+        | WarningKind::AskedAgain { .. }
+        | WarningKind::OutcomeUnknown
+        | WarningKind::EarlierAttempt => json!({}),
     }
 }
 

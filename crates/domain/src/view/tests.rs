@@ -9,6 +9,7 @@ use crate::json::Arguments;
 use crate::person::{Actor, PersonId};
 use crate::time::Timestamp;
 use crate::tool::{Effects, Place, Tool};
+use crate::warning::WarningKind;
 
 fn shown(arguments: Value) -> String {
     let by = Author::Agent;
@@ -63,6 +64,7 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
             rows: Some(214),
             diff: Some("-a\n+b\n c".into()),
             warnings: vec!["no preview: the database said\nrows: 1".into()],
+            codes_look_alikes: false,
         },
         context: json!({"ticket": "OPS-1"}),
         rationale: None,
@@ -133,7 +135,8 @@ fn i47_every_line_with_a_foreign_word_has_the_mark() {
         hold.preview.summary = Some(sly(14));
         hold.preview.rows = None;
         hold.preview.diff = Some(sly(15));
-        hold.preview.warnings = vec![sly(16)];
+        hold.preview.warnings =
+            vec![sly(16).into(), WarningKind::NoPreview { why: sly(19) }.into()];
         hold.context = json!({(sly(17)): sly(18)});
         let rows = View::of(&hold).rows();
         let text = View::of(&hold).text();
@@ -232,6 +235,46 @@ fn a_line_is_sent_as_spans_that_a_surface_cannot_mistake() {
 fn a_look_alike_is_found_behind_an_escape() {
     let text = shown_warnings(json!({"host": "p\u{430}ypal"}));
     assert_eq!(text, "│ `p\u{430}ypal` mixes letters: Latin, Cyrillic\n");
+}
+
+#[test]
+fn i44_a_warning_without_a_kind_is_spelled_as_before_there_were_kinds() {
+    let mut hold = hold(Question::Approve, Some(json!({"host": "p\u{430}ypal"})));
+    hold.preview.warnings = vec!["this order was refunded before".into()];
+    let text = |text: &str| json!({"bytes": text.len(), "lines": [[text]]});
+    assert_eq!(
+        spelled_warnings(&hold),
+        [
+            json!({"type": "warning", "by": "tool", "text": text("this order was refunded before")}),
+            json!({
+                "type": "warning", "by": "holdpoint",
+                "text": text("`p\u{430}ypal` mixes letters: Latin, Cyrillic"),
+            }),
+        ],
+        "a hold that was opened before keeps the digest that people voted on"
+    );
+}
+
+#[test]
+fn a_kind_of_warning_is_told_beside_its_sentence_and_under_the_digest() {
+    let mut hold = hold(Question::Approve, Some(json!({"host": "p\u{430}ypal"})));
+    hold.preview.warnings = vec![WarningKind::NoWhere { table: "a\u{202e}".into() }.into()];
+    let without = digest(&hold);
+    hold.preview = hold.preview.about(hold.call.as_deref());
+    assert_ne!(digest(&hold), without, "codes count");
+    let [table, word] = spelled_warnings(&hold).try_into().unwrap();
+    assert_eq!(table["code"], "no_where");
+    let lines = json!([["a", {"code": "U+202E", "count": 1}]]);
+    assert_eq!(table["values"], json!({"table": {"bytes": 4, "lines": lines}}));
+    assert_eq!((&word["code"], &word["by"]), (&json!("look_alike"), &json!("holdpoint")));
+    assert_eq!(word["values"]["scripts"], json!(["Latin", "Cyrillic"]));
+    let plain = hold.preview.about(None);
+    assert!(!plain.codes_look_alikes, "only where there are any");
+}
+
+fn spelled_warnings(hold: &Hold) -> Vec<Value> {
+    let Value::Array(parts) = View::of(hold).json() else { panic!("a list") };
+    parts.into_iter().filter(|part| part["type"] == "warning").collect()
 }
 
 fn shown_warnings(arguments: Value) -> String {

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::visible;
+use crate::warning::WarningKind;
 
 /// A word that deserves a second look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,18 +21,9 @@ pub struct Finding {
     pub scripts: Vec<Script>,
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.scripts.as_slice() {
-            [only] => write!(f, "`{}` looks Latin, but is written in {only} letters", self.word),
-            scripts => {
-                write!(f, "`{}` mixes letters: ", self.word)?;
-                for (index, script) in scripts.iter().enumerate() {
-                    write!(f, "{}{script}", if index > 0 { ", " } else { "" })?;
-                }
-                Ok(())
-            }
-        }
+impl Finding {
+    pub fn warning(self) -> WarningKind {
+        WarningKind::LookAlike { word: self.word, scripts: self.scripts }
     }
 }
 
@@ -50,9 +42,20 @@ pub enum Script {
     Ornamental,
 }
 
-impl fmt::Display for Script {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Script {
+    pub const ALL: [Script; 8] = [
+        Script::Latin,
+        Script::Greek,
+        Script::Cyrillic,
+        Script::Armenian,
+        Script::Cherokee,
+        Script::Coptic,
+        Script::Fullwidth,
+        Script::Ornamental,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
             Script::Latin => "Latin",
             Script::Greek => "Greek",
             Script::Cyrillic => "Cyrillic",
@@ -61,7 +64,17 @@ impl fmt::Display for Script {
             Script::Coptic => "Coptic",
             Script::Fullwidth => "fullwidth",
             Script::Ornamental => "ornamental",
-        })
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Script> {
+        Script::ALL.into_iter().find(|script| script.name() == text)
+    }
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -72,7 +85,8 @@ const FINDINGS_MAX: usize = 20;
 ///
 /// ```
 /// let found = domain::visible::look_alikes("pay p\u{430}ypal now");
-/// assert_eq!(found[0].to_string(), "`p\u{430}ypal` mixes letters: Latin, Cyrillic");
+/// let warning = found[0].clone().warning().to_string();
+/// assert_eq!(warning, "`p\u{430}ypal` mixes letters: Latin, Cyrillic");
 /// ```
 pub fn look_alikes(text: &str) -> Vec<Finding> {
     if text.is_ascii() {
@@ -156,7 +170,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        look_alikes(text).iter().map(Finding::to_string).collect()
+        look_alikes(text).into_iter().map(|one| one.warning().to_string()).collect()
     }
 
     #[test]

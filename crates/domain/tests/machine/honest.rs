@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::{HOUR_MS, World, approve, deny};
 
 fn warnings(w: &World, n: usize) -> Vec<String> {
-    w.hold(n).preview.warnings.clone()
+    w.hold(n).preview.warnings.iter().map(|warning| warning.text().to_owned()).collect()
 }
 
 fn wipe(sql: &str) -> [(&'static str, Value); 1] {

@@ -119,7 +119,7 @@ fn i03_a_tool_that_changed_is_asked_about_again() {
     world.tell(&Command::Wake).unwrap();
     assert!(world.running().is_empty(), "nobody approved this tool");
     assert_ne!(world.hold(1).digest(), world.hold(0).digest());
-    assert!(world.hold(1).preview.warnings[0].contains("tool has changed"));
+    assert!(world.hold(1).preview.warnings[0].text().contains("tool has changed"));
     world.approve("ana", 1);
     assert_eq!(world.running().len(), 1);
 }
@@ -141,7 +141,9 @@ fn i01_an_approval_of_another_call_starts_nothing() {
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
     assert!(world.running().is_empty(), "nobody approved this call");
-    assert!(world.hold(1).preview.warnings[0].contains("what was approved is not this call"));
+    assert!(
+        world.hold(1).preview.warnings[0].text().contains("what was approved is not this call")
+    );
 }
 
 #[test]
@@ -300,7 +302,7 @@ fn i07_a_program_is_told_at_once_what_the_policy_of_now_says() {
     let two = approved_outside(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
     assert_eq!((two.hold.state.name(), two.hold.votes.len()), ("pending", 0));
     assert_eq!(two.hold.audience.quorum, 2);
-    let told = two.hold.preview.warnings.join(" ");
+    let told = two.hold.preview.warnings[0].text();
     assert!(told.contains("now says: ask 2 of role `dba` by rule `two by now`"), "{told}");
 }
 

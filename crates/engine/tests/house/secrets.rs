@@ -12,6 +12,7 @@ use domain::policy::{MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::secret::referred;
 use domain::tool::{Effects, Place, Tool};
+use domain::warning::{Warning, WarningKind};
 use engine::Error;
 use ports::model::ModelRequest;
 use ports::tool_host::{PrepareError, Prepared};
@@ -75,7 +76,16 @@ fn shipper(got: &Got) -> FnTool {
         if arguments.value()["app"] == "bad" {
             return Err(PrepareError::Unsound(format!("cannot ship with {key}")));
         }
-        Ok(Prepared { title: Some(format!("Ship with {key}")), ..Prepared::default() })
+        if arguments.value()["app"] == "away" {
+            return Err(PrepareError::blind(format!("cannot look with {key}")));
+        }
+        let mut prepared =
+            Prepared { title: Some(format!("Ship with {key}")), ..Prepared::default() };
+        if arguments.value()["app"] == "warned" {
+            let table = format!("orders of {key}");
+            prepared.preview.warnings.push(WarningKind::NoWhere { table }.into());
+        }
+        Ok(prepared)
     })
 }
 
@@ -151,7 +161,7 @@ async fn i45_a_secret_goes_to_its_tool_and_nowhere_else() {
     let call = hold.call.as_ref().unwrap();
     assert_eq!(call.arguments.value()["key"], key);
     assert_eq!(hold.title, format!("Ship with {key}"));
-    let warning = &hold.preview.warnings[0];
+    let warning = hold.preview.warnings[0].text();
     let told = format!("ship gets the secret {key} as /key: Ana gave it as /key at 20");
     assert!(warning.starts_with(&told), "{warning}");
     world.answer(&world.ana, &hold, approve()).await.unwrap();
@@ -282,6 +292,27 @@ async fn i45_what_a_tool_says_beforehand_is_looked_through_too() {
     let hold = world.paused(session).await.open_holds().next().unwrap().clone();
     assert_eq!(hold.title, "Ship with ‹secret›");
     clean("the view", &domain::view::render(&hold));
+}
+
+#[tokio::test]
+async fn i45_a_secret_in_a_value_of_a_warning_is_told_nowhere() {
+    for (app, kind) in [
+        ("warned", WarningKind::NoWhere { table: "orders of ‹secret›".into() }),
+        ("away", WarningKind::NoPreview { why: "cannot look with ‹secret›".into() }),
+    ] {
+        let world = world(&Got::default()).await;
+        let session = world.session().await;
+        world.model.will("", &[("ship", json!({"app": app, "key": CANARY}))]);
+        world.say(session, "x").await;
+        let hold = world.paused(session).await.open_holds().next().unwrap().clone();
+        assert_eq!(hold.preview.warnings, [Warning::new(kind)]);
+        // What the call itself says is kept, and shown to nobody.
+        let preview = &hold.preview;
+        clean("the preview", &format!("{preview:?}"));
+        let view = domain::view::View::of(&hold);
+        clean("the view", &view.json().to_string());
+        clean("the view", &view.text());
+    }
 }
 
 #[tokio::test]

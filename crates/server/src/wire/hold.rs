@@ -9,6 +9,7 @@ use domain::id::{CallId, HoldId, RunId, SessionId};
 use domain::person::{Actor, PersonId};
 use domain::schema::redacted;
 use domain::time::Timestamp;
+use domain::warning::Warning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -115,7 +116,8 @@ struct Preview<'a> {
     summary: Option<&'a str>,
     rows: Option<u64>,
     diff: Option<&'a str>,
-    warnings: &'a [String],
+    /// The sentences in English. `view.parts` has their codes.
+    warnings: Vec<&'a str>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -208,7 +210,7 @@ impl<'a> Hold<'a> {
                 summary: hold.preview.summary.as_deref(),
                 rows: hold.preview.rows,
                 diff: hold.preview.diff.as_deref(),
-                warnings: &hold.preview.warnings,
+                warnings: hold.preview.warnings.iter().map(Warning::text).collect(),
             },
             options: options
                 .iter()

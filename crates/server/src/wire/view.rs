@@ -2,6 +2,7 @@
 //! describe them, for the API's description.
 
 use domain::digest::Digest;
+use domain::warning::WarningKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,9 +66,18 @@ enum Part {
         by: Author,
         lines: Vec<DiffLine>,
     },
+    /// Something not to overlook. The text is the sentence in English.
     Warning {
         by: Author,
         text: ForeignText,
+        /// What the sentence says, for clients that word it in another language. Not there if the words are those of a
+        /// tool that the server does not know, or if the hold was opened before there were codes. A client that does not
+        /// know a code shows the text.
+        #[schemars(extend("examples" = WarningKind::CODES))]
+        code: Option<String>,
+        /// What stands in the sentence, by name: numbers, yes or no, words, foreign texts and lists of these. There if
+        /// `code` is.
+        values: Option<std::collections::BTreeMap<String, Value>>,
     },
 }
 
@@ -164,4 +174,18 @@ struct DiffLine {
     #[schemars(extend("enum" = ["added", "removed", "same"]))]
     sign: String,
     text: ForeignText,
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::warning::WarningKind;
+
+    #[test]
+    fn the_page_knows_every_code_of_a_warning_in_chinese() {
+        let page = include_str!("../../../../web/src/text/zh_warnings.ts");
+        for code in WarningKind::CODES {
+            assert!(page.contains(&format!("case \"{code}\":")), "{code}");
+        }
+        assert_eq!(page.matches("\n    case \"").count(), WarningKind::CODES.len());
+    }
 }

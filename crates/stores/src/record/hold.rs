@@ -174,7 +174,7 @@ impl<'a> StoredHold<'a> {
             opener: self.opener.into(),
             requester: self.requester.map(|id| PersonId::new(&id)),
             call,
-            preview: self.preview.into(),
+            preview: self.preview.preview()?,
             context: self.context.value(),
             rationale: self.rationale.map(Cow::into_owned),
             audience: Arc::new(self.audience.into()),

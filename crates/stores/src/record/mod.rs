@@ -27,6 +27,7 @@ mod since;
 mod sql_facts;
 mod state;
 mod token;
+mod warning;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -61,7 +62,8 @@ pub(crate) use since::{read_since, write_since};
 /// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
 /// | 4 | who made the login or token of a voter, rules that refuse those that another person made, and what an SQL tool knew about a statement |
 /// | 5 | who made the login or token by which something was asked |
-pub const VERSION: u32 = 5;
+/// | 6 | what a warning says, beside its text |
+pub const VERSION: u32 = 6;
 /// What holds and grants are written as, unless they say something newer.
 const FIRST: u32 = 1;
 

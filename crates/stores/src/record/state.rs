@@ -11,7 +11,8 @@ use super::actor::{StoredActor, StoredAudience};
 use super::answer::StoredVote;
 use super::call::{StoredCall, StoredClearedBy};
 use super::message::StoredResult;
-use super::{Broken, Frame, Ms, damaged};
+use super::warning::{StoredWarningKind, read_warnings, stored_kinds};
+use super::{Broken, Frame, Ms, damaged, is_false};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -172,6 +173,11 @@ pub(super) struct StoredPreview<'a> {
     diff: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Cow<'a, str>>,
+    /// One for each warning, or none at all.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    warning_kinds: Vec<Option<StoredWarningKind<'a>>>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    codes_look_alikes: bool,
 }
 
 impl StoredPreview<'_> {
@@ -180,6 +186,7 @@ impl StoredPreview<'_> {
             && self.rows.is_none()
             && self.diff.is_none()
             && self.warnings.is_empty()
+            && !self.codes_look_alikes
     }
 }
 
@@ -189,19 +196,22 @@ impl<'a> From<&'a Preview> for StoredPreview<'a> {
             summary: preview.summary.as_deref().map(Cow::from),
             rows: preview.rows,
             diff: preview.diff.as_deref().map(Cow::from),
-            warnings: preview.warnings.iter().map(Cow::from).collect(),
+            warnings: preview.warnings.iter().map(|one| one.text().into()).collect(),
+            warning_kinds: stored_kinds(&preview.warnings),
+            codes_look_alikes: preview.codes_look_alikes,
         }
     }
 }
 
-impl From<StoredPreview<'_>> for Preview {
-    fn from(stored: StoredPreview<'_>) -> Preview {
-        Preview {
-            summary: stored.summary.map(Cow::into_owned),
-            rows: stored.rows,
-            diff: stored.diff.map(Cow::into_owned),
-            warnings: stored.warnings.into_iter().map(Cow::into_owned).collect(),
-        }
+impl StoredPreview<'_> {
+    pub(super) fn preview(self) -> Result<Preview, Broken> {
+        Ok(Preview {
+            summary: self.summary.map(Cow::into_owned),
+            rows: self.rows,
+            diff: self.diff.map(Cow::into_owned),
+            warnings: read_warnings(self.warnings, self.warning_kinds)?,
+            codes_look_alikes: self.codes_look_alikes,
+        })
     }
 }
 
@@ -301,7 +311,7 @@ impl<'a> StoredChange<'a> {
                     audience: Arc::new(audience.into()),
                     rule: rule.map(Cow::into_owned),
                     risk: risk.into(),
-                    preview: preview.into(),
+                    preview: preview.preview()?,
                     votes: votes.into_iter().map(StoredVote::vote).collect::<Result<_, _>>()?,
                 }
             }

@@ -72,7 +72,7 @@ async fn a_table_with_triggers_is_estimated_and_they_do_not_fire() {
         assert_eq!(prepared.title.as_deref(), Some(title));
         let warned = prepared.preview.warnings.last().unwrap();
         assert_eq!(
-            warned,
+            *warned,
             "the number of rows is an estimate: the table has triggers, which were not fired"
         );
     }

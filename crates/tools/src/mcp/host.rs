@@ -9,6 +9,7 @@ use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Tool};
 use domain::visible::visible;
+use domain::warning::WarningKind;
 use ports::asker::{Answered, Asked, Asker};
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
@@ -75,11 +76,12 @@ impl McpTool {
     fn changes(&self) -> Option<(AskAnyway, Preview)> {
         let Standing::Changed { pinned } = &self.face.standing else { return None };
         let Face { definition, identity, .. } = &self.face;
-        let (summary, diff) = match pinned {
+        let (summary, warning, diff) = match pinned {
             None => {
                 let summary = "this tool was not there when its server was first seen";
                 (
                     summary,
+                    WarningKind::NewDefinition,
                     pretty(&definition.whole).lines().map(|line| format!("+ {line}\n")).collect(),
                 )
             }
@@ -90,7 +92,8 @@ impl McpTool {
                     diff.push_str(&format!("- server {}\n+ server {identity}\n", pin.server));
                 }
                 diff.push_str(&compared(&old, &pretty(&definition.whole)));
-                ("the server has changed what it says about this tool", diff)
+                let summary = "the server has changed what it says about this tool";
+                (summary, WarningKind::ChangedDefinition, diff)
             }
         };
         let mut diff: String = diff;
@@ -98,8 +101,8 @@ impl McpTool {
             diff.truncate(diff.floor_char_boundary(DIFF_BYTES_MAX));
             diff.push_str("\n… (more was changed than is shown)");
         }
-        let warning = format!("{summary}; whoever approves this call accepts the new definition");
-        let preview = Preview { diff: Some(diff), warnings: vec![warning], ..Preview::default() };
+        let warnings = vec![warning.into()];
+        let preview = Preview { diff: Some(diff), warnings, ..Preview::default() };
         Some((AskAnyway { summary: summary.into(), risk: Risk::High }, preview))
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use domain::digest::Digest;
 use domain::visible::visible;
+use domain::warning::Warning;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +75,7 @@ pub(crate) struct BoundFiles {
     /// In the order of the command's words.
     pub(crate) files: Vec<BoundFile>,
     /// What the command may run and is known only when it runs, for the approver.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Finds the programs and scripts of a command and reads them. Takes up to a second for the longest of them:

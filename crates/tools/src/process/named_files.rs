@@ -11,6 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use domain::visible::visible;
+use domain::warning::{Warning, WarningKind};
 
 use super::spool_file::open_regular_file;
 use crate::limits::{BOUND_FILES_MAX, FILE_LOOKUPS_MAX, UNBOUND_SHOWN_MAX};
@@ -18,7 +19,7 @@ use crate::limits::{BOUND_FILES_MAX, FILE_LOOKUPS_MAX, UNBOUND_SHOWN_MAX};
 #[derive(Debug, Default)]
 pub(super) struct NamedFiles {
     pub(super) files: Vec<PathBuf>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// `is_own`: whether a file is one that the tool's users could have changed.
@@ -236,10 +237,7 @@ impl FileSearch<'_> {
 
     fn warn(&mut self, token: &str) {
         let token: String = token.chars().take(80).collect();
-        let warning = format!(
-            "not bound: what `{}` means is known only when it runs, so a script that it leads to is not checked",
-            visible(&token)
-        );
+        let warning = Warning::new(WarningKind::NotBound { word: visible(&token) });
         if self.named.warnings.len() < UNBOUND_SHOWN_MAX && !self.named.warnings.contains(&warning)
         {
             self.named.warnings.push(warning);
@@ -446,7 +444,10 @@ mod tests {
             "./app/*/run",
         ] {
             let warnings = warned(script);
-            assert!(warnings.len() == 1 && warnings[0].starts_with("not bound: "), "{warnings:?}");
+            assert!(
+                warnings.len() == 1 && warnings[0].text().starts_with("not bound: "),
+                "{warnings:?}"
+            );
         }
         for script in [
             "echo $((1 + 1)) | cat",
@@ -457,10 +458,10 @@ mod tests {
             "./deploy.sh $A; cd app && ls *",
             "X=$(date); echo \"$X\"",
         ] {
-            assert_eq!(warned(script), Vec::<String>::new(), "{script}");
+            assert_eq!(warned(script), Vec::<Warning>::new(), "{script}");
         }
         let argv = ["/usr/bin/git", "commit", "-m", "a; $b"];
-        assert_eq!(folder.named(&argv).unwrap().warnings, Vec::<String>::new());
+        assert_eq!(folder.named(&argv).unwrap().warnings, Vec::<Warning>::new());
     }
 
     #[test]

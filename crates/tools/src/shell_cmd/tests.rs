@@ -88,7 +88,7 @@ async fn a_person_is_told_what_runs_where_and_for_how_long() {
     );
     assert!(detail.ends_with("time limit 5 s"), "{detail}");
     assert!(prepared.context.working_directory.unwrap().ends_with("/home"));
-    assert_eq!(prepared.preview.warnings, Vec::<String>::new());
+    assert_eq!(prepared.preview.warnings, Vec::<&str>::new());
 }
 
 #[tokio::test]
@@ -320,7 +320,7 @@ async fn a_script_that_cannot_be_bound_is_said_to_be_so() {
     let prepared = bench.prepare(json!({"command": "cd $DIR && ./deploy.sh"})).await.unwrap();
     let warnings = prepared.preview.warnings;
     assert!(
-        warnings.iter().any(|it| it.starts_with("not bound: what `$DIR` means")),
+        warnings.iter().any(|it| it.text().starts_with("not bound: what `$DIR` means")),
         "{warnings:?}"
     );
 }

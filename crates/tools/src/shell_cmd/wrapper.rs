@@ -1,53 +1,27 @@
 //! Programs that run other programs. Whoever approves one approves what it will run, so it is said.
 
-/// What to warn about, in words for the person who approves. An approval, and any grant that it
+use domain::warning::{Warning, WarningKind, WrapperRuns};
+
+/// What to warn about, for the person who approves. An approval, and any grant that it
 /// makes, covers exactly these words and never "whatever this wrapper runs".
-pub(super) fn warnings(argv: &[String]) -> Vec<String> {
+pub(super) fn warnings(argv: &[String]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut rest = argv;
     // A wrapper may wrap a wrapper; each step drops a word, so this ends.
     while let Some((program, args)) = rest.split_first() {
         let name = program.rsplit('/').next().unwrap_or(program);
-        match kind(name, args) {
-            None => break,
-            Some(Kind::Script) => {
-                warnings.push(format!(
-                    "`{name}` runs a script: read all of it, since that is what you approve"
-                ));
-                break;
-            }
-            Some(Kind::Elsewhere) => {
-                warnings.push(format!(
-                    "`{name}` runs a command in another place, where its rules and yours may differ"
-                ));
-                break;
-            }
-            Some(Kind::Raises) => {
-                warnings.push(format!("`{name}` runs a command with another user's rights"));
-            }
-            Some(Kind::Feeds) => {
-                warnings.push(format!(
-                    "`{name}` runs a command on whatever it finds or reads, which is not shown here"
-                ));
-            }
-            Some(Kind::Passes) => {
-                warnings.push(format!("`{name}` runs the command that follows it"))
-            }
+        let Some(runs) = wrapper_runs(name, args) else { break };
+        let program = name.to_owned();
+        warnings.push(WarningKind::Wrapper { program, runs }.into());
+        if matches!(runs, WrapperRuns::Script | WrapperRuns::Elsewhere) {
+            break;
         }
         rest = inner(args);
     }
     warnings
 }
 
-enum Kind {
-    Script,
-    Elsewhere,
-    Raises,
-    Feeds,
-    Passes,
-}
-
-fn kind(name: &str, args: &[String]) -> Option<Kind> {
+fn wrapper_runs(name: &str, args: &[String]) -> Option<WrapperRuns> {
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
     // `-c`, also among bundled flags such as `-lc`, and with its value attached.
     let short = |letter: char| {
@@ -57,24 +31,32 @@ fn kind(name: &str, args: &[String]) -> Option<Kind> {
     // `python3.12` is `python`.
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     match family {
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "ash" | "busybox" => Some(Kind::Script),
-        "python" | "pypy" if short('c') || has("-") => Some(Kind::Script),
-        "perl" | "ruby" | "lua" if short('e') || short('E') || has("-") => Some(Kind::Script),
-        "node" | "deno" | "bun" if short('e') || short('p') || has("--eval") || has("eval") => {
-            Some(Kind::Script)
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "ash" | "busybox" => {
+            Some(WrapperRuns::Script)
         }
-        "awk" | "gawk" | "mawk" | "sed" | "eval" | "make" | "osascript" => Some(Kind::Script),
+        "python" | "pypy" if short('c') || has("-") => Some(WrapperRuns::Script),
+        "perl" | "ruby" | "lua" if short('e') || short('E') || has("-") => {
+            Some(WrapperRuns::Script)
+        }
+        "node" | "deno" | "bun" if short('e') || short('p') || has("--eval") || has("eval") => {
+            Some(WrapperRuns::Script)
+        }
+        "awk" | "gawk" | "mawk" | "sed" | "eval" | "make" | "osascript" => {
+            Some(WrapperRuns::Script)
+        }
         "ssh" | "docker" | "podman" | "kubectl" | "nsenter" | "chroot" | "unshare"
-        | "systemd-run" | "at" | "crontab" => Some(Kind::Elsewhere),
-        "sudo" | "su" | "doas" | "runuser" | "setpriv" | "pkexec" => Some(Kind::Raises),
-        "xargs" | "parallel" => Some(Kind::Feeds),
+        | "systemd-run" | "at" | "crontab" => Some(WrapperRuns::Elsewhere),
+        "sudo" | "su" | "doas" | "runuser" | "setpriv" | "pkexec" => {
+            Some(WrapperRuns::AsAnotherUser)
+        }
+        "xargs" | "parallel" => Some(WrapperRuns::OnFindings),
         "find"
             if ["-exec", "-execdir", "-ok", "-okdir", "-delete"].iter().any(|flag| has(flag)) =>
         {
-            Some(Kind::Feeds)
+            Some(WrapperRuns::OnFindings)
         }
         "env" | "nohup" | "timeout" | "nice" | "ionice" | "time" | "setsid" | "stdbuf"
-        | "strace" | "watch" | "flock" | "script" => Some(Kind::Passes),
+        | "strace" | "watch" | "flock" | "script" => Some(WrapperRuns::Command),
         _ => None,
     }
 }
@@ -97,7 +79,7 @@ fn inner(args: &[String]) -> &[String] {
 mod tests {
     use super::*;
 
-    fn warned(line: &str) -> Vec<String> {
+    fn warned(line: &str) -> Vec<Warning> {
         let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
         warnings(&argv)
     }
@@ -128,7 +110,7 @@ mod tests {
     fn wrappers_in_wrappers_are_all_named() {
         let warnings = warned("env A=1 sudo -n timeout 5 sh -c x");
         assert_eq!(warnings.len(), 4, "{warnings:?}");
-        assert!(warnings[3].contains("script"));
+        assert!(warnings[3].text().contains("script"));
     }
 
     #[test]
@@ -136,7 +118,7 @@ mod tests {
         for line in
             ["git status", "ls -c", "find . -name x", "python3 manage.py migrate", "node server.js"]
         {
-            assert_eq!(warned(line), Vec::<String>::new(), "{line}");
+            assert_eq!(warned(line), Vec::<Warning>::new(), "{line}");
         }
     }
 }

@@ -4,6 +4,7 @@ use domain::call::ExecutionContext;
 use domain::hold::{Preview, Risk};
 use domain::sql_facts::SqlTables;
 use domain::visible::visible;
+use domain::warning::{WarningKind, WhyEstimated};
 use ports::tool_host::{AskAnyway, Prepared};
 
 use super::change::Count;
@@ -26,7 +27,7 @@ pub(super) enum Counted {
     /// It was tried, and undone.
     Exactly(Count),
     /// The database's guess, and why it was not tried.
-    About { rows: u64, because: String },
+    About { rows: u64, because: WhyEstimated },
 }
 
 impl Counted {
@@ -64,20 +65,17 @@ pub(super) fn prepared(told: &Told<'_>, ask: bool) -> Prepared {
     let title = headline(&title);
     let mut warnings = Vec::new();
     if told.statement.everything {
-        warnings.push(format!("there is no WHERE: every row of `{}` is meant", visible(table)));
+        warnings.push(WarningKind::NoWhere { table: visible(table) }.into());
     }
     let (detail, summary) = match &told.counted {
         Counted::Exactly(count) => {
             if count.also > 0 {
-                warnings.push(format!(
-                    "{} more rows change through triggers and foreign keys",
-                    count.also
-                ));
+                warnings.push(WarningKind::MoreRows { rows: count.also }.into());
             }
             (format!("{}\n{}", told.line, count.lines()), count.text())
         }
         Counted::About { because, .. } => {
-            warnings.push(format!("the number of rows is an estimate: {because}"));
+            warnings.push(WarningKind::EstimatedRows { because: *because }.into());
             (format!("{}\nrows not counted", told.line), rows)
         }
     };
@@ -88,7 +86,12 @@ pub(super) fn prepared(told: &Told<'_>, ask: bool) -> Prepared {
             working_directory: None,
             sql: Some(told.statement.facts(told.tables.clone(), told.counted.measured())),
         },
-        preview: Preview { summary: Some(summary), rows: Some(number), diff: None, warnings },
+        preview: Preview {
+            summary: Some(summary),
+            rows: Some(number),
+            warnings,
+            ..Preview::default()
+        },
         ask: ask.then(|| AskAnyway {
             summary: title.clone(),
             risk: if drastic { Risk::High } else { Risk::Medium },

@@ -54,7 +54,7 @@ impl Preview {
     /// Something that whoever decides should not overlook. May be said several times.
     #[must_use]
     pub fn warning(mut self, warning: impl Into<String>) -> Preview {
-        self.prepared.preview.warnings.push(warning.into());
+        self.prepared.preview.warnings.push(warning.into().into());
         self
     }
 

@@ -2,6 +2,7 @@
 //! up on the whole stream at one that it does not know, so every chunk is made here and nowhere else.
 
 use domain::hold::Hold;
+use domain::warning::Warning;
 use serde_json::{Map, Value, json};
 
 use super::super::flow::Kind;
@@ -69,12 +70,13 @@ pub(crate) fn input(id: &str, tool: &str, input: &Value, dynamic: bool) -> [Valu
 /// Of 6 and later.
 pub(crate) fn approval_request(id: &str, hold: &Hold, origin: &str) -> Value {
     let preview = &hold.preview;
+    let warnings: Vec<&str> = preview.warnings.iter().map(Warning::text).collect();
     let mut descriptor = json!({
         "hold": hold.id.to_string(),
         "digest": hold.digest().to_string(),
         "title": hold.title,
         "preview": {
-            "summary": preview.summary, "rows": preview.rows, "diff": preview.diff, "warnings": preview.warnings,
+            "summary": preview.summary, "rows": preview.rows, "diff": preview.diff, "warnings": warnings,
         },
         "url": format!("{origin}/holds/{}", hold.id),
     });

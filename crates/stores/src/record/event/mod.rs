@@ -27,6 +27,7 @@ use crate::record::json::{Json, is_null, null};
 use crate::record::message::{StoredMessage, StoredResult};
 use crate::record::state::{StoredChange, StoredState};
 use crate::record::token::{StoredToken, version_of_token};
+use crate::record::warning::version_of_preview;
 use crate::record::{FIRST, Frame, Hex, Ms, Text, is_false};
 
 pub(super) use read::read_events;
@@ -285,10 +286,12 @@ pub(super) fn version_of(event: &Event) -> u32 {
         Event::HoldOpened { hold } => version_of_hold(hold),
         Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),
         Event::HoldUpdated {
-            change: HoldChange::Revised { call, audience, votes, .. }, ..
+            change: HoldChange::Revised { call, audience, votes, preview, .. },
+            ..
         } => {
             let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
-            votes.max(version_of_audience(audience)).max(version_of_call(call))
+            let preview = version_of_preview(preview);
+            votes.max(version_of_audience(audience)).max(version_of_call(call)).max(preview)
         }
         Event::HoldDecided { state, .. } => version_of_state(state),
         _ => FIRST,

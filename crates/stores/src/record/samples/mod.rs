@@ -2,10 +2,11 @@
 
 mod names;
 mod rows;
+mod warnings;
 
 use std::sync::Arc;
 
-pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, event_name};
+pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, SINCE_V6, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
@@ -23,6 +24,7 @@ use domain::policy::{ConditionSpec, Conditions, Op};
 use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place};
+use domain::warning::Warning;
 use serde_json::{Value, json};
 
 const MS: i64 = 1_763_172_180_007;
@@ -166,6 +168,7 @@ fn pending() -> Hold {
             rows: Some(214),
             diff: Some("-1\n+2".into()),
             warnings: vec!["no WHERE".into()],
+            codes_look_alikes: false,
         },
         context: json!({"ticket": 7}),
         rationale: Some("they are old".into()),
@@ -289,6 +292,13 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     let made_by = CredentialMaker::new(Actor::Runtime);
     let proof = Proof::MintedToken { id: TokenId::new(MS, 4), made_by };
     voted.votes = vec![vote(approve(), proof)];
+    let mut warned = pending();
+    // The sentence stays as it was shown, however the kind is worded by now.
+    let kinds = warnings::every_kind().into_iter().zip(1..);
+    let shown = |(kind, n): (_, u32)| Warning::stored(format!("sentence {n}"), Some(kind));
+    warned.preview.warnings.extend(kinds.map(shown));
+    let mut coded = pending();
+    coded.preview = Preview { codes_look_alikes: true, ..Preview::default() };
     vec![
         ("hold_pending", pending()),
         ("hold_approved", decided),
@@ -300,6 +310,8 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_voted_by_token", voted),
         ("hold_of_a_made_login", through_a_login),
         ("hold_with_sql_facts", Hold { call: Some(sql_call()), ..pending() }),
+        ("hold_with_kinds_of_warnings", warned),
+        ("hold_with_codes_of_look_alikes", coded),
     ]
 }
 

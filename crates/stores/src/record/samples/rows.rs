@@ -14,6 +14,7 @@ use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
 use domain::person::{Actor, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
 use domain::session::Home;
+use domain::warning::{Warning, WarningKind};
 use ports::store::Commit;
 use serde_json::{Value, json};
 
@@ -212,22 +213,24 @@ fn deciding() -> Vec<Named> {
         Digest::of(b"a tool"),
         Digest::of(b"a policy"),
     );
+    let revision = |preview: Preview| HoldChange::Revised {
+        title: "Look at orders".into(),
+        call: Arc::new(revised.clone()),
+        audience: audience(),
+        rule: Some("reads".into()),
+        risk: Risk::Low,
+        preview,
+        votes: vec![vote(approve(), Proof::Door("worlds".into()))],
+    };
+    let interrupted = Some(WarningKind::EarlierAttempt);
+    let warnings = vec![Warning::stored("it was interrupted".into(), interrupted)];
+    let warned = Preview { warnings, ..Preview::default() };
     let automatic = Decision::Automatic { allowed: false, by: ClearedBy::Rule(None), at: at(2) };
     let deny = Answer::Deny { reason: None, stop: false };
     vec![
         ("hold_voted", updated(HoldChange::Voted(vote(edited, channel())))),
-        (
-            "hold_revised",
-            updated(HoldChange::Revised {
-                title: "Look at orders".into(),
-                call: Arc::new(revised),
-                audience: audience(),
-                rule: Some("reads".into()),
-                risk: Risk::Low,
-                preview: Preview::default(),
-                votes: vec![vote(approve(), Proof::Door("worlds".into()))],
-            }),
-        ),
+        ("hold_revised", updated(revision(Preview::default()))),
+        ("hold_revised_with_warning", updated(revision(warned))),
         (
             "voted_by_program",
             updated(HoldChange::Voted(vote(approve(), Proof::Vouched("single sign-on".into())))),

@@ -75,7 +75,7 @@ async fn a_change_is_shown_old_and_new_and_an_approval_accepts_it() {
     let diff = prepared.preview.diff.unwrap();
     assert!(diff.contains(&format!("-   \"description\": \"{FIRST}\"")), "{diff}");
     assert!(diff.contains(&format!("+   \"description\": \"{THEN}\"")), "{diff}");
-    assert!(prepared.preview.warnings[0].contains("accepts the new definition"));
+    assert!(prepared.preview.warnings[0].text().contains("accepts the new definition"));
 
     succeeded(run(&changed, "{}", None, CancellationToken::new()).await);
     assert_eq!(world.notes().len(), 1);

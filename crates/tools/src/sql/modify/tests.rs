@@ -49,7 +49,7 @@ async fn a_person_sees_how_many_rows_and_is_always_asked() {
     assert_eq!(prepared.title.as_deref(), Some("Delete 214 rows from orders"));
     assert_eq!(prepared.preview.summary.as_deref(), Some("214 rows"));
     assert_eq!(prepared.preview.rows, Some(214));
-    assert_eq!(prepared.preview.warnings, Vec::<String>::new());
+    assert_eq!(prepared.preview.warnings, Vec::<&str>::new());
     let ask = prepared.ask.unwrap();
     assert_eq!((ask.summary.as_str(), ask.risk), ("Delete 214 rows from orders", Risk::Medium));
     assert!(

@@ -1,6 +1,7 @@
 //! What the server says a statement's names mean, and whether it may use them.
 
 use domain::sql_facts::SqlTables;
+use domain::warning::WhyEstimated;
 
 use super::super::marker;
 use super::super::statement::Kind;
@@ -156,7 +157,7 @@ pub(super) async fn opened(session: &Session, tables: &Tables) -> Result<(), Fai
 /// What a change of a table sets off.
 pub(super) struct Fires {
     /// Why it cannot be tried.
-    pub(super) untried: Option<String>,
+    pub(super) untried: Option<WhyEstimated>,
     /// Foreign keys or inheritance lead to other tables.
     pub(super) reaches_others: bool,
 }
@@ -187,8 +188,8 @@ pub(super) async fn fires(session: &Session, target: &str) -> Result<Fires, Fail
         )
         .await?;
     let untried = match (row.get(0), row.get(1)) {
-        (true, _) => Some("the table has triggers, which were not fired".into()),
-        (_, true) => Some("it is a view, or has rules, which were not followed".into()),
+        (true, _) => Some(WhyEstimated::HasTriggers),
+        (_, true) => Some(WhyEstimated::IsViewOrHasRules),
         (false, false) => None,
     };
     Ok(Fires { untried, reaches_others: row.get(2) })
