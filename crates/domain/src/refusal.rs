@@ -29,9 +29,22 @@ pub enum Refusal {
     Frozen { reason: String },
     #[error("{what}: the limit is {limit}")]
     TooMany { what: &'static str, limit: usize },
+    /// Several answers came together, and this one does not count: so none of them does.
+    #[error("{why} ({hold}: none of the {answers} answers was stored)")]
+    OneOfSeveral { hold: HoldId, answers: usize, why: Box<Refusal> },
     /// Somebody else's work made this command moot; nothing is to be done.
     #[error("this was overtaken by something else")]
     Overtaken,
+}
+
+impl Refusal {
+    /// The refusal of one of `answers` that came together. One that came alone is refused in its own words.
+    pub fn of_answer(self, hold: HoldId, answers: usize) -> Refusal {
+        match answers {
+            1 => self,
+            _ => Refusal::OneOfSeveral { hold, answers, why: Box::new(self) },
+        }
+    }
 }
 
 /// Why an answer does not count as it is. A type, so that chats can say it in their own language: their words

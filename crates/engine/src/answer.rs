@@ -5,14 +5,17 @@ use std::sync::Arc;
 use domain::answer::Answer;
 use domain::digest::Digest;
 use domain::event::Scope;
-use domain::hold::Hold;
-use domain::id::HoldId;
+use domain::hold::{Edited, Hold};
+use domain::id::{HoldId, SecretId};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
+use domain::secret::Sealed;
+use domain::session::{Command, GivenAnswer, Reply, Session};
 
 use crate::accounts::Caller;
 use crate::hold_verb::HoldVerb;
-use crate::submit::Keep;
+use crate::secrets::Taken;
+use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
 /// An answer as a door parsed it.
@@ -48,14 +51,7 @@ impl Engine {
         answering: Answering,
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
-        // Only to find it: whether it is still open is judged on the newest state.
-        let hold = match self.0.sessions.hold(id) {
-            Some(hold) if self.sees_hold(caller, &hold) => hold,
-            _ => self.hold(caller, id).await?,
-        };
-        self.must_be_within(caller, &hold).await?;
-        let by = caller.must_be_person()?.clone();
-        caller.must_have(Scope::Answer)?;
+        let (by, hold) = self.find_to_answer(caller, id).await?;
         let (seen, gives) = (hold.version, hold.is_pending());
         let first = self.answer_once(caller, &by, hold, answering.clone(), keep.clone()).await;
         // Somebody was faster. If it was the same answer with the same secret, it is one answer, which
@@ -71,6 +67,92 @@ impl Engine {
         first
     }
 
+    /// Several answers to holds of one session in one commit: all of them are stored, or none is. A
+    /// refusal says which of them does not count ([`Refusal::OneOfSeveral`]).
+    pub async fn answer_all(
+        &self,
+        caller: &Caller,
+        answers: Vec<(HoldId, Answering)>,
+        keep: Option<Keep<'_, [Arc<Hold>]>>,
+    ) -> Result<Vec<Arc<Hold>>, Error> {
+        let count = answers.len();
+        let mut found = Vec::with_capacity(count);
+        for (id, answering) in answers {
+            let (_, hold) = self.find_to_answer(caller, id).await.map_err(of_answer(id, count))?;
+            found.push((hold, answering));
+        }
+        let first = self.answer_all_once(caller, found.clone(), keep.clone()).await;
+        // As with a single answer: the same secret may have come twice at once.
+        let secret = found.iter().any(|(_, answering)| has_secrets(&answering.answer));
+        if let (Err(Error::Refused(_)), true) = (&first, secret) {
+            let mut is_newer = false;
+            for (hold, _) in &mut found {
+                let newer = self.hold(caller, hold.id).await?;
+                is_newer |= newer.version != hold.version;
+                *hold = newer;
+            }
+            if is_newer {
+                return self.answer_all_once(caller, found, keep).await;
+            }
+        }
+        first
+    }
+
+    async fn answer_all_once(
+        &self,
+        caller: &Caller,
+        answers: Vec<(Arc<Hold>, Answering)>,
+        keep: Option<Keep<'_, [Arc<Hold>]>>,
+    ) -> Result<Vec<Arc<Hold>>, Error> {
+        let count = answers.len();
+        let Some(place) = answers.first().map(|(hold, _)| hold.session) else {
+            return Ok(Vec::new());
+        };
+        let session = place.filter(|_| answers.iter().all(|(hold, _)| hold.session == place));
+        let session = session.ok_or_else(|| Refusal::AnswerInvalid {
+            field: "answers".into(),
+            why: "only answers to holds of one session can be given together".into(),
+        })?;
+        let by = caller.must_be_person()?.clone();
+        let (mut given, mut new) = (Vec::with_capacity(count), Vec::new());
+        for (hold, answering) in answers {
+            let hold_id = hold.id;
+            let prepared = self.prepare_answer(&by, hold, answering).await;
+            let PreparedAnswer { hold, digest, answer, edited, new: mine } =
+                prepared.map_err(of_answer(hold_id, count))?;
+            new.extend(mine);
+            given.push(GivenAnswer { hold: hold.id, digest, answer, edited });
+        }
+        let command = Command::AnswerAll { answers: given, by };
+        let render = |submitted: &Submitted<Session>| match (&submitted.reply, &keep) {
+            (Reply::Holds(holds), Some(keep)) => (keep.render)(holds),
+            _ => (500, Vec::new()),
+        };
+        let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
+        let submitting = self.submit(session, &caller.actor, &command, keep.as_ref());
+        match self.with_sealed(new, submitting).await?.reply {
+            Reply::Holds(holds) => Ok(holds),
+            _ => Err(Error::Unavailable("several answers came to something else".into())),
+        }
+    }
+
+    /// The hold as it was seen last, and the person who is to answer it. Only to find it: whether it is
+    /// still open, and whether this person may answer, is judged on the newest state.
+    async fn find_to_answer(
+        &self,
+        caller: &Caller,
+        id: HoldId,
+    ) -> Result<(AuthenticatedPerson, Arc<Hold>), Error> {
+        let hold = match self.0.sessions.hold(id) {
+            Some(hold) if self.sees_hold(caller, &hold) => hold,
+            _ => self.hold(caller, id).await?,
+        };
+        self.must_be_within(caller, &hold).await?;
+        let by = caller.must_be_person()?.clone();
+        caller.must_have(Scope::Answer)?;
+        Ok((by, hold))
+    }
+
     async fn answer_once(
         &self,
         caller: &Caller,
@@ -79,28 +161,47 @@ impl Engine {
         answering: Answering,
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
-        let by = by.clone();
+        let prepared = self.prepare_answer(by, hold, answering).await?;
+        let PreparedAnswer { hold, digest, answer, edited, new } = prepared;
+        let verb = HoldVerb::Answer { digest, answer, by: by.clone(), edited };
+        self.with_sealed(new, self.change_hold(&caller.actor, &hold, verb, keep)).await
+    }
+
+    /// Takes the secrets out of an answer, and rules on the call if it was edited.
+    async fn prepare_answer(
+        &self,
+        by: &AuthenticatedPerson,
+        hold: Arc<Hold>,
+        answering: Answering,
+    ) -> Result<PreparedAnswer, Error> {
         let Answering { digest, answer } = answering;
-        let taken = self.take_secrets(&hold, by.id(), answer).await?;
-        let (new, answer) = (taken.ids(), taken.answer.clone());
+        let Taken { answer, new } = self.take_secrets(&hold, by.id(), answer).await?;
         let edited = match &answer {
             // Only worth the tool's time if it could count at all.
             Answer::Approve { arguments: Some(arguments), .. } if hold.is_pending() => {
-                Some(self.rule_edit(&hold, arguments.clone(), &taken.new).await?)
+                Some(self.rule_edit(&hold, arguments.clone(), &new).await?)
             }
             _ => None,
         };
-        // Kept before the answer that refers to them: a reference never leads nowhere.
-        if !taken.new.is_empty() {
-            self.0.store.seal(taken.new).await?;
+        Ok(PreparedAnswer { hold, digest, answer, edited, new })
+    }
+
+    /// Keeps secrets before the change that refers to them: a reference never leads nowhere.
+    async fn with_sealed<T>(
+        &self,
+        new: Vec<Sealed>,
+        change: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let ids: Vec<SecretId> = new.iter().map(|one| one.id).collect();
+        if !new.is_empty() {
+            self.0.store.seal(new).await?;
         }
-        let verb = HoldVerb::Answer { digest, answer, by, edited };
-        let answered = self.change_hold(&caller.actor, &hold, verb, keep).await;
+        let changed = change.await;
         // Only what is certainly not on disk is forgotten.
-        if let (Err(Error::Refused(_)), false) = (&answered, new.is_empty()) {
-            let _ = self.0.store.forget_sealed(&new).await;
+        if let (Err(Error::Refused(_)), false) = (&changed, ids.is_empty()) {
+            let _ = self.0.store.forget_sealed(&ids).await;
         }
-        answered
+        changed
     }
 
     pub async fn cancel_hold(
@@ -132,6 +233,23 @@ impl Engine {
         let by = caller.must_be_person()?.clone();
         let verb = if on { HoldVerb::Claim { by } } else { HoldVerb::Unclaim { by } };
         self.change_hold(&caller.actor, &hold, verb, None).await
+    }
+}
+
+/// An answer without its secrets, and those that have to be kept for it.
+struct PreparedAnswer {
+    hold: Arc<Hold>,
+    digest: Option<Digest>,
+    answer: Answer,
+    edited: Option<Edited>,
+    new: Vec<Sealed>,
+}
+
+/// Names the answer that an error is about.
+fn of_answer(hold: HoldId, answers: usize) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Refused(refusal) => refusal.of_answer(hold, answers).into(),
+        error => error,
     }
 }
 

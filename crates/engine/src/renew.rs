@@ -53,14 +53,21 @@ impl Looks {
 impl Engine {
     /// Whoever wants a call to be tried again waits for its tool, and nobody else does.
     pub(crate) async fn looks_for(&self, id: SessionId, command: &Command) -> Result<Looks, Error> {
-        match command {
-            Command::Answer { answer: Answer::Settle { how: Settlement::Retry, .. }, .. } => {
+        let tries_again =
+            |answer: &Answer| matches!(answer, Answer::Settle { how: Settlement::Retry, .. });
+        let tries_again = match command {
+            Command::Answer { answer, .. } => tries_again(answer),
+            Command::AnswerAll { answers, .. } => answers.iter().any(|it| tries_again(&it.answer)),
+            _ => false,
+        };
+        match tries_again {
+            true => {
                 let in_doubt =
                     |record: &CallRecord| matches!(record.state, CallState::InDoubt { .. });
                 let session = self.load_session(id).await?;
                 Ok(self.looks_at(&session, &self.0.tools.now(), in_doubt).await)
             }
-            _ => Ok(Looks::default()),
+            false => Ok(Looks::default()),
         }
     }
 

@@ -27,12 +27,6 @@ pub(crate) struct Taken {
     pub(crate) new: Vec<Sealed>,
 }
 
-impl Taken {
-    pub(crate) fn ids(&self) -> Vec<SecretId> {
-        self.new.iter().map(|one| one.id).collect()
-    }
-}
-
 /// Where the secrets of a hold's answers may be used.
 pub(crate) fn scope_of(hold: &Hold) -> StreamId {
     hold.session.map_or(StreamId::Outside(hold.id), StreamId::Session)

@@ -196,6 +196,11 @@ impl From<Refusal> for Problem {
                 problem.0.holds = holds.iter().map(ToString::to_string).collect();
                 problem
             }
+            Refusal::OneOfSeveral { why, .. } => {
+                let mut problem = Problem::from(*why);
+                problem.0.detail = detail;
+                problem
+            }
             Refusal::OutOfTurn { .. } | Refusal::Overtaken => {
                 Problem::new(409, "version_conflict", "It has changed", detail)
             }

@@ -266,6 +266,7 @@ fn in_chinese(refusal: &Refusal) -> String {
         Refusal::OutOfTurn { .. } => "运行的当前状态不允许这样做".into(),
         Refusal::Frozen { reason } => format!("一切已冻结：{reason}"),
         Refusal::TooMany { limit, .. } => format!("数量已达上限（{limit}）"),
+        Refusal::OneOfSeveral { why, .. } => format!("{}；这些回答均未生效", in_chinese(why)),
         Refusal::Overtaken => "已有其他操作先行完成".into(),
     }
 }
@@ -308,6 +309,8 @@ fn fault_in_chinese(fault: &AnswerFault) -> String {
 
 #[cfg(test)]
 mod tests {
+    use domain::id::HoldId;
+
     use super::*;
 
     #[test]
@@ -344,6 +347,7 @@ mod tests {
             Refusal::OutOfTurn { is: "completed", wanted: "be cancelled" },
             Refusal::Frozen { reason: "检修".into() },
             Refusal::TooMany { what: "messages wait in this session", limit: 100 },
+            Refusal::Overtaken.of_answer(HoldId::new(1, 1), 2),
             Refusal::Overtaken,
             fault(AnswerFault::TooLong { bytes_max: 9 }),
             fault(AnswerFault::FieldTooLong { field: "text".into(), bytes_max: 9 }),

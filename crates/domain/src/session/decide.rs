@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use super::answer::GivenAnswer;
 use super::report::Recovered;
 use super::{CallState, HoldSpec, RunStatus, Session, Thought};
-use crate::answer::{Answer, Scope};
+use crate::answer::Answer;
 use crate::call::Call;
 use crate::context::{Context, WhilePending};
 use crate::digest::Digest;
 use crate::event::Event;
-use crate::grant::{Covers, Grant};
-use crate::hold::{Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement, Question, tag_of};
+use crate::hold::{Edited, Hold, HoldChange, HoldOutcome, HoldState, Question, tag_of};
 use crate::id::{CallId, GrantId, HoldId, RunId};
-use crate::limits::{GRANT_MS_MAX, GRANT_USES_DEFAULT, GRANT_USES_MAX, QUEUED_MESSAGES_MAX};
+use crate::limits::QUEUED_MESSAGES_MAX;
 use crate::message::Message;
 use crate::outcome::Outcome;
 use crate::person::{Actor, AuthenticatedPerson};
@@ -41,6 +41,11 @@ pub enum Command {
         answer: Answer,
         by: AuthenticatedPerson,
         edited: Option<Edited>,
+    },
+    /// Several answers of one person, as one: all of them count, or none does.
+    AnswerAll {
+        answers: Vec<GivenAnswer>,
+        by: AuthenticatedPerson,
     },
     /// Time has passed: whatever is overdue expires.
     Expire,
@@ -99,8 +104,12 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     Done,
-    Said { run: RunId },
+    Said {
+        run: RunId,
+    },
     Hold(Arc<Hold>),
+    /// In the order of the answers.
+    Holds(Vec<Arc<Hold>>),
 }
 
 /// Events to write and the state that they lead to. Both an event and a refusal may come of one
@@ -122,11 +131,11 @@ impl Session {
         if !draft.events.is_empty() || !matches!(reply, Err(Refusal::Overtaken)) {
             draft.advance(context);
         }
+        // A hold as it is after everything that followed from the answer.
+        let newest = |hold: Arc<Hold>| draft.next.holds.get(&hold.id).cloned().unwrap_or(hold);
         let reply = reply.map(|reply| match reply {
-            // The hold as it is after everything that followed from the answer.
-            Reply::Hold(hold) => {
-                Reply::Hold(draft.next.holds.get(&hold.id).cloned().unwrap_or(hold))
-            }
+            Reply::Hold(hold) => Reply::Hold(newest(hold)),
+            Reply::Holds(holds) => Reply::Holds(holds.into_iter().map(newest).collect()),
             other => other,
         });
         Decided { events: draft.events, next: draft.next, reply }
@@ -168,8 +177,10 @@ impl Draft {
                 Ok(Reply::Done)
             }
             Command::Answer { hold, digest, answer, by, edited } => {
-                self.answer(*hold, *digest, answer, by, edited.as_ref(), context)
+                let hold = self.answer(*hold, *digest, answer, by, edited.as_ref(), context)?;
+                Ok(Reply::Hold(hold))
             }
+            Command::AnswerAll { answers, by } => self.answer_all(answers, by, context),
             Command::Expire | Command::Wake => Ok(Reply::Done),
             Command::CancelHold { hold, by, reason } => {
                 self.cancel_hold(*hold, by, reason.clone(), context)
@@ -219,7 +230,7 @@ impl Draft {
         }
     }
 
-    fn hold(&self, id: HoldId) -> Result<Arc<Hold>, Refusal> {
+    pub(super) fn hold(&self, id: HoldId) -> Result<Arc<Hold>, Refusal> {
         self.next.holds.get(&id).cloned().ok_or(Refusal::NotFound { what: "hold" })
     }
 
@@ -327,100 +338,6 @@ impl Draft {
             }
             _ => Err(Refusal::Overtaken),
         }
-    }
-
-    fn answer(
-        &mut self,
-        id: HoldId,
-        digest: Option<Digest>,
-        answer: &Answer,
-        by: &AuthenticatedPerson,
-        edited: Option<&Edited>,
-        context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
-        let hold = self.hold(id)?;
-        let judgement = hold.judge(answer, digest, by, edited, context.people, context.now)?;
-        // Everything that can be refused is refused before anything is written.
-        let call = edited.map(|edited| edited.call.clone()).or_else(|| hold.call.clone());
-        let grant = match &judgement {
-            Judgement::Edits { .. } | Judgement::Decides(_) => {
-                self.grant(id, call.as_deref(), answer, by, context)?
-            }
-            _ => None,
-        };
-        match judgement {
-            Judgement::Repeat => {}
-            Judgement::Counts(change) => {
-                self.push(Event::HoldUpdated { hold: id, change }, context);
-            }
-            Judgement::Disagrees { voted, state } => {
-                self.push(Event::HoldUpdated { hold: id, change: voted }, context);
-                self.decide_hold(id, state, context);
-            }
-            Judgement::Edits { revised, state } => {
-                self.push(Event::HoldUpdated { hold: id, change: revised }, context);
-                self.push_all(grant.into_iter().collect(), context);
-                self.decide_hold(id, state, context);
-            }
-            Judgement::Decides(state) => {
-                self.push_all(grant.into_iter().collect(), context);
-                self.decide_hold(id, state, context);
-                if let Answer::Settle { how, content } = answer {
-                    self.settle(&hold, *how, content.as_deref(), by, context);
-                }
-                // An old hold does not stop a run that it is not part of. One that asks whether to go on
-                // ends the run in any case, and in its own words.
-                let same_run =
-                    self.next.run.as_ref().map(|run| run.id) == hold.run && !hold.asks_to_go_on();
-                if let (Answer::Deny { stop: true, reason }, true) = (answer, same_run) {
-                    self.stop_run(&Actor::Person(by.id().clone()), reason.clone(), context);
-                }
-            }
-        }
-        Ok(Reply::Hold(hold))
-    }
-
-    /// A standing grant, if the approval asked for one.
-    fn grant(
-        &self,
-        hold: HoldId,
-        call: Option<&Call>,
-        answer: &Answer,
-        by: &AuthenticatedPerson,
-        context: &Context<'_>,
-    ) -> Result<Option<Event>, Refusal> {
-        let (Answer::Approve { scope: Scope::Session(terms), .. }, Some(call)) = (answer, call)
-        else {
-            return Ok(None);
-        };
-        let covers = match &terms.conditions {
-            None => Covers::Same(call.match_key()),
-            Some(conditions) if conditions.hold_for(call.arguments.value()) => {
-                Covers::Stated(conditions.clone())
-            }
-            Some(_) => {
-                return Err(Refusal::AnswerInvalid {
-                    field: "grant".into(),
-                    why: "the stated conditions do not even cover the call on the table".into(),
-                });
-            }
-        };
-        let grant = Grant {
-            id: context.grant_id(),
-            session: self.next.id,
-            tool: call.tool.clone(),
-            definition: call.definition,
-            covers,
-            by: by.id().clone(),
-            hold,
-            made_at: context.now,
-            expires_at: context
-                .now
-                .plus_ms(terms.expires_in_ms.unwrap_or(GRANT_MS_MAX).min(GRANT_MS_MAX)),
-            uses_left: terms.uses.unwrap_or(GRANT_USES_DEFAULT).clamp(1, GRANT_USES_MAX),
-            revoked: false,
-        };
-        Ok(Some(Event::GrantMade { grant: Arc::new(grant) }))
     }
 
     fn cancel_hold(

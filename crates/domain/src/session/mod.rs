@@ -2,6 +2,7 @@
 //! hold and grant. State is what the events say, and nothing else.
 
 mod advance;
+mod answer;
 mod apply;
 mod begin;
 mod decide;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use answer::GivenAnswer;
 pub use begin::{audience_for, default_audience};
 pub use decide::{Command, Decided, Reply};
 pub use go_on::OverBudget;

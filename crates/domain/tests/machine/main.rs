@@ -7,6 +7,7 @@ mod honest;
 mod model;
 mod random;
 mod regressions;
+mod several;
 mod time_and_change;
 mod turns;
 mod two_phase;

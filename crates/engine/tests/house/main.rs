@@ -18,5 +18,6 @@ mod nodes;
 mod recovery;
 mod replay;
 mod secrets;
+mod several;
 mod start_gate;
 mod world;

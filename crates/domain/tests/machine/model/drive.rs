@@ -371,6 +371,7 @@ pub(super) fn name<T>(reply: &Result<T, Refusal>) -> Told {
         Err(Refusal::Frozen { .. }) => "frozen",
         Err(Refusal::TooMany { .. }) => "too many",
         Err(Refusal::Overtaken) => "overtaken",
+        Err(Refusal::OneOfSeveral { .. }) => "one of several",
     }
 }
 

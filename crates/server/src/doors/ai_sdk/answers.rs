@@ -19,7 +19,7 @@ use super::super::words::{Verdict, posted};
 use super::read::{Said, ToolPart};
 use super::values::{call_of, input_of, message_of};
 use super::{Here, NAME, Ui};
-use crate::problem::{Problem, Refused, Reply};
+use crate::problem::{Problem, Reply};
 
 /// What a post amounts to.
 #[derive(Default)]
@@ -33,7 +33,7 @@ pub(crate) struct Given {
     /// Something was answered before in the same way.
     repeats: bool,
     /// Something came too late.
-    late: Option<Refused>,
+    late: Option<(HoldId, Refusal)>,
     /// The client waits for nobody: as soon as the reply ends it posts the same again.
     pub(crate) presses_on: bool,
 }
@@ -77,8 +77,10 @@ pub(crate) async fn read(
     given.upto = last;
     given.run = latest.and_then(|call| session.hold_of(call)?.run);
     match given.late.take() {
-        // Nothing else was said: then this is what the client must be told.
-        Some(late) if given.is_empty() && !given.repeats => Err(late),
+        // What comes beside a repeat is told by the stream: nothing is to be stored.
+        Some((hold, late)) if !(given.is_empty() && given.repeats) => {
+            Err(late.of_answer(hold, given.answers.len() + 1).into())
+        }
         _ => Ok(given),
     }
 }
@@ -103,7 +105,7 @@ async fn one(
                     return Ok(());
                 }
                 Standing::Late(late) => {
-                    given.late = Some(late.into());
+                    given.late = Some((hold.id, late));
                     return Ok(());
                 }
                 Standing::Other(refusal) => return Err(refusal.into()),
@@ -127,33 +129,22 @@ async fn one(
     };
     unchanged(here, session, call, part)?;
     let person = caller.must_be_person()?;
-    if hold.is_overdue(here.app.engine.now()) {
-        given.late = Some(Refusal::Expired { hold: Box::new((*hold).clone()) }.into());
-        return Ok(());
-    }
     let again = |vote: &Arc<Vote>| vote.by == *person.id() && vote.answer == answer;
     if hold.votes.iter().any(again) {
         given.repeats = true;
         return Ok(());
-    }
-    if !hold.admits(person.id(), here.app.engine.people()) {
-        let why = "this needs somebody else's approval; it stays open";
-        return Err(Refusal::NotEntitled { why: why.into() }.into());
-    }
-    if let Err(misfit) = hold.question.fits(&answer) {
-        return Err(Problem::invalid(misfit.field, misfit.why.to_string()).into());
     }
     let digest = shown::digest(&here.app, caller, NAME, &hold).await?;
     given.answers.push((hold, digest, answer));
     Ok(())
 }
 
-/// Stores what was given. Returns only when it is on disk.
+/// Stores what was given, all of it or nothing. Returns only when it is on disk.
 pub(crate) async fn store(here: &Here, caller: &Caller, given: &Given) -> Reply<()> {
-    for (hold, digest, answer) in &given.answers {
-        let answering = Answering { digest: Some(*digest), answer: answer.clone() };
-        Box::pin(here.app.engine.answer(caller, hold.id, answering, None)).await?;
-    }
+    let answers = given.answers.iter().map(|(hold, digest, answer)| {
+        (hold.id, Answering { digest: Some(*digest), answer: answer.clone() })
+    });
+    Box::pin(here.app.engine.answer_all(caller, answers.collect(), None)).await?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! `POST /agent/tool_results`: the client answers the prompts of a pause, and what follows is streamed.
-//! Everything is checked before anything is stored, and everything is stored before the stream opens.
+//! The answers are stored all or none, and before the stream opens.
+
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
@@ -7,8 +9,7 @@ use axum::http::HeaderMap;
 use domain::answer::Answer;
 use domain::event::Scope;
 use domain::hold::Hold;
-use domain::id::RunId;
-use domain::refusal::Refusal;
+use domain::id::{HoldId, RunId};
 use domain::session::Session;
 use engine::{Answering, Caller, Error, Keep};
 
@@ -50,7 +51,7 @@ pub(super) async fn answer(
         Box::pin(app.engine.answer(&caller, hold.id, answering, None)).await?;
         plan.repeated.push(hold.id);
     }
-    let answers = checked(&room, &caller, &plan).await?;
+    let answers = with_digests(&room, &caller, &plan).await?;
     let place = app.streams.take(caller.key_space())?;
     let connection = room.wire.attached.enter(session.id);
     let since = match answers.is_empty() {
@@ -98,56 +99,39 @@ async fn replayed(room: &Room<Frontend>, session: &Session, plan: &Plan) -> Repl
     }
 }
 
-/// What could be wrong with an answer is found before the first one is given.
-async fn checked(
+/// The answers, each with the digest of what this person was shown.
+async fn with_digests(
     room: &Room<Frontend>,
     caller: &Caller,
     plan: &Plan,
-) -> Reply<Vec<(Hold, Answering)>> {
-    let engine = &room.app.engine;
-    let person = caller.must_be_person()?;
+) -> Reply<Vec<(HoldId, Answering)>> {
     let mut answers = Vec::new();
     for (hold, answer) in &plan.answers {
-        if hold.is_overdue(engine.now()) {
-            return Err(Refusal::Expired { hold: Box::new(Hold::clone(hold)) }.into());
-        }
-        if !hold.admits(person.id(), engine.people()) {
-            let why = "this prompt is for somebody else to answer".to_owned();
-            return Err(Refusal::NotEntitled { why }.into());
-        }
-        if let Err(unfit) = hold.question.fits(answer) {
-            return Err(Problem::invalid(unfit.field, unfit.why.to_string()).into());
-        }
         let digest = match answer {
             // What a client tool was asked to do cannot be edited; an approval is of what was shown.
             Answer::Perform { .. } => None,
             _ => Some(shown::digest(&room.app, caller, room.door.name, hold).await?),
         };
-        answers.push((Hold::clone(hold), Answering { digest, answer: answer.clone() }));
+        answers.push((hold.id, Answering { digest, answer: answer.clone() }));
     }
     Ok(answers)
 }
 
+/// Stores all of them or none.
 async fn store(
     room: &Room<Frontend>,
     caller: &Caller,
     key: Option<Key>,
-    answers: Vec<(Hold, Answering)>,
+    answers: Vec<(HoldId, Answering)>,
 ) -> Reply<()> {
-    let last = answers.len().saturating_sub(1);
-    let render = |_: &Hold| (200, b"{}".to_vec());
-    for (number, (hold, answering)) in answers.into_iter().enumerate() {
-        let keep = key.clone().filter(|_| number == last).map(|key| {
-            let Key { caller, key, request, .. } = key;
-            Keep { caller, key, request, render: &render }
-        });
-        match room.app.engine.answer(caller, hold.id, answering, keep).await {
-            // The same request came twice at once: it is stored.
-            Ok(_) | Err(Error::Replayed(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
+    let render = |_: &[Arc<Hold>]| (200, b"{}".to_vec());
+    let keep =
+        key.map(|Key { caller, key, request, .. }| Keep { caller, key, request, render: &render });
+    match Box::pin(room.app.engine.answer_all(caller, answers, keep)).await {
+        // The same request came twice at once: it is stored.
+        Ok(_) | Err(Error::Replayed(_)) => Ok(()),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }
 
 fn refused(unfit: Unfit) -> Refused {

@@ -5,6 +5,7 @@ mod confirm;
 mod edits;
 mod hostile;
 mod identity;
+mod several;
 mod two_phase;
 
 use domain::person::PersonId;
