@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::world::{Setting, Story};
-use crate::whole::{until, value};
+use crate::lark::whole::{until, value};
 
 fn ana() -> Value {
     json!({"open_id": "ou_ana"})

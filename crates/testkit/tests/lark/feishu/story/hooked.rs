@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::fake_feishu::{VERIFICATION, sealed, signed};
 
 use super::world::{Setting, Story, pressed};
-use crate::whole::value;
+use crate::lark::whole::value;
 
 pub(super) const KEY: &str = "encrypt-key";
 

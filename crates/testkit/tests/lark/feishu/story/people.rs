@@ -59,7 +59,7 @@ async fn i31_without_the_name_of_our_organisation_no_organisation_names_our_peop
     let card = story.asks(0, "open_id ou_bob").await;
     // The app is in another organisation, too, which has an ana.b of its own: everything about the event
     // is theirs. And an event that does not say whose it is.
-    let pointer = crate::whole::value(&card.content, "hp_allow").expect("the button is there");
+    let pointer = crate::lark::whole::value(&card.content, "hp_allow").expect("the button is there");
     for (name, tenant) in [("theirs", json!("tenant_2")), ("nobodys", json!(null))] {
         let who = json!({"open_id": "ou_9", "user_id": "ana.b", "tenant_key": tenant});
         let mut event = super::world::pressed(name, who, &card, pointer.clone());
@@ -96,7 +96,7 @@ async fn two_apps_know_one_person_by_two_names() {
     let line = &story.fakes[1].line;
     assert_eq!(line.ack_of(&line.send(&event).await).await.code, 200);
     let told = || story.fakes[1].messages().into_iter().find(|sent| sent.kind == "text");
-    crate::whole::until("a word", || told().is_some()).await;
+    crate::lark::whole::until("a word", || told().is_some()).await;
     let told = told().expect("just seen");
     assert_eq!(told.to, "open_id ou_new", "for their eyes only");
     let text = told.content["text"].as_str().expect("a text").to_owned();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::fake_feishu::{self, APP_ID, APP_SECRET, FakeFeishu, Pace, Sent, TENANT};
 use testkit::served::{NOTING, Served};
 
-use crate::whole::{until, value};
+use crate::lark::whole::{until, value};
 
 const SCRIPT: &str = r#"
 [[turn]]
