@@ -14,6 +14,7 @@ mod delivered;
 mod flow;
 mod frontend_tools;
 mod identity;
+mod kept;
 mod limits;
 mod once;
 mod setup;
