@@ -287,12 +287,6 @@ impl From<Error> for Refused {
     }
 }
 
-impl From<ports::store::StoreError> for Refused {
-    fn from(error: ports::store::StoreError) -> Refused {
-        Error::from(error).into()
-    }
-}
-
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         match self {
