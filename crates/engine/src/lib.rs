@@ -26,6 +26,7 @@ mod limits;
 mod live;
 mod outside;
 mod read;
+mod records;
 mod recover;
 mod renew;
 mod retry;

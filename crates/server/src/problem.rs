@@ -95,6 +95,19 @@ impl Problem {
         Problem::new(404, "not_found", "Not found", format!("there is no such {what}"))
     }
 
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// What stands, with `hold_already_decided`.
+    pub(crate) fn decision(&self) -> Option<&Value> {
+        self.0.decision.as_ref()
+    }
+
     pub(crate) fn is_not_found(&self) -> bool {
         self.0.status == 404
     }
@@ -271,12 +284,6 @@ impl From<Error> for Refused {
                 Problem::unavailable(detail, 1).into()
             }
         }
-    }
-}
-
-impl From<ports::store::StoreError> for Refused {
-    fn from(error: ports::store::StoreError) -> Refused {
-        Error::from(error).into()
     }
 }
 

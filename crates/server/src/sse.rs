@@ -236,7 +236,7 @@ impl Teller {
     async fn happened(&self, happening: &Happening, piece: &mut Vec<u8>) -> Result<(), Error> {
         let engine = &self.app.engine;
         let about = match told_secret(happening.event()) {
-            Some(hold) => engine.store().hold(hold).await?,
+            Some(hold) => engine.read_hold(hold).await?,
             None => None,
         };
         // Whoever shows a hold wants to know that its call went on.

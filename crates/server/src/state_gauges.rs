@@ -10,8 +10,7 @@ use domain::event::Event;
 use domain::hold::{HoldChange, Risk};
 use domain::id::HoldId;
 use domain::time::Timestamp;
-use engine::Engine;
-use ports::store::{HoldQuery, StoreError, Viewer};
+use engine::{Engine, Error};
 use ports::unpoisoned::Unpoisoned as _;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -54,15 +53,10 @@ impl StateGauges {
 
     /// Every hold that waits. To be called after somebody follows what happens: what is decided meanwhile is
     /// heard of afterwards.
-    pub(crate) async fn load(&self, engine: &Engine) -> Result<(), StoreError> {
+    pub(crate) async fn load(&self, engine: &Engine) -> Result<(), Error> {
         let mut after = None;
         loop {
-            let query = HoldQuery {
-                state: Some("pending".into()),
-                after,
-                ..HoldQuery::all(Viewer::Everything, PAGE)
-            };
-            let holds = engine.store().holds(query).await?;
+            let holds = engine.read_pending_holds(after, PAGE).await?;
             let Some(last) = holds.last() else { return Ok(()) };
             after = Some(last.id);
             let mut pending = self.pending.lock().unpoisoned();
@@ -92,12 +86,11 @@ impl StateGauges {
     pub(crate) async fn take(&self, engine: &Engine) {
         self.count(engine.now());
         self.frozen.set(i64::from(engine.frozen().is_some()));
-        let end = Timestamp::from_ms(i64::MAX);
         // A store that cannot be read has no news.
-        if let Ok(backlog) = engine.store().deliveries(end, BACKLOG_MAX).await {
-            self.deliveries_pending.set(backlog.len() as i64);
+        if let Ok(backlog) = engine.count_deliveries(BACKLOG_MAX).await {
+            self.deliveries_pending.set(backlog as i64);
         }
-        if let Some(size) = engine.store().size_bytes() {
+        if let Some(size) = engine.store_size_bytes() {
             self.store_size.set(size as i64);
         }
     }

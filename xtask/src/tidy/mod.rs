@@ -8,6 +8,7 @@ mod arrows;
 mod failpoints;
 mod map;
 mod mutants;
+mod past_engine;
 mod size;
 mod text;
 
@@ -70,6 +71,7 @@ fn judge(files: &Files) -> Vec<Finding> {
     findings.extend(arrows::check(files));
     findings.extend(mutants::check(files));
     findings.extend(failpoints::check(files));
+    findings.extend(past_engine::check(files));
     findings.sort();
     findings
 }

@@ -13,9 +13,9 @@ use domain::id::RunId;
 use domain::message::{Origin, Role};
 use domain::session::Session;
 use engine::{Answering, Caller, Error, Keep};
-use serde_json::{Value, json};
 
 use super::flow::Since;
+use super::kept::KeptRun;
 use super::shown;
 use super::words::{self, Verdict, folded};
 use crate::app::App;
@@ -61,7 +61,7 @@ pub(crate) async fn answered(
         Verdict::Deny => Answer::Deny { reason: None, stop: false },
     };
     let agreed = Agreed { run: hold.run, since: Since::now(session) };
-    let render = |_: &Hold| (200, agreed.kept(session).to_string().into_bytes());
+    let render = |_: &Hold| (200, agreed.kept(session).written());
     let keep = Keep { caller: space, key: name.key, request: name.request, render: &render };
     let answering = Answering { digest: Some(digest), answer };
     match Box::pin(app.engine.answer(caller, hold.id, answering, Some(keep))).await {
@@ -75,26 +75,17 @@ pub(crate) async fn answered(
 
 impl Agreed {
     /// As doors keep what a message led to, whether it was an answer or not.
-    fn kept(&self, session: &Session) -> Value {
-        json!({
-            "session": session.id.to_string(),
-            "run": self.run.map(|run| run.to_string()),
-            "after": self.since.position,
-            "current": self.since.current.map(|run| run.to_string()),
-            "agreed": true,
-        })
+    fn kept(&self, session: &Session) -> KeptRun {
+        KeptRun::new(session.id, self.run).since(self.since).agreed()
     }
 }
 
 fn before(kept: &[u8]) -> Result<Agreed, Problem> {
-    let kept: Value = serde_json::from_slice(kept).unwrap_or_default();
-    let run = |key: &str| kept[key].as_str().and_then(|id| id.parse().ok());
+    let kept = KeptRun::read(kept);
     // Said under this name when it was an answer to nothing, by a door that keeps no position.
-    let position = kept["after"].as_u64().unwrap_or_default();
-    match run("run") {
-        Some(id) => {
-            Ok(Agreed { run: Some(id), since: Since { position, current: run("current") } })
-        }
+    let since = kept.began().unwrap_or(Since { position: 0, current: None });
+    match kept.run_id() {
+        Some(id) => Ok(Agreed { run: Some(id), since }),
         None => Err(Problem::unavailable("what was said before cannot be found; try again", 1)),
     }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn find(
     door: &str,
     place: &str,
 ) -> Reply<Option<Arc<Session>>> {
-    let Some(note) = app.engine.store().note(&shelf(door), sound(place)?).await? else {
+    let Some(note) = app.engine.read_note(&shelf(door), sound(place)?).await? else {
         return elsewhere(app, caller, place).await;
     };
     match app.engine.session(caller, owned(&note.value, &caller.key_space())?).await {
@@ -52,9 +52,8 @@ pub(crate) async fn find_or_open(
     place: &str,
     agent: &str,
 ) -> Reply<Arc<Session>> {
-    let store = app.engine.store();
-    let (shelf, key) = (shelf(door), sound(place)?);
-    let id = match store.note(&shelf, key).await? {
+    let (engine, shelf, key) = (&app.engine, shelf(door), sound(place)?);
+    let id = match engine.read_note(&shelf, key).await? {
         Some(note) => owned(&note.value, &caller.key_space())?,
         None => {
             if let Some(session) = elsewhere(app, caller, key).await? {
@@ -69,10 +68,10 @@ pub(crate) async fn find_or_open(
                 due_at: None,
                 forget_at: None,
             };
-            if store.put_notes(vec![put]).await? {
+            if engine.write_note(put).await? {
                 id
             } else {
-                let note = store.note(&shelf, key).await?;
+                let note = engine.read_note(&shelf, key).await?;
                 owned(&note.ok_or_else(gone)?.value, &caller.key_space())?
             }
         }
@@ -97,8 +96,8 @@ pub(crate) async fn branch(
     session: &Session,
     before: MessageId,
 ) -> Reply<Arc<Session>> {
-    let (store, shelf, key) = (app.engine.store(), shelf(door), sound(place)?);
-    let note = store.note(&shelf, key).await?;
+    let (engine, shelf, key) = (&app.engine, shelf(door), sound(place)?);
+    let note = engine.read_note(&shelf, key).await?;
     let current = note.as_ref().map(|note| owned(&note.value, &caller.key_space())).transpose()?;
     // Somebody branched it just now.
     if current.is_some_and(|current| current != session.id) {
@@ -114,7 +113,7 @@ pub(crate) async fn branch(
         due_at: None,
         forget_at: None,
     };
-    match store.put_notes(vec![put]).await? {
+    match engine.write_note(put).await? {
         true => Ok(branch),
         false => Err(gone().into()),
     }
@@ -153,7 +152,7 @@ pub(crate) async fn goes_on_in(
     place: &str,
     session: SessionId,
 ) -> Reply<bool> {
-    let note = app.engine.store().note(&shelf(door), place).await?;
+    let note = app.engine.read_note(&shelf(door), place).await?;
     let named = note.and_then(|note| {
         let text = String::from_utf8(note.value).ok()?;
         text.split(' ').next()?.parse::<SessionId>().ok()

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::id::SessionId;
-use ports::store::{PutNote, StoreError};
+use engine::Error;
+use ports::store::PutNote;
 use ports::unpoisoned::Unpoisoned as _;
 
 use super::limits::DELIVERED_KEPT_MS;
@@ -35,7 +36,7 @@ impl Delivered {
         let Some(mark) = end.0.get() else { return };
         let mark: Arc<str> = mark.as_str().into();
         self.unwritten().insert(session, mark.clone());
-        let (delivered, store) = (self.clone(), app.engine.store().clone());
+        let (delivered, engine) = (self.clone(), app.engine.clone());
         let put = PutNote {
             shelf: shelf(door),
             key: session.to_string(),
@@ -45,7 +46,7 @@ impl Delivered {
             forget_at: Some(app.engine.now().plus_ms(DELIVERED_KEPT_MS)),
         };
         app.tasks.spawn(async move {
-            if let Err(error) = store.put_notes(vec![put]).await {
+            if let Err(error) = engine.write_note(put).await {
                 // The mark stays in memory: only a restart forgets it, and then a reply comes twice.
                 tracing::debug!(%error, "the mark of a delivered reply was not written");
                 return;
@@ -63,11 +64,11 @@ impl Delivered {
         app: &App,
         door: &str,
         session: SessionId,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<String>, Error> {
         if let Some(mark) = self.unwritten().get(&session) {
             return Ok(Some(mark.to_string()));
         }
-        let note = app.engine.store().note(&shelf(door), &session.to_string()).await?;
+        let note = app.engine.read_note(&shelf(door), &session.to_string()).await?;
         Ok(note.and_then(|note| String::from_utf8(note.value).ok()))
     }
 

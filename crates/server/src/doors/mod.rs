@@ -15,6 +15,7 @@ mod frontend_tools;
 #[cfg(feature = "fuzz-api")]
 pub(crate) mod fuzz_api;
 mod identity;
+mod kept;
 mod limits;
 mod once;
 mod setup;

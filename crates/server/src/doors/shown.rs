@@ -7,8 +7,8 @@
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::refusal::Refusal;
-use engine::Caller;
-use ports::store::{PutNote, StoreError};
+use engine::{Caller, Error};
+use ports::store::PutNote;
 
 use super::limits::SHOWN_KEPT_MS;
 use crate::app::App;
@@ -27,7 +27,7 @@ pub(crate) async fn record(app: &App, caller: &Caller, door: &str, hold: &Hold) 
         due_at: None,
         forget_at: Some(app.engine.now().plus_ms(SHOWN_KEPT_MS)),
     };
-    app.engine.store().put_notes(vec![put]).await?;
+    app.engine.write_note(put).await?;
     Ok(())
 }
 
@@ -46,12 +46,12 @@ pub(crate) async fn seen(
     caller: &Caller,
     door: &str,
     hold: &Hold,
-) -> Result<Option<Digest>, StoreError> {
+) -> Result<Option<Digest>, Error> {
     // What is decided cannot be answered in error: whoever tries is told what stands.
     if is_first(hold) || !hold.is_pending() {
         return Ok(Some(hold.digest()));
     }
-    let note = app.engine.store().note(&shelf(door), &key(caller, hold)).await?;
+    let note = app.engine.read_note(&shelf(door), &key(caller, hold)).await?;
     let shown = note.and_then(|note| String::from_utf8(note.value).ok()?.parse().ok());
     Ok(shown.filter(|shown| *shown == hold.digest()))
 }

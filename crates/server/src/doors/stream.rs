@@ -9,11 +9,13 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
+use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::limits::AHEAD;
 use crate::app::App;
+use crate::asked::write;
 use crate::auth::{Credential, Who};
 use crate::streams::Place;
 
@@ -30,8 +32,11 @@ impl Out {
     }
 
     /// One server-sent event of data alone. JSON on one line: nothing in it can end the field.
-    pub(crate) async fn data(&self, value: &serde_json::Value) -> Result<(), Gone> {
-        self.send(format!("data: {value}\n\n")).await
+    pub(crate) async fn data(&self, value: &impl Serialize) -> Result<(), Gone> {
+        let mut event = b"data: ".to_vec();
+        write(value, &mut event);
+        event.extend_from_slice(b"\n\n");
+        self.send(event).await
     }
 }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use ports::store::{Store, StoreError};
+use engine::{Caller, Engine, Error};
 use serde::Deserialize;
 
 use crate::AuditLines;
@@ -42,7 +42,7 @@ pub(crate) async fn list(
 ) -> Reply {
     who.caller.must_be_admin()?;
     let (limit, after) = asked.parse()?;
-    let entries = app.engine.store().audit(after, limit + 1).await?;
+    let entries = app.engine.read_audit(&who.caller, after, limit + 1).await?;
     let page = wire::List::cut(entries, limit, |entry| entry.seq.to_string());
     let items = page.items.iter().map(wire::AuditEntry::of).collect();
     Ok(json(StatusCode::OK, &wire::List::<wire::AuditEntry> { items, next: page.next }))
@@ -54,21 +54,22 @@ pub(crate) async fn export(State(app): State<App>, who: Who) -> Reply {
     let unreadable =
         || Refused::from(Problem::unavailable("the audit log cannot be exported at present", 5));
     let lines = app.audit.clone().ok_or_else(unreadable)?;
-    let store = app.engine.store().clone();
-    let end = store.checkpoint_now(app.engine.now()).await?;
+    let (engine, caller) = (app.engine.clone(), who.caller.clone());
+    let end = engine.sign_checkpoint(&caller).await?;
     let (count, end) = lines.checkpoint(&end).ok_or_else(unreadable)?;
-    let header = lines.header(&store.audit_key()).ok_or_else(unreadable)?;
+    let header = lines.header(&engine.audit_key()).ok_or_else(unreadable)?;
     let mut signed = VecDeque::new();
-    for stored in store.checkpoints(0).await? {
+    for stored in engine.read_checkpoints(&caller).await? {
         let (covers, line) = lines.checkpoint(&stored).ok_or_else(unreadable)?;
         // The end covers the head by itself; the same statement twice says nothing more.
         if covers < count {
             signed.push_back((covers, line));
         }
     }
-    let export = Export { store, lines, signed, at: 0, count, head: Some(header), end: Some(end) };
+    let export =
+        Export { engine, caller, lines, signed, at: 0, count, head: Some(header), end: Some(end) };
     let body = futures_util::stream::try_unfold(export, |mut export| async move {
-        Ok::<_, StoreError>(export.next().await?.map(|bytes| (bytes, export)))
+        Ok::<_, Error>(export.next().await?.map(|bytes| (bytes, export)))
     });
     let mut reply = Response::new(Body::from_stream(body));
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/jsonl"));
@@ -78,7 +79,8 @@ pub(crate) async fn export(State(app): State<App>, who: Who) -> Reply {
 }
 
 struct Export {
-    store: Arc<dyn Store>,
+    engine: Engine,
+    caller: Caller,
     lines: Arc<dyn AuditLines>,
     /// Checkpoints that are still to come, with the number of entries that each covers.
     signed: VecDeque<(u64, String)>,
@@ -89,17 +91,17 @@ struct Export {
 }
 
 impl Export {
-    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         if let Some(head) = self.head.take() {
             return Ok(Some(head.into()));
         }
         let mut text = String::new();
         if self.at < self.count {
             let limit = EXPORT_PAGE.min((self.count - self.at) as usize);
-            let entries = self.store.audit(self.at, limit).await?;
+            let entries = self.engine.read_audit(&self.caller, self.at, limit).await?;
             if entries.is_empty() {
                 // A log without its end is seen to be cut by whoever verifies it.
-                return Err(StoreError::Unreadable("the log ended early".into()));
+                return Err(Error::Unavailable("the log ended early".into()));
             }
             for entry in &entries {
                 self.place_signed(&mut text);

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::id::{RunId, StreamId};
+use domain::id::RunId;
 use domain::session::Session;
 
 use crate::app::App;
@@ -50,7 +50,7 @@ async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
     }
     let mut earlier = Session::begin(session.id);
     let mut found = None;
-    for entry in app.engine.store().load(StreamId::Session(session.id)).await? {
+    for entry in app.engine.read_log(session.id).await? {
         for event in entry.events.iter() {
             earlier.apply(event, entry.at);
             found = earlier.run.as_ref().filter(|run| run.id == id).cloned().or(found);

@@ -12,7 +12,7 @@ use domain::json::canonical;
 use domain::refusal::Refusal;
 use domain::session::Session;
 use engine::{Answering, Caller};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::super::shown;
 use super::super::words::{Verdict, posted};
@@ -235,7 +235,7 @@ fn by_output(
         Question::Choose { .. } => Ok(Answer::Choose(chosen(output)?)),
         Question::Fill { schema: None } => match output {
             Value::Object(_) => Ok(Answer::Fill(output.clone())),
-            _ => Ok(Answer::Fill(json!({"text": text()}))),
+            _ => Ok(Answer::Fill(Map::from_iter([("text".to_owned(), text().into())]).into())),
         },
         Question::Fill { schema: Some(_) } => match output {
             Value::String(text) => serde_json::from_str(text)

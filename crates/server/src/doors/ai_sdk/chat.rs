@@ -10,17 +10,19 @@ use axum::response::Response;
 use domain::id::{RunId, SessionId};
 use domain::session::{RunStatus, Session};
 use engine::{Error, Keep, Said, Saying};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::agreed::{self, Name};
 use super::super::conversation;
 use super::super::flow::{Flow, Since};
+use super::super::kept::KeptRun;
 use super::super::limits::HISTORY_BYTES_MAX;
 use super::super::once::Once;
 use super::super::stream::{self, Heartbeat, Style};
 use super::history::Latest;
 use super::read::{self, Message, Posted};
 use super::teller::Teller;
+use super::wire::Stopped;
 use super::{Here, NAME, Ui, answers, edits, refusal, version};
 use crate::asked::{json, parse, read_body, read_long};
 use crate::auth::Who;
@@ -56,7 +58,7 @@ pub(crate) async fn stop(State(here): State<Here>, Path(chat): Path<String>, who
         let found = conversation::find(&here.app, &who.caller, NAME, &chat).await?;
         let session = found.ok_or_else(|| Problem::not_found("chat"))?;
         let stopped = conversation::stop(&here.app, &who.caller, &session, None).await?;
-        Ok(json(StatusCode::OK, &json!({"stopped": stopped})))
+        Ok(json(StatusCode::OK, &Stopped { success: None, stopped }))
     };
     stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
 }
@@ -212,11 +214,8 @@ async fn spoken(
     }
     let since = Since::now(&session);
     let kept = |said: &Said| {
-        let body = json!({
-            "run": said.run.to_string(), "after": since.position,
-            "current": since.current.map(|run| run.to_string()),
-        });
-        (200, body.to_string().into_bytes())
+        let kept = KeptRun::new(session.id, Some(said.run)).since(since);
+        (200, kept.written())
     };
     let keep = name.map(|Name { key, request }| Keep {
         caller: caller.key_space(),
@@ -254,12 +253,10 @@ fn named(session: SessionId, id: &str, texts: &[String]) -> Name {
 }
 
 fn before(kept: &[u8]) -> Result<(RunId, Since, String), Problem> {
-    let kept: Value = serde_json::from_slice(kept).unwrap_or_default();
-    let run = |key: &str| kept[key].as_str().and_then(|id| id.parse().ok());
+    let kept = KeptRun::read(kept);
     let gone = || Problem::unavailable("what was said before cannot be found; try again", 1);
-    let position = kept["after"].as_u64().ok_or_else(gone)?;
-    let (run, since) = (run("run").ok_or_else(gone)?, Since { position, current: run("current") });
-    let message = match kept["agreed"] == true {
+    let (run, since) = kept.run_id().zip(kept.began()).ok_or_else(gone)?;
+    let message = match kept.agreed {
         true => begun(Some(run), since),
         false => run.to_string(),
     };

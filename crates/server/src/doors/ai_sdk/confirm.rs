@@ -13,14 +13,14 @@ use domain::outcome::{ResultKind, ToolResult};
 use domain::refusal::Refusal;
 use domain::session::{CallState, Session};
 use engine::{Answering, Until};
-use serde_json::{Value, json};
 
 use super::super::{conversation, shown};
 use super::answers::{Standing, stands, verdict};
 use super::chat::value;
 use super::values::call_of;
-use super::{Here, NAME, chunks, project, refusal};
-use crate::asked::json;
+use super::wire::{Confirmed, Confirming, ToolOutput};
+use super::{Here, NAME, project, refusal};
+use crate::asked::{json, shape};
 use crate::auth::Who;
 use crate::problem::{Problem, Refused, Reply};
 
@@ -35,21 +35,21 @@ pub(crate) async fn confirm(
 ) -> Response {
     let confirming = async {
         let body = value(&here, body).await?;
-        let result = confirmed(&here, &who, &project, &body).await?;
-        Ok(json(StatusCode::OK, &json!({"success": true, "result": result})))
+        let asked =
+            serde_json::from_value(body).map_err(|error| Problem::bad_request(shape(&error)))?;
+        let result = confirmed(&here, &who, &project, &asked).await?;
+        Ok(json(StatusCode::OK, &Confirmed { success: true, result }))
     };
     Box::pin(confirming)
         .await
         .unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }
 
-async fn confirmed(here: &Here, who: &Who, project: &str, body: &Value) -> Reply<Value> {
-    let text = |key: &str| body.get(key).and_then(Value::as_str);
+async fn confirmed(here: &Here, who: &Who, project: &str, asked: &Confirming) -> Reply<ToolOutput> {
     let missing = |key: &str| Problem::bad_request(format!("`{key}` is missing"));
-    let id = text("toolCallId").ok_or_else(|| missing("toolCallId"))?;
-    let tool = text("toolName").ok_or_else(|| missing("toolName"))?;
-    let approved =
-        body.get("confirmed").and_then(Value::as_bool).ok_or_else(|| missing("confirmed"))?;
+    let id = asked.tool_call_id.as_deref().ok_or_else(|| missing("toolCallId"))?;
+    let tool = asked.tool_name.as_deref().ok_or_else(|| missing("toolName"))?;
+    let approved = asked.confirmed.ok_or_else(|| missing("confirmed"))?;
     let unknown = || Problem::not_found_as("Tool invocation not found");
     let caller = &who.caller;
     let place = project::place(project);
@@ -77,7 +77,7 @@ async fn confirmed(here: &Here, who: &Who, project: &str, body: &Value) -> Reply
     }
     let settled = here.app.engine.wait(caller, hold.id, Until::Settled, WAITS).await?;
     match settled {
-        None => Ok(json!({"status": "running"})),
+        None => Ok(ToolOutput::running()),
         Some(hold) => result(here, who, &session, &hold).await,
     }
 }
@@ -88,7 +88,7 @@ fn held(session: &Session, call: domain::id::CallId) -> Option<Arc<Hold>> {
     session.hold_of(stored).filter(|hold| hold.question == Question::Approve).cloned()
 }
 
-async fn result(here: &Here, who: &Who, session: &Session, hold: &Hold) -> Reply<Value> {
+async fn result(here: &Here, who: &Who, session: &Session, hold: &Hold) -> Reply<ToolOutput> {
     if let Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) = &hold.outcome {
         return Ok(shaped(result));
     }
@@ -104,26 +104,22 @@ async fn result(here: &Here, who: &Who, session: &Session, hold: &Hold) -> Reply
                         _ => None,
                     }
                 });
-            Ok(settled.unwrap_or_else(|| chunks::denied("")))
+            Ok(settled.unwrap_or_else(|| ToolOutput::denied("")))
         }
         HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new(hold.clone()) }.into()),
-        _ => Ok(json!({"status": "running"})),
+        _ => Ok(ToolOutput::running()),
     }
 }
 
-fn shaped(result: &ToolResult) -> Value {
-    // Results of two-phase tools have their shape already.
-    if let value @ Value::Object(_) = chunks::value(&result.content)
-        && value["status"].is_string()
-        && value["success"].is_boolean()
-    {
-        return value;
+fn shaped(result: &ToolResult) -> ToolOutput {
+    if let Some(shaped) = ToolOutput::of_two_phase(&result.content) {
+        return shaped;
     }
     match result.kind {
-        ResultKind::Output | ResultKind::Pending => chunks::succeeded(&result.content),
-        ResultKind::Denied => chunks::denied(&result.content),
+        ResultKind::Output | ResultKind::Pending => ToolOutput::succeeded(&result.content),
+        ResultKind::Denied => ToolOutput::denied(&result.content),
         ResultKind::Error | ResultKind::Expired | ResultKind::Cancelled => {
-            chunks::failed(&result.content)
+            ToolOutput::failed(&result.content)
         }
     }
 }

@@ -72,7 +72,7 @@ async fn known(here: &Here, place: &str, session: &Session, id: &str) -> Reply<O
     {
         return Ok(Some(Known { message: ours, words: words(&texts_of(told)) }));
     }
-    let note = here.app.engine.store().note(SHELF, &key(place, id)).await?;
+    let note = here.app.engine.read_note(SHELF, &key(place, id)).await?;
     Ok(note.and_then(|note| {
         let text = String::from_utf8(note.value).ok()?;
         let (message, words) = text.split_once(' ')?;
@@ -96,7 +96,7 @@ pub(super) async fn remember(
         due_at: None,
         forget_at: None,
     };
-    here.app.engine.store().put_notes(vec![put]).await?;
+    here.app.engine.write_note(put).await?;
     Ok(())
 }
 

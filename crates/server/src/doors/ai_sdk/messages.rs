@@ -2,6 +2,8 @@
 //! Everything that the model did between two messages of the person's is one assistant message, as it is
 //! on the stream; the latest has the id that the stream gives it.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -10,12 +12,15 @@ use domain::id::CallId;
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::ToolResult;
 use domain::session::{CallState, Session};
-use serde_json::{Value, json};
 
 use super::super::{conversation, shown};
 use super::chat::Asked;
 use super::values::{id_of, input_of, is_own};
-use super::{Here, NAME, Ui, chunks, outcome, refusal};
+use super::wire::{
+    ApprovalDescriptor, HoldNotice, NamedPart, ToolPartState, ToolUiPart, UiApproval, UiMessage,
+    UiPart,
+};
+use super::{Here, NAME, Ui, outcome, refusal};
 use crate::asked::json as reply;
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
@@ -36,7 +41,7 @@ pub(super) async fn list(
             shown::record(&here.app, &who.caller, NAME, hold).await?;
         }
         let messages = Loading { here: &here, session: &session, ui: asked.ui }.messages();
-        Reply::Ok(reply(StatusCode::OK, &Value::from(messages)))
+        Reply::Ok(reply(StatusCode::OK, &messages))
     };
     listing.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
 }
@@ -48,9 +53,9 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    fn messages(&self) -> Vec<Value> {
+    fn messages(&self) -> Vec<UiMessage> {
         let mut messages = Vec::new();
-        let mut open: Option<(String, Vec<Value>)> = None;
+        let mut open: Option<(String, Vec<UiPart>)> = None;
         for message in &self.session.transcript {
             match (message.role, message.origin) {
                 (Role::User, Origin::Own) => {
@@ -81,7 +86,7 @@ impl Loading<'_> {
         // message only.
         messages.extend(self.session.queue.iter().map(|queued| user(&queued.message)));
         if let Some(last) = self.session.queue.back() {
-            let mut parts = vec![json!({"type": "step-start"})];
+            let mut parts = vec![UiPart::Named(NamedPart::StepStart)];
             let open = self.session.open_holds().filter(|hold| !hold.two_phase);
             for hold in open.filter(|hold| hold.question != Question::Settle) {
                 parts.extend(hold.call.as_ref().map(|call| self.call(call.id, &call.tool, None)));
@@ -91,17 +96,19 @@ impl Loading<'_> {
         messages
     }
 
-    fn turn(&self, message: &Message, parts: &mut Vec<Value>) {
-        parts.push(json!({"type": "step-start"}));
+    fn turn(&self, message: &Message, parts: &mut Vec<UiPart>) {
+        parts.push(UiPart::Named(NamedPart::StepStart));
         for part in &message.parts {
             match part {
                 Part::Text(text) if text.is_empty() => {}
                 Part::Text(text) => {
-                    parts.push(json!({"type": "text", "text": text, "state": "done"}));
+                    let text = NamedPart::Text { text: text.clone(), state: Some("done") };
+                    parts.push(UiPart::Named(text));
                 }
                 Part::Reasoning { text, .. } if text.is_empty() => {}
                 Part::Reasoning { text, .. } => {
-                    parts.push(json!({"type": "reasoning", "text": text, "state": "done"}));
+                    let reasoning = NamedPart::Reasoning { text: text.clone(), state: "done" };
+                    parts.push(UiPart::Named(reasoning));
                 }
                 Part::ToolCall { call, tool, tool_use_id, .. } => {
                     parts.push(self.call(*call, tool, Some(tool_use_id)));
@@ -111,51 +118,43 @@ impl Loading<'_> {
         }
     }
 
-    fn call(&self, call: CallId, tool: &str, named: Option<&str>) -> Value {
+    fn call(&self, call: CallId, tool: &str, named: Option<&str>) -> UiPart {
         let (app, session) = (&self.here.app, self.session);
         // A branch has the words of earlier calls, and not their records.
         let id = match (session.calls.contains_key(&call), named) {
             (false, Some(named)) => named.to_owned(),
             _ => id_of(session, call),
         };
-        let mut part = json!({"toolCallId": id, "input": input_of(app, session, call)});
-        match is_own(app, session, tool) {
-            true => part["type"] = format!("tool-{tool}").into(),
-            false => {
-                part["type"] = "dynamic-tool".into();
-                part["toolName"] = tool.into();
-            }
-        }
+        let (kind, tool_name) = match is_own(app, session, tool) {
+            true => (format!("tool-{tool}"), None),
+            false => ("dynamic-tool".to_owned(), Some(tool.to_owned())),
+        };
         let hold = session.hold_of(call).filter(|hold| hold.question == Question::Approve);
         let asks = hold.filter(|hold| self.ui >= Ui::Six && !hold.two_phase);
-        match self.result(call) {
-            Some(result) => {
-                settle(&mut part, &outcome::settled(self.ui, session, call, &id, &result))
-            }
-            None => {
-                part["state"] = match asks.map(|hold| &hold.state) {
-                    Some(HoldState::Pending) => "approval-requested",
-                    Some(_) => "approval-responded",
-                    None => "input-available",
-                }
-                .into();
-            }
-        }
-        if let Some(hold) = asks {
-            part["approval"] = self.approval(&id, hold);
-        }
-        part
+        let result = self.result(call);
+        let settled = result
+            .as_ref()
+            .map(|result| outcome::settled(self.ui, session, call, &id, result))
+            .and_then(ToolPartState::after);
+        let state = settled.unwrap_or(match asks.map(|hold| &hold.state) {
+            Some(HoldState::Pending) => ToolPartState::ApprovalRequested,
+            Some(_) => ToolPartState::ApprovalResponded,
+            None => ToolPartState::InputAvailable,
+        });
+        let approval = asks.map(|hold| self.approval(hold));
+        let input = input_of(app, session, call);
+        let part = ToolUiPart { kind, tool_name, tool_call_id: id, input, state, approval };
+        UiPart::Tool(Box::new(part))
     }
 
-    fn approval(&self, id: &str, hold: &Hold) -> Value {
-        let request = chunks::approval_request(id, hold, &self.here.app.origin);
-        let mut approval = json!({"id": request["approvalId"]});
-        match &hold.state {
-            HoldState::Pending => approval["descriptor"] = request["approvalDescriptor"].clone(),
-            HoldState::Approved(_) => approval["approved"] = true.into(),
-            _ => approval["approved"] = false.into(),
-        }
-        approval
+    fn approval(&self, hold: &Hold) -> UiApproval {
+        let descriptor = || ApprovalDescriptor::of(hold, &self.here.app.origin);
+        let (descriptor, approved) = match &hold.state {
+            HoldState::Pending => (Some(descriptor()), None),
+            HoldState::Approved(_) => (None, Some(true)),
+            _ => (None, Some(false)),
+        };
+        UiApproval { id: hold.id.to_string(), descriptor, approved }
     }
 
     /// The result of a call: of its record, or of the message that brought it to the model.
@@ -174,37 +173,23 @@ impl Loading<'_> {
     }
 
     /// Open questions that belong to no call.
-    fn questions(&self) -> Vec<Value> {
+    fn questions(&self) -> Vec<UiPart> {
         let open = self.session.open_holds();
         let own = open.filter(|hold| hold.call.is_none() || hold.question == Question::Settle);
-        own.map(|hold| chunks::asks(hold, &self.here.app.origin)).collect()
+        let notice = |hold: &Arc<Hold>| HoldNotice::of(hold, &self.here.app.origin);
+        own.map(|hold| UiPart::Named(NamedPart::DataHold(notice(hold)))).collect()
     }
 }
 
-/// The members of a part that a chunk of the stream would set.
-fn settle(part: &mut Value, chunk: &Value) {
-    part["state"] = match chunk["type"].as_str() {
-        Some("tool-output-denied") => "output-denied",
-        Some("tool-output-error") => {
-            part["errorText"] = chunk["errorText"].clone();
-            "output-error"
-        }
-        _ => {
-            part["output"] = chunk["output"].clone();
-            "output-available"
-        }
-    }
-    .into();
-}
-
-fn user(message: &Message) -> Value {
+fn user(message: &Message) -> UiMessage {
     let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(json!({"type": "text", "text": text})),
+        Part::Text(text) => Some(NamedPart::Text { text: text.clone(), state: None }),
         _ => None,
     });
-    json!({"id": message.id.to_string(), "role": "user", "parts": texts.collect::<Vec<_>>()})
+    let parts = texts.map(UiPart::Named).collect();
+    UiMessage { id: message.id.to_string(), role: "user", parts }
 }
 
-fn assistant((id, parts): (String, Vec<Value>)) -> Value {
-    json!({"id": id, "role": "assistant", "parts": parts})
+fn assistant((id, parts): (String, Vec<UiPart>)) -> UiMessage {
+    UiMessage { id, role: "assistant", parts }
 }

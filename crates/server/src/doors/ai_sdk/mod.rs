@@ -20,6 +20,7 @@ mod refusal;
 mod resume;
 mod teller;
 mod values;
+mod wire;
 
 use axum::Router;
 use axum::http::HeaderName;

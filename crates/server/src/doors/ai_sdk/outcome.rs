@@ -6,18 +6,18 @@ use domain::id::CallId;
 use domain::outcome::{ResultKind, ToolResult};
 use domain::session::Session;
 use domain::tool::Confirm;
-use serde_json::Value;
 
+use super::wire::{Chunk, ToolOutput};
 use super::{Ui, chunks};
 
 /// The chunk that settles a call which the client's message has under `id`.
-pub(super) fn settled(
+pub(super) fn settled<'a>(
     ui: Ui,
     session: &Session,
     call: CallId,
-    id: &str,
-    result: &ToolResult,
-) -> Value {
+    id: &'a str,
+    result: &'a ToolResult,
+) -> Chunk<'a> {
     let content = result.content.as_str();
     let hold = session.hold_of(call);
     let record = session.calls.get(&call).and_then(|record| record.call.as_ref());
@@ -28,14 +28,14 @@ pub(super) fn settled(
         matches!(&hold.state, HoldState::Cancelled { reason: Some(reason), .. } if reason == "superseded")
     });
     match result.kind {
-        _ if two_phase => chunks::output(id, &chunks::value(content)),
+        _ if two_phase => chunks::output(id, ToolOutput::plain(content)),
         ResultKind::Output | ResultKind::Pending if as_theirs => {
-            chunks::output(id, &chunks::succeeded(content))
+            chunks::output(id, ToolOutput::succeeded(content))
         }
-        ResultKind::Output | ResultKind::Pending => chunks::output(id, &chunks::value(content)),
-        ResultKind::Denied if ui == Ui::Five => chunks::output(id, &chunks::denied(content)),
-        ResultKind::Denied => chunks::output_denied(id),
-        ResultKind::Error if as_theirs => chunks::output(id, &chunks::failed(content)),
+        ResultKind::Output | ResultKind::Pending => chunks::output(id, ToolOutput::plain(content)),
+        ResultKind::Denied if ui == Ui::Five => chunks::output(id, ToolOutput::denied(content)),
+        ResultKind::Denied => Chunk::ToolOutputDenied { tool_call_id: id },
+        ResultKind::Error if as_theirs => chunks::output(id, ToolOutput::failed(content)),
         ResultKind::Cancelled if superseded => {
             chunks::output_error(id, "superseded by a new message")
         }

@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use serde_json::json;
 
 use super::super::conversation;
 use super::chat::{Asked, converse, value};
+use super::wire::Stopped;
 use super::{Here, NAME, read, refusal};
 use crate::asked::json;
 use crate::auth::Who;
@@ -46,7 +46,7 @@ pub(crate) async fn stop(
         let found = conversation::find(&here.app, &who.caller, NAME, &place(&project)).await?;
         let session = found.ok_or_else(|| Problem::not_found("chat"))?;
         let stopped = conversation::stop(&here.app, &who.caller, &session, None).await?;
-        Ok(json(StatusCode::OK, &json!({"success": true, "stopped": stopped})))
+        Ok(json(StatusCode::OK, &Stopped { success: Some(true), stopped }))
     };
     stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }

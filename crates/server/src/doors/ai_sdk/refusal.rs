@@ -4,8 +4,9 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::wire::SuccessFalse;
 use crate::problem::{Problem, Refused};
 
 /// For `/chat`.
@@ -19,11 +20,13 @@ pub(crate) fn problem(problem: Problem) -> Response {
 
 /// For `/v1/chat`, whose clients know these statuses only.
 pub(crate) fn success_false(problem: Problem) -> Response {
-    let document = serde_json::to_value(&problem).unwrap_or_default();
-    let mut body = json!({"success": false, "error": document["detail"], "code": document["code"]});
-    if let Some(decision) = document.get("decision") {
-        body["decision"] = decision.clone();
-    }
+    let body = SuccessFalse {
+        success: false,
+        error: problem.detail(),
+        code: problem.code(),
+        decision: problem.decision(),
+    };
+    let body = serde_json::to_string(&body).unwrap_or_default();
     let mut reply = problem.into_response();
     let status = match reply.status().as_u16() {
         413 | 422 => StatusCode::BAD_REQUEST,
@@ -32,7 +35,7 @@ pub(crate) fn success_false(problem: Problem) -> Response {
     };
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    with_body(reply, body.to_string())
+    with_body(reply, body)
 }
 
 fn with_body(reply: Response, body: String) -> Response {
@@ -51,6 +54,8 @@ pub(crate) fn worded(refused: Refused, words: fn(Problem) -> Response) -> Respon
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     async fn body(reply: Response) -> (u16, String) {

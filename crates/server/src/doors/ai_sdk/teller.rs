@@ -9,13 +9,13 @@ use domain::hold::{Hold, HoldState, Question};
 use domain::id::{CallId, HoldId, MessageId};
 use domain::session::Session;
 use engine::Caller;
-use serde_json::Value;
 
 use super::super::delivered::EndMark;
 use super::super::flow::{Called, End, Flow, Settled, Step};
 use super::super::shown;
 use super::super::stream::{Gone, Out};
 use super::values::{id_of, input_of, is_own};
+use super::wire::{Chunk, QueuedNotice};
 use super::{Here, NAME, Ui, chunks, outcome};
 
 pub(crate) struct Teller {
@@ -99,9 +99,8 @@ impl Teller {
                 if let Stopped::Failed(error) = stopped {
                     tracing::warn!(%error, "a stream of the door ai_sdk ends early");
                 }
-                let chunk =
-                    chunks::error("this cannot be told at present; reload to see how things stand");
-                let _ = out.data(&chunk).await;
+                let error_text = "this cannot be told at present; reload to see how things stand";
+                let _ = out.data(&Chunk::Error { error_text }).await;
                 let _ = out.send("data: [DONE]\n\n").await;
             }
         }
@@ -162,7 +161,7 @@ impl Teller {
     }
 
     /// What only those need who do not have it yet.
-    async fn say(&self, out: &Out, chunk: Value) -> Result<(), Stopped> {
+    async fn say(&self, out: &Out, chunk: Chunk<'_>) -> Result<(), Stopped> {
         if !self.passing {
             out.data(&chunk).await?;
         }
@@ -179,7 +178,7 @@ impl Teller {
         self.passing &= self.upto.is_some();
         if !self.passing {
             self.finish_step(out).await?;
-            out.data(&chunks::start_step()).await?;
+            out.data(&Chunk::StartStep).await?;
             self.in_step = true;
         }
         Ok(())
@@ -187,7 +186,7 @@ impl Teller {
 
     async fn finish_step(&mut self, out: &Out) -> Result<(), Stopped> {
         if std::mem::take(&mut self.in_step) {
-            out.data(&chunks::finish_step()).await?;
+            out.data(&Chunk::FinishStep).await?;
         }
         Ok(())
     }
@@ -290,11 +289,12 @@ impl Teller {
         match end {
             End::Paused => out.data(&chunks::finish(self.ui, "tool-calls")).await?,
             End::Completed => out.data(&chunks::finish(self.ui, "stop")).await?,
-            End::Failed(error) => out.data(&chunks::error(&error)).await?,
-            End::Cancelled => out.data(&chunks::abort()).await?,
+            End::Failed(error) => out.data(&Chunk::Error { error_text: &error }).await?,
+            End::Cancelled => out.data(&Chunk::Abort).await?,
             End::Waiting => self.waiting(session, out).await?,
             End::Closed => {
-                out.data(&chunks::error("the server stops; reload once it is back")).await?;
+                let error_text = "the server stops; reload once it is back";
+                out.data(&Chunk::Error { error_text }).await?;
             }
         }
         out.send("data: [DONE]\n\n").await?;
@@ -305,15 +305,16 @@ impl Teller {
     /// answers only from its last message.
     async fn waiting(&mut self, session: &Session, out: &Out) -> Result<(), Stopped> {
         let open: Vec<Arc<Hold>> = session.open_holds().cloned().collect();
-        out.data(&chunks::start_step()).await?;
-        let ids: Vec<String> = open.iter().map(|hold| hold.id.to_string()).collect();
-        out.data(&chunks::waits(&ids)).await?;
+        out.data(&Chunk::StartStep).await?;
+        let waits_for = open.iter().map(|hold| hold.id.to_string()).collect();
+        let data = QueuedNotice { waits_for };
+        out.data(&Chunk::DataQueued { data, transient: true }).await?;
         for hold in open.iter().filter(|hold| hold.question != Question::Settle) {
             let Some(call) = hold.call.as_ref().filter(|_| !hold.two_phase) else { continue };
             self.input(session, call.id, &call.tool, out).await?;
             self.asked(session, hold.id, out).await?;
         }
-        out.data(&chunks::finish_step()).await?;
+        out.data(&Chunk::FinishStep).await?;
         let reason = if self.has.is_empty() { "other" } else { "tool-calls" };
         Ok(out.data(&chunks::finish(self.ui, reason)).await?)
     }

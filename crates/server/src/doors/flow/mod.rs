@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::id::{CallId, HoldId, RunId, SessionId, StreamId};
+use domain::id::{CallId, HoldId, RunId, SessionId};
 use domain::message::{Message, Part, Role};
 use domain::session::Session;
 use domain::time::Timestamp;
@@ -72,8 +72,7 @@ impl Since {
         // Events are in the order of time: halve until little is left to read.
         while high - low > SHORT {
             let middle = low + (high - low) / 2;
-            let stream = Some(StreamId::Session(session.id));
-            let entries = app.engine.store().entries(stream, middle, 1).await?;
+            let entries = app.engine.read_log_after(session.id, middle, 1).await?;
             match entries.first() {
                 Some(entry) if entry.at < run.started_at => low = middle,
                 _ => high = middle,

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use domain::budget::Usage;
 use domain::event::Event;
-use domain::id::{RunId, StreamId};
+use domain::id::RunId;
 use domain::message::{Message, Role};
 use domain::session::RunStatus;
 use domain::time::Timestamp;
@@ -55,7 +55,7 @@ pub(super) async fn list(
     }
     let session = find(&room, &who.caller, &uuid).await?;
     let engine = &room.app.engine;
-    let all = told(&engine.store().load(StreamId::Session(session.id)).await?);
+    let all = told(&engine.read_log(session.id).await?);
     let numbered = all.iter().enumerate().map(|(index, run)| (index + 1, run));
     let mut chosen: Vec<(usize, &Told)> =
         numbered.filter(|(number, _)| before.is_none_or(|before| *number < before)).collect();

@@ -94,12 +94,12 @@ pub(super) async fn remember(app: &App, session: &Session, format: Format) -> Re
         due_at: None,
         forget_at: Some(app.engine.now().plus_ms(REPEATS_KEPT_MS)),
     };
-    app.engine.store().put_notes(vec![put]).await?;
+    app.engine.write_note(put).await?;
     Ok(())
 }
 
 /// The format that the client of a session reads now, if it is not the session's own.
 pub(super) async fn noted(app: &App, id: SessionId) -> Reply<Option<Format>> {
-    let note = app.engine.store().note(&shelf(), &id.to_string()).await?;
+    let note = app.engine.read_note(&shelf(), &id.to_string()).await?;
     Ok(note.and_then(|note| parse(std::str::from_utf8(&note.value).ok()?)))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::digest::{Digest, Framed};
 use domain::event::Event;
-use domain::id::{HoldId, RunId, SessionId, StreamId};
+use domain::id::{HoldId, RunId, SessionId};
 use domain::message::{Message, Part};
 use domain::refusal::Refusal;
 use domain::session::Session;
@@ -57,7 +57,7 @@ pub(super) async fn find(
     let key = key(caller, asked, agent_type).to_string();
     // The newest note wins; of many at once, each round one gets through.
     for _ in 0..ALIKE_MAX {
-        let note = app.engine.store().note(&shelf(), &key).await?;
+        let note = app.engine.read_note(&shelf(), &key).await?;
         let mut known = note.as_ref().map(|note| sessions(&note.value)).unwrap_or_default();
         for id in known.iter().rev().copied() {
             let session = match app.engine.session(caller, id).await {
@@ -121,7 +121,7 @@ async fn remember(app: &App, key: String, note: Option<&Note>, known: &[SessionI
         due_at: None,
         forget_at: Some(app.engine.now().plus_ms(REPEATS_KEPT_MS)),
     };
-    Ok(app.engine.store().put_notes(vec![put]).await?)
+    Ok(app.engine.write_note(put).await?)
 }
 
 pub(super) fn written(known: &[SessionId]) -> Vec<u8> {
@@ -147,10 +147,9 @@ fn key(caller: &Caller, asked: &RunAsked, agent_type: &str) -> Digest {
 
 /// The position before the first of these holds was decided.
 pub(super) async fn before(app: &App, session: SessionId, holds: &[HoldId]) -> Reply<Option<u64>> {
-    let stream = Some(StreamId::Session(session));
     let mut after = 0;
     loop {
-        let entries = app.engine.store().entries(stream, after, PAGE).await?;
+        let entries = app.engine.read_log_after(session, after, PAGE).await?;
         for entry in &entries {
             for (offset, event) in entry.events.iter().enumerate() {
                 let position = entry.first + offset as u64;

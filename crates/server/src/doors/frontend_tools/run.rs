@@ -9,7 +9,6 @@ use domain::event::Scope;
 use domain::id::{RunId, SessionId};
 use domain::session::{Home, Session};
 use engine::{Error, Keep, NewSession, Said, Saying};
-use serde_json::json;
 
 use super::attached::Connection;
 use super::body::{self, RunAsked};
@@ -22,6 +21,7 @@ use crate::asked::read_at_most;
 use crate::auth::Who;
 use crate::doors::agreed::{self, Agreed, Name};
 use crate::doors::flow::{Flow, Since};
+use crate::doors::kept::KeptRun;
 use crate::doors::{AgentType, Room};
 use crate::idempotency::{Key, key_of, request_digest};
 use crate::problem::{Problem, Refused, Reply};
@@ -130,10 +130,7 @@ impl Request {
 
     async fn say(self, session: Arc<Session>, connection: Connection) -> Reply {
         let engine = &self.room.app.engine;
-        let render = |said: &Said| {
-            let began = json!({"session": session.id.to_string(), "run": said.run.to_string()});
-            (200, began.to_string().into_bytes())
-        };
+        let render = |said: &Said| (200, KeptRun::new(session.id, Some(said.run)).written());
         let keep = self.key.clone().map(|key| {
             let Key { caller, key, request, .. } = key;
             Keep { caller, key, request, render: &render }
@@ -161,9 +158,8 @@ impl Request {
 
     /// What the same key began.
     async fn kept(self, began: &[u8]) -> Reply {
-        let began: serde_json::Value = serde_json::from_slice(began).unwrap_or_default();
-        let id = |name: &str| began[name].as_str().unwrap_or_default();
-        let (Ok(session), Ok(run)) = (id("session").parse::<SessionId>(), id("run").parse()) else {
+        let began = KeptRun::read(began);
+        let (Some(session), Some(run)) = (began.session_id(), began.run_id()) else {
             // The key was used on another address before.
             return Err(Refused::from(Error::KeyReused));
         };

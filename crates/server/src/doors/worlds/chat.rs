@@ -97,7 +97,7 @@ impl Here {
 
     /// The chat that a client without a name for one means; `None` before there was any.
     pub(super) async fn current_chat(&self) -> Answered<Option<String>> {
-        let note = self.app().engine.store().note(CURRENT, &self.note_key()).await?;
+        let note = self.app().engine.read_note(CURRENT, &self.note_key()).await?;
         let noted = note.and_then(|note| String::from_utf8(note.value).ok());
         if let Some(id) = noted
             && !self.is_removed(&id).await?
@@ -150,7 +150,7 @@ impl Here {
     }
 
     async fn is_removed(&self, chat: &str) -> Answered<bool> {
-        Ok(self.app().engine.store().note(REMOVED, &format!("{}/{chat}", self.id)).await?.is_some())
+        Ok(self.app().engine.read_note(REMOVED, &format!("{}/{chat}", self.id)).await?.is_some())
     }
 
     fn note_key(&self) -> String {
@@ -166,7 +166,7 @@ impl Here {
             due_at: None,
             forget_at: None,
         };
-        self.app().engine.store().put_notes(vec![put]).await?;
+        self.app().engine.write_note(put).await?;
         Ok(())
     }
 

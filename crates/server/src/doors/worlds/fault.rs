@@ -170,12 +170,6 @@ impl From<Refusal> for Fault {
     }
 }
 
-impl From<ports::store::StoreError> for Fault {
-    fn from(error: ports::store::StoreError) -> Fault {
-        Fault::from(Refused::from(error))
-    }
-}
-
 impl From<Vec<Detail>> for Fault {
     fn from(details: Vec<Detail>) -> Fault {
         Fault::invalid(details)

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use domain::event::Event;
 use domain::hold::Hold;
-use domain::id::StreamId;
-use engine::{Answering, Error};
+use engine::Answering;
 use serde_json::{Value, json};
 
 use super::DOOR;
@@ -84,11 +83,9 @@ async fn after_decision(here: &Here, found: &Found) -> Answered<Since> {
     if session.run.as_ref().map(|run| run.id) != found.hold.run {
         return Ok(now);
     }
-    let stream = Some(StreamId::Session(session.id));
     let mut position = Since::latest_run(app, session).await?.position;
     loop {
-        let entries = app.engine.store().entries(stream, position, ENTRIES_PAGE).await;
-        let entries = entries.map_err(Error::from)?;
+        let entries = app.engine.read_log_after(session.id, position, ENTRIES_PAGE).await?;
         for entry in &entries {
             let decides = |event: &Event| matches!(event, Event::HoldDecided { hold, .. } if *hold == found.hold.id);
             if let Some(offset) = entry.events.iter().position(decides) {

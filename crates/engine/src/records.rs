@@ -1,0 +1,97 @@
+//! What doors read and write beside commands: the log of a session, the audit log, small notes of their own,
+//! and what is counted of the store. A door never has the store itself, so nothing is written past a commit.
+
+use std::sync::Arc;
+
+use domain::hold::Hold;
+use domain::id::{HoldId, SessionId, StreamId};
+use domain::time::Timestamp;
+use ports::store::{AuditEntry, Entry, HoldQuery, Note, PutNote, Viewer};
+
+use crate::accounts::Caller;
+use crate::{Engine, Error};
+
+impl Engine {
+    /// A note that a door keeps on a shelf of its own.
+    pub async fn read_note(&self, shelf: &str, key: &str) -> Result<Option<Note>, Error> {
+        Ok(self.0.store.note(shelf, key).await?)
+    }
+
+    /// Whether it was written: not if the note is no longer what `put` expects.
+    pub async fn write_note(&self, put: PutNote) -> Result<bool, Error> {
+        Ok(self.0.store.put_notes(vec![put]).await?)
+    }
+
+    /// The whole log of a session that the caller of this was allowed to see.
+    pub async fn read_log(&self, id: SessionId) -> Result<Vec<Entry>, Error> {
+        Ok(self.0.store.load(StreamId::Session(id)).await?)
+    }
+
+    /// Commits of such a session with events after a position, oldest first. The first may begin before it.
+    pub async fn read_log_after(
+        &self,
+        id: SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        Ok(self.0.store.entries(Some(StreamId::Session(id)), after, limit).await?)
+    }
+
+    /// A hold as it is on disk, for whoever was told of it already.
+    pub async fn read_hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, Error> {
+        Ok(self.0.store.hold(id).await?)
+    }
+
+    /// Every hold that waits, a page at a time, for those who count them.
+    pub async fn read_pending_holds(
+        &self,
+        after: Option<HoldId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<Hold>>, Error> {
+        let query = HoldQuery {
+            state: Some("pending".into()),
+            after,
+            ..HoldQuery::all(Viewer::Everything, limit)
+        };
+        Ok(self.0.store.holds(query).await?)
+    }
+
+    /// Callbacks that are still to be delivered, counted up to a bound.
+    pub async fn count_deliveries(&self, max: usize) -> Result<usize, Error> {
+        let end = Timestamp::from_ms(i64::MAX);
+        Ok(self.0.store.deliveries(end, max).await?.len())
+    }
+
+    /// What the store takes up, where it can say so.
+    pub fn store_size_bytes(&self) -> Option<u64> {
+        self.0.store.size_bytes()
+    }
+
+    /// Entries of the audit log after a sequence number, for admins.
+    pub async fn read_audit(
+        &self,
+        caller: &Caller,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, Error> {
+        caller.must_be_admin()?;
+        Ok(self.0.store.audit(after, limit).await?)
+    }
+
+    /// All signed checkpoints of the audit log, for admins.
+    pub async fn read_checkpoints(&self, caller: &Caller) -> Result<Vec<Vec<u8>>, Error> {
+        caller.must_be_admin()?;
+        Ok(self.0.store.checkpoints(0).await?)
+    }
+
+    /// A checkpoint that covers the audit log as it is now, for admins.
+    pub async fn sign_checkpoint(&self, caller: &Caller) -> Result<Vec<u8>, Error> {
+        caller.must_be_admin()?;
+        Ok(self.0.store.checkpoint_now(self.now()).await?)
+    }
+
+    /// The public key that checkpoints are signed with.
+    pub fn audit_key(&self) -> Vec<u8> {
+        self.0.store.audit_key()
+    }
+}
