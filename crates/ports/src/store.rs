@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::Grant;
-use domain::hold::{Hold, Risk};
+use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
 use domain::id::{CommitId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::person::{Actor, LinkOrigin, PersonId};
 use domain::secret::Sealed;
@@ -189,10 +189,10 @@ pub enum Viewer {
 #[derive(Clone, Debug)]
 pub struct HoldQuery {
     pub viewer: Viewer,
-    pub state: Option<String>,
+    pub state: Option<HoldStateName>,
     pub agent: Option<String>,
     pub session: Option<SessionId>,
-    pub kind: Option<String>,
+    pub kind: Option<QuestionKind>,
     pub risk: Option<Risk>,
     /// Only holds whose audience this person is in, by name or role.
     pub audience: Option<(PersonId, Vec<String>)>,

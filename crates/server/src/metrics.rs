@@ -114,7 +114,7 @@ impl Metrics {
         };
         match happening.event() {
             Event::HoldOpened { hold } => {
-                let kind = hold.question.kind().into();
+                let kind = hold.question.kind().name().into();
                 self.holds_opened.get_or_create(&[("kind", kind)]).inc();
             }
             Event::HoldDecided { hold, state } => {

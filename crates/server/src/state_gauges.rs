@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::event::Event;
-use domain::hold::{HoldChange, Risk};
+use domain::hold::{HoldChange, HoldStateName, Risk};
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::Engine;
@@ -57,7 +57,7 @@ impl StateGauges {
         let mut after = None;
         loop {
             let query = HoldQuery {
-                state: Some("pending".into()),
+                state: Some(HoldStateName::Pending),
                 after,
                 ..HoldQuery::all(Viewer::Everything, PAGE)
             };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::hold::{Hold, HoldOutcome};
+use domain::hold::{Hold, HoldOutcome, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
 use engine::{Error, Followed, Happening, HoldFilter};
@@ -96,7 +96,7 @@ impl Switchboard {
         let mut after = None;
         loop {
             let filter = HoldFilter {
-                state: Some("pending".into()),
+                state: Some(HoldStateName::Pending),
                 after,
                 limit: PAGE,
                 ..HoldFilter::default()

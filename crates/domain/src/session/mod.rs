@@ -33,7 +33,7 @@ use crate::budget::Spent;
 use crate::call::{Call, Clearance, ClearedCall};
 use crate::grant::Grant;
 use crate::grown::Grown;
-use crate::hold::Hold;
+use crate::hold::{Hold, Question};
 use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
@@ -236,7 +236,7 @@ impl Session {
         self.holds
             .values()
             .rev()
-            .find(|hold| hold.call_id() == Some(call) && hold.question.kind() != "settle")
+            .find(|hold| hold.call_id() == Some(call) && hold.question != Question::Settle)
     }
 }
 

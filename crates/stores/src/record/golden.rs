@@ -19,6 +19,7 @@ use super::{
 fn path(name: &str) -> PathBuf {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
     let version = match name {
+        name if samples::SINCE_V6.contains(&name) => "v6",
         name if samples::SINCE_V5.contains(&name) => "v5",
         name if samples::SINCE_V4.contains(&name) => "v4",
         name if samples::SINCE_V3.contains(&name) => "v3",

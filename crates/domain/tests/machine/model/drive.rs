@@ -2,6 +2,7 @@
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::digest::Digest;
+use domain::hold::CancelReason;
 use domain::id::{CallId, GrantId, NodeId};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -117,7 +118,11 @@ impl Both {
             Step::CancelHold { hold, who } => {
                 let hold = newest(*hold, model.holds.len())?;
                 let (id, who) = (real.hold(hold).id, PEOPLE[*who]);
-                let command = Command::CancelHold { hold: id, by: actor(who), reason: None };
+                let command = Command::CancelHold {
+                    hold: id,
+                    by: actor(who),
+                    reason: CancelReason::Unstated,
+                };
                 (name(&real.tell(&command)), model.step(|model| model.cancel_hold(hold, who)))
             }
             Step::CancelRun => {

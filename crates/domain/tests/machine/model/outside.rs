@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::hold::{Hold, HoldOutcome};
+use domain::hold::{CancelReason, Hold, HoldOutcome};
 use domain::outcome::ToolResult;
 use domain::outside::{Outside, OutsideCommand};
 use domain::person::{Actor, Audience, AuthenticatedPerson, PersonId, Proof};
@@ -146,7 +146,7 @@ proptest! {
                 Step::Cancel { who } => {
                     let by = Actor::Person(PersonId::new(PEOPLE[who]));
                     let done = model.cancel(PEOPLE[who]);
-                    (OutsideCommand::Cancel { by, reason: None }, told(&done))
+                    (OutsideCommand::Cancel { by, reason: CancelReason::Unstated }, told(&done))
                 }
                 Step::Report { well } => {
                     let reported = match well {

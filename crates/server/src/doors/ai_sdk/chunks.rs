@@ -114,7 +114,7 @@ pub(crate) fn output_denied(id: &str) -> Value {
 /// A question that belongs to no call of the conversation, for front ends that want to show it.
 pub(crate) fn asks(hold: &Hold, origin: &str) -> Value {
     let data = json!({
-        "hold": hold.id.to_string(), "kind": hold.question.kind(), "title": hold.title,
+        "hold": hold.id.to_string(), "kind": hold.question.kind().name(), "title": hold.title,
         "state": hold.state.name(), "url": format!("{origin}/holds/{}", hold.id),
     });
     json!({"type": "data-hold", "id": hold.id.to_string(), "data": data})

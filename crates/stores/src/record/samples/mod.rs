@@ -5,7 +5,7 @@ mod rows;
 
 use std::sync::Arc;
 
-pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, event_name};
+pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, SINCE_V6, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
@@ -13,7 +13,8 @@ use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
-    Callback, Choice, Decision, Hold, HoldOutcome, HoldState, Preview, Question, Risk, Vote,
+    Callback, CancelReason, Choice, Decision, Hold, HoldOutcome, HoldState, Preview, Question,
+    Risk, Vote,
 };
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
@@ -275,7 +276,7 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     perform.policy = Digest::of(b"another policy");
     perform.outcome = Some(HoldOutcome::Failed(ToolResult::error("gone")));
     perform.state =
-        HoldState::Cancelled { by: program(), reason: Some("superseded".into()), at: at(9) };
+        HoldState::Cancelled { by: program(), reason: CancelReason::Superseded, at: at(9) };
     let mut settle = pending();
     settle.question = Question::Settle;
     settle.outcome = Some(HoldOutcome::Unknown);

@@ -100,3 +100,6 @@ pub(in crate::record) const SINCE_V4: [&str; 9] = [
 /// The same of the fourth version.
 pub(in crate::record) const SINCE_V5: [&str; 2] =
     ["hold_of_a_made_login", "message_by_a_made_login"];
+
+/// The same of the fifth version.
+pub(in crate::record) const SINCE_V6: [&str; 1] = ["decided_cancelled_as_stated"];
