@@ -5,6 +5,7 @@ pub mod asker;
 pub mod channel;
 pub mod clock;
 pub mod courier;
+pub mod durable;
 pub mod failpoint;
 pub mod model;
 pub mod start_gate;

@@ -42,6 +42,21 @@ pub struct Commit {
     pub write_before: Option<WriteBefore>,
 }
 
+impl Commit {
+    /// The commit as it will be read back, except for its global position.
+    pub fn entry(&self) -> Entry {
+        Entry {
+            id: self.id,
+            stream: self.stream,
+            first: self.expected + 1,
+            global: 0,
+            at: self.at,
+            actor: self.actor.clone(),
+            events: self.events.clone(),
+        }
+    }
+}
+
 /// The deadline of a commit. The store looks at it as late as it can: immediately before it makes the
 /// commit durable. A commit that waited in a queue or behind a slow disk past this time is refused.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use domain::session::{Command, Recovered};
 use domain::tool::{Effects, Place, Tool};
 use serde_json::json;
 
-use crate::world::{HOUR_MS, World};
+use crate::world::{HOUR_MS, World, logged_in};
 
 #[test]
 fn a_queue_drains_after_a_thaw() {
@@ -377,11 +377,7 @@ fn i09_the_same_option_by_id_and_by_label_is_the_same_answer() {
     w.say("x").think("", &[("wipe", json!({}))]);
     let mut hold = (*w.hold(0)).clone();
     hold.question = question;
-    let by = domain::person::AuthenticatedPerson::vouched(
-        PersonId::new("ana"),
-        domain::person::Proof::Login,
-        "web",
-    );
+    let by = logged_in("ana");
     let choose = |text: &str| Answer::Choose(vec![text.to_owned()]);
     let judged = |hold: &domain::hold::Hold, text: &str| {
         hold.judge(&choose(text), None, &by, None, &w.people, w.now)

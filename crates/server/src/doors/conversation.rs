@@ -183,7 +183,7 @@ pub(crate) async fn stop(
 /// A session of the caller's own, wherever it was opened.
 async fn by_id(app: &App, caller: &Caller, id: SessionId) -> Reply<Arc<Session>> {
     let session = app.engine.session(caller, id).await?;
-    match session.creator.is_same(&caller.actor) {
+    match session.creator.is_same(caller.actor()) {
         true => Ok(session),
         false => Err(Problem::not_found("conversation").into()),
     }

@@ -3,13 +3,14 @@
 use std::sync::Weak;
 
 use async_trait::async_trait;
-use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::call::{Call, ExecutionContext};
 use domain::hold::{Preview, Risk};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Tool};
 use domain::visible::visible;
 use ports::asker::{Answered, Asked, Asker};
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::value::RawValue;

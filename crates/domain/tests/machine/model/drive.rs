@@ -258,7 +258,7 @@ impl Both {
         let theirs: Vec<_> = model.grants.iter().map(|grant| (grant.uses, grant.revoked)).collect();
         prop_assert_eq!(left, theirs);
         let stranger = NodeId::new(7, 7);
-        prop_assert!(calls.iter().all(|call| real.session.cleared(*call, stranger).is_none()));
+        prop_assert!(calls.iter().all(|call| real.session.started(*call, stranger).is_none()));
         Ok(())
     }
 }
@@ -296,7 +296,7 @@ fn state(real: &World, call: CallId) -> String {
         CallState::Cleared { .. } => "cleared".into(),
         CallState::Running { attempt, node, .. } => {
             // Only the node that started it may have it.
-            assert_eq!(real.session.cleared(call, real.node).is_some(), *node == real.node);
+            assert_eq!(real.session.started(call, real.node).is_some(), *node == real.node);
             format!("running {attempt} {}", *node == real.node)
         }
         CallState::InDoubt { .. } => "in doubt".into(),
