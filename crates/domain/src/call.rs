@@ -200,24 +200,17 @@ pub struct Clearance {
     pub execute_by: Timestamp,
 }
 
-/// A call that somebody had the right to allow and whose start is on disk. Only
-/// [`crate::session::Session::cleared`] builds one, so a tool host, which takes nothing else,
-/// cannot run an unapproved call.
-///
-/// ```compile_fail
-/// fn forge(call: std::sync::Arc<domain::call::Call>) -> domain::call::ClearedCall {
-///     domain::call::ClearedCall { call, attempt: 1 }
-/// }
-/// ```
+/// A call whose start by one node is part of a session's state, and which attempt of it that is. It gives no
+/// leave: a tool host takes a `ports::durable::ClearedCall`, which is made of one that a store has on record.
 #[derive(Debug)]
-pub struct ClearedCall {
+pub struct StartedCall {
     call: Arc<Call>,
     attempt: u32,
 }
 
-impl ClearedCall {
-    pub(crate) fn new(call: Arc<Call>, attempt: u32) -> ClearedCall {
-        ClearedCall { call, attempt }
+impl StartedCall {
+    pub(crate) fn new(call: Arc<Call>, attempt: u32) -> StartedCall {
+        StartedCall { call, attempt }
     }
 
     pub fn call(&self) -> &Call {
@@ -227,7 +220,7 @@ impl ClearedCall {
     /// The call as its tool gets it: with true values in place of references to secrets of its
     /// session, at the places that its schema marks. Nothing else can be changed, and digest, match
     /// key and idempotency key stay those of what was approved.
-    pub fn unsealed(self, known: &[Sealed]) -> Result<ClearedCall, NotUnsealed> {
+    pub fn unsealed(self, known: &[Sealed]) -> Result<StartedCall, NotUnsealed> {
         let scope = self.call.session.map(StreamId::Session);
         let arguments = unsealed(&self.call.arguments, &self.call.secrets, scope, known)?;
         if arguments.bytes() == self.call.arguments.bytes() {
@@ -235,7 +228,7 @@ impl ClearedCall {
         }
         let mut call = (*self.call).clone();
         call.parts.arguments = arguments;
-        Ok(ClearedCall { call: Arc::new(call), attempt: self.attempt })
+        Ok(StartedCall { call: Arc::new(call), attempt: self.attempt })
     }
 
     /// The call itself, for whoever clears up after it. It clears nothing.

@@ -5,6 +5,7 @@
 //! (`stores::record`) and what goes over the wire (`server`) are languages of their own.
 
 pub mod answer;
+mod authenticated;
 pub mod budget;
 pub mod call;
 pub mod context;

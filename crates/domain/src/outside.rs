@@ -9,7 +9,9 @@ use crate::context::Context;
 use crate::digest::Digest;
 use crate::event::Event;
 use crate::grant::ClearedBy;
-use crate::hold::{Decision, Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement};
+use crate::hold::{
+    CancelReason, Decision, Edited, Hold, HoldChange, HoldOutcome, HoldState, Judgement,
+};
 use crate::id::HoldId;
 use crate::person::{Actor, AuthenticatedPerson, PersonId};
 use crate::policy::{self, Facts};
@@ -37,7 +39,7 @@ pub enum OutsideCommand {
     Wake,
     Cancel {
         by: Actor,
-        reason: Option<String>,
+        reason: CancelReason,
     },
     Claim {
         by: AuthenticatedPerson,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::authenticated::{AuthenticatedPerson, Credential, KeptLogin};
 pub use crate::credential::{CredentialMaker, EarlierHand, LinkOrigin, Proof};
 use crate::id::TokenId;
 
@@ -127,35 +128,6 @@ impl Actor {
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// A person who proved who they are. Answers take this and nothing else: there is no way to make
-/// one from what a model or a tool wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuthenticatedPerson {
-    id: PersonId,
-    proof: Proof,
-    /// The surface: `web`, `cli`, `api`, `feishu`, …
-    via: String,
-}
-
-impl AuthenticatedPerson {
-    /// Called where credentials are checked, and nowhere else.
-    pub fn vouched(id: PersonId, proof: Proof, via: impl Into<String>) -> AuthenticatedPerson {
-        AuthenticatedPerson { id, proof, via: via.into() }
-    }
-
-    pub fn id(&self) -> &PersonId {
-        &self.id
-    }
-
-    pub fn proof(&self) -> &Proof {
-        &self.proof
-    }
-
-    pub fn via(&self) -> &str {
-        &self.via
     }
 }
 

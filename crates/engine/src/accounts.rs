@@ -9,7 +9,8 @@ use domain::hold::Hold;
 use domain::house::HouseCommand;
 use domain::id::{StreamId, TokenId};
 use domain::person::{
-    Actor, AuthenticatedPerson, CredentialMaker, LinkOrigin, Person, PersonId, Proof, Requester,
+    Actor, AuthenticatedPerson, Credential, CredentialMaker, KeptLogin, LinkOrigin, PersonId,
+    Proof, Requester,
 };
 use domain::refusal::Refusal;
 use domain::session::Session;
@@ -19,22 +20,69 @@ use ports::store::{Secret, SecretKind, Viewer};
 use crate::{Engine, Error};
 
 /// Somebody whose credentials were checked.
+///
+/// Only the checks of an [`Engine`] make one:
+///
+/// ```compile_fail,E0451
+/// use domain::person::{Actor, AuthenticatedPerson, PersonId};
+///
+/// fn forge(person: AuthenticatedPerson) -> engine::Caller {
+///     engine::Caller {
+///         actor: Actor::Person(person.id().clone()),
+///         scopes: Vec::new(),
+///         person: Some(person),
+///         roles: Vec::new(),
+///         login_makers: Default::default(),
+///         confined_to: None,
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Caller {
-    pub actor: Actor,
-    pub scopes: Vec<Scope>,
+    pub(crate) actor: Actor,
+    pub(crate) scopes: Vec<Scope>,
     /// Set for people only: a program never answers.
-    pub person: Option<AuthenticatedPerson>,
-    pub roles: Vec<String>,
+    pub(crate) person: Option<AuthenticatedPerson>,
+    pub(crate) roles: Vec<String>,
     /// Who made the login or token by which they came, if that was another person than the one who
     /// answers for what they do.
-    pub login_makers: BTreeSet<PersonId>,
+    pub(crate) login_makers: BTreeSet<PersonId>,
     /// Set for a caller who showed no credentials, and whom a door lets act in somebody's name: they
     /// see and answer only what belongs to sessions that were opened on that door.
-    pub confined_to: Option<Arc<str>>,
+    pub(crate) confined_to: Option<Arc<str>>,
+}
+
+/// For tests: callers without any check.
+#[cfg(feature = "test-support")]
+impl Caller {
+    pub fn assumed(
+        actor: Actor,
+        scopes: Vec<Scope>,
+        person: Option<AuthenticatedPerson>,
+        roles: Vec<String>,
+    ) -> Caller {
+        Caller { actor, scopes, person, roles, login_makers: BTreeSet::new(), confined_to: None }
+    }
 }
 
 impl Caller {
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    pub fn scopes(&self) -> &[Scope] {
+        &self.scopes
+    }
+
+    /// Set for people only: a program never answers.
+    pub fn person(&self) -> Option<&AuthenticatedPerson> {
+        self.person.as_ref()
+    }
+
+    pub fn roles(&self) -> &[String] {
+        &self.roles
+    }
+
     pub fn has(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
@@ -77,9 +125,7 @@ impl Caller {
     /// The same caller, by another surface. For the record only.
     #[must_use]
     pub fn via(mut self, via: &str) -> Caller {
-        self.person = self.person.map(|person| {
-            AuthenticatedPerson::vouched(person.id().clone(), person.proof().clone(), via)
-        });
+        self.person = self.person.map(|person| person.over(via));
         self
     }
 
@@ -145,11 +191,23 @@ impl Engine {
             return None;
         }
         match &token.owner {
-            TokenOwner::Person(id) => {
-                let proof = Proof::MintedToken { id: token.id, made_by: token.made_by() };
-                self.person_caller(id, proof, via, token.scopes.clone())
+            TokenOwner::Person(_) => {
+                self.person_caller(Credential::Token { kept: token, secret }, via, &token.scopes)
             }
             TokenOwner::Program(name) => Some(program_caller(token, name)),
+        }
+    }
+
+    /// A part of this process that sees everything in order to show or count it. It is nobody, and so
+    /// it never answers.
+    pub fn onlooker(&self) -> Caller {
+        Caller {
+            actor: Actor::Runtime,
+            scopes: vec![Scope::Admin],
+            person: None,
+            roles: Vec::new(),
+            login_makers: BTreeSet::new(),
+            confined_to: None,
         }
     }
 
@@ -179,14 +237,14 @@ impl Engine {
     /// A person whom the program that embeds us has authenticated by its own means. Its word is taken
     /// for it, and `how` is kept with every answer.
     pub fn caller_vouched(&self, person: &PersonId, how: &str) -> Option<Caller> {
-        self.person_caller(person, Proof::Vouched(how.to_owned()), "program", Scope::ALL.to_vec())
+        self.person_caller(Credential::HostProgram { person, how }, "program", &Scope::ALL)
     }
 
     /// Somebody without credentials, in the name of the person whom the configuration of a door names.
     /// Never an admin, and confined to sessions that were opened on that door.
     pub fn caller_at_door(&self, person: &PersonId, door: &str, via: &str) -> Option<Caller> {
-        let scopes = vec![Scope::Ask, Scope::Answer, Scope::Run];
-        let caller = self.person_caller(person, Proof::Door(door.to_owned()), via, scopes)?;
+        let scopes = [Scope::Ask, Scope::Answer, Scope::Run];
+        let caller = self.person_caller(Credential::Door { person, door }, via, &scopes)?;
         Some(Caller { confined_to: Some(door.into()), ..caller })
     }
 
@@ -199,27 +257,25 @@ impl Engine {
         identity: &str,
         message: &str,
     ) -> Option<Caller> {
-        let is_theirs = |person: &&Person| person.identity_on(channel, platform) == Some(identity);
-        let person = self.0.people.iter().find(is_theirs)?;
-        let proof = Proof::Channel { name: channel.to_owned(), message: message.to_owned() };
-        self.person_caller(&person.id, proof, channel, vec![Scope::Answer, Scope::Run])
+        let credential = Credential::Account { channel, platform, identity, message };
+        self.person_caller(credential, channel, &[Scope::Answer, Scope::Run])
     }
 
     fn person_caller(
         &self,
-        id: &PersonId,
-        proof: Proof,
+        credential: Credential<'_>,
         via: &str,
-        scopes: Vec<Scope>,
+        scopes: &[Scope],
     ) -> Option<Caller> {
-        let person = self.0.people.get(id)?;
-        let made_by = proof.made_by();
+        let person = credential.verify(&self.0.people, self.now(), via)?;
+        let id = person.id();
+        let made_by = person.proof().made_by();
         Some(Caller {
             actor: Actor::Person(id.clone()),
             login_makers: made_by.map(|maker| maker.others(Some(id))).unwrap_or_default(),
-            scopes,
-            person: Some(AuthenticatedPerson::vouched(id.clone(), proof, via)),
-            roles: person.roles.iter().cloned().collect(),
+            scopes: scopes.to_vec(),
+            roles: self.0.people.get(id)?.roles.iter().cloned().collect(),
+            person: Some(person),
             confined_to: None,
         })
     }
@@ -227,9 +283,10 @@ impl Engine {
     pub async fn caller_by_cookie(&self, secret: &str) -> Result<Option<Caller>, Error> {
         let digest = Digest::of(secret.as_bytes());
         let found = self.0.store.find_secret(SecretKind::Cookie, digest).await?;
-        Ok(found.filter(|cookie| cookie.expires_at > self.now()).and_then(|cookie| {
-            let proof = cookie.origin.map_or(Proof::Login, Proof::Link);
-            self.person_caller(&cookie.person, proof, "web", Scope::ALL.to_vec())
+        Ok(found.and_then(|cookie| {
+            let Secret { person, digest, origin, expires_at, .. } = cookie;
+            let kept = &KeptLogin { person, secret: digest, origin, expires_at };
+            self.person_caller(Credential::Cookie { kept, secret }, "web", &Scope::ALL)
         }))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::answer::Answer;
 use domain::digest::Digest;
 use domain::event::Scope;
-use domain::hold::{Edited, Hold};
+use domain::hold::{CancelReason, Edited, Hold};
 use domain::id::{HoldId, SecretId};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
@@ -211,6 +211,28 @@ impl Engine {
         reason: Option<String>,
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
+        let hold = self.may_cancel(caller, id).await?;
+        crate::session::at_most(
+            "reason",
+            reason.as_deref().unwrap_or_default(),
+            domain::limits::REASON_BYTES_MAX,
+        )?;
+        let reason = CancelReason::stated(reason);
+        let verb = HoldVerb::Cancel { by: caller.actor.clone(), reason };
+        self.change_hold(&caller.actor, &hold, verb, keep).await
+    }
+
+    /// Cancels a hold because the caller's new message took the place of what led to it. A door says so
+    /// when it has seen that; no caller can.
+    pub async fn supersede_hold(&self, caller: &Caller, id: HoldId) -> Result<Arc<Hold>, Error> {
+        let hold = self.may_cancel(caller, id).await?;
+        let by = caller.actor.clone();
+        let verb = HoldVerb::Cancel { by, reason: CancelReason::Superseded };
+        self.change_hold(&caller.actor, &hold, verb, None).await
+    }
+
+    /// The hold, if the caller may withdraw it.
+    async fn may_cancel(&self, caller: &Caller, id: HoldId) -> Result<Arc<Hold>, Error> {
         let hold = self.hold(caller, id).await?;
         if !hold.opener.is_same(&caller.actor) && !caller.is_admin() {
             return Err(Refusal::NotEntitled {
@@ -218,13 +240,7 @@ impl Engine {
             }
             .into());
         }
-        crate::session::at_most(
-            "reason",
-            reason.as_deref().unwrap_or_default(),
-            domain::limits::REASON_BYTES_MAX,
-        )?;
-        let verb = HoldVerb::Cancel { by: caller.actor.clone(), reason };
-        self.change_hold(&caller.actor, &hold, verb, keep).await
+        Ok(hold)
     }
 
     /// `on` claims, otherwise lets go. No authority comes with it.

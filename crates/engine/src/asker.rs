@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use async_trait::async_trait;
 use domain::call::Call;
 use domain::digest::Framed;
-use domain::hold::{Hold, HoldState, Preview, Risk, tag_of};
+use domain::hold::{CancelReason, Hold, HoldState, Preview, Risk, tag_of};
 use domain::id::{Bits, CallId, HoldId, StreamId};
 use domain::limits::CONTEXT_BYTES_MAX;
 use domain::outside::OutsideCommand;
@@ -203,7 +203,8 @@ impl Engine {
     }
 
     async fn withdraw(&self, id: HoldId) {
-        let reason = Some("the call that asked this is not running any more".to_owned());
+        let reason = "the call that asked this is not running any more".to_owned();
+        let reason = CancelReason::Stated(reason);
         let command = OutsideCommand::Cancel { by: Actor::Runtime, reason };
         match self.submit_external(id, &Actor::Runtime, &command, None).await {
             // Somebody was faster, or it was never opened.

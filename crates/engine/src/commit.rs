@@ -2,9 +2,10 @@
 //! hang up at any moment; what is on disk is followed up all the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use domain::id::{CommitId, StreamId};
+#[cfg(feature = "failpoints")]
+use domain::id::StreamId;
+use ports::durable::Durable;
 use ports::store::{Commit, CommitError, Committed, Entry};
 use tokio::sync::oneshot;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -38,7 +39,8 @@ pub(crate) enum Again {
 /// A commit that the store has, with everything that its follow-up needs.
 struct InFlight<S: Stream> {
     engine: Engine,
-    next: Arc<S>,
+    /// What it was decided on.
+    before: Option<Durable<S>>,
     entry: Entry,
     /// Gone once it is settled.
     pending: Option<Pending<S>>,
@@ -57,28 +59,21 @@ impl Engine {
         &self,
         turn: Turn<S>,
         commit: Commit,
-        next: Arc<S>,
+        before: Option<Durable<S>>,
     ) -> Result<Written<S>, Error> {
-        let entry = Entry {
-            id: commit.id,
-            stream: commit.stream,
-            first: commit.expected + 1,
-            global: 0,
-            at: commit.at,
-            actor: commit.actor.clone(),
-            events: commit.events.clone(),
-        };
+        let entry = commit.entry();
         #[cfg(feature = "failpoints")]
         crate::step::before_commit(entry.stream, &entry.events);
         let (told, heard) = oneshot::channel();
         let in_flight = InFlight {
             engine: self.clone(),
-            next,
+            before: before.clone(),
             entry,
             pending: Some(Pending { turn, told }),
             _counted: self.0.tasks.token(),
         };
-        self.0.store.enqueue(commit, Box::new(move |fate| in_flight.settle(fate)));
+        let store = &*self.0.store;
+        Durable::enqueue(store, before.as_ref(), commit, move |fate| in_flight.settle(fate));
         let unsettled = || Error::Unavailable("the change could not be made; try again".into());
         heard.await.unwrap_or_else(|_| Err(unsettled()))
     }
@@ -104,12 +99,12 @@ impl Engine {
 }
 
 impl<S: Stream> InFlight<S> {
-    fn settle(mut self, fate: Result<Committed, CommitError>) {
+    fn settle(mut self, fate: Result<(Durable<S>, Committed), CommitError>) {
         let Some(pending) = self.pending.take() else { return };
         let Pending { turn, told } = pending;
         let written = match fate {
-            Ok(committed) => {
-                self.follow_up_whole(turn, committed);
+            Ok((next, committed)) => {
+                self.follow_up_whole(turn, &next, committed);
                 Ok(Written::Done)
             }
             Err(CommitError::Conflict { .. }) => Ok(Written::Refused(turn, Again::Conflict)),
@@ -126,9 +121,9 @@ impl<S: Stream> InFlight<S> {
     }
 
     /// If a part of it fails badly, the state is read again and its work is taken up.
-    fn follow_up_whole(&mut self, turn: Turn<S>, committed: Committed) {
+    fn follow_up_whole(&mut self, turn: Turn<S>, next: &Durable<S>, committed: Committed) {
         let id = turn.id();
-        let followed = catch_unwind(AssertUnwindSafe(|| self.follow_up(turn, committed)));
+        let followed = catch_unwind(AssertUnwindSafe(|| self.follow_up(turn, next, committed)));
         if followed.is_err() {
             tracing::error!(stream = %self.entry.stream, "what follows from a commit has failed");
             self.engine.look_again::<S>(id);
@@ -136,8 +131,8 @@ impl<S: Stream> InFlight<S> {
     }
 
     /// In this order: a task that is woken must find the new state.
-    fn follow_up(&mut self, mut turn: Turn<S>, committed: Committed) {
-        let (engine, next) = (&self.engine, &self.next);
+    fn follow_up(&mut self, mut turn: Turn<S>, next: &Durable<S>, committed: Committed) {
+        let engine = &self.engine;
         self.entry.global = committed.global;
         #[cfg(feature = "failpoints")]
         let is_walked = matches!(self.entry.stream, StreamId::Session(_));
@@ -162,9 +157,11 @@ impl<S: Stream> InFlight<S> {
         turn.doubt();
         let engine = self.engine.clone();
         engine.clone().spawn(async move {
-            let written = match engine.committed(stream, self.entry.first, self.entry.id).await {
-                Ok(Some(committed)) => {
-                    self.follow_up_whole(turn, committed);
+            let before = self.before.clone();
+            let found = Durable::look_up(&*engine.0.store, before.as_ref(), &self.entry).await;
+            let written = match found {
+                Ok(Some((next, committed))) => {
+                    self.follow_up_whole(turn, &next, committed);
                     Ok(Written::Done)
                 }
                 Ok(None) => Ok(Written::Refused(turn, Again::Conflict)),
@@ -172,28 +169,11 @@ impl<S: Stream> InFlight<S> {
                     let id = turn.id();
                     drop(turn);
                     engine.look_again::<S>(id);
-                    Err(error)
+                    Err(error.into())
                 }
             };
             drop(told.send(written));
         });
-    }
-}
-
-impl Engine {
-    /// Where a commit is on disk, if it is there.
-    async fn committed(
-        &self,
-        stream: StreamId,
-        first: u64,
-        id: CommitId,
-    ) -> Result<Option<Committed>, Error> {
-        let found = self.0.store.entries(Some(stream), first - 1, 1).await?;
-        let ours = found.into_iter().next().filter(|found| found.id == id);
-        Ok(ours.map(|found| Committed {
-            version: found.first + found.events.len() as u64 - 1,
-            global: found.global,
-        }))
     }
 }
 
@@ -203,7 +183,7 @@ impl<S: Stream> Drop for InFlight<S> {
         let Some(pending) = self.pending.take() else { return };
         let in_flight = InFlight {
             engine: self.engine.clone(),
-            next: self.next.clone(),
+            before: self.before.clone(),
             entry: self.entry.clone(),
             pending: Some(pending),
             _counted: self._counted.clone(),

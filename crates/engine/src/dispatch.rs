@@ -1,10 +1,11 @@
 //! The way out: whatever a session's state owes is carried out, once per process.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use domain::id::{CallId, SessionId};
 use domain::id_map::IdMap;
 use domain::session::{Owed, Session};
+use ports::durable::Durable;
 use ports::unpoisoned::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
 
@@ -60,7 +61,7 @@ impl AtWork {
 impl Engine {
     /// Starts what this session owes and this node took on. Called after every commit; calling it
     /// again does nothing.
-    pub(crate) fn dispatch(&self, session: &Arc<Session>) {
+    pub(crate) fn dispatch(&self, session: &Durable<Session>) {
         let is_closing = self.0.closing.has_begun();
         let mut thinks = false;
         for owed in session.owing() {
@@ -80,7 +81,7 @@ impl Engine {
                     }
                 }
                 // A call may wait for a thaw, or for its tool to look at it again.
-                Owed::Wake if !is_closing => self.start_renewing(session),
+                Owed::Wake if !is_closing => self.start_renewing(session.state()),
                 // Its executor is gone, and what became of it is being found out.
                 Owed::Stop { call, .. } => {
                     self.0.at_work.stop(Work::Recover(call));

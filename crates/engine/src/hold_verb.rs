@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::answer::Answer;
 use domain::digest::Digest;
-use domain::hold::{Edited, Hold};
+use domain::hold::{CancelReason, Edited, Hold};
 use domain::id::HoldId;
 use domain::outside::{Outside, OutsideCommand};
 use domain::person::{Actor, AuthenticatedPerson};
@@ -24,7 +24,7 @@ pub(crate) enum HoldVerb {
     },
     Cancel {
         by: Actor,
-        reason: Option<String>,
+        reason: CancelReason,
     },
     Claim {
         by: AuthenticatedPerson,

@@ -24,7 +24,7 @@ impl Engine {
     /// The global state as this node last knew it. Commits that depend on it name its version, and the store
     /// refuses a stale one.
     pub(crate) fn house(&self) -> Arc<House> {
-        self.0.house.last_known(GlobalId).unwrap_or_default()
+        self.0.house.last_known(GlobalId).map(|house| house.state().clone()).unwrap_or_default()
     }
 
     pub(crate) async fn change_house(

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::id_map::IdMap;
+use ports::durable::Durable;
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::OwnedMutexGuard;
 
@@ -38,7 +39,7 @@ struct Slots<S: Stream> {
 struct Slot<S> {
     /// Cloned by tasks that have the turn or wait for it.
     turn: Arc<tokio::sync::Mutex<()>>,
-    newest: Option<Arc<S>>,
+    newest: Option<Durable<S>>,
     /// A follower was told of this version: an older state must not be shown any more.
     told: u64,
     /// The fate of a commit is unknown: what is on disk must be read before the next decision.
@@ -52,7 +53,7 @@ impl<S: Stream> Slot<S> {
         Slot { turn: Arc::default(), newest: None, told: 0, is_doubtful: false, is_used: true }
     }
 
-    fn valid(&self) -> Option<&Arc<S>> {
+    fn valid(&self) -> Option<&Durable<S>> {
         let newest = self.newest.as_ref()?;
         (!self.is_doubtful && newest.version() >= self.told).then_some(newest)
     }
@@ -71,7 +72,7 @@ impl<S: Stream> Lanes<S> {
     }
 
     /// The newest state, if it is known here.
-    pub(crate) fn newest(&self, id: S::Id) -> Option<Arc<S>> {
+    pub(crate) fn newest(&self, id: S::Id) -> Option<Durable<S>> {
         let mut slots = self.slots();
         let slot = slots.by_id.get_mut(&id)?;
         slot.is_used = true;
@@ -79,7 +80,7 @@ impl<S: Stream> Lanes<S> {
     }
 
     /// The last state that was known here, also if there may be a newer one on disk.
-    pub(crate) fn last_known(&self, id: S::Id) -> Option<Arc<S>> {
+    pub(crate) fn last_known(&self, id: S::Id) -> Option<Durable<S>> {
         self.slots().by_id.get(&id)?.newest.clone()
     }
 
@@ -153,7 +154,7 @@ impl<S: Stream> Slots<S> {
         }
     }
 
-    fn set(&mut self, id: S::Id, state: Arc<S>) {
+    fn set(&mut self, id: S::Id, state: Durable<S>) {
         let Slots { by_id, holds, order } = self;
         let Some(slot) = by_id.get_mut(&id) else { return };
         if slot.newest.is_none() {
@@ -179,16 +180,16 @@ impl<S: Stream> Turn<S> {
         self.id
     }
 
-    pub(crate) fn newest(&self) -> Option<Arc<S>> {
+    pub(crate) fn newest(&self) -> Option<Durable<S>> {
         self.lanes.newest(self.id)
     }
 
     /// What was known before it came into doubt: a true beginning of the stream.
-    pub(crate) fn last_known(&self) -> Option<Arc<S>> {
+    pub(crate) fn last_known(&self) -> Option<Durable<S>> {
         self.lanes.last_known(self.id)
     }
 
-    pub(crate) fn set(&mut self, state: Arc<S>) {
+    pub(crate) fn set(&mut self, state: Durable<S>) {
         self.lanes.slots().set(self.id, state);
     }
 
@@ -229,8 +230,8 @@ mod tests {
         SessionId::new(0, number)
     }
 
-    fn session(number: u128, version: u64) -> Arc<Session> {
-        Arc::new(Session { version, ..Session::begin(id(number)) })
+    fn session(number: u128, version: u64) -> Durable<Session> {
+        Durable::assumed(Session { version, ..Session::begin(id(number)) })
     }
 
     fn lanes(room: usize) -> Arc<Lanes<Session>> {

@@ -6,7 +6,8 @@ use domain::call::{Call, Proposal};
 use domain::event::Scope;
 use domain::grant::ClearedBy;
 use domain::hold::{
-    Callback, Decision as Decided, Hold, HoldOutcome, HoldState, Preview, Question, Risk, tag_of,
+    Callback, Decision as Decided, Hold, HoldOutcome, HoldState, HoldStateName, Preview, Question,
+    Risk, tag_of,
 };
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
@@ -292,7 +293,7 @@ impl Engine {
     async fn must_have_room(&self, caller: &Caller) -> Result<(), Error> {
         let limit = self.0.limits.outside_holds_per_caller;
         let query = HoldQuery {
-            state: Some("pending".into()),
+            state: Some(HoldStateName::Pending),
             ..HoldQuery::all(Viewer::Caller { actor: caller.actor.clone(), person: None }, 1)
         };
         if self.0.store.count_holds(query).await? >= limit {
@@ -335,7 +336,7 @@ impl Engine {
         let mut after = None;
         loop {
             let query = HoldQuery {
-                state: Some("pending".into()),
+                state: Some(HoldStateName::Pending),
                 after,
                 ..HoldQuery::all(Viewer::Everything, WAKE_PAGE)
             };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::grant::Grant;
-use domain::hold::{Hold, Risk};
+use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
 use domain::session::{CallRecord, CallState, Session};
@@ -16,10 +16,10 @@ use crate::{Engine, Error};
 /// What an inbox shows.
 #[derive(Clone, Debug, Default)]
 pub struct HoldFilter {
-    pub state: Option<String>,
+    pub state: Option<HoldStateName>,
     pub agent: Option<String>,
     pub session: Option<SessionId>,
-    pub kind: Option<String>,
+    pub kind: Option<QuestionKind>,
     pub risk: Option<Risk>,
     /// Only what the caller may answer now.
     pub mine: bool,
@@ -59,7 +59,7 @@ impl Engine {
         };
         let mut query = HoldQuery {
             viewer: caller.viewer(),
-            state: if filter.mine { Some("pending".into()) } else { filter.state },
+            state: if filter.mine { Some(HoldStateName::Pending) } else { filter.state },
             agent: filter.agent,
             session: filter.session,
             kind: filter.kind,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldStateName};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::time::Timestamp;
 use ports::store::{AuditEntry, Entry, HoldQuery, Note, PutNote, Viewer};
@@ -49,7 +49,7 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<Arc<Hold>>, Error> {
         let query = HoldQuery {
-            state: Some("pending".into()),
+            state: Some(HoldStateName::Pending),
             after,
             ..HoldQuery::all(Viewer::Everything, limit)
         };

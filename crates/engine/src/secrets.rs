@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::answer::Answer;
-use domain::call::{Call, ClearedCall};
+use domain::call::Call;
 use domain::hold::{Hold, Preview, Vote};
 use domain::id::{SecretId, StreamId};
 use domain::json::Arguments;
@@ -16,6 +16,7 @@ use domain::scrub::Scrubber;
 use domain::secret::{Sealed, SecretValue, reference, references, sealed};
 use domain::session::Session;
 use domain::warning::{SecretGiven, Warning, WarningKind};
+use ports::durable::ClearedCall;
 use ports::tool_host::Prepared;
 
 use crate::api_keys::handed_over;

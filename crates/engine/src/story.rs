@@ -97,7 +97,7 @@ fn tell_of_hold(event: &Event, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
         Event::HoldOpened { hold } => {
             tracing::info!(
                 hold = %hold.id,
-                kind = hold.question.kind(),
+                kind = hold.question.kind().name(),
                 risk = hold.risk.name(),
                 state = hold.state.name(),
                 tool = tool_of(hold).as_deref(),

@@ -10,7 +10,8 @@ use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Session};
 use domain::time::Timestamp;
-use ports::store::{Commit, Entry, KeptReply};
+use ports::durable::Durable;
+use ports::store::{Commit, KeptReply};
 
 use crate::commit::{Again, Written};
 use crate::lane::Turn;
@@ -114,7 +115,8 @@ impl Engine {
         for _ in 0..self.0.limits.commit_attempts {
             let before = self.load_in(&mut turn).await?;
             let ground = Ground { house: self.house(), now: self.now() };
-            let decided = S::decide(self, id, before.as_ref(), command, &ground);
+            let decided =
+                S::decide(self, id, before.as_ref().map(Durable::state), command, &ground);
             let Decided { events, next: Some(next), reply } = decided else {
                 // Another node may have changed it: that there is nothing to do is believed only of what is
                 // on disk.
@@ -122,16 +124,16 @@ impl Engine {
                     continue;
                 }
                 let reply = decided.reply?;
-                let state = before.ok_or(Refusal::Overtaken)?;
+                let state = before.ok_or(Refusal::Overtaken)?.state().clone();
                 return Ok(Submitted { state, reply });
             };
             if events.is_empty() {
                 if self.read_on(&mut turn).await? {
                     continue;
                 }
-                let state = before.unwrap_or(next);
                 // Work that no task does yet, for instance after a restart, is not forgotten.
-                S::resume(self, &state);
+                before.iter().for_each(|before| S::resume(self, before));
+                let state = before.map_or(next, |before| before.state().clone());
                 return Ok(Submitted { state, reply: reply? });
             }
             S::before_commit(self, &events, &next).await;
@@ -146,7 +148,7 @@ impl Engine {
             let commit = Commit {
                 id: CommitId::new(ground.now.as_ms(), self.0.chance.bits()),
                 stream: S::stream_id(id),
-                expected: before.map_or(0, |before| before.version()),
+                expected: before.as_ref().map_or(0, |before| before.version()),
                 house: rows.relies_on_house.then_some(ground.house.version),
                 events: events.into(),
                 at: ground.now,
@@ -158,7 +160,7 @@ impl Engine {
                 deliveries: rows.deliveries,
                 write_before: rows.write_before,
             };
-            match self.write(turn, commit, next.clone()).await? {
+            match self.write(turn, commit, before).await? {
                 Written::Done => return Ok(Submitted { state: next, reply: reply? }),
                 Written::Replayed => return Err(self.replay(keep).await),
                 Written::Refused(again, why) => {
@@ -199,12 +201,12 @@ impl Engine {
     }
 
     pub(crate) async fn load_session(&self, id: SessionId) -> Result<Arc<Session>, Error> {
-        let session = self.load::<Session>(id).await?;
+        let session = self.load::<Session>(id).await?.map(|session| session.state().clone());
         session.ok_or_else(|| Refusal::NotFound { what: "session" }.into())
     }
 
     /// The newest state that this node knows, or else what is on disk.
-    pub(crate) async fn load<S: Stream>(&self, id: S::Id) -> Result<Option<Arc<S>>, Error> {
+    pub(crate) async fn load<S: Stream>(&self, id: S::Id) -> Result<Option<Durable<S>>, Error> {
         let lanes = S::lanes(self);
         if let Some(known) = lanes.newest(id) {
             return Ok(Some(known));
@@ -212,19 +214,21 @@ impl Engine {
         match lanes.try_enter(id) {
             Some(mut turn) => self.load_in(&mut turn).await,
             // It is being loaded, or a commit is in flight: nothing is remembered of this look.
-            None => Ok(self.read_after::<S>(id, None).await?.map(Arc::new)),
+            None => Ok(Durable::load(&*self.0.store, S::stream_id(id)).await?),
         }
     }
 
-    async fn load_in<S: Stream>(&self, turn: &mut Turn<S>) -> Result<Option<Arc<S>>, Error> {
+    async fn load_in<S: Stream>(&self, turn: &mut Turn<S>) -> Result<Option<Durable<S>>, Error> {
         if let Some(known) = turn.newest() {
             return Ok(Some(known));
         }
         let before = turn.last_known();
-        let Some(read) = self.read_after(turn.id(), before.as_deref()).await? else {
-            return Ok(None);
+        let (store, stream) = (&*self.0.store, S::stream_id(turn.id()));
+        let read = match &before {
+            Some(before) => Some(before.read_on(store, stream, NEWER_PAGE).await?),
+            None => Durable::load(store, stream).await?,
         };
-        let read = Arc::new(read);
+        let Some(read) = read else { return Ok(None) };
         read.becomes_newest(self);
         turn.set(read.clone());
         if let Some(before) = before.filter(|before| before.version() < read.version()) {
@@ -236,7 +240,7 @@ impl Engine {
     /// Reads what other nodes have written since, and says whether there was anything. Where no other node
     /// writes, what is known here is all there is.
     async fn read_on<S: Stream>(&self, turn: &mut Turn<S>) -> Result<bool, Error> {
-        let version = |state: Option<Arc<S>>| state.map_or(0, |state| state.version());
+        let version = |state: Option<Durable<S>>| state.map_or(0, |state| state.version());
         let known = version(turn.last_known());
         if self.0.store.is_shared() {
             turn.doubt();
@@ -245,7 +249,7 @@ impl Engine {
     }
 
     /// The state on disk now, whatever is remembered; work that it asks for is started.
-    pub(crate) async fn refresh<S: Stream>(&self, id: S::Id) -> Result<Option<Arc<S>>, Error> {
+    pub(crate) async fn refresh<S: Stream>(&self, id: S::Id) -> Result<Option<Durable<S>>, Error> {
         let mut turn = S::lanes(self).enter(id).await;
         self.read_on(&mut turn).await?;
         let newest = self.load_in(&mut turn).await?;
@@ -254,30 +258,7 @@ impl Engine {
     }
 
     pub(crate) async fn refresh_house(&self) -> Result<Arc<House>, Error> {
-        Ok(self.refresh::<House>(GlobalId).await?.unwrap_or_default())
-    }
-
-    async fn read_after<S: Stream>(
-        &self,
-        id: S::Id,
-        before: Option<&S>,
-    ) -> Result<Option<S>, Error> {
-        let Some(before) = before else {
-            let entries = self.0.store.load(S::stream_id(id)).await?;
-            return Ok(S::replay(id, None, &entries));
-        };
-        let mut newer: Option<S> = None;
-        loop {
-            let seen = newer.as_ref().unwrap_or(before);
-            let entries = self.entries_after::<S>(id, seen.version()).await?;
-            newer = S::replay(id, Some(seen), &entries);
-            if entries.len() < NEWER_PAGE {
-                return Ok(newer);
-            }
-        }
-    }
-
-    async fn entries_after<S: Stream>(&self, id: S::Id, after: u64) -> Result<Vec<Entry>, Error> {
-        Ok(self.0.store.entries(Some(S::stream_id(id)), after, NEWER_PAGE).await?)
+        let house = self.refresh::<House>(GlobalId).await?;
+        Ok(house.map(|house| house.state().clone()).unwrap_or_default())
     }
 }

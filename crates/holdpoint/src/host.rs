@@ -4,10 +4,11 @@
 //! (parse, cut long output, turn panics into doubts). A host of one's own passes the conformance suite of
 //! the crate `tools`.
 
-pub use domain::call::{Call, ClearedCall, ExecutionContext};
+pub use domain::call::{Call, ExecutionContext};
 pub use domain::json::Arguments;
 pub use domain::outcome::Outcome;
 pub use domain::tool::{Confirm, Place, Tool};
+pub use ports::durable::ClearedCall;
 pub use ports::start_gate::{NotBegun, Start, StartGate, Starting};
 pub use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
 pub use tokio_util::sync::CancellationToken;

@@ -6,6 +6,7 @@ pub mod backoff;
 pub mod channel;
 pub mod clock;
 pub mod courier;
+pub mod durable;
 pub mod failpoint;
 pub mod model;
 pub mod secret_string;

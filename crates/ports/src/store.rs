@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::Grant;
-use domain::hold::{Hold, Risk};
+use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
 use domain::id::{CommitId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::person::{Actor, LinkOrigin, PersonId};
 use domain::secret::Sealed;
@@ -40,6 +40,21 @@ pub struct Commit {
     pub deliveries: Vec<Delivery>,
     /// For commits in which an answer counts or a call starts: afterwards: [`CommitError::TooLate`].
     pub write_before: Option<WriteBefore>,
+}
+
+impl Commit {
+    /// The commit as it will be read back, except for its global position.
+    pub fn entry(&self) -> Entry {
+        Entry {
+            id: self.id,
+            stream: self.stream,
+            first: self.expected + 1,
+            global: 0,
+            at: self.at,
+            actor: self.actor.clone(),
+            events: self.events.clone(),
+        }
+    }
 }
 
 /// The deadline of a commit. The store looks at it as late as it can: immediately before it makes the
@@ -189,10 +204,10 @@ pub enum Viewer {
 #[derive(Clone, Debug)]
 pub struct HoldQuery {
     pub viewer: Viewer,
-    pub state: Option<String>,
+    pub state: Option<HoldStateName>,
     pub agent: Option<String>,
     pub session: Option<SessionId>,
-    pub kind: Option<String>,
+    pub kind: Option<QuestionKind>,
     pub risk: Option<Risk>,
     /// Only holds whose audience this person is in, by name or role.
     pub audience: Option<(PersonId, Vec<String>)>,

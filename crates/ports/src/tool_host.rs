@@ -1,7 +1,7 @@
 //! Whoever carries calls out.
 
 use async_trait::async_trait;
-use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::call::{Call, ExecutionContext};
 use domain::hold::{Preview, Question, Risk};
 use domain::json::Arguments;
 use domain::outcome::Outcome;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::Asker;
+use crate::durable::ClearedCall;
 use crate::start_gate::{NotBegun, Start};
 
 /// What a host says about a call before anybody is asked. Preparing has no effects.
@@ -73,7 +74,7 @@ pub trait ToolHost: Send + Sync {
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError>;
 
-    /// Runs a call that may run: only the domain makes a [`ClearedCall`]. After its own waits and immediately
+    /// Runs a call that may run: only a state that a store has makes a [`ClearedCall`]. After its own waits and immediately
     /// before the first byte of effect it enters `start`; refused there, it has left the world and its own
     /// traces as they were and returns [`NotBegun`], and the same call comes again later. When `stop` fires,
     /// the whole effect is stopped (every process of it) before this returns.

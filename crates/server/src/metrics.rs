@@ -10,10 +10,9 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use domain::event::{Event, Scope};
+use domain::event::Event;
 use domain::message::Role;
-use domain::person::Actor;
-use engine::{Caller, Followed, Happening};
+use engine::{Followed, Happening};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -114,7 +113,7 @@ impl Metrics {
         };
         match happening.event() {
             Event::HoldOpened { hold } => {
-                let kind = hold.question.kind().into();
+                let kind = hold.question.kind().name().into();
                 self.holds_opened.get_or_create(&[("kind", kind)]).inc();
             }
             Event::HoldDecided { hold, state } => {
@@ -160,14 +159,7 @@ impl Metrics {
 
 /// Follows everything that happens, for as long as the server runs.
 pub(crate) async fn follow(app: App) {
-    let caller = Caller {
-        actor: Actor::Runtime,
-        scopes: Scope::ALL.to_vec(),
-        person: None,
-        roles: Vec::new(),
-        login_makers: Default::default(),
-        confined_to: None,
-    };
+    let caller = app.engine.onlooker();
     let Ok(mut follow) = app.engine.follow_all(&caller, None).await else { return };
     while let Err(error) = app.metrics.gauges.load(&app.engine).await {
         tracing::warn!(%error, "pending holds cannot be counted yet");
@@ -280,6 +272,8 @@ pub(crate) async fn show(State(app): State<App>) -> Response {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use domain::person::Actor;
 
     use super::*;
 

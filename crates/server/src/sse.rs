@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use domain::answer::Answer;
 use domain::event::Event;
-use domain::hold::HoldChange;
+use domain::hold::{HoldChange, HoldStateName};
 use domain::id::{CallId, HoldId, MessageId, RunId, SessionId, StreamId};
 use domain::session::Session;
 use engine::{Caller, Error, Follow, Followed, Happening, HoldFilter};
@@ -261,7 +261,7 @@ impl Teller {
             }
             Scene::Everything | Scene::Run { .. } => {
                 let filter = HoldFilter {
-                    state: Some("pending".into()),
+                    state: Some(HoldStateName::Pending),
                     limit: PAGE_MAX,
                     ..HoldFilter::default()
                 };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use domain::event::Event;
 use domain::grant::ClearedBy;
-use domain::hold::{Decision, HoldState};
+use domain::hold::{Decision, HoldState, HoldStateName};
 use domain::outcome::ToolResult;
 use domain::person::{Actor, PersonId};
 use ports::store::{Commit, HoldQuery, Store, Viewer};
@@ -82,7 +82,7 @@ async fn look(data: &Path) -> Result<(), Box<dyn Error>> {
         actor: person("dan"),
         person: Some((PersonId::new("dan"), vec!["dba".into()])),
     };
-    let page = HoldQuery { state: Some("pending".into()), ..HoldQuery::all(viewer, 100) };
+    let page = HoldQuery { state: Some(HoldStateName::Pending), ..HoldQuery::all(viewer, 100) };
     let (mut listed, mut after) = (0, None);
     loop {
         let found = store.holds(HoldQuery { after, ..page.clone() }).await?;

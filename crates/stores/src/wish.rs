@@ -18,10 +18,10 @@ impl Wish<'_> {
     pub(crate) fn is_for(&self, hold: &Hold, is_creator: impl Fn(&Actor) -> bool) -> bool {
         let query = self.query;
         query.after.is_none_or(|after| hold.id < after)
-            && query.state.as_deref().is_none_or(|state| hold.state.name() == state)
+            && query.state.is_none_or(|state| hold.state.state_name() == state)
             && is_wanted(query.agent.as_deref(), hold.agent.as_deref())
             && query.session.is_none_or(|session| hold.session == Some(session))
-            && query.kind.as_deref().is_none_or(|kind| hold.question.kind() == kind)
+            && query.kind.is_none_or(|kind| hold.question.kind() == kind)
             && query.risk.is_none_or(|risk| hold.risk == risk)
             && query.audience.as_ref().is_none_or(|who| may_answer(hold, who))
             && self.text.as_deref().is_none_or(|text| crate::mentions(hold, text))

@@ -22,7 +22,7 @@ impl Switchboard {
             Said::Arm => Some(true),
             Said::Back => Some(false),
             Said::Allow if wire.takes_two_presses(hold) => {
-                let person = caller.person.as_ref().map(|person| person.id());
+                let person = caller.person().map(|person| person.id());
                 let now = self.0.clock.now();
                 let armed = person.and_then(|person| delivery.armed_by_for_ms(person, now));
                 let read = wire.line.channel.second_press_after().as_millis() as u64;
@@ -40,7 +40,7 @@ impl Switchboard {
         once_more: bool,
     ) -> Result<Told, Error> {
         let Looked { caller, delivery, posted, hold } = looked;
-        let person = caller.person.as_ref().map(|person| person.id());
+        let person = caller.person().map(|person| person.id());
         if !looked.is_admitted(self.0.engine.people()) {
             let why = "it is not for them";
             return Ok(self.refused(wire, press, Some(hold.id), Told::NotEntitled, why).await);

@@ -13,7 +13,7 @@ use crate::limits::PAGE;
 use crate::places::places;
 use crate::send::here;
 use crate::shelf::{self, Next};
-use crate::{Switchboard, Wire, onlooker, queue};
+use crate::{Switchboard, Wire, queue};
 
 impl Switchboard {
     /// Writes down where people are to be asked. Nothing is sent that does not stand here first, and
@@ -21,7 +21,7 @@ impl Switchboard {
     /// told who follow each step.
     pub(crate) async fn ask(&self, hold: &Hold, waits: bool) -> Result<bool, Error> {
         let session = match hold.session {
-            Some(id) => Some(self.0.engine.session(&onlooker(), id).await?),
+            Some(id) => Some(self.0.engine.session(&self.0.engine.onlooker(), id).await?),
             None => None,
         };
         let mut concerned = false;

@@ -14,7 +14,7 @@ impl Switchboard {
             self.0.engine.caller_in_channel(&wire.name, platform, identity, message)
         });
         let first = linked.next()?;
-        linked.all(|other| other.actor.is_same(&first.actor)).then_some(first)
+        linked.all(|other| other.actor().is_same(first.actor())).then_some(first)
     }
 
     /// Under which name an account here is linked: the platform's, unless it has several channels.

@@ -1,7 +1,7 @@
 //! A prompt in one place: written down before it is sent, and kept until its buttons are forgotten.
 
 use domain::digest::Framed;
-use domain::hold::{Hold, HoldState, Question, Risk};
+use domain::hold::{CancelReason, Hold, HoldState, Question, Risk};
 use domain::id::HoldId;
 use domain::person::PersonId;
 use domain::time::Timestamp;
@@ -111,9 +111,7 @@ impl Reason {
     pub(crate) fn of(hold: &Hold) -> Reason {
         match &hold.state {
             HoldState::Expired { .. } => Reason::Expired,
-            HoldState::Cancelled { reason, .. } if reason.as_deref() == Some("superseded") => {
-                Reason::Superseded
-            }
+            HoldState::Cancelled { reason: CancelReason::Superseded, .. } => Reason::Superseded,
             HoldState::Cancelled { .. } => Reason::Cancelled,
             _ => Reason::Answered,
         }

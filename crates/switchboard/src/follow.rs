@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::hold::{Hold, HoldOutcome};
+use domain::hold::{Hold, HoldOutcome, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
 use engine::{Error, Followed, Happening, HoldFilter};
@@ -14,7 +14,7 @@ use crate::places::place_of;
 use crate::saying::Saying;
 use crate::send::kind_of;
 use crate::words::Words;
-use crate::{Switchboard, onlooker, queue, shelf};
+use crate::{Switchboard, queue, shelf};
 
 const SHELF: &str = "chats";
 const CURSOR: &str = "cursor";
@@ -22,7 +22,7 @@ const CURSOR: &str = "cursor";
 impl Switchboard {
     /// From where an earlier process had come, so that nothing that happened in between is missed.
     pub(crate) async fn follow(self) {
-        let caller = onlooker();
+        let caller = self.0.engine.onlooker();
         let mut position = loop {
             match self.begin().await {
                 Ok(position) => break position,
@@ -96,12 +96,12 @@ impl Switchboard {
         let mut after = None;
         loop {
             let filter = HoldFilter {
-                state: Some("pending".into()),
+                state: Some(HoldStateName::Pending),
                 after,
                 limit: PAGE,
                 ..HoldFilter::default()
             };
-            let holds = self.0.engine.holds(&onlooker(), filter).await?;
+            let holds = self.0.engine.holds(&self.0.engine.onlooker(), filter).await?;
             for hold in &holds {
                 self.ask(hold, true).await?;
             }
@@ -139,7 +139,7 @@ impl Switchboard {
             | Event::CallInDoubt { call, .. }
             | Event::CallSettled { call, .. } => {
                 let StreamId::Session(id) = happening.stream else { return Ok(false) };
-                let session = self.0.engine.session(&onlooker(), id).await?;
+                let session = self.0.engine.session(&self.0.engine.onlooker(), id).await?;
                 // A second phase runs the call of the first, which is the one that was asked about.
                 let record = session.calls.get(call).and_then(|record| record.call.as_ref());
                 let ran = record.map_or(*call, |call| call.id);
@@ -200,7 +200,7 @@ impl Switchboard {
         text: impl Fn(Words) -> String,
     ) -> Result<bool, Error> {
         let StreamId::Session(id) = happening.stream else { return Ok(false) };
-        let session = self.0.engine.session(&onlooker(), id).await?;
+        let session = self.0.engine.session(&self.0.engine.onlooker(), id).await?;
         let Some(wire) = session.home.as_ref().and_then(|home| self.0.lines.get(&home.door)) else {
             return Ok(false);
         };

@@ -84,7 +84,7 @@ impl Switchboard {
         }
         let identity = operator.identity.as_str();
         let caller = self.caller(wire, operator, &wrote.message);
-        let person = caller.as_ref().and_then(|caller| caller.person.as_ref());
+        let person = caller.as_ref().and_then(|caller| caller.person());
         let person = person.map(|person| person.id().clone());
         match (caller, person) {
             (Some(caller), Some(person)) => {

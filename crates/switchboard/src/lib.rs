@@ -44,7 +44,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::person::People;
 use domain::time::Timestamp;
-use engine::{Caller, Engine, Error};
+use engine::{Engine, Error};
 use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
 use ports::store::Store;
@@ -196,17 +196,5 @@ impl Wire {
     fn not_before(&self, key: &str, now: Timestamp) -> Timestamp {
         let replied = self.replied.lock().unpoisoned();
         replied.get(key).copied().unwrap_or(now).max(now)
-    }
-}
-
-/// Sees every hold in order to show it, and can do nothing.
-fn onlooker() -> Caller {
-    Caller {
-        actor: domain::person::Actor::Runtime,
-        scopes: vec![domain::event::Scope::Admin],
-        person: None,
-        roles: Vec::new(),
-        login_makers: Default::default(),
-        confined_to: None,
     }
 }

@@ -87,7 +87,7 @@ pub(crate) struct Looked {
 impl Looked {
     /// Whether whoever pressed is among those who may answer.
     pub(crate) fn is_admitted(&self, people: &People) -> bool {
-        let person = self.caller.person.as_ref();
+        let person = self.caller.person();
         person.is_some_and(|person| self.hold.admits(person.id(), people))
     }
 }

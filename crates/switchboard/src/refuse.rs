@@ -88,7 +88,7 @@ impl Switchboard {
         let Some(unlisted) = wire.refusals.admit(now) else { return Ok(()) };
         // As whoever answers is known: by any of their names, and by those of this channel first.
         let caller = operator.and_then(|operator| self.caller(wire, operator, event));
-        let person = caller.and_then(|caller| caller.actor.accountable().cloned());
+        let person = caller.and_then(|caller| caller.actor().accountable().cloned());
         let refused = RefusedAnswer {
             channel: wire.name.to_string(),
             identity: identity.map(str::to_owned),

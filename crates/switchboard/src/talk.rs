@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::hear::Heard;
 use crate::places::home_of;
-use crate::{Switchboard, Wire, onlooker};
+use crate::{Switchboard, Wire};
 
 impl Switchboard {
     pub(crate) async fn talk(
@@ -100,7 +100,8 @@ impl Switchboard {
 
     async fn session_at(&self, door: &Arc<str>, place: &str) -> Result<Option<SessionId>, Error> {
         let place = Some(place.to_owned());
-        let rows = self.0.engine.sessions_at(&onlooker(), door, place, None, 1).await?;
+        let rows =
+            self.0.engine.sessions_at(&self.0.engine.onlooker(), door, place, None, 1).await?;
         Ok(rows.first().map(|row| row.id))
     }
 }

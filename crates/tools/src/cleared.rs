@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::{Call, Clearance, ClearedCall};
+use domain::call::{Call, Clearance};
 use domain::event::Event;
 use domain::grant::ClearedBy;
 use domain::id::{MessageId, NodeId, RunId, SessionId};
@@ -10,6 +10,7 @@ use domain::message::{Message, Origin, Part, Role};
 use domain::person::Actor;
 use domain::session::Session;
 use domain::time::Timestamp;
+use ports::durable::{ClearedCall, Durable};
 use ports::start_gate::{Start, StartGate};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -48,7 +49,7 @@ pub(crate) fn cleared(call: Call, attempt: u32) -> ClearedCall {
     ] {
         session.apply(&event, at);
     }
-    session.cleared(id, node).expect("a started call is cleared")
+    Durable::assumed(session).cleared(id, node).expect("a started call is cleared")
 }
 
 /// A gate that nobody closes.

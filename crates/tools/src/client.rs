@@ -2,11 +2,11 @@
 //! what comes back in the `perform` answer is the result.
 
 use async_trait::async_trait;
-use domain::call::ClearedCall;
 use domain::hold::Question;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::Value;

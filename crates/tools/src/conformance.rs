@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
-use domain::call::{Call, ClearedCall, ExecutionContext, Proposal};
+use domain::call::{Call, ExecutionContext, Proposal};
 use domain::digest::Digest;
 use domain::id::CallId;
 use domain::json::Arguments;
 use domain::outcome::Outcome;
 use domain::tool::{Effects, Place};
+use ports::durable::ClearedCall;
 use ports::start_gate::{Start, StartGate};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::Value;

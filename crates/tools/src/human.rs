@@ -1,13 +1,13 @@
 //! Asking a person: the call is the question, and the answer is its result.
 
 use async_trait::async_trait;
-use domain::call::ClearedCall;
 use domain::hold::Question;
 use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX};
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::{Value, json};

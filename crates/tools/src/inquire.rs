@@ -2,7 +2,6 @@
 //! JSON object, whatever became of it ([`domain::inquiry`]).
 
 use async_trait::async_trait;
-use domain::call::ClearedCall;
 use domain::inquiry::Inquiry;
 use domain::json::Arguments;
 use domain::limits::{
@@ -11,6 +10,7 @@ use domain::limits::{
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! Which crate may depend on which: the plan of the house, kept by a check, because a wrong arrow
 //! compiles.
 //!
-//! Dev-dependencies are free. A test may need a store or a model, and ships nothing.
+//! Dev-dependencies are free. A test may need a store or a model, and ships nothing. For the same reason only
+//! they, and the crate `testkit`, may enable the feature `test-support`, which takes checks away.
 
 use super::{Files, Finding, crates};
 
@@ -78,6 +79,13 @@ pub(super) fn check(files: &Files) -> Vec<Finding> {
             findings.push(Finding::in_file(&path, remedy));
             continue;
         };
+        if name != "testkit" {
+            findings.extend(enables_test_support(manifest).map(|line| {
+                let remedy =
+                    format!("`{TEST_SUPPORT}` is for dev-dependencies and `testkit`: {line}");
+                Finding::in_file(&path, remedy)
+            }));
+        }
         for used in dependencies(manifest) {
             if (ours.contains(used) || used == "xtask") && !may_use.contains(&used) {
                 let may = match may_use {
@@ -90,6 +98,24 @@ pub(super) fn check(files: &Files) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The feature by which tests skip the checks that make callers, durable states and cleared calls.
+const TEST_SUPPORT: &str = "test-support";
+
+/// The lines of a manifest by which something that ships would enable it. A crate may pass it on from a
+/// feature of the same name.
+fn enables_test_support(manifest: &str) -> impl Iterator<Item = &str> {
+    let mut section = "";
+    manifest.lines().map(str::trim).filter(move |line| {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            section = name;
+        }
+        let is_free = section.contains("dev-dependencies")
+            || line.starts_with('#')
+            || (section == "features" && line.starts_with(TEST_SUPPORT));
+        line.contains(TEST_SUPPORT) && !is_free
+    })
 }
 
 /// The packages that a manifest depends on. It reads the few forms that our manifests have, rather
@@ -159,6 +185,21 @@ mod tests {
         check_manifest("models", manifest, "");
         check_manifest("holdpoint", "[dependencies]\nstores.workspace = true\n", "");
         check_manifest("testkit", "[dependencies]\nholdpoint.workspace = true\n", "");
+    }
+
+    #[test]
+    fn nothing_that_ships_takes_the_checks_away() {
+        let dev = "[features]\ntest-support = [\"ports/test-support\"]\n[dev-dependencies]\n\
+                   ports = { workspace = true, features = [\"test-support\"] }\n";
+        check_manifest("engine", dev, "");
+        let ships = "[dependencies]\nports = { workspace = true, features = [\"test-support\"] }\n";
+        check_manifest("testkit", ships, "");
+        let wrong =
+            "crates/engine/Cargo.toml: `test-support` is for dev-dependencies and `testkit`: ";
+        let line = "ports = { workspace = true, features = [\"test-support\"] }";
+        check_manifest("engine", ships, &format!("{wrong}{line}"));
+        let default = "[features]\ndefault = [\"test-support\"]\n";
+        check_manifest("engine", default, &format!("{wrong}default = [\"test-support\"]"));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //! (I-47). Every foreign text has the word FORGED in it.
 
 use domain::answer::Answer;
-use domain::hold::{Choice, Hold, HoldChange, HoldOutcome, HoldState, Question, Risk};
+use domain::hold::{
+    CancelReason, Choice, Hold, HoldChange, HoldOutcome, HoldState, Question, Risk,
+};
 use domain::outcome::ToolResult;
 use domain::person::Actor;
 use domain::warning::WarningKind;
@@ -73,7 +75,11 @@ fn cards_of(text: &str) -> Vec<Card> {
     let denied = Answer::Deny { reason: Some(text.into()), stop: false };
     let mut cancelled = call.clone();
     let by = Actor::Runtime;
-    cancelled.decided(HoldState::Cancelled { by, reason: Some(text.into()), at: at(9) });
+    cancelled.decided(HoldState::Cancelled {
+        by,
+        reason: CancelReason::Stated(text.into()),
+        at: at(9),
+    });
     let holds = [
         call.clone(),
         asking(choice),

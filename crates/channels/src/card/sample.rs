@@ -2,7 +2,8 @@
 
 use domain::answer::{Answer, Settlement};
 use domain::hold::{
-    Choice, Decision, Hold, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk, Vote,
+    CancelReason, Choice, Decision, Hold, HoldChange, HoldOutcome, HoldState, Preview, Question,
+    Risk, Vote,
 };
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, People, Person, PersonId};
@@ -149,7 +150,8 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         "dry_run": {"type": "boolean"}, "tier": {"enum": ["small", "large"]},
     });
     let reason = Some("wrong table\nsecond line".to_owned());
-    let cancelled = HoldState::Cancelled { by: Actor::Runtime, reason: None, at: at(60) };
+    let cancelled =
+        HoldState::Cancelled { by: Actor::Runtime, reason: CancelReason::Unstated, at: at(60) };
     let holds = vec![
         ("approve", deletion()),
         ("secret", hold_with_secret("hunter2")),

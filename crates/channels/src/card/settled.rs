@@ -78,7 +78,7 @@ pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
                 }
                 Actor::Runtime => words.done(&Done::Cancelled, &moment(*at)),
             };
-            let why = reason.as_deref().map(|why| told(words.reason(), why));
+            let why = reason.text().map(|why| told(words.reason(), why));
             Ended { tone: Tone::Over, headline: format!("⚪ {}", nothing_ran(text)), outcome: why }
         }
     }

@@ -87,7 +87,7 @@ fn told_hold(hold: &Hold) -> Told<'_> {
     Told {
         id: hold.id.to_string(),
         state: hold.state.name(),
-        kind: hold.question.kind(),
+        kind: hold.question.kind().name(),
         title: &hold.title,
         digest: hold.digest().to_string(),
         opened_at: hold.opened_at.to_string(),
@@ -205,7 +205,7 @@ fn form(question: &Question, filled: &Value) -> Value {
 mod tests {
     use std::sync::Arc;
 
-    use domain::hold::{HoldChange, HoldOutcome};
+    use domain::hold::{CancelReason, HoldChange, HoldOutcome};
     use domain::outcome::ToolResult;
 
     use super::super::sample::{approve, at, decided, hold, hold_with_secret};
@@ -321,7 +321,14 @@ mod tests {
     fn what_nobody_answered_has_no_decision() {
         for (state, name) in [
             (HoldState::Expired { at: at(9) }, "expired"),
-            (HoldState::Cancelled { by: Actor::Runtime, reason: None, at: at(9) }, "cancelled"),
+            (
+                HoldState::Cancelled {
+                    by: Actor::Runtime,
+                    reason: CancelReason::Unstated,
+                    at: at(9),
+                },
+                "cancelled",
+            ),
         ] {
             let mut hold = hold();
             hold.decided(state);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote};
+use super::{CancelReason, Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote};
 use crate::answer::{Answer, Scope};
 use crate::call::Call;
 use crate::digest::Digest;
@@ -173,7 +173,8 @@ impl Hold {
             if !is_last {
                 return Judgement::Counts(voted);
             }
-            let reason = Some("everybody who may answer has, and they do not agree".into());
+            let reason = "everybody who may answer has, and they do not agree".to_owned();
+            let reason = CancelReason::Stated(reason);
             let state = HoldState::Cancelled { by: Actor::Runtime, reason, at: now };
             return Judgement::Disagrees { voted, state };
         }

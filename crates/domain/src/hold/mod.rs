@@ -4,7 +4,9 @@
 //! opened it. What follows from a decision is the business of whoever holds it.
 
 mod asked_by;
+mod cancel_reason;
 mod judge;
+mod names;
 mod question;
 
 use std::sync::Arc;
@@ -12,7 +14,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use asked_by::AskedBy;
+pub use cancel_reason::{CancelReason, SUPERSEDED};
 pub use judge::{Edited, Judgement};
+pub use names::{HoldStateName, QuestionKind};
 pub use question::{Choice, Question, Refused, find_option};
 
 use crate::answer::Answer;
@@ -125,19 +129,23 @@ pub enum HoldState {
     Denied(Decision),
     Answered(Decision),
     Expired { at: Timestamp },
-    Cancelled { by: Actor, reason: Option<String>, at: Timestamp },
+    Cancelled { by: Actor, reason: CancelReason, at: Timestamp },
 }
 
 impl HoldState {
-    pub fn name(&self) -> &'static str {
+    pub fn state_name(&self) -> HoldStateName {
         match self {
-            HoldState::Pending => "pending",
-            HoldState::Approved(_) => "approved",
-            HoldState::Denied(_) => "denied",
-            HoldState::Answered(_) => "answered",
-            HoldState::Expired { .. } => "expired",
-            HoldState::Cancelled { .. } => "cancelled",
+            HoldState::Pending => HoldStateName::Pending,
+            HoldState::Approved(_) => HoldStateName::Approved,
+            HoldState::Denied(_) => HoldStateName::Denied,
+            HoldState::Answered(_) => HoldStateName::Answered,
+            HoldState::Expired { .. } => HoldStateName::Expired,
+            HoldState::Cancelled { .. } => HoldStateName::Cancelled,
         }
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.state_name().name()
     }
 
     /// Whether the program that opened a hold goes on by this: an approval, or an answer to its question. A
@@ -276,7 +284,7 @@ impl Hold {
                 let call = self.call.as_ref().map(|call| call.digest().to_string());
                 Framed::new("holdpoint.question.v1")
                     .field("hold", self.id.to_string().as_bytes())
-                    .field("kind", self.question.kind().as_bytes())
+                    .field("kind", self.question.kind().name().as_bytes())
                     .field("title", self.title.as_bytes())
                     .field("question", &self.question.canonical())
                     .field("context", &canonical(&self.context))

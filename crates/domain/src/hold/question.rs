@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::QuestionKind;
 use crate::answer::Answer;
 use crate::json::canonical;
 use crate::limits::{CONTENT_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX, REASON_BYTES_MAX};
@@ -48,13 +49,13 @@ fn refused<T>(field: &str, why: impl Into<AnswerFault>) -> Result<T, Refused> {
 }
 
 impl Question {
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> QuestionKind {
         match self {
-            Question::Approve => "approve",
-            Question::Choose { .. } => "choose",
-            Question::Fill { .. } => "fill",
-            Question::Perform { .. } => "perform",
-            Question::Settle => "settle",
+            Question::Approve => QuestionKind::Approve,
+            Question::Choose { .. } => QuestionKind::Choose,
+            Question::Fill { .. } => QuestionKind::Fill,
+            Question::Perform { .. } => QuestionKind::Perform,
+            Question::Settle => QuestionKind::Settle,
         }
     }
 
@@ -149,7 +150,7 @@ impl Question {
             }
             (question, answer) => refused(
                 "answer",
-                AnswerFault::OtherKind { question: question.kind(), answer: answer.name() },
+                AnswerFault::OtherKind { question: question.kind().name(), answer: answer.name() },
             ),
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::call::{Call, ExecutionContext, Proposal};
 use crate::digest::Digest;
-use crate::hold::{Decision, HoldState, Preview, Risk, Vote, tag_of};
+use crate::hold::{CancelReason, Decision, HoldState, Preview, Risk, Vote, tag_of};
 use crate::id::{CallId, HoldId, SessionId};
 use crate::json::Arguments;
 use crate::outcome::ResultKind;
@@ -163,7 +163,7 @@ fn skipping_declining_silence_and_withdrawal_are_told_apart_and_choose_nothing()
         (deny(Some("no time")), "canceled", false, "user", ResultKind::Denied),
         (with(HoldState::Expired { at }), "timeout", false, "timeout", ResultKind::Expired),
         (
-            with(HoldState::Cancelled { by: Actor::Runtime, reason: None, at }),
+            with(HoldState::Cancelled { by: Actor::Runtime, reason: CancelReason::Unstated, at }),
             "canceled",
             false,
             "system",

@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::context::Context;
 use crate::event::Event;
 use crate::grant::ClearedBy;
-use crate::hold::{Hold, HoldState, Question, find_option};
+use crate::hold::{CancelReason, Hold, HoldState, Question, find_option};
 use crate::id::CallId;
 use crate::inquiry::Inquiry;
 use crate::message::{Message, Origin, Part, Role};
@@ -293,11 +293,12 @@ impl Session {
         match &hold.state {
             HoldState::Pending | HoldState::Approved(_) => None,
             HoldState::Expired { .. } => Some(self.told(&NotRun::Expired)),
-            HoldState::Cancelled { reason, .. } if reason.as_deref() == Some("superseded") => {
+            HoldState::Cancelled { reason: CancelReason::Superseded, .. } => {
                 Some(self.told(&NotRun::Superseded))
             }
             HoldState::Cancelled { reason, .. } => {
-                Some(self.told(&NotRun::Cancelled { reason: reason.clone() }))
+                let reason = reason.text().map(str::to_owned);
+                Some(self.told(&NotRun::Cancelled { reason }))
             }
             HoldState::Denied(decision) | HoldState::Answered(decision) => {
                 let vote = decision.vote()?;

@@ -10,7 +10,9 @@ use crate::call::Call;
 use crate::context::{Context, WhilePending};
 use crate::digest::Digest;
 use crate::event::Event;
-use crate::hold::{Edited, Hold, HoldChange, HoldOutcome, HoldState, Question, tag_of};
+use crate::hold::{
+    CancelReason, Edited, Hold, HoldChange, HoldOutcome, HoldState, Question, tag_of,
+};
 use crate::id::{CallId, GrantId, HoldId, RunId};
 use crate::limits::QUEUED_MESSAGES_MAX;
 use crate::message::Message;
@@ -52,7 +54,7 @@ pub enum Command {
     CancelHold {
         hold: HoldId,
         by: Actor,
-        reason: Option<String>,
+        reason: CancelReason,
     },
     Claim {
         hold: HoldId,
@@ -306,13 +308,12 @@ impl Draft {
                         .get(&hold)
                         .is_some_and(|hold| hold.question != Question::Settle)
                     {
-                        let by = Actor::Runtime;
-                        let reason = Some("superseded".to_owned());
-                        self.decide_hold(
-                            hold,
-                            HoldState::Cancelled { by, reason, at: context.now },
-                            context,
-                        );
+                        let state = HoldState::Cancelled {
+                            by: Actor::Runtime,
+                            reason: CancelReason::Superseded,
+                            at: context.now,
+                        };
+                        self.decide_hold(hold, state, context);
                     }
                 }
                 joins
@@ -344,7 +345,7 @@ impl Draft {
         &mut self,
         id: HoldId,
         by: &Actor,
-        reason: Option<String>,
+        reason: CancelReason,
         context: &Context<'_>,
     ) -> Result<Reply, Refusal> {
         let hold = self.hold(id)?;
@@ -427,7 +428,7 @@ impl Draft {
         self.push(Event::RunStopping { run, by: by.clone(), reason }, context);
         let open: Vec<HoldId> = self.next.open_holds().map(|hold| hold.id).collect();
         for hold in open {
-            let reason = Some("the run was cancelled".to_owned());
+            let reason = CancelReason::Stated("the run was cancelled".to_owned());
             let state = HoldState::Cancelled { by: by.clone(), reason, at: context.now };
             // Nobody is going to tell the model: the run ends here.
             self.push(Event::HoldDecided { hold, state }, context);

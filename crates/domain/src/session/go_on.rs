@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::budget::UsedUp;
 use crate::context::Context;
 use crate::event::Event;
-use crate::hold::{HoldState, Preview, Question, Risk};
+use crate::hold::{CancelReason, HoldState, Preview, Question, Risk};
 use crate::id::HoldId;
 use crate::person::Actor;
 
@@ -104,13 +104,13 @@ impl Draft {
             HoldState::Expired { .. } => {
                 (Actor::Runtime, "nobody said in time that it may go on".to_owned())
             }
-            HoldState::Cancelled { reason: Some(reason), .. } if reason == "superseded" => {
+            HoldState::Cancelled { reason: CancelReason::Superseded, .. } => {
                 let what = "a new message came before anybody let it go on";
                 (Actor::Runtime, what.to_owned())
             }
             HoldState::Cancelled { by, reason, .. } => {
                 let what = "the question whether it may go on was withdrawn";
-                (by.clone(), format!("{what}{}", because(reason.as_deref())))
+                (by.clone(), format!("{what}{}", because(reason.text())))
             }
         };
         let reason = format!("the run used up its {}, and {what}", over.used_up.limit());

@@ -32,10 +32,10 @@ pub use owed::Owed;
 pub use report::Recovered;
 
 use crate::budget::Spent;
-use crate::call::{Call, Clearance, ClearedCall};
+use crate::call::{Call, Clearance, StartedCall};
 use crate::grant::Grant;
 use crate::grown::Grown;
-use crate::hold::Hold;
+use crate::hold::{Hold, Question};
 use crate::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId};
 use crate::message::Message;
 use crate::outcome::ToolResult;
@@ -221,13 +221,12 @@ impl Session {
         turn.filter_map(|id| self.calls.get(id).map(|record| (*id, &**record)))
     }
 
-    /// The call whose start by `node` is on disk: what a tool host may run. The one place where a
-    /// [`ClearedCall`] is made.
-    pub fn cleared(&self, id: CallId, node: NodeId) -> Option<ClearedCall> {
+    /// The call that `node` has started, in this state. Whether the state is on disk is another question.
+    pub fn started(&self, id: CallId, node: NodeId) -> Option<StartedCall> {
         let record = self.calls.get(&id)?;
         match &record.state {
             CallState::Running { attempt, node: owner, .. } if *owner == node => {
-                Some(ClearedCall::new(record.call.clone()?, *attempt))
+                Some(StartedCall::new(record.call.clone()?, *attempt))
             }
             _ => None,
         }
@@ -238,7 +237,7 @@ impl Session {
         self.holds
             .values()
             .rev()
-            .find(|hold| hold.call_id() == Some(call) && hold.question.kind() != "settle")
+            .find(|hold| hold.call_id() == Some(call) && hold.question != Question::Settle)
     }
 }
 

@@ -55,7 +55,8 @@ impl Session {
             (HoldState::Denied(_), true) => Phase::Known(denied(hold, context.people)),
             (HoldState::Expired { .. }, true) => Phase::Known(shaped(&NotRun::Expired.result())),
             (HoldState::Cancelled { reason, .. }, true) => {
-                Phase::Known(shaped(&NotRun::Cancelled { reason: reason.clone() }.result()))
+                let reason = reason.text().map(str::to_owned);
+                Phase::Known(shaped(&NotRun::Cancelled { reason }.result()))
             }
             (HoldState::Answered(_), true) => Phase::First,
         }
@@ -140,7 +141,7 @@ impl Draft {
             HoldState::Cancelled { reason, .. } => format!(
                 "The confirmation of {} ({id}) was cancelled: {}",
                 call.tool,
-                reason.as_deref().unwrap_or("no reason was given")
+                reason.text().unwrap_or("no reason was given")
             ),
             HoldState::Pending => return,
         };

@@ -18,7 +18,7 @@ use crate::warning::{Warning, WarningKind};
 
 pub(super) fn parts(hold: &Hold) -> Vec<Part> {
     let mut parts = Vec::with_capacity(16);
-    fact(&mut parts, Label::Asks, hold.question.kind());
+    fact(&mut parts, Label::Asks, hold.question.kind().name());
     // Made safe to show when the hold was made; doing it twice would show marks of marks.
     let title = ForeignText::marked(&hold.title.replace('\n', " "));
     parts.push(Part::Quote { label: Label::Title, by: asker(hold), text: title });

@@ -1,6 +1,11 @@
-//! Answers that people give.
+//! Answers, and people who may give them.
 
 use domain::answer::{Answer, GrantTerms, Scope};
+use domain::digest::Digest;
+use domain::person::{AuthenticatedPerson, Credential, KeptLogin, People, PersonId};
+use domain::time::Timestamp;
+
+use crate::world::person;
 
 pub(crate) fn approve() -> Answer {
     Answer::Approve { scope: Scope::Once, arguments: None, note: None }
@@ -16,4 +21,14 @@ pub(crate) fn deny(reason: &str) -> Answer {
 
 pub(crate) fn perform(content: &str) -> Answer {
     Answer::Perform { content: content.into(), is_error: false }
+}
+
+/// Somebody who has shown the cookie of their login.
+pub(crate) fn logged_in(who: &str) -> AuthenticatedPerson {
+    let (secret, expires_at) = ("a cookie", Timestamp::from_ms(1));
+    let (id, digest) = (PersonId::new(who), Digest::of(secret.as_bytes()));
+    let kept = &KeptLogin { person: id, secret: digest, origin: None, expires_at };
+    let known = People::new([person(who, &[])]);
+    let shown = Credential::Cookie { kept, secret };
+    shown.verify(&known, Timestamp::from_ms(0), "web").expect("the cookie is good")
 }

@@ -3,7 +3,7 @@
 use domain::answer::Answer;
 use domain::budget::{Budgets, Usage};
 use domain::context::WhilePending;
-use domain::hold::Question;
+use domain::hold::{CancelReason, Question};
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, People, PersonId};
 use domain::refusal::Refusal;
@@ -102,7 +102,7 @@ fn withdrawing_the_question_or_the_run_ends_it() {
     let by = Actor::Person(PersonId::new("ana"));
     let mut w = after_two_turns();
     let hold = w.hold(0).id;
-    w.tell(&Command::CancelHold { hold, by: by.clone(), reason: None }).unwrap();
+    w.tell(&Command::CancelHold { hold, by: by.clone(), reason: CancelReason::Unstated }).unwrap();
     assert_eq!(w.status(), "cancelled");
     assert_eq!(
         reason(&w),

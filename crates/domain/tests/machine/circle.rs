@@ -4,7 +4,7 @@ use crate::world::{World, approve, approve_for_session, deny, policy, rule};
 use domain::answer::Answer;
 use domain::answer::Settlement;
 use domain::event::Event;
-use domain::hold::HoldOutcome;
+use domain::hold::{CancelReason, HoldOutcome, QuestionKind};
 use domain::outcome::{Outcome, Output};
 use domain::policy::Then;
 use domain::refusal::Refusal;
@@ -301,7 +301,10 @@ fn i16_a_crash_in_the_middle_asks_a_person_and_never_runs_again() {
     assert_eq!(world.running(), Vec::<String>::new());
     assert_eq!(world.hold(0).outcome, Some(HoldOutcome::Unknown));
     let settle = world.hold(1);
-    assert_eq!((settle.question.kind(), settle.parent), ("settle", Some(world.hold(0).id)));
+    assert_eq!(
+        (settle.question.kind(), settle.parent),
+        (QuestionKind::Settle, Some(world.hold(0).id))
+    );
     assert_eq!(settle.expires_at, None);
     assert_eq!(world.status(), "paused");
     let how = Answer::Settle { how: Settlement::Succeeded, content: Some("it is gone".into()) };
@@ -383,11 +386,13 @@ fn an_approval_can_be_taken_back_until_the_call_starts() {
     assert!(world.running().is_empty(), "the sibling is undecided");
     let by = domain::person::Actor::Person(domain::person::PersonId::new("ana"));
     let hold = world.hold(0).id;
-    world.tell(&Command::CancelHold { hold, by: by.clone(), reason: None }).unwrap();
+    world
+        .tell(&Command::CancelHold { hold, by: by.clone(), reason: CancelReason::Unstated })
+        .unwrap();
     world.approve("ana", 1);
     assert_eq!(world.running(), [r#"wipe {"n":2}"#]);
     let hold = world.hold(1).id;
-    let late = world.tell(&Command::CancelHold { hold, by, reason: None });
+    let late = world.tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated });
     assert!(matches!(late, Err(Refusal::AlreadyDecided { .. })), "it is running already");
 }
 

@@ -3,7 +3,7 @@
 
 use domain::answer::{Answer, Settlement};
 use domain::context::WhilePending;
-use domain::hold::Question;
+use domain::hold::{CancelReason, Question};
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, PersonId};
 use domain::refusal::Refusal;
@@ -64,7 +64,7 @@ fn step(world: &mut World, what: u8, which: u8, how: u8) {
         }
         12 if holds > 0 => {
             let (hold, by) = (world.hold(nth).id, Actor::Person(PersonId::new(who)));
-            drop(world.tell(&Command::CancelHold { hold, by, reason: None }));
+            drop(world.tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated }));
         }
         _ => finish_one(world, which, how),
     }

@@ -1,7 +1,7 @@
 //! Ways in which a session once got stuck, ran too much or forgot too little.
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
-use domain::hold::{HoldOutcome, HoldState};
+use domain::hold::{CancelReason, HoldOutcome, HoldState, QuestionKind};
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, PersonId};
 use domain::refusal::Refusal;
@@ -9,7 +9,7 @@ use domain::session::{Command, Recovered};
 use domain::tool::{Effects, Place, Tool};
 use serde_json::json;
 
-use crate::world::{HOUR_MS, World};
+use crate::world::{HOUR_MS, World, logged_in};
 
 #[test]
 fn a_queue_drains_after_a_thaw() {
@@ -134,7 +134,7 @@ fn i11_a_two_phase_approval_can_be_taken_back() {
     w.approve("ana", 0);
     let hold = w.hold(0).id;
     let by = Actor::Person(PersonId::new("root"));
-    let r = w.tell(&Command::CancelHold { hold, by, reason: None });
+    let r = w.tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated });
     w.think("", &[("deploy", json!({"p": 1, "confirmed": true}))]);
     assert!(r.is_ok() && w.running().is_empty(), "409, and it still runs: {:?}", w.running());
 }
@@ -147,8 +147,12 @@ fn a_revoked_approval_settles_its_hold() {
     w.frozen = Some("fire".into());
     w.approve("ana", 0);
     let hold = w.hold(0).id;
-    w.tell(&Command::CancelHold { hold, by: Actor::Person(PersonId::new("root")), reason: None })
-        .unwrap();
+    w.tell(&Command::CancelHold {
+        hold,
+        by: Actor::Person(PersonId::new("root")),
+        reason: CancelReason::Unstated,
+    })
+    .unwrap();
     assert!(
         w.hold(0).is_settled(),
         "wait?until=settled never ends: {:?} {:?}",
@@ -310,7 +314,9 @@ fn i22_people_who_disagree_about_what_happened_do_not_hold_up_the_run_for_ever()
     assert!(w.hold(1).is_pending(), "bob has not been heard");
     w.answer_as("bob", 1, said(Settlement::Succeeded)).unwrap();
     let hold = w.hold(1);
-    let HoldState::Cancelled { by: Actor::Runtime, reason: Some(why), .. } = &hold.state else {
+    let HoldState::Cancelled { by: Actor::Runtime, reason: CancelReason::Stated(why), .. } =
+        &hold.state
+    else {
         panic!("no third person may say which it is, and it never expires: {:?}", hold.state)
     };
     assert!(why.contains("do not agree"), "{why}");
@@ -371,11 +377,7 @@ fn i09_the_same_option_by_id_and_by_label_is_the_same_answer() {
     w.say("x").think("", &[("wipe", json!({}))]);
     let mut hold = (*w.hold(0)).clone();
     hold.question = question;
-    let by = domain::person::AuthenticatedPerson::vouched(
-        PersonId::new("ana"),
-        domain::person::Proof::Login,
-        "web",
-    );
+    let by = logged_in("ana");
     let choose = |text: &str| Answer::Choose(vec![text.to_owned()]);
     let judged = |hold: &domain::hold::Hold, text: &str| {
         hold.judge(&choose(text), None, &by, None, &w.people, w.now)
@@ -409,7 +411,7 @@ fn i51_a_cancelled_run_ends_and_what_became_of_its_call_is_still_asked() {
     w.report(call, outcome).unwrap();
     assert_eq!(w.status(), "cancelled");
     let settle = w.hold(1);
-    assert_eq!((settle.question.kind(), settle.state.name()), ("settle", "pending"));
+    assert_eq!((settle.question.kind(), settle.state.name()), (QuestionKind::Settle, "pending"));
     let messages = w.session.transcript.len();
     w.answer_as("ana", 1, Answer::Settle { how: Settlement::Retry, content: None }).unwrap();
     assert_eq!(w.status(), "cancelled", "nothing is begun for that");

@@ -2,11 +2,11 @@
 
 use domain::answer::Answer;
 use domain::hold::HoldState;
-use domain::person::{AuthenticatedPerson, PersonId, Proof};
 use domain::refusal::Refusal;
 use domain::session::{Command, GivenAnswer, Owed, Reply};
 use serde_json::json;
 
+use crate::answers::logged_in;
 use crate::world::{World, approve, deny};
 
 /// A turn with so many calls that each need an approval.
@@ -18,7 +18,7 @@ fn asked(calls: usize) -> World {
 }
 
 fn answer_all(world: &mut World, who: &str, answers: &[(usize, Answer)]) -> Result<Reply, Refusal> {
-    let by = AuthenticatedPerson::vouched(PersonId::new(who), Proof::Login, "web");
+    let by = logged_in(who);
     let given = |(n, answer): &(usize, Answer)| {
         let hold = world.hold(*n);
         let digest = Some(hold.digest());

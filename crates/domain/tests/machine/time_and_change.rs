@@ -1,13 +1,13 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
-use crate::world::{HOUR_MS, World, approve, ask, deny, person, policy, rule};
+use crate::world::{HOUR_MS, World, approve, ask, deny, logged_in, person, policy, rule};
 use domain::answer::{Answer, Scope};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::{Decision, Hold, HoldChange, HoldState, Vote};
 use domain::json::Arguments;
 use domain::outside::{Outside, OutsideCommand};
-use domain::person::{Audience, AuthenticatedPerson, PersonId, Proof};
+use domain::person::{Audience, Credential, People, Person, PersonId};
 use domain::policy::{AskSpec, SqlCondition, Then};
 use domain::refusal::Refusal;
 use domain::session::{Command, Recovered};
@@ -208,8 +208,11 @@ fn i53_a_rule_that_refuses_made_logins_by_now_does_not_count_an_earlier_vote_of_
     assert!(world.hold(1).audience.refuse_made_logins);
     let refused = world.answer_as("ana", 1, approve());
     assert!(matches!(refused, Err(Refusal::NotEntitled { .. })), "{refused:?}");
-    let chat = Proof::Channel { name: "slack".into(), message: "m1".into() };
-    let by = AuthenticatedPerson::vouched(PersonId::new("ana"), chat, "slack");
+    let linked =
+        Person { identities: [("slack".to_owned(), "U1".to_owned())].into(), ..person("ana", &[]) };
+    let (channel, identity, message) = ("slack", "U1", "m1");
+    let shown = Credential::Account { channel, platform: channel, identity, message };
+    let by = shown.verify(&People::new([linked]), world.now, channel).unwrap();
     let (hold, digest) = (world.hold(1).id, Some(world.hold(1).digest()));
     let answer = Command::Answer { hold, digest, answer: approve(), by, edited: None };
     world.tell(&answer).unwrap();
@@ -285,7 +288,7 @@ fn approved_outside(now: Vec<domain::policy::RuleSpec>) -> Outside {
     let digest = Some(hold.digest());
     let mut outside = Outside::begin(hold.into());
     world.policy = policy(now);
-    let by = AuthenticatedPerson::vouched(PersonId::new("ana"), Proof::Login, "web");
+    let by = logged_in("ana");
     let command = OutsideCommand::Answer { digest, answer: approve(), by, edited: None };
     let (events, reply) = world.within(|_, context| outside.decide(&command, context));
     reply.unwrap();
@@ -314,7 +317,7 @@ fn answered(
 ) -> (Vec<Event>, Result<(), Refusal>) {
     let (mut all, mut last) = (Vec::new(), Ok(()));
     for (who, answer) in answers {
-        let by = AuthenticatedPerson::vouched(PersonId::new(who), Proof::Login, "web");
+        let by = logged_in(who);
         let digest = Some(outside.hold.digest());
         let answer = answer.clone();
         let command = OutsideCommand::Answer { digest, answer, by, edited: None };
@@ -404,7 +407,7 @@ fn i52_an_approval_with_edits_decides_an_outside_hold_after_the_thaw_only() {
     let arguments = Arguments::from_value(json!({"n": 2})).unwrap();
     let edited = Some(world.edited(0, arguments.clone()));
     let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
-    let by = AuthenticatedPerson::vouched(PersonId::new("ana"), Proof::Login, "web");
+    let by = logged_in("ana");
     let digest = Some(outside.hold.digest());
     let command = OutsideCommand::Answer { digest, answer, by, edited };
     let (events, told) = world.within(|_, context| outside.decide(&command, context));

@@ -4,6 +4,7 @@
 use crate::world::{World, approve, deny, perform};
 use domain::answer::Answer;
 use domain::context::WhilePending;
+use domain::hold::CancelReason;
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, PersonId};
 use domain::refusal::Refusal;
@@ -203,8 +204,21 @@ fn a_cancelled_hold_is_told_apart_from_a_denial() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({}))]);
     let (hold, by) = (world.hold(0).id, Actor::Person(PersonId::new("ana")));
-    world.tell(&Command::CancelHold { hold, by, reason: Some("typo".into()) }).unwrap();
+    world
+        .tell(&Command::CancelHold { hold, by, reason: CancelReason::Stated("typo".into()) })
+        .unwrap();
     assert_eq!(world.results(), ["! Cancelled: typo. The call was not run."]);
+}
+
+#[test]
+fn a_reason_that_says_superseded_is_no_new_message() {
+    let mut world = World::new();
+    world.say("x").think("", &[("wipe", json!({}))]);
+    let (hold, by) = (world.hold(0).id, Actor::Person(PersonId::new("ana")));
+    let reason = CancelReason::stated(Some("superseded".into()));
+    world.tell(&Command::CancelHold { hold, by, reason: reason.clone() }).unwrap();
+    assert_eq!(world.results(), ["! Cancelled: superseded. The call was not run."]);
+    assert_eq!(reason.text(), CancelReason::Superseded.text(), "people read the same word");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use domain::id::{CallId, MessageId, NodeId, RunId, SessionId};
 use domain::json::Arguments;
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, AuthenticatedPerson, People, Person, PersonId, Proof};
+use domain::person::{Actor, People, Person, PersonId};
 use domain::policy::{AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::{
@@ -29,7 +29,7 @@ use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use serde_json::{Value, json};
 
-pub(crate) use crate::answers::{approve, approve_for_session, deny, perform};
+pub(crate) use crate::answers::{approve, approve_for_session, deny, logged_in, perform};
 
 pub(crate) const HOUR_MS: u64 = 3_600_000;
 
@@ -423,7 +423,7 @@ impl World {
         answer: Answer,
         edited: Option<Edited>,
     ) -> Result<Reply, Refusal> {
-        let by = AuthenticatedPerson::vouched(PersonId::new(who), Proof::Login, "web");
+        let by = logged_in(who);
         let hold = self.hold(n).id;
         self.tell(&Command::Answer { hold, digest, answer, by, edited })
     }
@@ -487,7 +487,7 @@ impl World {
             .owed()
             .into_iter()
             .filter_map(|owed| match owed {
-                Owed::Execute { call, node } => self.session.cleared(call, node),
+                Owed::Execute { call, node } => self.session.started(call, node),
                 _ => None,
             })
             .map(|cleared| {

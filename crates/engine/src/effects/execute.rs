@@ -4,12 +4,12 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::call::ClearedCall;
 use domain::id::CallId;
 use domain::outcome::{Outcome, Output};
 use domain::person::Actor;
 use domain::session::{Command, Session};
 use futures_util::FutureExt;
+use ports::durable::{ClearedCall, Durable};
 use ports::start_gate::{FreezeLook, Start};
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +34,7 @@ impl FreezeLook for Look {
 
 impl Engine {
     /// The state is the newest one, and nothing else can change the session meanwhile: the caller has the turn.
-    pub(crate) fn start_execute(&self, session: &Arc<Session>, call: CallId) {
+    pub(crate) fn start_execute(&self, session: &Durable<Session>, call: CallId) {
         if session.run.as_ref().is_some_and(|run| run.stopping.is_some()) {
             return;
         }
@@ -42,7 +42,7 @@ impl Engine {
         let (attempt, stored) = (cleared.attempt(), cleared.shared());
         let work = Work::Execute(call, attempt);
         let Some(stop) = self.0.at_work.take(work) else { return };
-        let (engine, held, session) = (self.clone(), session.clone(), session.id);
+        let (engine, held, session) = (self.clone(), session.state().clone(), session.id);
         self.spawn(async move {
             ports::failpoint!("execute.before_run");
             let Some(outcome) = engine.run(&held, cleared, stop).await else {
@@ -63,7 +63,7 @@ impl Engine {
 
     /// Stops a call whose run was cancelled. One that this process never got round to starting is
     /// reported as what it is.
-    pub(crate) fn stop_execute(&self, session: &Arc<Session>, call: CallId) {
+    pub(crate) fn stop_execute(&self, session: &Durable<Session>, call: CallId) {
         let Some(cleared) = session.cleared(call, self.0.node) else { return };
         let work = Work::Execute(call, cleared.attempt());
         if self.0.at_work.stop(work) || self.0.at_work.take(work).is_none() {

@@ -10,6 +10,7 @@ use domain::id::{HoldId, StreamId};
 use domain::outside::{Outside, OutsideCommand};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
+use ports::durable::Durable;
 use ports::store::{Delivery, Entry};
 
 use super::{Decided, Ground, Rows, Stream};
@@ -34,10 +35,6 @@ impl Stream for Outside {
         StreamId::Outside(id)
     }
 
-    fn version(&self) -> u64 {
-        self.version
-    }
-
     fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId> {
         iter::once(self.id).skip(known)
     }
@@ -48,18 +45,6 @@ impl Stream for Outside {
 
     fn hold(&self, id: HoldId) -> Option<&Arc<Hold>> {
         (id == self.id).then_some(&self.hold)
-    }
-
-    fn replay(_: HoldId, before: Option<&Outside>, entries: &[Entry]) -> Option<Outside> {
-        let Some(before) = before else {
-            return Outside::replay(entries.iter().flat_map(|entry| entry.events.iter()));
-        };
-        let mut outside = before.clone();
-        for entry in entries {
-            let seen = outside.version.saturating_sub(entry.first - 1) as usize;
-            entry.events.iter().skip(seen).for_each(|event| outside.apply(event));
-        }
-        Some(outside)
     }
 
     fn decide(
@@ -120,7 +105,7 @@ impl Stream for Outside {
         crate::story::tell_hold(entry, &self.hold);
     }
 
-    fn follow_up(engine: &Engine, next: &Arc<Outside>, _: &[Event]) {
+    fn follow_up(engine: &Engine, next: &Durable<Outside>, _: &[Event]) {
         engine.0.timers.note(next.hold.expires_at.filter(|_| next.hold.is_pending()));
         engine.0.timers.note_delivery();
     }

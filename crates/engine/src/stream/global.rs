@@ -7,6 +7,7 @@ use domain::event::Event;
 use domain::hold::Hold;
 use domain::house::{House, HouseCommand};
 use domain::id::{HoldId, StreamId};
+use ports::durable::Durable;
 use ports::store::Entry;
 
 use super::{Decided, Ground, Rows, Stream};
@@ -36,10 +37,6 @@ impl Stream for House {
         StreamId::House
     }
 
-    fn version(&self) -> u64 {
-        self.version
-    }
-
     fn hold_ids(&self, _: usize) -> impl Iterator<Item = HoldId> {
         iter::empty()
     }
@@ -50,16 +47,6 @@ impl Stream for House {
 
     fn hold(&self, _: HoldId) -> Option<&Arc<Hold>> {
         None
-    }
-
-    /// It exists from the beginning.
-    fn replay(_: GlobalId, before: Option<&House>, entries: &[Entry]) -> Option<House> {
-        let mut house = before.cloned().unwrap_or_default();
-        for entry in entries {
-            let seen = house.version.saturating_sub(entry.first - 1) as usize;
-            entry.events.iter().skip(seen).for_each(|event| house.apply(event));
-        }
-        Some(house)
     }
 
     fn decide(
@@ -95,7 +82,7 @@ impl Stream for House {
         crate::story::tell_house(entry);
     }
 
-    fn follow_up(engine: &Engine, _: &Arc<House>, events: &[Event]) {
+    fn follow_up(engine: &Engine, _: &Durable<House>, events: &[Event]) {
         if events.iter().any(|event| matches!(event, Event::Thawed { .. })) {
             engine.start_waking();
         }

@@ -17,6 +17,7 @@ use domain::house::House;
 use domain::id::{HoldId, StreamId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
+use ports::durable::{Durable, Replay};
 use ports::store::{Delivery, Entry, SessionRow, WriteBefore};
 
 pub(crate) use external_hold::ExternalHoldCommand;
@@ -26,22 +27,18 @@ pub(crate) use session::SessionCommand;
 use crate::Engine;
 use crate::lane::Lanes;
 
-pub(crate) trait Stream: Clone + Send + Sync + 'static {
+pub(crate) trait Stream: Replay {
     type Id: Copy + Eq + Hash + Display + Send + Sync + 'static;
     type Command<'a>: Sync;
     type Reply: Clone + Send;
 
     fn lanes(engine: &Engine) -> &Arc<Lanes<Self>>;
     fn stream_id(id: Self::Id) -> StreamId;
-    fn version(&self) -> u64;
 
     /// Its holds after so many of them, in the order in which they were opened.
     fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId>;
     fn hold_count(&self) -> usize;
     fn hold(&self, id: HoldId) -> Option<&Arc<Hold>>;
-
-    /// The state after these entries, which follow on `before`. `None`: there is no such stream.
-    fn replay(id: Self::Id, before: Option<&Self>, entries: &[Entry]) -> Option<Self>;
 
     /// Pure: everything that a decision may know is in the arguments and in the set-up of the engine.
     fn decide(
@@ -80,11 +77,11 @@ pub(crate) trait Stream: Clone + Send + Sync + 'static {
     fn tell_story(&self, entry: &Entry);
 
     /// What follows from a commit, once the new state can be seen.
-    fn follow_up(engine: &Engine, next: &Arc<Self>, events: &[Event]);
+    fn follow_up(engine: &Engine, next: &Durable<Self>, events: &[Event]);
 
     /// Work of the newest state that no task of this node does yet is started. Does nothing if all of it is
     /// being done.
-    fn resume(engine: &Engine, newest: &Arc<Self>) {
+    fn resume(engine: &Engine, newest: &Durable<Self>) {
         let _ = (engine, newest);
     }
 

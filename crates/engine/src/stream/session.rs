@@ -8,6 +8,7 @@ use domain::hold::{Hold, Question};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
 use domain::session::{Command, Reply, Session};
+use ports::durable::Durable;
 use ports::store::{Entry, SessionRow};
 
 use super::{Decided, Ground, Rows, Stream};
@@ -38,10 +39,6 @@ impl Stream for Session {
         StreamId::Session(id)
     }
 
-    fn version(&self) -> u64 {
-        self.version
-    }
-
     fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId> {
         self.holds.keys().rev().take(self.holds.len().saturating_sub(known)).copied()
     }
@@ -52,20 +49,6 @@ impl Stream for Session {
 
     fn hold(&self, id: HoldId) -> Option<&Arc<Hold>> {
         self.holds.get(&id)
-    }
-
-    fn replay(id: SessionId, before: Option<&Session>, entries: &[Entry]) -> Option<Session> {
-        if before.is_none() && entries.is_empty() {
-            return None;
-        }
-        let mut session = before.cloned().unwrap_or_else(|| Session::begin(id));
-        for entry in entries {
-            let seen = session.version.saturating_sub(entry.first - 1) as usize;
-            for event in entry.events.iter().skip(seen) {
-                session.apply(event, entry.at);
-            }
-        }
-        Some(session)
     }
 
     fn decide(
@@ -131,12 +114,12 @@ impl Stream for Session {
         crate::story::tell_session(entry, self);
     }
 
-    fn follow_up(engine: &Engine, next: &Arc<Session>, _: &[Event]) {
+    fn follow_up(engine: &Engine, next: &Durable<Session>, _: &[Event]) {
         engine.0.timers.note(next.due_at());
         engine.dispatch(next);
     }
 
-    fn resume(engine: &Engine, newest: &Arc<Session>) {
+    fn resume(engine: &Engine, newest: &Durable<Session>) {
         engine.dispatch(newest);
     }
 }

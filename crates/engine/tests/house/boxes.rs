@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::answer::Answer;
-use domain::call::ClearedCall;
 use domain::hold::{HoldState, Question};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
 use ports::asker::{Answered, Asked, Asker};
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use ports::toolbox::{Shelf, Toolbox};

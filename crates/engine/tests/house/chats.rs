@@ -73,7 +73,7 @@ async fn i32_whoever_began_the_run_in_a_chat_is_who_asked() {
             .until_as(asks, session, "held", |session| session.open_holds().next().is_some())
             .await;
         let hold = paused.open_holds().next().unwrap().clone();
-        assert_eq!(hold.requester.as_ref(), asks.person.as_ref().map(|person| person.id()));
+        assert_eq!(hold.requester.as_ref(), asks.person().map(|person| person.id()));
         let own = world.answer(asks, &hold, approve()).await;
         assert!(is_refused(own.map(|_| ())), "nobody approves their own request");
         let decided = world.answer(answers, &hold, approve()).await.unwrap();
@@ -118,7 +118,7 @@ async fn i32_nobody_joins_the_run_of_somebody_else() {
         }
         let held = world.until_as(&bob, session, "held", wipes).await;
         let hold = held.open_holds().next().unwrap().clone();
-        assert_eq!(hold.requester.as_ref(), bob.person.as_ref().map(|person| person.id()));
+        assert_eq!(hold.requester.as_ref(), bob.person().map(|person| person.id()));
         let own = world.answer(&bob, &hold, approve()).await;
         assert!(is_refused(own.map(|_| ())), "{how:?}");
     }

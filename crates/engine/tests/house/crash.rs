@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::answer::{Answer, Settlement};
-use domain::hold::HoldOutcome;
+use domain::hold::{HoldOutcome, QuestionKind};
 use domain::session::RunStatus;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -52,7 +52,7 @@ async fn i14_i16_a_call_that_was_running_is_in_doubt_and_never_run_again() {
     let world = dying.again().await;
     let paused = world.paused(session).await;
     let settle = paused.open_holds().next().unwrap().clone();
-    assert_eq!(settle.question.kind(), "settle");
+    assert_eq!(settle.question.kind(), QuestionKind::Settle);
     assert_eq!(world.hold(hold.id).await.outcome, Some(HoldOutcome::Unknown));
     let how = Answer::Settle { how: Settlement::Succeeded, content: Some("seen".into()) };
     world.answer(&world.bob, &settle, how).await.unwrap();

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::call::ClearedCall;
 use domain::hold::Hold;
 use domain::json::Arguments;
 use domain::outcome::Outcome;
@@ -12,6 +11,7 @@ use domain::session::RunStatus;
 use domain::tool::{Effects, Place, Tool};
 use engine::{Answering, Saying};
 use futures_util::FutureExt as _;
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::json;

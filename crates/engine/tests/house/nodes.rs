@@ -41,7 +41,7 @@ async fn i09_a_hundred_answers_over_two_nodes_have_one_winner() {
         let who = if n % 5 < 2 { &world.ana } else { &world.bob };
         let hold = hold.clone();
         answers.push(async move {
-            (who.actor.clone(), answer.clone(), world.answer(who, &hold, answer).await)
+            (who.actor().clone(), answer.clone(), world.answer(who, &hold, answer).await)
         });
     }
     let hold_id = hold.id;

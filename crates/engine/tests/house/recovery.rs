@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::call::{Call, ClearedCall};
+use domain::call::Call;
 use domain::hold::Question;
 use domain::id::SessionId;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::session::{CallState, RunStatus, Session};
 use domain::tool::{Effects, Place, Tool};
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::json;

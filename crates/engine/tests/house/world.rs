@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use domain::answer::{Answer, Scope as Reach};
 use domain::budget::{Budgets, Prices};
 use domain::event::{Scope, TokenOwner};
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldStateName};
 use domain::id::{HoldId, NodeId, SessionId};
 use domain::message::Part;
 use domain::outcome::{Outcome, Output};
@@ -444,7 +444,7 @@ impl World {
 
     pub(crate) async fn holds(&self) -> Vec<Arc<Hold>> {
         let filter =
-            HoldFilter { state: Some("pending".into()), limit: 100, ..HoldFilter::default() };
+            HoldFilter { state: Some(HoldStateName::Pending), limit: 100, ..HoldFilter::default() };
         self.engine.holds(&self.ana, filter).await.unwrap()
     }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use domain::hold::Question;
+use domain::hold::{Question, SUPERSEDED};
 use domain::id::{MessageId, SessionId};
 use domain::refusal::Refusal;
 use domain::session::{Home, Session};
@@ -14,9 +14,6 @@ use ports::store::PutNote;
 use super::limits::PLACE_BYTES_MAX;
 use crate::app::App;
 use crate::problem::{Problem, Reply};
-
-/// Why what an edited or deleted message led to ends.
-const SUPERSEDED: &str = "superseded";
 
 /// The session of a conversation; `None` before anything was said in it.
 pub(crate) async fn find(
@@ -127,8 +124,7 @@ async fn supersede(app: &App, caller: &Caller, session: &Session) -> Reply<()> {
     let open = rest.open_holds().filter(|hold| hold.question != Question::Settle);
     let mut cancelled = false;
     for hold in open {
-        let reason = Some(SUPERSEDED.to_owned());
-        match app.engine.cancel_hold(caller, hold.id, reason, None).await {
+        match app.engine.supersede_hold(caller, hold.id).await {
             Ok(_) => cancelled = true,
             // It was decided, or ran out, meanwhile.
             Err(engine::Error::Refused(
@@ -186,7 +182,7 @@ pub(crate) async fn stop(
 /// A session of the caller's own, wherever it was opened.
 async fn by_id(app: &App, caller: &Caller, id: SessionId) -> Reply<Arc<Session>> {
     let session = app.engine.session(caller, id).await?;
-    match session.creator.is_same(&caller.actor) {
+    match session.creator.is_same(caller.actor()) {
         true => Ok(session),
         false => Err(Problem::not_found("conversation").into()),
     }

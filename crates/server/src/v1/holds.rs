@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use domain::hold::{Hold, Risk};
+use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
 use domain::id::{HoldId, SessionId};
 use engine::{HoldFilter, Until};
 use serde::Deserialize;
@@ -30,35 +30,46 @@ pub(crate) struct Listing {
     cursor: Option<String>,
 }
 
-pub(crate) const STATES: [&str; 6] =
-    ["pending", "approved", "denied", "answered", "expired", "cancelled"];
-pub(crate) const KINDS: [&str; 5] = ["approve", "choose", "fill", "perform", "settle"];
+pub(crate) const STATES: [&str; 6] = {
+    let [a, b, c, d, e, f] = HoldStateName::ALL;
+    [a.name(), b.name(), c.name(), d.name(), e.name(), f.name()]
+};
+pub(crate) const KINDS: [&str; 5] = {
+    let [a, b, c, d, e] = QuestionKind::ALL;
+    [a.name(), b.name(), c.name(), d.name(), e.name()]
+};
 
 impl Listing {
     pub(crate) fn parse(self) -> Result<HoldFilter, Problem> {
         let (limit, after) = page(self.limit, self.cursor.as_deref())?;
-        let one_of = |name: &str, known: &[&str], value: &Option<String>| match value {
-            Some(value) if !known.contains(&value.as_str()) => {
-                Err(Problem::bad_request(format!("`{name}` is one of {}", known.join(", "))))
-            }
-            _ => Ok(()),
-        };
-        one_of("state", &STATES, &self.state)?;
-        one_of("kind", &KINDS, &self.kind)?;
-        one_of("risk", &Risk::ALL.map(Risk::name), &self.risk)?;
+        let state = one_of("state", &STATES, self.state, HoldStateName::parse)?;
+        let kind = one_of("kind", &KINDS, self.kind, QuestionKind::parse)?;
+        let risk = one_of("risk", &Risk::ALL.map(Risk::name), self.risk, Risk::parse)?;
         let session = self.session.map(|id| id.parse::<SessionId>()).transpose();
         Ok(HoldFilter {
-            state: self.state,
+            state,
             agent: self.agent,
             session: session.map_err(|error| Problem::bad_request(error.to_string()))?,
-            kind: self.kind,
-            risk: self.risk.as_deref().and_then(Risk::parse),
+            kind,
+            risk,
             mine: self.mine.unwrap_or(false),
             text: self.q.filter(|text| !text.is_empty()),
             after,
             limit,
         })
     }
+}
+
+/// What a parameter names, which must be one of the known names.
+fn one_of<T>(
+    name: &str,
+    known: &[&str],
+    value: Option<String>,
+    parse: fn(&str) -> Option<T>,
+) -> Result<Option<T>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    let unknown = || Problem::bad_request(format!("`{name}` is one of {}", known.join(", ")));
+    parse(&value).map(Some).ok_or_else(unknown)
 }
 
 pub(crate) async fn list(

@@ -11,7 +11,7 @@ use crate::auth::{Credential, Who};
 use crate::{cookie, wire};
 
 pub(crate) async fn show(State(app): State<App>, who: Who) -> Response {
-    let (kind, id, name) = match &who.caller.actor {
+    let (kind, id, name) = match who.caller.actor() {
         Actor::Person(id) => ("person", id.to_string(), app.engine.people().name_of(id).to_owned()),
         Actor::Program { token, name, .. } => ("program", token.to_string(), name.clone()),
         Actor::Runtime => ("program", "runtime".to_owned(), "runtime".to_owned()),
@@ -20,8 +20,8 @@ pub(crate) async fn show(State(app): State<App>, who: Who) -> Response {
         kind,
         id,
         name,
-        roles: who.caller.roles.clone(),
-        scopes: who.caller.scopes.iter().map(|scope| scope.name()).collect(),
+        roles: who.caller.roles().to_vec(),
+        scopes: who.caller.scopes().iter().map(|scope| scope.name()).collect(),
         csrf: match &who.credential {
             Credential::Cookie(secret) => Some(cookie::csrf(secret)),
             Credential::Token { .. } | Credential::Vouched(_) | Credential::Door { .. } => None,

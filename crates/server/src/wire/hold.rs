@@ -191,7 +191,7 @@ impl<'a> Hold<'a> {
         Hold {
             id: Text(hold.id),
             version: hold.version,
-            kind: hold.question.kind(),
+            kind: hold.question.kind().name(),
             state: hold.state.name(),
             risk: hold.risk.name(),
             tag: &hold.tag,
@@ -290,7 +290,7 @@ impl<'a> Cancelled<'a> {
     pub(super) fn of(state: &'a HoldState) -> Option<Cancelled<'a>> {
         match state {
             HoldState::Cancelled { by, reason, at } => {
-                Some(Cancelled { by: Text(by), at: Text(*at), reason: reason.as_deref() })
+                Some(Cancelled { by: Text(by), at: Text(*at), reason: reason.text() })
             }
             _ => None,
         }

@@ -297,6 +297,20 @@ async fn claims_are_shown_and_let_go() {
 }
 
 #[tokio::test]
+async fn a_caller_who_says_superseded_does_not_make_the_model_hear_of_a_new_message() {
+    let world = world().await;
+    let session = world.session("bob").await;
+    world.say("bob", &session, "call wipe {}").await;
+    let paused = world.until("bob", &session, |session| session["run"]["status"] == "paused").await;
+    let path = format!("/v1/holds/{}/cancel", text(&list(&paused, "pending")[0], "id"));
+    let (status, hold) = world.post("bob", &path, json!({"reason": "superseded"})).await;
+    assert_eq!((status, &hold["cancelled"]["reason"]), (200, &json!("superseded")), "{hold}");
+    let shown = world.until_over("bob", &session).await["messages"].to_string();
+    assert!(shown.contains("Cancelled: superseded. The call was not run."), "{shown}");
+    assert!(!shown.contains("a new message arrived"), "{shown}");
+}
+
+#[tokio::test]
 async fn a_failed_run_is_retried_and_a_paused_one_cancelled() {
     let world = world().await;
     let session = world.session("bob").await;

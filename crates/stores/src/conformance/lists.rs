@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::{Covers, Grant};
-use domain::hold::{Decision, Hold, HoldState, Question, Risk};
+use domain::hold::{Decision, Hold, HoldState, HoldStateName, Question, QuestionKind, Risk};
 use domain::id::{GrantId, HoldId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::session::Home;
@@ -94,7 +94,7 @@ pub async fn i30_everybody_sees_their_own_and_nothing_else(open: &Opener) {
         let found = store.holds(holds_of(viewer.clone())).await.unwrap();
         assert_eq!(numbers(&found), holds, "holds of {who}");
         assert_eq!(store.count_holds(holds_of(viewer.clone())).await.unwrap(), holds.len());
-        let pending = HoldQuery { state: Some("pending".into()), ..holds_of(viewer.clone()) };
+        let pending = HoldQuery { state: Some(HoldStateName::Pending), ..holds_of(viewer.clone()) };
         let count = store.count_holds(pending.clone()).await.unwrap();
         assert_eq!(count, holds.len(), "pending holds of {who}, counted");
         assert_eq!(numbers(&store.holds(pending).await.unwrap()), holds, "pending holds of {who}");
@@ -206,15 +206,13 @@ pub async fn filters_and_counts_agree(open: &Opener) {
     let asks = |name: &str, with: &[&str]| Some((PersonId::new(name), roles(with)));
     let cases: Vec<(HoldQuery, &[u128])> = vec![
         (all(), &[20, 12, 11, 3, 2, 1]),
-        (HoldQuery { state: Some("pending".into()), ..all() }, &[20, 12, 11, 3, 2, 1]),
-        (HoldQuery { state: Some("approved".into()), ..all() }, &[]),
-        (HoldQuery { state: Some("nonsense".into()), ..all() }, &[]),
+        (HoldQuery { state: Some(HoldStateName::Pending), ..all() }, &[20, 12, 11, 3, 2, 1]),
+        (HoldQuery { state: Some(HoldStateName::Approved), ..all() }, &[]),
         (HoldQuery { agent: Some("ops".into()), ..all() }, &[3, 2, 1]),
         (HoldQuery { agent: Some("other".into()), ..all() }, &[]),
         (HoldQuery { session: Some(session_id(2)), ..all() }, &[2]),
-        (HoldQuery { kind: Some("fill".into()), ..all() }, &[12, 11]),
-        (HoldQuery { kind: Some("settle".into()), ..all() }, &[20]),
-        (HoldQuery { kind: Some("nonsense".into()), ..all() }, &[]),
+        (HoldQuery { kind: Some(QuestionKind::Fill), ..all() }, &[12, 11]),
+        (HoldQuery { kind: Some(QuestionKind::Settle), ..all() }, &[20]),
         (HoldQuery { risk: Some(Risk::Critical), ..all() }, &[20]),
         (HoldQuery { audience: asks("bob", &[]), ..all() }, &[1]),
         (HoldQuery { audience: asks("dan", &["dba"]), ..all() }, &[20, 12, 1]),
@@ -310,7 +308,7 @@ pub async fn i29_what_is_due_is_found(open: &Opener) {
     store.commit(decide).await.unwrap();
     assert_eq!(store.next_due().await.unwrap(), Some(at(86_400_000)));
     assert_eq!(store.due(at(2_000), 10).await.unwrap(), [], "once");
-    let expired = HoldQuery { state: Some("expired".into()), ..holds_of(Viewer::Everything) };
+    let expired = HoldQuery { state: Some(HoldStateName::Expired), ..holds_of(Viewer::Everything) };
     assert_eq!(numbers(&store.holds(expired).await.unwrap()), [3]);
 
     let by = domain::grant::ClearedBy::Rule(None);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use audit::{Checkpoint, Hash, PublicKey, checkpoint_line, entry_line, header_line};
 use domain::event::Event;
 use domain::grant::ClearedBy;
-use domain::hold::{Decision, HoldState};
+use domain::hold::{CancelReason, Decision, HoldState};
 use domain::id::StreamId;
 use domain::outcome::ToolResult;
 use domain::person::Actor;
@@ -74,7 +74,8 @@ async fn live(store: &Arc<dyn Store>) {
     let mut outside = hold(hold_id(2), None, person("eve"), audience(&["ana"], &[]));
     store.commit(open_outside(outside.clone())).await.unwrap();
     let by = person("eve");
-    let cancelled = HoldState::Cancelled { by, reason: Some("never mind".into()), at: at(4) };
+    let cancelled =
+        HoldState::Cancelled { by, reason: CancelReason::Stated("never mind".into()), at: at(4) };
     outside.decided(cancelled.clone());
     let decided = Event::HoldDecided { hold: outside.id, state: cancelled };
     let stream = StreamId::Outside(outside.id);

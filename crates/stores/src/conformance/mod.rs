@@ -24,6 +24,7 @@
 //!
 //! [`store_conformance!`](crate::store_conformance) makes a test of every check.
 
+pub mod durable;
 pub mod journal;
 pub mod lists;
 pub mod log;
@@ -49,6 +50,7 @@ macro_rules! store_conformance {
                 i54_a_commit_after_its_deadline_leaves_no_trace,
                 commits_are_told_in_the_order_of_the_journal,
                 runs_lead_to_their_session, a_follower_misses_nothing;
+            durable: i01_only_what_the_store_acknowledged_is_durable;
             lists: i30_everybody_sees_their_own_and_nothing_else, pages_have_no_gaps,
                 filters_and_counts_agree, sessions_are_found_at_their_home, i29_what_is_due_is_found, what_is_owed_is_found,
                 grants_are_seen_by_those_concerned;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
 use super::call::version_of_call;
+use super::state::is_spelled_as_superseded;
 use super::warning::version_of_preview;
 use super::{Broken, FIRST, Text};
 
@@ -17,6 +18,8 @@ use super::{Broken, FIRST, Text};
 pub(super) const TELLS_THE_MAKER: u32 = 4;
 /// The record version that first tells who made the credential of a requester.
 const TELLS_WHO_ELSE_ASKED: u32 = 5;
+/// The record version that first tells a caller's reason from our own word for the same.
+const TELLS_STATED_REASONS: u32 = 6;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -167,7 +170,12 @@ pub(super) fn version_of_vote(vote: &Vote) -> u32 {
 }
 
 pub(super) fn version_of_state(state: &HoldState) -> u32 {
-    state.decision().and_then(Decision::vote).map_or(FIRST, |vote| version_of_vote(vote))
+    match state {
+        HoldState::Cancelled { reason, .. } if is_spelled_as_superseded(reason) => {
+            TELLS_STATED_REASONS
+        }
+        _ => state.decision().and_then(Decision::vote).map_or(FIRST, |vote| version_of_vote(vote)),
+    }
 }
 
 pub(super) fn version_of_audience(audience: &Audience) -> u32 {

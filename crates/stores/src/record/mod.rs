@@ -62,7 +62,7 @@ pub(crate) use since::{read_since, write_since};
 /// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
 /// | 4 | who made the login or token of a voter, rules that refuse those that another person made, and what an SQL tool knew about a statement |
 /// | 5 | who made the login or token by which something was asked |
-/// | 6 | what a warning says, beside its text |
+/// | 6 | what a warning says, beside its text; that a caller gave the reason `superseded` for a cancellation, which is not ours |
 pub const VERSION: u32 = 6;
 /// What holds and grants are written as, unless they say something newer.
 const FIRST: u32 = 1;

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, Vote};
+use domain::hold::{
+    CancelReason, Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, SUPERSEDED, Vote,
+};
 use domain::person::PersonId;
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +32,16 @@ pub(super) enum StoredState<'a> {
         by: StoredActor<'a>,
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         reason: Option<Cow<'a, str>>,
+        /// Since version 6: a caller gave this reason, though it is the word for a superseded hold.
+        #[serde(default, skip_serializing_if = "is_false")]
+        stated: bool,
         at: Ms,
     },
+}
+
+/// A caller's own words that happen to be the word for a superseded hold.
+pub(super) fn is_spelled_as_superseded(reason: &CancelReason) -> bool {
+    matches!(reason, CancelReason::Stated(text) if text == SUPERSEDED)
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,7 +81,8 @@ impl<'a> StoredState<'a> {
             HoldState::Expired { at } => StoredState::Expired { at: (*at).into() },
             HoldState::Cancelled { by, reason, at } => StoredState::Cancelled {
                 by: by.into(),
-                reason: reason.as_deref().map(Cow::from),
+                reason: reason.text().map(Cow::from),
+                stated: is_spelled_as_superseded(reason),
                 at: (*at).into(),
             },
         }
@@ -84,9 +95,13 @@ impl<'a> StoredState<'a> {
             StoredState::Denied(decision) => HoldState::Denied(decision.decision(votes)?),
             StoredState::Answered(decision) => HoldState::Answered(decision.decision(votes)?),
             StoredState::Expired { at } => HoldState::Expired { at: at.into() },
-            StoredState::Cancelled { by, reason, at } => HoldState::Cancelled {
+            StoredState::Cancelled { by, reason, stated, at } => HoldState::Cancelled {
                 by: by.into(),
-                reason: reason.map(Cow::into_owned),
+                reason: match reason {
+                    // Older records have one spelling for both, and mean ours.
+                    Some(reason) if reason == SUPERSEDED && !stated => CancelReason::Superseded,
+                    reason => CancelReason::stated(reason.map(Cow::into_owned)),
+                },
                 at: at.into(),
             },
         })

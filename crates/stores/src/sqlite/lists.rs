@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use domain::grant::Grant;
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldStateName};
 use domain::person::PersonId;
 use ports::store::{HoldQuery, SessionQuery, SessionRow, Viewer};
 use rusqlite::types::Value;
@@ -163,7 +163,7 @@ pub(super) fn count_holds(connection: &Connection, query: &HoldQuery) -> Result<
 }
 
 fn is_pending(query: &HoldQuery) -> bool {
-    query.state.as_deref() == Some("pending")
+    query.state == Some(HoldStateName::Pending)
 }
 
 /// `None` if nothing can match.
@@ -187,12 +187,12 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
     if let Some(session) = query.session {
         sql.is("h.session", cells::id(session.0).to_vec());
     }
-    if let Some(state) = &query.state {
-        let code = cells::state_code(state)?;
+    if let Some(state) = query.state {
+        let code = cells::state_code(state);
         sql.and(&format!("h.state = {code}"));
     }
-    if let Some(kind) = &query.kind {
-        sql.is("h.kind", cells::kind_code(kind)?);
+    if let Some(kind) = query.kind {
+        sql.is("h.kind", cells::kind_code(kind));
     }
     if let Some(risk) = query.risk {
         sql.is("h.risk", cells::risk_code(risk));

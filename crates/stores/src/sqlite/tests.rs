@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use domain::event::Event;
-use domain::hold::{Hold, HoldState};
+use domain::hold::{Hold, HoldState, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::person::Actor;
 use ports::store::{CommitError, HoldQuery, Store, StoreError, Viewer};
@@ -40,7 +40,7 @@ fn faulty(path: &Path) -> (Arc<SqliteStore>, Arc<Faults>) {
 }
 
 fn pending() -> HoldQuery {
-    HoldQuery { state: Some("pending".into()), ..HoldQuery::all(Viewer::Everything, 1_000) }
+    HoldQuery { state: Some(HoldStateName::Pending), ..HoldQuery::all(Viewer::Everything, 1_000) }
 }
 
 #[tokio::test]

@@ -4,10 +4,12 @@
 use std::sync::{Arc, OnceLock};
 
 use domain::budget::{Budgets, Prices};
+use domain::digest::Digest;
 use domain::event::Scope;
 use domain::id::{NodeId, TokenId};
-use domain::person::{Actor, AuthenticatedPerson, People, Person, PersonId, Proof};
+use domain::person::{Actor, Credential, KeptLogin, People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use engine::{AgentSetup, Caller, Limits, Setup};
 use ports::store::Store as _;
@@ -93,28 +95,23 @@ pub(super) fn people() -> People {
 /// Somebody whose credentials were checked: a person, or the program `bot` with a token of Ana's.
 pub(super) fn caller(name: &str) -> Caller {
     if name == "bot" {
-        return Caller {
-            actor: Actor::Program {
-                token: TokenId::new(0, 7),
-                name: "bot".into(),
-                minted_by: Some(PersonId::new("ana")),
-            },
-            scopes: vec![Scope::Ask, Scope::Run],
-            person: None,
-            roles: Vec::new(),
-            login_makers: Default::default(),
-            confined_to: None,
+        let actor = Actor::Program {
+            token: TokenId::new(0, 7),
+            name: "bot".into(),
+            minted_by: Some(PersonId::new("ana")),
         };
+        return Caller::assumed(actor, vec![Scope::Ask, Scope::Run], None, Vec::new());
     }
     let id = PersonId::new(name);
-    Caller {
-        actor: Actor::Person(id.clone()),
-        scopes: Scope::ALL.to_vec(),
-        roles: vec![role_of(&id).to_owned()],
-        person: Some(AuthenticatedPerson::vouched(id, Proof::Login, "web")),
-        login_makers: Default::default(),
-        confined_to: None,
-    }
+    let roles = vec![role_of(&id).to_owned()];
+    let (secret, expires_at) = ("a cookie", Timestamp::from_ms(i64::MAX));
+    let digest = Digest::of(secret.as_bytes());
+    let kept = &KeptLogin { person: id.clone(), secret: digest, origin: None, expires_at };
+    let shown = Credential::Cookie { kept, secret };
+    let (name, identities) = (name.to_owned(), Default::default());
+    let known = Person { id: id.clone(), name, roles: roles.iter().cloned().collect(), identities };
+    let person = shown.verify(&People::new([known]), Timestamp::from_ms(0), "web");
+    Caller::assumed(Actor::Person(id), Scope::ALL.to_vec(), person, roles)
 }
 
 fn policy() -> Policy {

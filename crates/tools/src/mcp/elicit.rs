@@ -184,6 +184,8 @@ fn options(field: &Value) -> Option<(Question, Vec<Value>)> {
 
 #[cfg(test)]
 mod tests {
+    use domain::hold::QuestionKind;
+
     use super::*;
 
     fn form(properties: Value) -> Result<Elicited, String> {
@@ -197,7 +199,7 @@ mod tests {
             {"const": "a", "title": "Apple"}, {"const": "b", "title": "Banana"}]});
         let elicited = form(json!({"fruit": field})).unwrap();
         assert_eq!(elicited.asked.title, "s asks: Which?");
-        assert_eq!(elicited.asked.question.kind(), "choose");
+        assert_eq!(elicited.asked.question.kind(), QuestionKind::Choose);
         for said in ["2", "Banana"] {
             let given = Answered::Given(Answer::Choose(vec![said.into()]));
             assert_eq!(
@@ -214,7 +216,7 @@ mod tests {
     #[test]
     fn a_form_is_filled_and_goes_back_whole() {
         let elicited = form(json!({"name": {"type": "string"}, "n": {"type": "integer"}})).unwrap();
-        assert_eq!(elicited.asked.question.kind(), "fill");
+        assert_eq!(elicited.asked.question.kind(), QuestionKind::Fill);
         let given = Answered::Given(Answer::Fill(json!({"name": "Ana", "n": 3})));
         assert_eq!(
             elicited.result(&given),

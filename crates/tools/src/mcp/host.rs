@@ -3,7 +3,7 @@
 use std::sync::Weak;
 
 use async_trait::async_trait;
-use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::call::{Call, ExecutionContext};
 use domain::hold::{Preview, Risk};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -11,6 +11,7 @@ use domain::tool::{Effects, Tool};
 use domain::visible::visible;
 use domain::warning::WarningKind;
 use ports::asker::{Answered, Asked, Asker};
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::value::RawValue;

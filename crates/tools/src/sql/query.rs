@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::call::{ClearedCall, ExecutionContext};
+use domain::call::ExecutionContext;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use tokio_util::sync::CancellationToken;

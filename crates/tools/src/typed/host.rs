@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::call::{Call, ClearedCall};
+use domain::call::Call;
 use domain::digest::Digest;
 use domain::json::Arguments;
 use domain::outcome::{Cut, Outcome, Output};
 use domain::schema::write_only_pointers;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use futures_util::FutureExt as _;
+use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use schemars::JsonSchema;

@@ -2,6 +2,7 @@
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::digest::Digest;
+use domain::hold::CancelReason;
 use domain::id::{CallId, GrantId, NodeId};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -117,7 +118,11 @@ impl Both {
             Step::CancelHold { hold, who } => {
                 let hold = newest(*hold, model.holds.len())?;
                 let (id, who) = (real.hold(hold).id, PEOPLE[*who]);
-                let command = Command::CancelHold { hold: id, by: actor(who), reason: None };
+                let command = Command::CancelHold {
+                    hold: id,
+                    by: actor(who),
+                    reason: CancelReason::Unstated,
+                };
                 (name(&real.tell(&command)), model.step(|model| model.cancel_hold(hold, who)))
             }
             Step::CancelRun => {
@@ -253,7 +258,7 @@ impl Both {
         let theirs: Vec<_> = model.grants.iter().map(|grant| (grant.uses, grant.revoked)).collect();
         prop_assert_eq!(left, theirs);
         let stranger = NodeId::new(7, 7);
-        prop_assert!(calls.iter().all(|call| real.session.cleared(*call, stranger).is_none()));
+        prop_assert!(calls.iter().all(|call| real.session.started(*call, stranger).is_none()));
         Ok(())
     }
 }
@@ -291,7 +296,7 @@ fn state(real: &World, call: CallId) -> String {
         CallState::Cleared { .. } => "cleared".into(),
         CallState::Running { attempt, node, .. } => {
             // Only the node that started it may have it.
-            assert_eq!(real.session.cleared(call, real.node).is_some(), *node == real.node);
+            assert_eq!(real.session.started(call, real.node).is_some(), *node == real.node);
             format!("running {attempt} {}", *node == real.node)
         }
         CallState::InDoubt { .. } => "in doubt".into(),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::hold::{Hold, HoldOutcome};
+use domain::hold::{CancelReason, Hold, HoldOutcome};
 use domain::outcome::ToolResult;
 use domain::outside::{Outside, OutsideCommand};
-use domain::person::{Actor, Audience, AuthenticatedPerson, PersonId, Proof};
+use domain::person::{Actor, Audience, PersonId};
 use domain::time::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
@@ -15,7 +15,7 @@ use super::drive::{answer_of, name};
 use super::register::{Register, told};
 use super::session::ASK_MS;
 use super::{Circle, OK, PEOPLE, Said, Shown, Told};
-use crate::world::World;
+use crate::world::{World, logged_in};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -117,11 +117,7 @@ proptest! {
                         2 => (shown.first().copied(), Shown::Revision(0)),
                         _ => (shown.last().copied(), Shown::Revision(shown.len() - 1)),
                     };
-                    let by = AuthenticatedPerson::vouched(
-                        PersonId::new(PEOPLE[who]),
-                        Proof::Login,
-                        "web",
-                    );
+                    let by = logged_in(PEOPLE[who]);
                     let answer = answer_of(said);
                     let edited = match &answer {
                         domain::answer::Answer::Approve { arguments: Some(arguments), .. } => {
@@ -146,7 +142,7 @@ proptest! {
                 Step::Cancel { who } => {
                     let by = Actor::Person(PersonId::new(PEOPLE[who]));
                     let done = model.cancel(PEOPLE[who]);
-                    (OutsideCommand::Cancel { by, reason: None }, told(&done))
+                    (OutsideCommand::Cancel { by, reason: CancelReason::Unstated }, told(&done))
                 }
                 Step::Report { well } => {
                     let reported = match well {

@@ -3,6 +3,7 @@
 
 use domain::answer::Answer;
 use domain::context::WhilePending;
+use domain::hold::CancelReason;
 use domain::outcome::{Outcome, Output};
 use domain::person::{Actor, PersonId};
 use domain::policy::{Policy, PolicySpec};
@@ -156,7 +157,10 @@ impl Both {
         self.pass();
         let by = Actor::Person(PersonId::new("root"));
         let hold = self.world.hold(self.holds[n]).id;
-        let told = self.world.tell(&Command::CancelHold { hold, by, reason: None }).is_ok();
+        let told = self
+            .world
+            .tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated })
+            .is_ok();
         let (may, next) = match self.tickets[n] {
             Ticket::Asked { .. } | Ticket::Cancelled => (true, Ticket::Cancelled),
             Ticket::Approved { .. } => (true, Ticket::TakenBack),

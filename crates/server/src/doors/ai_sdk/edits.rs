@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use domain::digest::{Digest, Framed};
+use domain::hold::SUPERSEDED;
 use domain::id::MessageId;
 use domain::message::{Message as Told, Origin, Part, Role};
 use domain::session::{RunStatus, Session};
@@ -52,7 +53,7 @@ pub(super) async fn superseded(
     }
     // It waits its turn: nothing came of it yet.
     if let Some(queued) = session.queue.iter().find(|queued| queued.message.id == replaced) {
-        app.engine.cancel_run(caller, queued.run, Some("superseded".into())).await?;
+        app.engine.cancel_run(caller, queued.run, Some(SUPERSEDED.into())).await?;
         return Ok(app.engine.session(caller, session.id).await?);
     }
     Ok(session)

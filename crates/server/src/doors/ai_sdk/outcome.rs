@@ -1,7 +1,7 @@
 //! How the result of a call looks to each version of the client. The same for a live stream and for a
 //! chat that a page loads.
 
-use domain::hold::{HoldState, Question};
+use domain::hold::{CancelReason, HoldState, Question};
 use domain::id::CallId;
 use domain::outcome::{ResultKind, ToolResult};
 use domain::session::Session;
@@ -25,7 +25,7 @@ pub(super) fn settled<'a>(
     // Shown to version 5 as a tool of its own, whose status its front ends read in the output.
     let as_theirs = ui == Ui::Five && hold.is_some_and(|hold| hold.question == Question::Approve);
     let superseded = hold.is_some_and(|hold| {
-        matches!(&hold.state, HoldState::Cancelled { reason: Some(reason), .. } if reason == "superseded")
+        matches!(&hold.state, HoldState::Cancelled { reason: CancelReason::Superseded, .. })
     });
     match result.kind {
         _ if two_phase => chunks::output(id, ToolOutput::plain(content)),

@@ -162,7 +162,7 @@ impl HoldNotice {
     pub(crate) fn of(hold: &Hold, origin: &str) -> HoldNotice {
         let data = HoldSummary {
             hold: hold.id.to_string(),
-            kind: hold.question.kind(),
+            kind: hold.question.kind().name(),
             title: hold.title.clone(),
             state: hold.state.name(),
             url: page_of(hold, origin),

@@ -131,7 +131,7 @@ impl Here {
             let rows = engine.sessions_at(caller, DOOR, None, after, CHATS_MAX).await?;
             after = rows.last().map(|row| row.id);
             let is_last = rows.len() < CHATS_MAX;
-            for row in rows.into_iter().filter(|row| row.creator.is_same(&caller.actor)) {
+            for row in rows.into_iter().filter(|row| row.creator.is_same(caller.actor())) {
                 let Some(home) = &row.home else { continue };
                 let Some(place) = Place::read(&home.place) else { continue };
                 // What was edited or deleted goes on in another session of the same place.

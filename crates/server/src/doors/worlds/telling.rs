@@ -280,7 +280,7 @@ impl Teller {
     }
 
     fn may_answer(&self, hold: &Hold) -> bool {
-        self.caller.person.as_ref().is_some_and(|person| {
+        self.caller.person().is_some_and(|person| {
             hold.admits(person.id(), self.app.engine.people())
                 && hold.votes.iter().all(|vote| vote.by != *person.id())
         })

@@ -14,7 +14,8 @@ use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
-    Callback, Choice, Decision, Hold, HoldOutcome, HoldState, Preview, Question, Risk, Vote,
+    Callback, CancelReason, Choice, Decision, Hold, HoldOutcome, HoldState, Preview, Question,
+    Risk, Vote,
 };
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
@@ -278,7 +279,7 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     perform.policy = Digest::of(b"another policy");
     perform.outcome = Some(HoldOutcome::Failed(ToolResult::error("gone")));
     perform.state =
-        HoldState::Cancelled { by: program(), reason: Some("superseded".into()), at: at(9) };
+        HoldState::Cancelled { by: program(), reason: CancelReason::Superseded, at: at(9) };
     let mut settle = pending();
     settle.question = Question::Settle;
     settle.outcome = Some(HoldOutcome::Unknown);

@@ -8,7 +8,9 @@ use domain::call::{Call, Clearance, ExecutionContext};
 use domain::digest::Digest;
 use domain::event::{Event, RefusedAnswer, Scope as TokenScope, Token, TokenOwner};
 use domain::grant::ClearedBy;
-use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk};
+use domain::hold::{
+    CancelReason, Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, SUPERSEDED,
+};
 use domain::id::{CallId, CommitId, GrantId, HoldId, MessageId, StreamId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
@@ -276,14 +278,14 @@ fn deciding() -> Vec<Named> {
             "decided_expired",
             vec![Event::HoldDecided { hold: HOLD, state: HoldState::Expired { at: at(3) } }],
         ),
-        (
-            "decided_cancelled",
-            vec![Event::HoldDecided {
-                hold: HOLD,
-                state: HoldState::Cancelled { by: Actor::Runtime, reason: None, at: at(3) },
-            }],
-        ),
+        ("decided_cancelled", cancelled(CancelReason::Unstated)),
+        ("decided_cancelled_as_stated", cancelled(CancelReason::Stated(SUPERSEDED.into()))),
     ]
+}
+
+fn cancelled(reason: CancelReason) -> Vec<Event> {
+    let state = HoldState::Cancelled { by: Actor::Runtime, reason, at: at(3) };
+    vec![Event::HoldDecided { hold: HOLD, state }]
 }
 
 fn ending() -> Vec<Named> {

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use domain::answer::Answer;
+use domain::hold::QuestionKind;
 use ports::asker::{Answered, Asked, Asker};
 use serde_json::{Value, json};
 
@@ -53,7 +54,7 @@ async fn a_question_reaches_people_and_the_answer_the_server() {
         let asked = ana.asked();
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].title, "mcp asks: Which colour?");
-        assert_eq!(asked[0].question.kind(), "choose");
+        assert_eq!(asked[0].question.kind(), QuestionKind::Choose);
 
         let ana = green();
         told(&world, "ask_twice", &ana).await;

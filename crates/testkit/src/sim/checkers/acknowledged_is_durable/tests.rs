@@ -1,6 +1,6 @@
 //! Words that are true, and words that are not.
 
-use domain::hold::Question;
+use domain::hold::{CancelReason, Question};
 use domain::id::{GrantId, MessageId, RunId};
 use domain::message::{Part, Role};
 use domain::outcome::NotRun;
@@ -95,7 +95,7 @@ fn a_withdrawal_is_on_disk_as_such() {
     let cancelled = |who| {
         let by = Actor::Person(person(who));
         let at = domain::time::Timestamp::from_ms(0);
-        decided(&hold, HoldState::Cancelled { by, reason: None, at })
+        decided(&hold, HoldState::Cancelled { by, reason: CancelReason::Unstated, at })
     };
     let wipe = call("wipe", 1);
     let ran = settled(&wipe, "did wipe in attempt 1.");
