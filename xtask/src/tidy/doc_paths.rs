@@ -2,7 +2,8 @@
 //!
 //! It looks at code spans of the pages for readers. A span is a path when its first part is a folder
 //! of the root (`crates/domain/src/call.rs`), or a crate (`engine/submit.rs`, from its `src` or from
-//! the crate's root). The changelog is left out: it tells of trees as they were.
+//! the crate's root), or `…` for the folder of the crates (`…/domain/src/call.rs`). The changelog is
+//! left out: it tells of trees as they were.
 
 use super::{Files, Finding, crates};
 
@@ -46,6 +47,9 @@ fn is_page(path: &str) -> bool {
 /// Whether what the span names is there. A span that is no path is nowhere, and no mistake.
 fn exists(files: &Files, span: &str) -> bool {
     let path = span.trim_end_matches('/');
+    if let Some(rest) = path.strip_prefix("…/") {
+        return is_there(files, &format!("crates/{rest}"));
+    }
     let is_path = path.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
     let Some((first, rest)) = path.split_once('/').filter(|_| is_path) else { return true };
     if NOT_PATHS.contains(&path) {
@@ -99,6 +103,7 @@ mod tests {
             "engine/effects",
             "engine/effects/think.rs",
             "engine/tests/late.rs",
+            "…/engine/tests/late.rs",
             "web/src",
         ] {
             assert_eq!(found("docs/guide.md", &format!("see `{span}`.\n")), "", "{span}");
@@ -112,6 +117,7 @@ mod tests {
             "crates/eng",
             "engine/gone.rs",
             "engine/effect",
+            "…/engine/src/gone.rs",
             "web/src/gone.ts",
         ] {
             let wanted = format!("ARCHITECTURE.md:2: names `{span}`, which is not there");

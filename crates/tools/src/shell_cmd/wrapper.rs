@@ -8,38 +8,38 @@ pub(super) fn warnings(argv: &[String]) -> Vec<String> {
     // A wrapper may wrap a wrapper; each step drops a word, so this ends.
     while let Some((program, args)) = rest.split_first() {
         let name = program.rsplit('/').next().unwrap_or(program);
-        match kind(name, args) {
+        match wrapper_kind(name, args) {
             None => break,
-            Some(Kind::Script) => {
+            Some(ShellWrapperKind::Script) => {
                 warnings.push(format!(
                     "`{name}` runs a script: read all of it, since that is what you approve"
                 ));
                 break;
             }
-            Some(Kind::Elsewhere) => {
+            Some(ShellWrapperKind::Elsewhere) => {
                 warnings.push(format!(
                     "`{name}` runs a command in another place, where its rules and yours may differ"
                 ));
                 break;
             }
-            Some(Kind::Raises) => {
+            Some(ShellWrapperKind::Raises) => {
                 warnings.push(format!("`{name}` runs a command with another user's rights"));
             }
-            Some(Kind::Feeds) => {
+            Some(ShellWrapperKind::Feeds) => {
                 warnings.push(format!(
                     "`{name}` runs a command on whatever it finds or reads, which is not shown here"
                 ));
             }
-            Some(Kind::Passes) => {
+            Some(ShellWrapperKind::Passes) => {
                 warnings.push(format!("`{name}` runs the command that follows it"))
             }
         }
-        rest = inner(args);
+        rest = wrapped_command(args);
     }
     warnings
 }
 
-enum Kind {
+enum ShellWrapperKind {
     Script,
     Elsewhere,
     Raises,
@@ -47,7 +47,7 @@ enum Kind {
     Passes,
 }
 
-fn kind(name: &str, args: &[String]) -> Option<Kind> {
+fn wrapper_kind(name: &str, args: &[String]) -> Option<ShellWrapperKind> {
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
     // `-c`, also among bundled flags such as `-lc`, and with its value attached.
     let short = |letter: char| {
@@ -57,31 +57,37 @@ fn kind(name: &str, args: &[String]) -> Option<Kind> {
     // `python3.12` is `python`.
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     match family {
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "ash" | "busybox" => Some(Kind::Script),
-        "python" | "pypy" if short('c') || has("-") => Some(Kind::Script),
-        "perl" | "ruby" | "lua" if short('e') || short('E') || has("-") => Some(Kind::Script),
-        "node" | "deno" | "bun" if short('e') || short('p') || has("--eval") || has("eval") => {
-            Some(Kind::Script)
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "ash" | "busybox" => {
+            Some(ShellWrapperKind::Script)
         }
-        "awk" | "gawk" | "mawk" | "sed" | "eval" | "make" | "osascript" => Some(Kind::Script),
+        "python" | "pypy" if short('c') || has("-") => Some(ShellWrapperKind::Script),
+        "perl" | "ruby" | "lua" if short('e') || short('E') || has("-") => {
+            Some(ShellWrapperKind::Script)
+        }
+        "node" | "deno" | "bun" if short('e') || short('p') || has("--eval") || has("eval") => {
+            Some(ShellWrapperKind::Script)
+        }
+        "awk" | "gawk" | "mawk" | "sed" | "eval" | "make" | "osascript" => {
+            Some(ShellWrapperKind::Script)
+        }
         "ssh" | "docker" | "podman" | "kubectl" | "nsenter" | "chroot" | "unshare"
-        | "systemd-run" | "at" | "crontab" => Some(Kind::Elsewhere),
-        "sudo" | "su" | "doas" | "runuser" | "setpriv" | "pkexec" => Some(Kind::Raises),
-        "xargs" | "parallel" => Some(Kind::Feeds),
+        | "systemd-run" | "at" | "crontab" => Some(ShellWrapperKind::Elsewhere),
+        "sudo" | "su" | "doas" | "runuser" | "setpriv" | "pkexec" => Some(ShellWrapperKind::Raises),
+        "xargs" | "parallel" => Some(ShellWrapperKind::Feeds),
         "find"
             if ["-exec", "-execdir", "-ok", "-okdir", "-delete"].iter().any(|flag| has(flag)) =>
         {
-            Some(Kind::Feeds)
+            Some(ShellWrapperKind::Feeds)
         }
         "env" | "nohup" | "timeout" | "nice" | "ionice" | "time" | "setsid" | "stdbuf"
-        | "strace" | "watch" | "flock" | "script" => Some(Kind::Passes),
+        | "strace" | "watch" | "flock" | "script" => Some(ShellWrapperKind::Passes),
         _ => None,
     }
 }
 
 /// The wrapped command, as well as it can be told: after flags and variables. A wrong guess costs a
 /// warning, and nothing else hangs on it.
-fn inner(args: &[String]) -> &[String] {
+fn wrapped_command(args: &[String]) -> &[String] {
     let skipped = args
         .iter()
         .take_while(|arg| {
