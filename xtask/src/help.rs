@@ -17,6 +17,7 @@ cargo xtask <command>: checks, set-up and tests of this repository
   torture  kills, power cuts and simulated stories, as many as you like
   fuzz     hostile bytes for every parser, under libFuzzer
   mutants  break promises on purpose, and see the tests notice
+  names    how searchable the names of functions and types are
 
 `cargo xtask <command> --help` says more and shows examples.";
 
@@ -63,7 +64,8 @@ cargo xtask tidy
 
 Our own rules on every file that git tracks or would track: no machine paths, no unfinished code,
 no silenced lints, no file that outgrew its reader, a map that matches the crates, dependencies
-that point inwards, no registry in a lock file.
+that point inwards, no registry in a lock file, no type name that is defined more often than
+xtask/src/tidy/repeated_types.txt admits, no glossary row and no path in the docs without its code.
 
 Example:
   cargo xtask tidy";
@@ -180,6 +182,21 @@ Examples:
   cargo xtask torture --seeds 100000
   cargo xtask torture --help            all of its options";
 
+const NAMES: &str = "\
+cargo xtask names [CRATE…] [--json] [--shrink]
+
+Measures names in product code, without testkit and tests: functions with a one-word name, types with
+a one-word name, types whose name is defined three times or more, and the names that are repeated
+most. With crates, the figures of those; a name's definitions are counted over the whole tree.
+
+  --json    one line of JSON
+  --shrink  first lowers the counts of xtask/src/tidy/repeated_types.txt to those of the code
+
+Examples:
+  cargo xtask names
+  cargo xtask names tools egress
+  cargo xtask names --shrink";
+
 pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
     Ok(match verb {
         None => OVERVIEW,
@@ -195,6 +212,7 @@ pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
         Some("fuzz") => FUZZ,
         Some("mutants") => MUTANTS,
         Some("torture") => TORTURE,
+        Some("names") => NAMES,
         Some(other) => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
     })
 }
@@ -212,7 +230,7 @@ mod tests {
             .collect();
         let verbs = [
             "test", "check", "ci", "tidy", "web", "dist", "pictures", "package", "bench",
-            "torture", "fuzz", "mutants",
+            "torture", "fuzz", "mutants", "names",
         ];
         assert_eq!(listed, verbs);
         for verb in listed {

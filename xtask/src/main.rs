@@ -15,6 +15,7 @@ mod help;
 mod job;
 mod ledger;
 mod mutants;
+mod names;
 mod package;
 mod profile;
 mod setup;
@@ -104,6 +105,7 @@ fn obey(words: &[String]) -> Result<bool> {
         "package" => package::run(&here, rest),
         "fuzz" => fuzz::run(&here, rest),
         "mutants" => mutants::run(&here, rest),
+        "names" => names::run(&here, rest),
         "torture" => torture::run(&here, rest),
         other => bail!("there is no `{other}`; `cargo xtask --help` lists what there is"),
     }

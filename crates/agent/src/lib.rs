@@ -1,16 +1,16 @@
-//! The study: thinks about what a model is told, and never acts.
+//! Builds and checks the requests for a model. Pure: it sends nothing.
 //!
-//! A request is rebuilt from the session's transcript every time ([`transcript::request`]), and
+//! A request is rebuilt from the session's transcript every time ([`transcript::build_request`]), and
 //! nothing is sent that breaks the pairing of calls and results ([`validate::validate`]). Only what
-//! a tool is offered as stays the same, and is made once ([`offer::offer`]).
+//! a tool is offered as stays the same, and is made once ([`offer::tool_offer`]).
 
 pub mod offer;
 pub mod transcript;
 pub mod validate;
 
-pub use offer::offer;
-pub use transcript::{canonical, fingerprint, request};
-pub use validate::{Unpaired, validate};
+pub use offer::tool_offer;
+pub use transcript::{build_request, canonical_text, request_fingerprint};
+pub use validate::{PairingError, validate};
 
 /// Looks no further than the first character that says something.
 fn is_blank(text: &str) -> bool {

@@ -4,18 +4,18 @@ use domain::tool::{Confirm, Tool};
 use ports::model::ToolOffer;
 use serde_json::{Map, Value, json};
 
-/// The same tool gives the same offer: whoever makes many requests keeps it.
-pub fn offer(tool: &Tool) -> ToolOffer {
+/// The same tool gives the same offer, so the engine makes it once and keeps it.
+pub fn tool_offer(tool: &Tool) -> ToolOffer {
     let input_schema = match tool.confirm {
-        Confirm::Held => offered(&tool.input_schema),
-        Confirm::TwoPhase => with_confirmed(&offered(&tool.input_schema)),
+        Confirm::Held => offered_schema(&tool.input_schema),
+        Confirm::TwoPhase => with_confirmed(&offered_schema(&tool.input_schema)),
     };
     ToolOffer { name: tool.name.clone(), description: tool.description.clone(), input_schema }
 }
 
 /// The schema as providers take it: one that they refuse would end every request of the agent. What is
 /// left out here still holds: the arguments are checked against the whole.
-fn offered(schema: &Value) -> Value {
+fn offered_schema(schema: &Value) -> Value {
     let mut schema = schema.clone();
     let Some(object) = schema.as_object_mut() else { return schema };
     for at_the_root in ["oneOf", "anyOf", "allOf"] {

@@ -22,23 +22,23 @@ use serde_json::{Value, json};
 use crate::{are_distinct, is_blank};
 
 /// The next request for this session's model. The same session gives the same request, to the byte.
-pub fn request<'a>(
+pub fn build_request<'a>(
     session: &'a Session,
     instructions: Option<&'a str>,
     tools: &'a [ToolOffer],
 ) -> ModelRequest<'a> {
     ModelRequest {
         system: instructions.filter(|text| !is_blank(text)).map(Cow::Borrowed),
-        messages: messages(session.transcript.iter()),
+        messages: model_messages(session.transcript.iter()),
         tools: Cow::Borrowed(tools),
     }
 }
 
-fn messages<'a>(
+fn model_messages<'a>(
     transcript: impl ExactSizeIterator<Item = &'a Arc<Message>> + Clone,
 ) -> Vec<ModelMessage<'a>> {
-    let mut results = Results::of(transcript.clone());
-    let mut names = Names::of(transcript.clone());
+    let mut results = UnplacedResults::from_transcript(transcript.clone());
+    let mut names = ToolUseIds::from_transcript(transcript.clone());
     let mut messages = Vec::with_capacity(transcript.len());
     for message in transcript {
         match message.role {
@@ -50,7 +50,7 @@ fn messages<'a>(
                 }
             }
             Role::Assistant => {
-                let (parts, results) = assistant(message, &mut names, &mut results);
+                let (parts, results) = assistant_parts(message, &mut names, &mut results);
                 // Providers refuse a message without content, and one adds nothing.
                 if !parts.is_empty() {
                     messages.push(ModelMessage::Assistant { parts });
@@ -64,7 +64,7 @@ fn messages<'a>(
             Role::Tool => {}
         }
     }
-    let orphans = results.left();
+    let orphans = results.into_leftover();
     if !orphans.is_empty() {
         messages.push(ModelMessage::Results { results: orphans });
     }
@@ -72,10 +72,10 @@ fn messages<'a>(
 }
 
 /// What a model said in one message, and the results of its calls, in the order of the calls.
-fn assistant<'a>(
+fn assistant_parts<'a>(
     message: &'a Message,
-    names: &mut Names<'a>,
-    results: &mut Results<'a>,
+    names: &mut ToolUseIds<'a>,
+    results: &mut UnplacedResults<'a>,
 ) -> (Vec<AssistantPart<'a>>, Vec<CallResult<'a>>) {
     let mut parts = Vec::with_capacity(message.parts.len());
     let mut given = Vec::with_capacity(calls_of(message).count());
@@ -88,9 +88,9 @@ fn assistant<'a>(
                 opaque: opaque.as_deref().map(Cow::Borrowed),
             }),
             Part::ToolCall { call, tool_use_id, tool, input } => {
-                let tool_use_id = names.name(tool_use_id);
-                let taken = results.take(*call).iter();
-                given.extend(taken.map(|result| result.outgoing(tool_use_id.clone())));
+                let tool_use_id = names.unique_name(tool_use_id);
+                let taken = results.take_results(*call).iter();
+                given.extend(taken.map(|result| result.to_call_result(tool_use_id.clone())));
                 let (tool, input) = (Cow::Borrowed(&**tool), input.into());
                 parts.push(AssistantPart::Call(WrittenCall { tool_use_id, tool, input }));
             }
@@ -112,24 +112,24 @@ fn calls_of(message: &Message) -> impl Iterator<Item = &str> {
 /// Names for calls that are unique in one request. Some servers number the calls of each turn
 /// anew or leave the id empty; sending that back would brick the session, so a repeated name is
 /// told apart, in the same way every time. Pairing goes by our own ids and not by these.
-enum Names<'a> {
+enum ToolUseIds<'a> {
     /// The model itself told its calls apart, as nearly all do.
     AsWritten,
     Given(HashSet<Cow<'a, str>>),
 }
 
-impl<'a> Names<'a> {
-    fn of(transcript: impl Iterator<Item = &'a Arc<Message>>) -> Names<'a> {
+impl<'a> ToolUseIds<'a> {
+    fn from_transcript(transcript: impl Iterator<Item = &'a Arc<Message>>) -> ToolUseIds<'a> {
         let turns = transcript.filter(|message| message.role == Role::Assistant);
         let wanted: Vec<&str> = turns.flat_map(|message| calls_of(message)).collect();
         match wanted.iter().all(|name| !name.is_empty()) && are_distinct(wanted) {
-            true => Names::AsWritten,
-            false => Names::Given(HashSet::new()),
+            true => ToolUseIds::AsWritten,
+            false => ToolUseIds::Given(HashSet::new()),
         }
     }
 
-    fn name(&mut self, wanted: &'a str) -> Cow<'a, str> {
-        let Names::Given(given) = self else { return Cow::Borrowed(wanted) };
+    fn unique_name(&mut self, wanted: &'a str) -> Cow<'a, str> {
+        let ToolUseIds::Given(given) = self else { return Cow::Borrowed(wanted) };
         let base = if wanted.is_empty() { "call" } else { wanted };
         let mut name = Cow::Borrowed(base);
         let mut count = 1;
@@ -144,9 +144,9 @@ impl<'a> Names<'a> {
 
 /// The results of a transcript, each until it is placed. All of them are kept, also a second one
 /// for the same call, so that the validator sees what is wrong.
-struct Results<'a>(Vec<Given<'a>>);
+struct UnplacedResults<'a>(Vec<TranscriptResult<'a>>);
 
-struct Given<'a> {
+struct TranscriptResult<'a> {
     call: CallId,
     tool_use_id: &'a str,
     tool: &'a str,
@@ -154,38 +154,46 @@ struct Given<'a> {
     is_placed: bool,
 }
 
-impl<'a> Results<'a> {
-    fn of(transcript: impl Iterator<Item = &'a Arc<Message>> + Clone) -> Results<'a> {
+impl<'a> UnplacedResults<'a> {
+    fn from_transcript(
+        transcript: impl Iterator<Item = &'a Arc<Message>> + Clone,
+    ) -> UnplacedResults<'a> {
         let messages = transcript.filter(|message| message.role == Role::Tool);
         let mut results = Vec::with_capacity(messages.clone().count());
         for part in messages.flat_map(|message| &message.parts) {
             if let Part::ToolResult { call, tool_use_id, tool, result } = part {
-                results.push(Given { call: *call, tool_use_id, tool, result, is_placed: false });
+                results.push(TranscriptResult {
+                    call: *call,
+                    tool_use_id,
+                    tool,
+                    result,
+                    is_placed: false,
+                });
             }
         }
         // Those of one call stay in their order.
         results.sort_by_key(|given| given.call);
-        Results(results)
+        UnplacedResults(results)
     }
 
     /// The results of a call, which are placed with this.
-    fn take(&mut self, call: CallId) -> &[Given<'a>] {
+    fn take_results(&mut self, call: CallId) -> &[TranscriptResult<'a>] {
         let from = self.0.partition_point(|given| given.call < call);
-        let of_call = |given: &&Given<'_>| given.call == call && !given.is_placed;
+        let of_call = |given: &&TranscriptResult<'_>| given.call == call && !given.is_placed;
         let count = self.0[from..].iter().take_while(of_call).count();
         let taken = &mut self.0[from..from + count];
         taken.iter_mut().for_each(|given| given.is_placed = true);
         taken
     }
 
-    fn left(self) -> Vec<CallResult<'a>> {
+    fn into_leftover(self) -> Vec<CallResult<'a>> {
         let left = self.0.iter().filter(|given| !given.is_placed);
-        left.map(|given| given.outgoing(Cow::Borrowed(given.tool_use_id))).collect()
+        left.map(|given| given.to_call_result(Cow::Borrowed(given.tool_use_id))).collect()
     }
 }
 
-impl<'a> Given<'a> {
-    fn outgoing(&self, tool_use_id: Cow<'a, str>) -> CallResult<'a> {
+impl<'a> TranscriptResult<'a> {
+    fn to_call_result(&self, tool_use_id: Cow<'a, str>) -> CallResult<'a> {
         CallResult {
             tool_use_id,
             tool: Cow::Borrowed(self.tool),
@@ -196,7 +204,7 @@ impl<'a> Given<'a> {
 }
 
 /// The whole request as one text, in which equal requests are equal: for replays and snapshots.
-pub fn canonical(request: &ModelRequest<'_>) -> String {
+pub fn canonical_text(request: &ModelRequest<'_>) -> String {
     let messages: Vec<Value> = request.messages.iter().map(message_value).collect();
     let tools: Vec<Value> = request
         .tools
@@ -210,8 +218,8 @@ pub fn canonical(request: &ModelRequest<'_>) -> String {
 }
 
 /// Says which request is meant, in a line.
-pub fn fingerprint(request: &ModelRequest<'_>) -> String {
-    Digest::of(canonical(request).as_bytes()).to_string()
+pub fn request_fingerprint(request: &ModelRequest<'_>) -> String {
+    Digest::of(canonical_text(request).as_bytes()).to_string()
 }
 
 fn message_value(message: &ModelMessage<'_>) -> Value {

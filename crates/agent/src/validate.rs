@@ -13,7 +13,7 @@ use crate::{are_distinct, is_blank};
 /// Why a request must not be sent. Any of these is a fault of ours, never of a person or a model.
 /// Messages are counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unpaired {
+pub enum PairingError {
     #[error("the request has no messages")]
     NoMessages,
     #[error("the first message is not a user's")]
@@ -38,42 +38,42 @@ pub enum Unpaired {
 
 /// Every call has exactly one result, in the very next message and in the order of the calls; no
 /// result is without a call; no id is used twice; and there is something for the model to answer.
-pub fn validate(request: &ModelRequest<'_>) -> Result<(), Unpaired> {
+pub fn validate(request: &ModelRequest<'_>) -> Result<(), PairingError> {
     let messages = &request.messages;
     match messages.first() {
-        None => return Err(Unpaired::NoMessages),
-        Some(ModelMessage::Assistant { .. }) => return Err(Unpaired::NoOpening),
+        None => return Err(PairingError::NoMessages),
+        Some(ModelMessage::Assistant { .. }) => return Err(PairingError::NoOpening),
         Some(ModelMessage::User { .. } | ModelMessage::Results { .. }) => {}
     }
-    // Who repeats an id has to be found only where somebody does.
+    // The repeated id is looked for only where there is one.
     let mut known = (!are_distinct(all_calls(messages))).then(HashSet::new);
     // The parts of the message before this one, if that was the model's.
     let mut open: &[AssistantPart<'_>] = &[];
     for (at, message) in messages.iter().enumerate() {
         match message {
             ModelMessage::Results { results } => {
-                paired(at, open, results)?;
+                check_paired(at, open, results)?;
                 open = &[];
             }
             ModelMessage::User { text } => {
-                unanswered(at, open)?;
+                check_answered(at, open)?;
                 if is_blank(text) {
-                    return Err(Unpaired::Empty { at });
+                    return Err(PairingError::Empty { at });
                 }
             }
             ModelMessage::Assistant { parts } => {
-                unanswered(at, open)?;
+                check_answered(at, open)?;
                 if parts.is_empty() {
-                    return Err(Unpaired::Empty { at });
+                    return Err(PairingError::Empty { at });
                 }
-                sound(at, parts, known.as_mut())?;
+                check_call_ids(at, parts, known.as_mut())?;
                 open = parts;
             }
         }
     }
-    unanswered(messages.len(), open)?;
+    check_answered(messages.len(), open)?;
     match messages.last() {
-        Some(ModelMessage::Assistant { .. }) => Err(Unpaired::NothingNew),
+        Some(ModelMessage::Assistant { .. }) => Err(PairingError::NothingNew),
         _ => Ok(()),
     }
 }
@@ -83,10 +83,10 @@ fn all_calls<'a>(messages: &'a [ModelMessage<'_>]) -> Vec<&'a str> {
         ModelMessage::Assistant { parts } => Some(parts),
         ModelMessage::User { .. } | ModelMessage::Results { .. } => None,
     });
-    turns.flat_map(|parts| calls(parts)).collect()
+    turns.flat_map(|parts| call_ids(parts)).collect()
 }
 
-fn calls<'a>(parts: &'a [AssistantPart<'_>]) -> impl Iterator<Item = &'a str> + Clone {
+fn call_ids<'a>(parts: &'a [AssistantPart<'_>]) -> impl Iterator<Item = &'a str> + Clone {
     parts.iter().filter_map(|part| match part {
         AssistantPart::Call(call) => Some(&*call.tool_use_id),
         AssistantPart::Text(_) | AssistantPart::Reasoning { .. } => None,
@@ -94,66 +94,66 @@ fn calls<'a>(parts: &'a [AssistantPart<'_>]) -> impl Iterator<Item = &'a str> + 
 }
 
 /// `known` are the calls of earlier messages, where it has to be looked whether one is repeated.
-fn sound<'a>(
+fn check_call_ids<'a>(
     at: usize,
     parts: &'a [AssistantPart<'_>],
     mut known: Option<&mut HashSet<&'a str>>,
-) -> Result<(), Unpaired> {
+) -> Result<(), PairingError> {
     for part in parts {
         match part {
             AssistantPart::Call(call) if call.tool_use_id.is_empty() => {
-                return Err(Unpaired::NoId { at });
+                return Err(PairingError::NoId { at });
             }
             AssistantPart::Call(call) => {
                 if known.as_mut().is_some_and(|known| !known.insert(&call.tool_use_id)) {
                     let id = call.tool_use_id.clone().into_owned();
-                    return Err(Unpaired::RepeatedCall { at, id });
+                    return Err(PairingError::RepeatedCall { at, id });
                 }
             }
-            AssistantPart::Text(text) if is_blank(text) => return Err(Unpaired::Empty { at }),
+            AssistantPart::Text(text) if is_blank(text) => return Err(PairingError::Empty { at }),
             AssistantPart::Text(_) | AssistantPart::Reasoning { .. } => {}
         }
     }
     Ok(())
 }
 
-fn unanswered(at: usize, open: &[AssistantPart<'_>]) -> Result<(), Unpaired> {
-    match calls(open).next() {
-        Some(id) => Err(Unpaired::NoResult { at: at - 1, id: id.to_owned() }),
+fn check_answered(at: usize, open: &[AssistantPart<'_>]) -> Result<(), PairingError> {
+    match call_ids(open).next() {
+        Some(id) => Err(PairingError::NoResult { at: at - 1, id: id.to_owned() }),
         None => Ok(()),
     }
 }
 
-fn paired(
+fn check_paired(
     at: usize,
     open: &[AssistantPart<'_>],
     results: &[CallResult<'_>],
-) -> Result<(), Unpaired> {
-    let (open, given) = (calls(open), results.iter().map(|result| &*result.tool_use_id));
+) -> Result<(), PairingError> {
+    let (open, given) = (call_ids(open), results.iter().map(|result| &*result.tool_use_id));
     // No call of a message is there twice, so then no result is, either.
     if !results.is_empty() && open.clone().eq(given.clone()) {
         return Ok(());
     }
-    Err(mispaired(at, &open.collect::<Vec<_>>(), &given.collect::<Vec<_>>()))
+    Err(pairing_error(at, &open.collect::<Vec<_>>(), &given.collect::<Vec<_>>()))
 }
 
-/// What is wrong with results that are not exactly those of the calls before them.
-fn mispaired(at: usize, open: &[&str], given: &[&str]) -> Unpaired {
+/// The fault of results that are not exactly those of the calls before them.
+fn pairing_error(at: usize, open: &[&str], given: &[&str]) -> PairingError {
     let mut seen = HashSet::new();
     for id in given {
         if !open.contains(id) {
-            return Unpaired::NoCall { at, id: (*id).to_owned() };
+            return PairingError::NoCall { at, id: (*id).to_owned() };
         }
         if !seen.insert(id) {
-            return Unpaired::RepeatedResult { at, id: (*id).to_owned() };
+            return PairingError::RepeatedResult { at, id: (*id).to_owned() };
         }
     }
     if let Some(id) = open.iter().find(|id| !given.contains(id)) {
-        return Unpaired::NoResult { at: at - 1, id: (*id).to_owned() };
+        return PairingError::NoResult { at: at - 1, id: (*id).to_owned() };
     }
     match given {
-        [] => Unpaired::Empty { at },
-        _ => Unpaired::OutOfOrder { at },
+        [] => PairingError::Empty { at },
+        _ => PairingError::OutOfOrder { at },
     }
 }
 

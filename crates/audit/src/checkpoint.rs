@@ -24,18 +24,18 @@ pub struct Checkpoint {
 
 impl Signer {
     /// For the log, as it grows.
-    pub fn checkpoint(&self, chain: &Chain, at_ms: i64) -> Checkpoint {
+    pub fn sign_checkpoint(&self, chain: &Chain, at_ms: i64) -> Checkpoint {
         self.checkpoint_of(chain, at_ms, false)
     }
 
     /// For the last line of an export.
-    pub fn end(&self, chain: &Chain, at_ms: i64) -> Checkpoint {
+    pub fn sign_end(&self, chain: &Chain, at_ms: i64) -> Checkpoint {
         self.checkpoint_of(chain, at_ms, true)
     }
 
     fn checkpoint_of(&self, chain: &Chain, at_ms: i64, end: bool) -> Checkpoint {
         let (count, head, key) = (chain.count(), chain.head(), self.public_key().id());
-        let signature = self.sign(&message(count, head, at_ms, key, end));
+        let signature = self.sign(&signed_message(count, head, at_ms, key, end));
         Checkpoint { count, head, at_ms, key, end, signature }
     }
 }
@@ -43,12 +43,12 @@ impl Signer {
 impl Checkpoint {
     /// Whether this key signed it, and signed exactly this.
     pub fn is_signed_by(&self, key: &PublicKey) -> bool {
-        let message = message(self.count, self.head, self.at_ms, self.key, self.end);
+        let message = signed_message(self.count, self.head, self.at_ms, self.key, self.end);
         self.key == key.id() && key.verifies(&message, &self.signature)
     }
 }
 
-fn message(count: u64, head: Hash, at_ms: i64, key: KeyId, end: bool) -> Vec<u8> {
+fn signed_message(count: u64, head: Hash, at_ms: i64, key: KeyId, end: bool) -> Vec<u8> {
     let hash = Hash::of_parts(&[
         b"holdpoint.checkpoint.v1",
         &count.to_le_bytes(),
@@ -71,11 +71,11 @@ impl FromStr for Checkpoint {
     fn from_str(text: &str) -> Result<Checkpoint, NotACheckpoint> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Line {
+        struct CheckpointFields {
             checkpoint: Checkpoint,
         }
         serde_json::from_str(text)
-            .or_else(|_| serde_json::from_str(text).map(|line: Line| line.checkpoint))
+            .or_else(|_| serde_json::from_str(text).map(|line: CheckpointFields| line.checkpoint))
             .map_err(|_| NotACheckpoint)
     }
 }
@@ -96,7 +96,7 @@ mod tests {
         let key = signer.public_key();
         let mut chain = Chain::default();
         chain.append(b"{}");
-        let checkpoint = signer.checkpoint(&chain, 1_000);
+        let checkpoint = signer.sign_checkpoint(&chain, 1_000);
         assert!(checkpoint.is_signed_by(&key));
         let other = Signer::from_seed(&[8; 32]).unwrap().public_key();
         assert!(!checkpoint.is_signed_by(&other));
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn is_read_as_written() {
         let signer = Signer::from_seed(&[7; 32]).unwrap();
-        let checkpoint = signer.end(&Chain::default(), 5);
+        let checkpoint = signer.sign_end(&Chain::default(), 5);
         assert_eq!(checkpoint.to_string().parse(), Ok(checkpoint.clone()));
         let line = crate::checkpoint_line(&checkpoint);
         assert_eq!(line.parse(), Ok(checkpoint));

@@ -18,21 +18,21 @@ pub(crate) const VERSION: u32 = 1;
 
 /// The first line.
 pub fn header_line(key: &PublicKey) -> String {
-    line(&Header { holdpoint_audit: VERSION, public_key: key.to_string() })
+    json_line(&HeaderLine { holdpoint_audit: VERSION, public_key: key.to_string() })
 }
 
 /// An entry as it is stored. Number and hash are written as they are found and not made afresh, or
 /// the export would hide what happened to the store.
 pub fn entry_line(seq: u64, hash: Hash, entry: &[u8]) -> String {
-    line(&Entry::new(seq, hash, entry))
+    json_line(&EntryLine::new(seq, hash, entry))
 }
 
 /// A checkpoint, and also the end.
 pub fn checkpoint_line(checkpoint: &Checkpoint) -> String {
-    line(&Signed { checkpoint: Cow::Borrowed(checkpoint) })
+    json_line(&CheckpointLine { checkpoint: Cow::Borrowed(checkpoint) })
 }
 
-fn line(value: &impl Serialize) -> String {
+fn json_line(value: &impl Serialize) -> String {
     // Strings, numbers and maps with string keys: nothing here can fail to become JSON.
     let mut text = serde_json::to_string(value).unwrap_or_default();
     text.push('\n');
@@ -41,14 +41,14 @@ fn line(value: &impl Serialize) -> String {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct HeaderLine {
     holdpoint_audit: u32,
     public_key: String,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry<'a> {
+struct EntryLine<'a> {
     seq: u64,
     hash: Hash,
     /// The exact bytes, as text.
@@ -60,13 +60,15 @@ struct Entry<'a> {
     entry_base64: Option<String>,
 }
 
-impl<'a> Entry<'a> {
-    fn new(seq: u64, hash: Hash, bytes: &'a [u8]) -> Entry<'a> {
+impl<'a> EntryLine<'a> {
+    fn new(seq: u64, hash: Hash, bytes: &'a [u8]) -> EntryLine<'a> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Entry { seq, hash, entry: Some(Cow::Borrowed(text)), entry_base64: None },
+            Ok(text) => {
+                EntryLine { seq, hash, entry: Some(Cow::Borrowed(text)), entry_base64: None }
+            }
             Err(_) => {
                 let encoded = URL_SAFE_NO_PAD.encode(bytes);
-                Entry { seq, hash, entry: None, entry_base64: Some(encoded) }
+                EntryLine { seq, hash, entry: None, entry_base64: Some(encoded) }
             }
         }
     }
@@ -74,33 +76,33 @@ impl<'a> Entry<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Signed<'a> {
+struct CheckpointLine<'a> {
     checkpoint: Cow<'a, Checkpoint>,
 }
 
 /// One line of an export, read back.
-pub(crate) enum Line {
+pub(crate) enum ExportLine {
     Entry { seq: u64, hash: Hash, bytes: Vec<u8> },
     Checkpoint(Checkpoint),
 }
 
-impl Line {
+impl ExportLine {
     /// Only a line that we would have written, to the byte and with its line feed.
-    pub(crate) fn read(text: &[u8]) -> Option<Line> {
+    pub(crate) fn parse(text: &[u8]) -> Option<ExportLine> {
         let json = text.strip_suffix(b"\n")?;
         if json.starts_with(br#"{"checkpoint""#) {
-            let Signed { checkpoint } = serde_json::from_slice(json).ok()?;
+            let CheckpointLine { checkpoint } = serde_json::from_slice(json).ok()?;
             let checkpoint = checkpoint.into_owned();
             return (checkpoint_line(&checkpoint).as_bytes() == text)
-                .then_some(Line::Checkpoint(checkpoint));
+                .then_some(ExportLine::Checkpoint(checkpoint));
         }
-        let Entry { seq, hash, entry, entry_base64 } = serde_json::from_slice(json).ok()?;
+        let EntryLine { seq, hash, entry, entry_base64 } = serde_json::from_slice(json).ok()?;
         let bytes = match (entry, entry_base64) {
             (Some(entry), None) => entry.into_owned().into_bytes(),
             (None, Some(encoded)) => URL_SAFE_NO_PAD.decode(encoded).ok()?,
             _ => return None,
         };
-        (entry_line(seq, hash, &bytes).as_bytes() == text).then_some(Line::Entry {
+        (entry_line(seq, hash, &bytes).as_bytes() == text).then_some(ExportLine::Entry {
             seq,
             hash,
             bytes,
@@ -110,7 +112,7 @@ impl Line {
 
 /// The key that an export says it was signed with.
 pub(crate) fn read_header(text: &[u8]) -> Option<PublicKey> {
-    let Header { holdpoint_audit, public_key } =
+    let HeaderLine { holdpoint_audit, public_key } =
         serde_json::from_slice(text.strip_suffix(b"\n")?).ok()?;
     let key = public_key.parse().ok()?;
     (holdpoint_audit == VERSION && header_line(&key).as_bytes() == text).then_some(key)
@@ -131,8 +133,8 @@ mod tests {
         ] {
             let line = entry_line(3, Hash::NONE, bytes);
             assert_eq!(line.matches('\n').count(), 1);
-            match Line::read(line.as_bytes()) {
-                Some(Line::Entry { seq: 3, hash: Hash::NONE, bytes: read }) => {
+            match ExportLine::parse(line.as_bytes()) {
+                Some(ExportLine::Entry { seq: 3, hash: Hash::NONE, bytes: read }) => {
                     assert_eq!(read, bytes);
                 }
                 _ => panic!("{line}"),
@@ -153,7 +155,7 @@ mod tests {
             format!(" {line}"),
         ] {
             assert_ne!(other, line);
-            assert!(Line::read(other.as_bytes()).is_none(), "{other}");
+            assert!(ExportLine::parse(other.as_bytes()).is_none(), "{other}");
         }
     }
 }

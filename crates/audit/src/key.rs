@@ -91,7 +91,7 @@ impl FromStr for PublicKey {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<PublicKey, BadKey> {
-        decode(text).map(PublicKey).ok_or(BadKey::NotAPublicKey)
+        decode_base64(text).map(PublicKey).ok_or(BadKey::NotAPublicKey)
     }
 }
 
@@ -148,11 +148,11 @@ impl TryFrom<String> for Signature {
     type Error = BadKey;
 
     fn try_from(text: String) -> Result<Signature, BadKey> {
-        decode(&text).map(Signature).ok_or(BadKey::NotASignature)
+        decode_base64(&text).map(Signature).ok_or(BadKey::NotASignature)
     }
 }
 
-fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+fn decode_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
     URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
 }
 

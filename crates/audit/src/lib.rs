@@ -5,10 +5,10 @@
 //! was edited and re-hashed together with all that follow, and not a missing end: that takes the
 //! signatures.
 //!
-//! This crate knows nothing of the server, so that whoever checks us need not trust it. What it
+//! This crate knows nothing of the server, so that an auditor need not trust it. What it
 //! cannot show: that entries after the last signature a reader has seen were not replaced by the
 //! holder of the signing key. Keep the last checkpoint of an export elsewhere, and give it to the
-//! next [`verify`].
+//! next [`verify()`].
 
 mod chain;
 mod checkpoint;
@@ -23,5 +23,5 @@ pub use checkpoint::{Checkpoint, NotACheckpoint};
 pub use export::{checkpoint_line, entry_line, header_line};
 pub use hash::{Hash, NotAHash};
 pub use key::{BadKey, KeyId, PublicKey, Signer};
-pub use tampered::{Failed, Tampered, What};
-pub use verify::{Report, verify};
+pub use tampered::{TamperKind, Tampered, VerifyError};
+pub use verify::{VerifyReport, verify};

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a log could not be verified.
 #[derive(Debug, thiserror::Error)]
-pub enum Failed {
+pub enum VerifyError {
     #[error("{0}")]
     Tampered(#[from] Tampered),
     #[error("the export cannot be read: {0}")]
@@ -20,11 +20,11 @@ pub struct Tampered {
     pub index: u64,
     /// The line of the export where it shows.
     pub line: u64,
-    pub what: What,
+    pub what: TamperKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum TamperKind {
     /// The first line is not the header of an export that we can read.
     Header,
     /// Bytes, number or hash of an entry, or anything else of a line, were changed.
@@ -52,32 +52,34 @@ impl fmt::Display for Tampered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let index = self.index;
         match self.what {
-            What::Header => {
+            TamperKind::Header => {
                 f.write_str("the first line is not the header of an audit export of this version")
             }
-            What::Edited => write!(f, "entry {index} was edited"),
-            What::Inserted => write!(f, "something was inserted before entry {index}"),
-            What::Deleted { last } if last == index => write!(f, "entry {index} was deleted"),
-            What::Deleted { last } => write!(f, "entries {index} to {last} were deleted"),
-            What::Reordered => write!(f, "the order was changed at entry {index}"),
-            What::Rewritten { last } if last == index => {
+            TamperKind::Edited => write!(f, "entry {index} was edited"),
+            TamperKind::Inserted => write!(f, "something was inserted before entry {index}"),
+            TamperKind::Deleted { last } if last == index => write!(f, "entry {index} was deleted"),
+            TamperKind::Deleted { last } => write!(f, "entries {index} to {last} were deleted"),
+            TamperKind::Reordered => write!(f, "the order was changed at entry {index}"),
+            TamperKind::Rewritten { last } if last == index => {
                 write!(f, "entry {index} was rewritten: it is not what was signed")
             }
-            What::Rewritten { last } => write!(
+            TamperKind::Rewritten { last } => write!(
                 f,
                 "entries {index} to {last} were rewritten in part or all: they are not what was signed"
             ),
-            What::Truncated => {
+            TamperKind::Truncated => {
                 write!(f, "the log is cut off: from entry {index} on there is no signed end")
             }
-            What::Fork => write!(
+            TamperKind::Fork => write!(
                 f,
                 "at entry {index} or before, this is another history than that of the known checkpoint"
             ),
-            What::BadSignature => {
+            TamperKind::BadSignature => {
                 write!(f, "the signature of the checkpoint after entry {index} is wrong")
             }
-            What::WrongKey => f.write_str("it is signed with another key than the trusted one"),
+            TamperKind::WrongKey => {
+                f.write_str("it is signed with another key than the trusted one")
+            }
         }?;
         write!(f, " (line {})", self.line)
     }

@@ -4,17 +4,17 @@ use std::io::{self, BufRead, Read as _};
 
 use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
-use crate::export::{Line, read_header};
+use crate::export::{ExportLine, read_header};
 use crate::hash::Hash;
 use crate::key::PublicKey;
-use crate::tampered::{Failed, Tampered, What};
+use crate::tampered::{TamperKind, Tampered, VerifyError};
 
 /// An entry holds one commit, which holds at most a turn of calls; nothing honest is longer.
 const LINE_BYTES_MAX: u64 = 256 << 20;
 
 /// What a sound log comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct VerifyReport {
     pub entries: u64,
     pub checkpoints: u64,
     pub head: Hash,
@@ -33,22 +33,22 @@ pub fn verify(
     reader: impl BufRead,
     trusted: Option<PublicKey>,
     known: Option<Checkpoint>,
-) -> Result<Report, Failed> {
-    let mut lines = Lines { reader, number: 0, buffer: Vec::new() };
+) -> Result<VerifyReport, VerifyError> {
+    let mut lines = NumberedLines { reader, number: 0, buffer: Vec::new() };
     let key = match lines.next()? {
         Some(line) => read_header(line),
         None => None,
     };
     let Some(key) = key else {
-        return Err(Tampered { index: 0, line: 1, what: What::Header }.into());
+        return Err(Tampered { index: 0, line: 1, what: TamperKind::Header }.into());
     };
     if trusted.is_some_and(|trusted| trusted != key) {
-        return Err(Tampered { index: 0, line: 1, what: What::WrongKey }.into());
+        return Err(Tampered { index: 0, line: 1, what: TamperKind::WrongKey }.into());
     }
     if known.as_ref().is_some_and(|known| !known.is_signed_by(&key)) {
-        return Err(Failed::KnownIsForeign);
+        return Err(VerifyError::KnownIsForeign);
     }
-    let mut walk = Walk {
+    let mut walk = ExportVerifier {
         key,
         known,
         chain: Chain::default(),
@@ -63,18 +63,18 @@ pub fn verify(
             // Cut off in the middle of a line.
             break;
         }
-        let line = Line::read(line);
+        let line = ExportLine::parse(line);
         let number = lines.number;
-        if let Err(fault) = walk.step(line, number) {
-            return Err(fault.named(&walk.chain, &mut lines)?.into());
+        if let Err(fault) = walk.check_line(line, number) {
+            return Err(fault.into_tampered(&walk.chain, &mut lines)?.into());
         }
     }
-    let truncated = |index| Tampered { index, line: lines.number, what: What::Truncated };
+    let truncated = |index| Tampered { index, line: lines.number, what: TamperKind::Truncated };
     let Some(end) = walk.end else { return Err(truncated(walk.chain.count() + 1).into()) };
     if walk.known.as_ref().is_some_and(|known| known.count > end.count) {
         return Err(truncated(end.count + 1).into());
     }
-    Ok(Report {
+    Ok(VerifyReport {
         entries: walk.chain.count(),
         checkpoints: walk.checkpoints,
         head: walk.chain.head(),
@@ -85,7 +85,7 @@ pub fn verify(
     })
 }
 
-struct Walk {
+struct ExportVerifier {
     key: PublicKey,
     known: Option<Checkpoint>,
     chain: Chain,
@@ -96,47 +96,47 @@ struct Walk {
     end: Option<Checkpoint>,
 }
 
-impl Walk {
-    fn step(&mut self, line: Option<Line>, number: u64) -> Result<(), Fault> {
+impl ExportVerifier {
+    fn check_line(&mut self, line: Option<ExportLine>, number: u64) -> Result<(), ExportFault> {
         let next = self.chain.count() + 1;
         let fault = |index, what| Err(Tampered { index, line: number, what }.into());
         if self.end.is_some() {
-            return fault(next, What::Inserted);
+            return fault(next, TamperKind::Inserted);
         }
         match line {
-            None => Err(Fault::Entry { line: number, seq: None, hash: None, expected: None }),
-            Some(Line::Entry { seq, hash, bytes }) => {
+            None => Err(ExportFault::Entry { line: number, seq: None, hash: None, expected: None }),
+            Some(ExportLine::Entry { seq, hash, bytes }) => {
                 let expected = self.chain.next_hash(&bytes);
                 if seq != next || hash != expected {
                     let (seq, hash, expected) = (Some(seq), Some(hash), Some(expected));
-                    return Err(Fault::Entry { line: number, seq, hash, expected });
+                    return Err(ExportFault::Entry { line: number, seq, hash, expected });
                 }
                 self.chain.append(&bytes);
                 Ok(self.check_fork(number)?)
             }
-            Some(Line::Checkpoint(checkpoint)) => {
+            Some(ExportLine::Checkpoint(checkpoint)) => {
                 let count = self.chain.count();
                 if checkpoint.key != self.key.id() {
-                    return fault(count, What::WrongKey);
+                    return fault(count, TamperKind::WrongKey);
                 }
                 if !checkpoint.is_signed_by(&self.key) {
-                    return fault(count, What::BadSignature);
+                    return fault(count, TamperKind::BadSignature);
                 }
                 if checkpoint.count > count {
-                    return Err(Fault::Early { line: number, count: checkpoint.count });
+                    return Err(ExportFault::Early { line: number, count: checkpoint.count });
                 }
                 if checkpoint.count < count {
                     // One that was passed already can only be a copy.
                     return match self.last_checkpoint {
-                        Some(last) if checkpoint.count <= last => fault(next, What::Inserted),
-                        _ => fault(checkpoint.count + 1, What::Reordered),
+                        Some(last) if checkpoint.count <= last => fault(next, TamperKind::Inserted),
+                        _ => fault(checkpoint.count + 1, TamperKind::Reordered),
                     };
                 }
                 if checkpoint.head != self.chain.head() {
-                    return fault(self.vouched + 1, What::Rewritten { last: count });
+                    return fault(self.vouched + 1, TamperKind::Rewritten { last: count });
                 }
                 if !checkpoint.end && self.last_checkpoint == Some(count) {
-                    return fault(next, What::Inserted);
+                    return fault(next, TamperKind::Inserted);
                 }
                 self.vouched = count;
                 self.last_checkpoint = Some(count);
@@ -152,7 +152,7 @@ impl Walk {
     fn check_fork(&self, line: u64) -> Result<(), Tampered> {
         match &self.known {
             Some(known) if known.count == self.chain.count() && known.head != self.chain.head() => {
-                Err(Tampered { index: known.count, line, what: What::Fork })
+                Err(Tampered { index: known.count, line, what: TamperKind::Fork })
             }
             _ => Ok(()),
         }
@@ -160,7 +160,7 @@ impl Walk {
 }
 
 /// Something is wrong. What it is may depend on what comes later in the export.
-enum Fault {
+enum ExportFault {
     Known(Tampered),
     /// Not the entry that should stand here.
     Entry {
@@ -176,31 +176,37 @@ enum Fault {
     },
 }
 
-impl From<Tampered> for Fault {
-    fn from(tampered: Tampered) -> Fault {
-        Fault::Known(tampered)
+impl From<Tampered> for ExportFault {
+    fn from(tampered: Tampered) -> ExportFault {
+        ExportFault::Known(tampered)
     }
 }
 
-impl Fault {
+impl ExportFault {
     /// Looks for the missing entry further down, which tells a moved or inserted one from one that
     /// was edited or deleted.
-    fn named(self, chain: &Chain, lines: &mut Lines<impl BufRead>) -> io::Result<Tampered> {
+    fn into_tampered(
+        self,
+        chain: &Chain,
+        lines: &mut NumberedLines<impl BufRead>,
+    ) -> io::Result<Tampered> {
         let index = chain.count() + 1;
         let (line, what) = match self {
-            Fault::Known(tampered) => return Ok(tampered),
-            Fault::Early { line, .. } if lines.have_next_of(chain)? => (line, What::Reordered),
-            Fault::Early { line, count } => (line, What::Deleted { last: count }),
-            Fault::Entry { line, seq, hash, expected } => {
+            ExportFault::Known(tampered) => return Ok(tampered),
+            ExportFault::Early { line, .. } if lines.have_next_of(chain)? => {
+                (line, TamperKind::Reordered)
+            }
+            ExportFault::Early { line, count } => (line, TamperKind::Deleted { last: count }),
+            ExportFault::Entry { line, seq, hash, expected } => {
                 let renumbered = hash.is_some() && hash == expected;
                 let what = match seq {
-                    _ if renumbered => What::Edited,
+                    _ if renumbered => TamperKind::Edited,
                     seq if lines.have_next_of(chain)? => match seq {
-                        Some(seq) if seq > index => What::Reordered,
-                        _ => What::Inserted,
+                        Some(seq) if seq > index => TamperKind::Reordered,
+                        _ => TamperKind::Inserted,
                     },
-                    Some(seq) if seq > index => What::Deleted { last: seq - 1 },
-                    _ => What::Edited,
+                    Some(seq) if seq > index => TamperKind::Deleted { last: seq - 1 },
+                    _ => TamperKind::Edited,
                 };
                 (line, what)
             }
@@ -209,13 +215,13 @@ impl Fault {
     }
 }
 
-struct Lines<R> {
+struct NumberedLines<R> {
     reader: R,
     number: u64,
     buffer: Vec<u8>,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> NumberedLines<R> {
     /// The next line with its line feed, if it has one. What is too long comes in pieces, which are
     /// no lines of ours.
     fn next(&mut self) -> io::Result<Option<&[u8]>> {
@@ -231,7 +237,7 @@ impl<R: BufRead> Lines<R> {
     /// Whether the entry that belongs at the end of this chain comes later. Uses up the rest.
     fn have_next_of(&mut self, chain: &Chain) -> io::Result<bool> {
         while let Some(line) = self.next()? {
-            if let Some(Line::Entry { seq, hash, bytes }) = Line::read(line)
+            if let Some(ExportLine::Entry { seq, hash, bytes }) = ExportLine::parse(line)
                 && seq == chain.count() + 1
                 && hash == chain.next_hash(&bytes)
             {

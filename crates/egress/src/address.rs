@@ -5,8 +5,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why an address may not be called; `None` if anybody on the internet may be reached there.
-pub(crate) fn special(address: IpAddr) -> Option<&'static str> {
+/// Why an address may not be called; `None` if it is public.
+pub(crate) fn special_purpose(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(v4) => special_v4(v4),
         IpAddr::V6(v6) => special_v6(v6),
@@ -64,7 +64,7 @@ fn special_v4(address: Ipv4Addr) -> Option<&'static str> {
 }
 
 fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
-    let carried = carried(address);
+    let carried = embedded_addresses(address);
     if let Some(what) = carried.iter().flatten().find_map(|inner| special_v4(*inner)) {
         return Some(what);
     }
@@ -83,12 +83,12 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
     if !inside(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3) {
         return Some("an address that is not given out");
     }
-    isatap(address).and_then(special_v4)
+    isatap_address(address).and_then(special_v4)
 }
 
 /// The IPv4 address of a host that is reached through a tunnel inside any IPv6 network. Unlike the
 /// others it says nothing good about the network, so it can only add a reason to refuse.
-fn isatap(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn isatap_address(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [.., 0x0000 | 0x0200, 0x5efe, _, _] => Some(low_32(address, 0)),
         _ => None,
@@ -100,7 +100,7 @@ fn low_32(address: Ipv6Addr, shift: u32) -> Ipv4Addr {
 }
 
 /// The IPv4 addresses that packets to this address may end up at.
-fn carried(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
+fn embedded_addresses(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
     let at = |shift: u32| low_32(address, shift);
     match address.segments() {
         // Mapped.
@@ -122,7 +122,7 @@ mod tests {
     #[track_caller]
     fn check(what: &str, addresses: &[&str]) {
         for address in addresses {
-            let told = special(address.parse().unwrap()).unwrap_or("public");
+            let told = special_purpose(address.parse().unwrap()).unwrap_or("public");
             assert_eq!(told, what, "{address}");
         }
     }

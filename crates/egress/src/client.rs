@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use reqwest::{Client, ClientBuilder};
 
-use crate::guard::{Forbidden, Guard, GuardedNames, Names};
-use crate::trust::mistrust;
+use crate::guard::{AddressGuard, ForbiddenAddress, GuardedResolver, HostResolver};
+use crate::trust::certificate_remedy;
 
-/// A client whose names are judged before anybody is called. An address that is written as a number
-/// never comes to a resolver: judge the URL with [`Guard::admit_host`] first.
-pub fn client(names: Arc<dyn Names>, guard: Guard) -> ClientBuilder {
-    // Whoever came first installed the same one.
+/// A client that judges addresses before it connects. An address that is written as a number
+/// never comes to a resolver: judge the URL with [`AddressGuard::admit_host`] first.
+pub fn guarded_client(names: Arc<dyn HostResolver>, guard: AddressGuard) -> ClientBuilder {
+    // An error means that a provider is installed already, and it is the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
-        .dns_resolver(GuardedNames { names, guard })
+        .dns_resolver(GuardedResolver { names, guard })
         // A proxy from the environment would look names up for us, unguarded.
         .no_proxy()
         // An address was judged; the one that a redirect points to was not.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
-        // Whether something is sent again is for whoever knows what it does.
+        // The caller decides about retries: it knows what the request does.
         .retry(reqwest::retry::never())
         // Each request looks its name up anew: what was public an hour ago may not be now.
         .pool_max_idle_per_host(0)
@@ -28,15 +28,15 @@ pub fn client(names: Arc<dyn Names>, guard: Guard) -> ClientBuilder {
 }
 
 /// Whether the guard was what stopped it, somewhere below the layers of the HTTP client.
-pub fn forbidden<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Forbidden> {
-    chain(error).find_map(|cause| cause.downcast_ref())
+pub fn find_forbidden<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a ForbiddenAddress> {
+    error_chain(error).find_map(|cause| cause.downcast_ref())
 }
 
 /// What went wrong, down to its cause; the outermost layer alone only says that something did.
 /// Where a server was not believed, it also says what to do about it.
-pub fn causes(error: &(dyn Error + 'static)) -> String {
+pub fn describe_causes(error: &(dyn Error + 'static)) -> String {
     let mut told = String::new();
-    for layer in chain(error).map(ToString::to_string) {
+    for layer in error_chain(error).map(ToString::to_string) {
         // Some layers repeat what is below them.
         if told.is_empty() {
             told = layer;
@@ -44,13 +44,13 @@ pub fn causes(error: &(dyn Error + 'static)) -> String {
             told = format!("{told}: {layer}");
         }
     }
-    match mistrust(error) {
+    match certificate_remedy(error) {
         Some(remedy) => format!("{told}; {remedy}"),
         None => told,
     }
 }
 
-pub(crate) fn chain<'a>(
+pub(crate) fn error_chain<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())

@@ -1,8 +1,8 @@
-//! The way out: calling an address that somebody else wrote, without being sent into our own network.
+//! Outgoing HTTP to addresses that others wrote, without being led into our own network (SSRF).
 //!
 //! Callbacks and `http` tools share it. A name is looked up once, every address that it has is judged,
-//! and the connection goes to one of exactly those. What is said there, and what an answer means, is
-//! the business of whoever calls.
+//! and the connection goes to one of exactly those. The request, and the meaning of its answer, are
+//! the caller's business.
 
 mod address;
 mod client;
@@ -11,6 +11,6 @@ mod limits;
 mod network;
 mod trust;
 
-pub use client::{causes, client, forbidden};
-pub use guard::{Forbidden, Guard, Names, SystemNames};
+pub use client::{describe_causes, find_forbidden, guarded_client};
+pub use guard::{AddressGuard, ForbiddenAddress, HostResolver, SystemResolver};
 pub use network::Network;

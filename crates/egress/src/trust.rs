@@ -4,17 +4,17 @@ use std::error::Error;
 
 use rustls::CertificateError;
 
-use crate::client::chain;
+use crate::client::error_chain;
 
 /// `None` if that is not the trouble.
-pub(crate) fn mistrust(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    remedy(chain(error).find_map(mistrusted)?)
+pub(crate) fn certificate_remedy(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    remedy_for(error_chain(error).find_map(find_certificate_error)?)
 }
 
-fn mistrusted<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a CertificateError> {
+fn find_certificate_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a CertificateError> {
     // An I/O error names the causes of what it holds, and not that itself.
     if let Some(held) = cause.downcast_ref::<std::io::Error>() {
-        return chain(held.get_ref()?).find_map(mistrusted);
+        return error_chain(held.get_ref()?).find_map(find_certificate_error);
     }
     match cause.downcast_ref::<rustls::Error>()? {
         rustls::Error::InvalidCertificate(why) => Some(why),
@@ -22,7 +22,7 @@ fn mistrusted<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a CertificateErr
     }
 }
 
-fn remedy(refused: &CertificateError) -> Option<&'static str> {
+fn remedy_for(refused: &CertificateError) -> Option<&'static str> {
     match refused {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => Some(
             "nobody whom this machine knows vouches for that certificate: add the certificate of your \
@@ -70,7 +70,7 @@ mod tests {
         ] {
             let error = rustls::Error::InvalidCertificate(why);
             let inner = io::Error::new(io::ErrorKind::InvalidData, error);
-            let told = crate::causes(&Outer(io::Error::other(inner)));
+            let told = crate::describe_causes(&Outer(io::Error::other(inner)));
             match wanted {
                 Some(wanted) => assert!(told.contains(wanted), "{told}"),
                 None => {
@@ -80,7 +80,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(crate::causes(&io::Error::other("broken pipe")), "broken pipe");
+        assert_eq!(crate::describe_causes(&io::Error::other("broken pipe")), "broken pipe");
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
         #[derive(Debug, thiserror::Error)]
         #[error("no connection: {0}")]
         struct Repeating(#[source] io::Error);
-        let told = crate::causes(&Repeating(io::Error::other("refused")));
+        let told = crate::describe_causes(&Repeating(io::Error::other("refused")));
         assert_eq!(told, "no connection: refused");
     }
 }

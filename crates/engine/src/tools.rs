@@ -70,7 +70,7 @@ impl Tools {
 
     fn offer(&self, names: &[Arc<str>], now: ToolsNow<'_>) -> Offered {
         let hosts = self.listed(names, &now);
-        let offers = hosts.iter().map(|host| agent::offer(host.tool())).collect();
+        let offers = hosts.iter().map(|host| agent::tool_offer(host.tool())).collect();
         Offered { hosts, offers, shelves: now.shelves }
     }
 

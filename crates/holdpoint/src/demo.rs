@@ -15,8 +15,8 @@ use engine::{Engine, NewToken};
 use models::scripted::{DEMO_SCRIPT, ScriptedModel, demo_scenarios};
 use serde_json::{Value, json};
 use server::Scenario;
-use tools::demo::{Deploy, create_database};
-use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
+use tools::demo::{DeployTool, create_database};
+use tools::sql::{ModifyConfig, QueryConfig, SqlDatabases, SqlModify, SqlQuery};
 
 use fresh_shop::FreshShop;
 
@@ -154,8 +154,8 @@ async fn holdpoint(data: &Path) -> Result<Holdpoint> {
         "properties": {"accuracy": {"type": "string", "enum": ["city", "street"]}},
         "additionalProperties": false,
     });
-    let query = SqlQuery::new(QueryConfig::new(Databases::one("sql_query", &orders)?))?;
-    let modify = SqlModify::new(ModifyConfig::new(Databases::one("sql_modify", &orders)?))?;
+    let query = SqlQuery::new(QueryConfig::new(SqlDatabases::single("sql_query", &orders)?))?;
+    let modify = SqlModify::new(ModifyConfig::new(SqlDatabases::single("sql_modify", &orders)?))?;
     let whereabouts = "Where the person is, as their browser knows it.";
     let model = FreshShop { script: ScriptedModel::parse(DEMO_SCRIPT)?, orders: orders.clone() };
     let agent = Agent::new(AGENT, Arc::new(model))
@@ -164,7 +164,7 @@ async fn holdpoint(data: &Path) -> Result<Holdpoint> {
         .tool(Tool::host(Arc::new(modify)))
         .tool(Tool::human())
         .tool(Tool::client_by_schema("browser_location", whereabouts, location).read_only())
-        .tool(Tool::host(Arc::new(Deploy::new(data)?)));
+        .tool(Tool::host(Arc::new(DeployTool::new(data)?)));
     let holdpoint = Holdpoint::builder()
         .data(data)
         .person(Person::new(PERSON).name("Ana").admin().role("dba"))

@@ -27,9 +27,9 @@ use stores::{MemoryStore, SqliteStore};
 use switchboard::{Line, Switchboard};
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
-use tools::human::{Asking, HumanTool};
+use tools::human::{HumanTool, HumanToolKind};
 use tools::inquire::InquiryTool;
-use tools::mcp::{McpConfig, McpServer, Reach};
+use tools::mcp::{McpConfig, McpEndpoint, McpServer};
 use tools::process::{Environment, Runner, Spool, Supervisor};
 use tools::shell_cmd::{ShellCmd, ShellConfig};
 
@@ -229,7 +229,7 @@ impl Ground {
         let (engine, runner) = (house.engine.clone(), self.runner);
         // Nobody waits for this: what a command left in the spool must not keep the doors closed.
         house.engine.spawn_housekeeping(async move {
-            runner.sweep().await;
+            runner.kill_orphans().await;
             // Traces that recovery has not looked at are kept, however old they are.
             engine.recovered().await;
             runner.remove_stale().await;
@@ -339,7 +339,7 @@ fn mcp_server(
     was_seen: bool,
 ) -> Result<McpServer> {
     let reach = match &mcp.reach {
-        McpReach::Program { argv, cwd, env, run_as } => Reach::Program {
+        McpReach::Program { argv, cwd, env, run_as } => McpEndpoint::Program {
             argv: argv.clone(),
             cwd: cwd.clone(),
             environment: environment(env)?,
@@ -356,7 +356,7 @@ fn mcp_server(
                 Ok((header.clone(), value))
             };
             let headers = headers_env.iter().map(header).collect::<Result<_>>()?;
-            Reach::Service { url: url.clone(), headers }
+            McpEndpoint::Service { url: url.clone(), headers }
         }
     };
     let mut setup = McpConfig::new(&tool.name, reach);
@@ -412,8 +412,8 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
             client.deny_values.clone(),
         )?),
         ToolKind::Human { asks } => match asks {
-            config::Asks::Options => Arc::new(HumanTool::new(name, Asking::Options)?),
-            config::Asks::Anything => Arc::new(HumanTool::new(name, Asking::Anything)?),
+            config::Asks::Options => Arc::new(HumanTool::new(name, HumanToolKind::Options)?),
+            config::Asks::Anything => Arc::new(HumanTool::new(name, HumanToolKind::Anything)?),
             config::Asks::Questions => Arc::new(InquiryTool::new(name)?),
         },
         ToolKind::Mcp(_) => anyhow::bail!("`{name}` is a box of tools and not one tool"),

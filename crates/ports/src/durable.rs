@@ -24,7 +24,7 @@ use domain::session::Session;
 use crate::store::{Commit, CommitError, Committed, Entry, Store, StoreError};
 
 /// The state of a stream, as its entries tell it. The three kinds of streams have one, and nothing else.
-pub trait Replay: sealed::Stream + Clone + Send + Sync + 'static {
+pub trait Replay: sealed::StreamState + Clone + Send + Sync + 'static {
     /// The position of its last event.
     fn version(&self) -> u64;
 
@@ -34,10 +34,10 @@ pub trait Replay: sealed::Stream + Clone + Send + Sync + 'static {
 }
 
 mod sealed {
-    pub trait Stream {}
-    impl Stream for domain::session::Session {}
-    impl Stream for domain::outside::Outside {}
-    impl Stream for domain::house::House {}
+    pub trait StreamState {}
+    impl StreamState for domain::session::Session {}
+    impl StreamState for domain::outside::Outside {}
+    impl StreamState for domain::house::House {}
 }
 
 impl Replay for Session {

@@ -1,11 +1,11 @@
 //! A reply clause by clause. Each must be understood, and all must say the same.
 
-use super::context::Context;
-use super::cover::{self, Cover, cover};
-use super::lexicon::{Says, Words};
+use super::context::ReplyContext;
+use super::cover::{self, CoveredMeaning, cover_text};
+use super::lexicon::{PhraseMeaning, Vocabulary};
 use super::negation;
-use super::text::{is_clause_end, trimmed};
-use super::verdict::{How, Reason, Verdict};
+use super::text::{is_clause_end, trim_emphasis};
+use super::verdict::{AmbiguityReason, ReplyVerdict, VerdictSource};
 
 /// What the prompt's code, or its absence, does to a yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,39 +17,44 @@ pub(super) enum CodeState {
 }
 
 /// What one clause says.
-enum Clause {
+enum ClauseMeaning {
     /// `own`: only its speaker can give it, as "yes"; "approve" may be asked of somebody else.
     Yes {
         strong: bool,
         own: bool,
     },
-    No(How),
-    Unclear(Reason),
+    No(VerdictSource),
+    Unclear(AmbiguityReason),
 }
 
-pub(super) fn read(text: &str, context: &Context, words: &Words, code: CodeState) -> Verdict {
-    let mut answers: Vec<Clause> = Vec::new();
+pub(super) fn parse_clauses(
+    text: &str,
+    context: &ReplyContext,
+    words: &Vocabulary,
+    code: CodeState,
+) -> ReplyVerdict {
+    let mut answers: Vec<ClauseMeaning> = Vec::new();
     let (mut asked_first, mut thanked) = (false, false);
     // A courtesy stands before what may be asked of others; お願いします may also stand behind it.
     let (mut polite, mut requests, mut asking_form, mut verb) = (false, false, false, false);
-    for clause in text.split(is_clause_end).map(trimmed).filter(|clause| !clause.is_empty()) {
-        if let Some(courtesy) = words.says(clause).filter(|says| says.is_courtesy()) {
+    for clause in text.split(is_clause_end).map(trim_emphasis).filter(|clause| !clause.is_empty()) {
+        if let Some(courtesy) = words.meaning_of(clause).filter(|says| says.is_courtesy()) {
             thanked |= words.is_ack(clause);
-            asked_first |= courtesy == Says::Please && answers.is_empty();
+            asked_first |= courtesy == PhraseMeaning::Please && answers.is_empty();
             polite = true;
             continue;
         }
         if !answers.is_empty() && FILLERS.contains(&clause) {
             continue;
         }
-        let answer = one(clause, words);
+        let answer = parse_clause(clause, words);
         match answer {
-            Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
-            Clause::Yes { own, .. } => {
+            ClauseMeaning::Unclear(reason) => return ReplyVerdict::Ambiguous(reason),
+            ClauseMeaning::Yes { own, .. } => {
                 (verb, requests) = (verb || !own, requests || polite && !own);
                 asking_form |= cover::is_asking_form(clause);
             }
-            Clause::No(_) => {}
+            ClauseMeaning::No(_) => {}
         }
         answers.push(answer);
     }
@@ -58,44 +63,52 @@ pub(super) fn read(text: &str, context: &Context, words: &Words, code: CodeState
     let (mut yes, mut strong) = (false, code == CodeState::Given);
     for answer in answers {
         match answer {
-            Clause::Yes { strong: is_strong, .. } => (yes, strong) = (true, strong || is_strong),
-            Clause::No(how) => denial = denial.or(Some(how)),
-            Clause::Unclear(reason) => return Verdict::Ambiguous(reason),
+            ClauseMeaning::Yes { strong: is_strong, .. } => {
+                (yes, strong) = (true, strong || is_strong)
+            }
+            ClauseMeaning::No(how) => denial = denial.or(Some(how)),
+            ClauseMeaning::Unclear(reason) => return ReplyVerdict::Ambiguous(reason),
         }
     }
     match (yes, denial) {
-        (true, Some(_)) => Verdict::Ambiguous(Reason::Mixed),
-        (false, Some(how)) => Verdict::Cancel(how),
-        (false, None) if thanked => Verdict::Ambiguous(Reason::Ack),
-        (false, None) => Verdict::Ambiguous(Reason::Unknown),
-        (true, None) if requests => Verdict::Ambiguous(Reason::Request),
-        (true, None) if context.is_choice() => Verdict::Ambiguous(Reason::WhichOption),
-        (true, None) if code == CodeState::Missing => Verdict::Ambiguous(Reason::CodeRequired),
-        (true, None) if !strong && !context.weak_ok => Verdict::Ambiguous(Reason::Weak),
-        (true, None) => Verdict::Confirm(How::Word),
+        (true, Some(_)) => ReplyVerdict::Ambiguous(AmbiguityReason::Mixed),
+        (false, Some(how)) => ReplyVerdict::Cancel(how),
+        (false, None) if thanked => ReplyVerdict::Ambiguous(AmbiguityReason::Ack),
+        (false, None) => ReplyVerdict::Ambiguous(AmbiguityReason::Unknown),
+        (true, None) if requests => ReplyVerdict::Ambiguous(AmbiguityReason::Request),
+        (true, None) if context.is_choice() => {
+            ReplyVerdict::Ambiguous(AmbiguityReason::WhichOption)
+        }
+        (true, None) if code == CodeState::Missing => {
+            ReplyVerdict::Ambiguous(AmbiguityReason::CodeRequired)
+        }
+        (true, None) if !strong && !context.weak_ok => {
+            ReplyVerdict::Ambiguous(AmbiguityReason::Weak)
+        }
+        (true, None) => ReplyVerdict::Confirm(VerdictSource::Word),
     }
 }
 
-fn one(clause: &str, words: &Words) -> Clause {
+fn parse_clause(clause: &str, words: &Vocabulary) -> ClauseMeaning {
     if words.is_hold(clause) || is_put_off(clause, words) {
-        return Clause::Unclear(Reason::Hold);
+        return ClauseMeaning::Unclear(AmbiguityReason::Hold);
     }
     if words.is_ack(clause) {
-        return Clause::Unclear(Reason::Ack);
+        return ClauseMeaning::Unclear(AmbiguityReason::Ack);
     }
-    match negation::read(clause, words) {
-        Some(Verdict::Cancel(how)) => return Clause::No(how),
-        Some(Verdict::Ambiguous(reason)) => return Clause::Unclear(reason),
+    match negation::parse_negation(clause, words) {
+        Some(ReplyVerdict::Cancel(how)) => return ClauseMeaning::No(how),
+        Some(ReplyVerdict::Ambiguous(reason)) => return ClauseMeaning::Unclear(reason),
         _ => {}
     }
-    match cover(clause, words) {
-        Some(Cover::Yes { strong }) => {
-            Clause::Yes { strong, own: cover::is_own_yes(clause, words) }
+    match cover_text(clause, words) {
+        Some(CoveredMeaning::Yes { strong }) => {
+            ClauseMeaning::Yes { strong, own: cover::is_own_yes(clause, words) }
         }
-        Some(Cover::No) => Clause::No(How::Word),
-        Some(Cover::Mixed) => Clause::Unclear(Reason::Mixed),
-        Some(Cover::Request) => Clause::Unclear(Reason::Request),
-        Some(Cover::Nothing) | None => Clause::Unclear(Reason::Unknown),
+        Some(CoveredMeaning::No) => ClauseMeaning::No(VerdictSource::Word),
+        Some(CoveredMeaning::Mixed) => ClauseMeaning::Unclear(AmbiguityReason::Mixed),
+        Some(CoveredMeaning::Request) => ClauseMeaning::Unclear(AmbiguityReason::Request),
+        Some(CoveredMeaning::Nothing) | None => ClauseMeaning::Unclear(AmbiguityReason::Unknown),
     }
 }
 
@@ -103,11 +116,13 @@ fn one(clause: &str, words: &Words) -> Clause {
 const FILLERS: [&str; 4] = ["it", "this", "now", "just"];
 
 /// 先别执行: not yet.
-fn is_put_off(clause: &str, words: &Words) -> bool {
+fn is_put_off(clause: &str, words: &Vocabulary) -> bool {
     let rest = ["先不要", "先别", "先別", "先不", "暂不", "暫不"]
         .iter()
         .find_map(|lead| clause.strip_prefix(lead));
-    rest.is_some_and(|rest| matches!(cover::negated(rest, words), Some(Cover::Yes { .. })))
+    rest.is_some_and(|rest| {
+        matches!(cover::cover_negated(rest, words), Some(CoveredMeaning::Yes { .. }))
+    })
 }
 
 #[cfg(test)]
@@ -116,9 +131,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, name: &str, why: &str) {
-        let words = Words::without(&[]);
-        let verdict = read(text, &Context::default(), &words, CodeState::NotWanted);
-        assert_eq!((verdict.name(), verdict.why()), (name, why), "{text}");
+        let words = Vocabulary::without_reserved(&[]);
+        let verdict = parse_clauses(text, &ReplyContext::default(), &words, CodeState::NotWanted);
+        assert_eq!((verdict.name(), verdict.reason_name()), (name, why), "{text}");
     }
 
     #[test]
@@ -133,8 +148,10 @@ mod tests {
 
     #[test]
     fn one_strong_word_makes_the_weak_ones_count() {
-        let strict = Context { weak_ok: false, ..Context::default() };
-        let read = |text, code| read(text, &strict, &Words::without(&[]), code).why();
+        let strict = ReplyContext { weak_ok: false, ..ReplyContext::default() };
+        let read = |text, code| {
+            parse_clauses(text, &strict, &Vocabulary::without_reserved(&[]), code).reason_name()
+        };
         assert_eq!(read("okay, approve", CodeState::NotWanted), "word");
         assert_eq!(read("好的，批准", CodeState::NotWanted), "word");
         assert_eq!(read("ok, sure", CodeState::NotWanted), "weak");
@@ -205,8 +222,13 @@ mod tests {
         {
             assert!(
                 matches!(
-                    read(text, &Context::default(), &Words::without(&[]), CodeState::NotWanted),
-                    Verdict::Cancel(_)
+                    parse_clauses(
+                        text,
+                        &ReplyContext::default(),
+                        &Vocabulary::without_reserved(&[]),
+                        CodeState::NotWanted
+                    ),
+                    ReplyVerdict::Cancel(_)
                 ),
                 "{text}"
             );

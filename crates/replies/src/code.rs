@@ -1,11 +1,11 @@
-//! The code of a prompt about something dangerous: whoever repeats it has read that prompt.
+//! The code of a prompt about something dangerous: a person who repeats it has read that prompt.
 
 use std::fmt;
 
 use domain::hold::Risk;
 use subtle::ConstantTimeEq;
 
-use super::fold::fold;
+use super::fold::fold_text;
 use super::text::is_separator;
 
 /// Without the letters and digits that are taken for one another. The digits come first.
@@ -14,18 +14,18 @@ const DIGITS: u128 = 8;
 
 /// Shown in the prompt and nowhere else, new for every prompt, and never told to a model.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Code {
+pub struct ApprovalCode {
     shown: String,
     folded: String,
 }
 
-impl Code {
-    pub fn new(shown: &str) -> Code {
-        Code { shown: shown.to_owned(), folded: fold(shown) }
+impl ApprovalCode {
+    pub fn new(shown: &str) -> ApprovalCode {
+        ApprovalCode { shown: shown.to_owned(), folded: fold_text(shown) }
     }
 
     /// Four characters, six where the risk is critical, from so many fresh random bits.
-    pub fn make(mut chance: u128, risk: Risk) -> Code {
+    pub fn generate(mut chance: u128, risk: Risk) -> ApprovalCode {
         let mut draw = |choices: u128| {
             let drawn = (chance % choices) as usize;
             chance /= choices;
@@ -38,20 +38,20 @@ impl Code {
             let choices = if place == digit { DIGITS } else { LETTERS.len() as u128 };
             LETTERS[draw(choices)] as char
         });
-        Code::new(&letters.collect::<String>())
+        ApprovalCode::new(&letters.collect::<String>())
     }
 
     /// As it is printed in the prompt.
-    pub fn shown(&self) -> &str {
+    pub fn as_shown(&self) -> &str {
         &self.shown
     }
 
-    fn is(&self, token: &str) -> bool {
+    fn matches(&self, token: &str) -> bool {
         token.as_bytes().ct_eq(self.folded.as_bytes()).into()
     }
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for ApprovalCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Code(hidden)")
     }
@@ -59,7 +59,7 @@ impl fmt::Debug for Code {
 
 /// What was found in place of a code.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum CodeMatch {
     Nothing,
     /// The code and no other; the rest of the text.
     Right(String),
@@ -68,12 +68,12 @@ pub(super) enum Found {
     Wrong(String),
 }
 
-pub(super) fn look(text: &str, code: &Code) -> Found {
+pub(super) fn find_code(text: &str, code: &ApprovalCode) -> CodeMatch {
     let (mut right, mut wrong) = (false, false);
     let mut rest = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_separator) {
         let token = piece.trim_end_matches(is_separator);
-        if code.is(token) {
+        if code.matches(token) {
             right = true;
         } else if looks_like_a_code(token) {
             wrong = true;
@@ -83,9 +83,9 @@ pub(super) fn look(text: &str, code: &Code) -> Found {
         rest.push_str(&piece[token.len()..]);
     }
     match (right, wrong) {
-        (_, true) => Found::Wrong(rest),
-        (true, false) => Found::Right(rest),
-        (false, false) => Found::Nothing,
+        (_, true) => CodeMatch::Wrong(rest),
+        (true, false) => CodeMatch::Right(rest),
+        (false, false) => CodeMatch::Nothing,
     }
 }
 
@@ -104,34 +104,34 @@ mod tests {
 
     #[test]
     fn the_code_is_taken_out_of_the_text() {
-        let code = Code::new("7K3F");
-        assert_eq!(look("确认 7k3f", &code), Found::Right("确认 ".into()));
-        assert_eq!(look("7k3f, yes", &code), Found::Right(", yes".into()));
-        assert_eq!(look("yes", &code), Found::Nothing);
-        assert_eq!(look("7k3fx yes", &code), Found::Wrong(" yes".into()));
-        assert_eq!(look("yes7k3f!", &code), Found::Wrong("!".into()));
-        assert_eq!(look("确认7k3f", &code), Found::Nothing, "a code stands by itself");
+        let code = ApprovalCode::new("7K3F");
+        assert_eq!(find_code("确认 7k3f", &code), CodeMatch::Right("确认 ".into()));
+        assert_eq!(find_code("7k3f, yes", &code), CodeMatch::Right(", yes".into()));
+        assert_eq!(find_code("yes", &code), CodeMatch::Nothing);
+        assert_eq!(find_code("7k3fx yes", &code), CodeMatch::Wrong(" yes".into()));
+        assert_eq!(find_code("yes7k3f!", &code), CodeMatch::Wrong("!".into()));
+        assert_eq!(find_code("确认7k3f", &code), CodeMatch::Nothing, "a code stands by itself");
     }
 
     #[test]
     fn a_list_of_guesses_says_nothing_about_any() {
-        let code = Code::new("7K3F");
-        assert_eq!(look("7k3e 7k3f 7k3g", &code), Found::Wrong("  ".into()));
+        let code = ApprovalCode::new("7K3F");
+        assert_eq!(find_code("7k3e 7k3f 7k3g", &code), CodeMatch::Wrong("  ".into()));
     }
 
     #[test]
     fn a_code_is_not_printed_by_accident() {
-        assert_eq!(format!("{:?}", Code::new("7K3F")), "Code(hidden)");
+        assert_eq!(format!("{:?}", ApprovalCode::new("7K3F")), "Code(hidden)");
     }
 
     proptest! {
         #[test]
         fn made_codes_look_like_codes(chance in any::<u128>(), critical in any::<bool>()) {
-            let code = Code::make(chance, if critical { Risk::Critical } else { Risk::High });
-            prop_assert_eq!(code.shown().len(), if critical { 6 } else { 4 });
-            prop_assert!(code.shown().bytes().all(|byte| LETTERS.contains(&byte)));
-            prop_assert!(looks_like_a_code(&code.folded), "{}", code.shown());
-            prop_assert_eq!(look(&code.folded, &code), Found::Right(String::new()));
+            let code = ApprovalCode::generate(chance, if critical { Risk::Critical } else { Risk::High });
+            prop_assert_eq!(code.as_shown().len(), if critical { 6 } else { 4 });
+            prop_assert!(code.as_shown().bytes().all(|byte| LETTERS.contains(&byte)));
+            prop_assert!(looks_like_a_code(&code.folded), "{}", code.as_shown());
+            prop_assert_eq!(find_code(&code.folded, &code), CodeMatch::Right(String::new()));
         }
     }
 }

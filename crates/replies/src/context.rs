@@ -1,12 +1,12 @@
 //! What was asked, as far as it decides what a reply can mean.
 
-use super::code::Code;
+use super::code::ApprovalCode;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Context {
-    pub asked: Asked,
+pub struct ReplyContext {
+    pub asked: ExpectedReply,
     /// What the prompt wants to see again before it believes a yes.
-    pub code: Option<Code>,
+    pub code: Option<ApprovalCode>,
     /// Whether "ok" and 👍 are enough: the risk is small, the reply stands beside the prompt, and
     /// the prompt is the last thing we said there.
     pub weak_ok: bool,
@@ -23,7 +23,7 @@ pub struct Context {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ExpectedReply {
     /// Yes or no. If `numbered`, the prompt itself said that 1 is yes and 2 is no.
     Confirm {
         numbered: bool,
@@ -35,10 +35,10 @@ pub enum Asked {
 }
 
 /// A question for yes or no, small enough for an "ok".
-impl Default for Context {
-    fn default() -> Context {
-        Context {
-            asked: Asked::Confirm { numbered: false },
+impl Default for ReplyContext {
+    fn default() -> ReplyContext {
+        ReplyContext {
+            asked: ExpectedReply::Confirm { numbered: false },
             code: None,
             weak_ok: true,
             reserved: Vec::new(),
@@ -50,13 +50,16 @@ impl Default for Context {
     }
 }
 
-impl Context {
-    pub fn choice<T: Into<String>>(options: impl IntoIterator<Item = T>, multi: bool) -> Context {
+impl ReplyContext {
+    pub fn choice<T: Into<String>>(
+        options: impl IntoIterator<Item = T>,
+        multi: bool,
+    ) -> ReplyContext {
         let options = options.into_iter().map(Into::into).collect();
-        Context { asked: Asked::Choice { options, multi }, ..Context::default() }
+        ReplyContext { asked: ExpectedReply::Choice { options, multi }, ..ReplyContext::default() }
     }
 
     pub(super) fn is_choice(&self) -> bool {
-        matches!(self.asked, Asked::Choice { .. })
+        matches!(self.asked, ExpectedReply::Choice { .. })
     }
 }

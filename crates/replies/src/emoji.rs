@@ -2,9 +2,9 @@
 
 use icu_properties::props::GeneralCategory;
 
-use super::context::Context;
-use super::fold::category;
-use super::verdict::{How, Reason, Verdict};
+use super::context::ReplyContext;
+use super::fold::char_category;
+use super::verdict::{AmbiguityReason, ReplyVerdict, VerdictSource};
 
 const YES: &str = "👍✅☑✔🆗👌🙆";
 const NO: &str = "👎❌✖🚫⛔🙅🛑✗✘❎☒×✋🤚🖕⏸⏳🔜🆖";
@@ -56,7 +56,7 @@ const SHORT_CODES: [(&str, char); 34] = [
 ];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Emoji {
+pub(super) struct EmojiMeaning {
     yes: bool,
     no: bool,
     /// A picture that is neither, and not among the harmless ones.
@@ -72,7 +72,7 @@ pub(super) fn without_short_codes(text: &str) -> String {
         kept.push_str(&rest[..at]);
         let behind = &rest[at + 1..];
         let code = behind.split_once(':').filter(|(name, _)| !name.is_empty());
-        match code.and_then(|(name, after)| Some((picture(name)?, after))) {
+        match code.and_then(|(name, after)| Some((short_code_char(name)?, after))) {
             Some((picture, after)) => {
                 kept.extend(picture);
                 rest = after;
@@ -88,7 +88,7 @@ pub(super) fn without_short_codes(text: &str) -> String {
 }
 
 /// `Some(None)` for the code of a skin tone, which changes no meaning.
-fn picture(name: &str) -> Option<Option<char>> {
+fn short_code_char(name: &str) -> Option<Option<char>> {
     if name.starts_with("skin-tone-") {
         return Some(None);
     }
@@ -97,8 +97,8 @@ fn picture(name: &str) -> Option<Option<char>> {
 
 /// The text without its pictures, and what they said. A blank stands in place of each: what stood on two sides of a
 /// picture is not one word or number.
-pub(super) fn apart(text: &str) -> (String, Emoji) {
-    let mut emoji = Emoji::default();
+pub(super) fn split_emoji(text: &str) -> (String, EmojiMeaning) {
+    let mut emoji = EmojiMeaning::default();
     let mut left = String::with_capacity(text.len());
     let mut before = None;
     for c in text.chars() {
@@ -148,7 +148,7 @@ fn is_symbol(c: char) -> bool {
     // Letters in boxes and circles are symbols, and so are those that flags are made of. They are read all the
     // same.
     let is_letter = c.is_alphanumeric() || ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
-    let category = category(c);
+    let category = char_category(c);
     let symbolic = matches!(
         category,
         GeneralCategory::OtherSymbol
@@ -159,30 +159,34 @@ fn is_symbol(c: char) -> bool {
     symbolic && !is_letter && !c.is_ascii()
 }
 
-impl Emoji {
+impl EmojiMeaning {
     /// What it means if there was nothing else.
-    pub(super) fn alone(self, context: &Context) -> Verdict {
+    pub(super) fn verdict_alone(self, context: &ReplyContext) -> ReplyVerdict {
         match (self.yes, self.no) {
-            (true, true) => Verdict::Ambiguous(Reason::Mixed),
-            (true, false) if self.other => Verdict::Ambiguous(Reason::Symbol),
+            (true, true) => ReplyVerdict::Ambiguous(AmbiguityReason::Mixed),
+            (true, false) if self.other => ReplyVerdict::Ambiguous(AmbiguityReason::Symbol),
             (true, false) => {
                 if !context.is_choice() && context.weak_ok && context.code.is_none() {
-                    Verdict::Confirm(How::Emoji)
+                    ReplyVerdict::Confirm(VerdictSource::Emoji)
                 } else {
-                    Verdict::Ambiguous(Reason::Weak)
+                    ReplyVerdict::Ambiguous(AmbiguityReason::Weak)
                 }
             }
-            (false, true) => Verdict::Cancel(How::Emoji),
-            (false, false) => Verdict::Ambiguous(Reason::Empty),
+            (false, true) => ReplyVerdict::Cancel(VerdictSource::Emoji),
+            (false, false) => ReplyVerdict::Ambiguous(AmbiguityReason::Empty),
         }
     }
 
     /// Why the words beside these pictures decide nothing, if they do not.
-    pub(super) fn objection(self, verdict: &Verdict) -> Option<Reason> {
+    pub(super) fn objection(self, verdict: &ReplyVerdict) -> Option<AmbiguityReason> {
         match verdict {
-            Verdict::Confirm(_) | Verdict::Choice(..) if self.no => Some(Reason::Mixed),
-            Verdict::Confirm(_) | Verdict::Choice(..) if self.other => Some(Reason::Symbol),
-            Verdict::Cancel(_) if self.yes => Some(Reason::Mixed),
+            ReplyVerdict::Confirm(_) | ReplyVerdict::Choice(..) if self.no => {
+                Some(AmbiguityReason::Mixed)
+            }
+            ReplyVerdict::Confirm(_) | ReplyVerdict::Choice(..) if self.other => {
+                Some(AmbiguityReason::Symbol)
+            }
+            ReplyVerdict::Cancel(_) if self.yes => Some(AmbiguityReason::Mixed),
             _ => None,
         }
     }
@@ -210,14 +214,18 @@ mod tests {
             ("2\u{20e3}", "2 ", false, false, false),
             ("1+3", "1+3", false, false, false),
         ] {
-            assert_eq!(apart(text), (left.to_owned(), Emoji { yes, no, other }), "{text}");
+            assert_eq!(
+                split_emoji(text),
+                (left.to_owned(), EmojiMeaning { yes, no, other }),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn every_listed_picture_is_taken_out() {
         for c in YES.chars().chain(NO.chars()).chain(HARMLESS.chars()) {
-            let (left, emoji) = apart(&String::from(c));
+            let (left, emoji) = split_emoji(&String::from(c));
             assert_eq!((left.as_str(), emoji.other), (" ", false), "U+{:04X}", c as u32);
         }
     }

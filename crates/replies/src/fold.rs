@@ -9,21 +9,21 @@ use icu_properties::props::{GeneralCategory, Script};
 /// does. A Cyrillic `у` is no `y`, `й` is no `и`, `が` is no `か`.
 ///
 /// ```
-/// use replies::fold;
-/// assert_eq!(fold("ＳÍ"), "si");
-/// assert_eq!(fold("d’accord"), "d'accord");
-/// assert_eq!(fold("con\u{200b}firm"), "confirm");
-/// assert_ne!(fold("уes"), "yes");
+/// use replies::fold_text;
+/// assert_eq!(fold_text("ＳÍ"), "si");
+/// assert_eq!(fold_text("d’accord"), "d'accord");
+/// assert_eq!(fold_text("con\u{200b}firm"), "confirm");
+/// assert_ne!(fold_text("уes"), "yes");
 /// ```
-pub fn fold(text: &str) -> String {
+pub fn fold_text(text: &str) -> String {
     // Most replies, and for them the tables have nothing to say.
     if text.is_ascii() {
         return text.to_ascii_lowercase().replace('`', "'");
     }
     // Before the normaliser too: to it an acute accent by itself is a blank with a mark on it.
-    let text: String = text.chars().map(straight).collect();
+    let text: String = text.chars().map(straight_apostrophe).collect();
     let text = nfkc(&text);
-    let text: String = text.chars().filter(|c| !is_dropped(*c)).map(straight).collect();
+    let text: String = text.chars().filter(|c| !is_dropped(*c)).map(straight_apostrophe).collect();
     let text = CaseMapper::new().fold_string(&text).into_owned();
     without_latin_accents(&nfkc(&text))
 }
@@ -33,7 +33,7 @@ fn nfkc(text: &str) -> String {
 }
 
 /// The signs that keyboards put where an apostrophe was meant.
-fn straight(c: char) -> char {
+fn straight_apostrophe(c: char) -> char {
     match c {
         '\u{2018}' | '\u{2019}' | '\u{60}' | '\u{b4}' => '\'',
         c => c,
@@ -41,10 +41,10 @@ fn straight(c: char) -> char {
 }
 
 fn is_dropped(c: char) -> bool {
-    matches!(c, '\u{fe0e}' | '\u{fe0f}') || category(c) == GeneralCategory::Format
+    matches!(c, '\u{fe0e}' | '\u{fe0f}') || char_category(c) == GeneralCategory::Format
 }
 
-pub(super) fn category(c: char) -> GeneralCategory {
+pub(super) fn char_category(c: char) -> GeneralCategory {
     CodePointMapData::<GeneralCategory>::new().get(c)
 }
 
@@ -58,7 +58,7 @@ fn without_latin_accents(text: &str) -> String {
                 kept.push(c);
             }
         } else {
-            on_latin = c.is_alphabetic() && script(c) == Script::Latin;
+            on_latin = c.is_alphabetic() && char_script(c) == Script::Latin;
             kept.push(c);
         }
     }
@@ -70,7 +70,7 @@ fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{333}' | '\u{339}'..='\u{36f}')
 }
 
-fn script(c: char) -> Script {
+fn char_script(c: char) -> Script {
     CodePointMapData::<Script>::new().get(c)
 }
 
@@ -98,22 +98,22 @@ mod tests {
             ("②", "2"),
             ("✔\u{fe0f}", "✔"),
         ] {
-            assert_eq!(fold(written), folded, "{written}");
+            assert_eq!(fold_text(written), folded, "{written}");
         }
     }
 
     #[test]
     fn letters_that_only_look_alike_stay_apart() {
         for (a, b) in [("уes", "yes"), ("й", "и"), ("が", "か"), ("ο", "o"), ("ı", "i")] {
-            assert_ne!(fold(a), fold(b), "{a}");
+            assert_ne!(fold_text(a), fold_text(b), "{a}");
         }
-        assert_eq!(fold("й"), "й");
-        assert_eq!(fold("か\u{3099}"), "が");
+        assert_eq!(fold_text("й"), "й");
+        assert_eq!(fold_text("か\u{3099}"), "が");
     }
 
     #[test]
     fn what_is_struck_out_is_not_read_as_if_it_stood() {
-        assert_ne!(fold("y\u{336}e\u{336}s\u{336}"), "yes");
+        assert_ne!(fold_text("y\u{336}e\u{336}s\u{336}"), "yes");
     }
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
         for chunk in all.chunks(2_000) {
             // A letter between them, so that marks have something to stand on.
             let text: String = chunk.iter().flat_map(|c| ['a', *c]).collect();
-            let once = fold(&text);
-            assert!(fold(&once) == once, "near U+{:04X}", chunk[0] as u32);
+            let once = fold_text(&text);
+            assert!(fold_text(&once) == once, "near U+{:04X}", chunk[0] as u32);
         }
     }
 
@@ -132,15 +132,15 @@ mod tests {
     fn the_short_way_for_ascii_is_the_long_way() {
         let ascii: String = ('\0'..='\x7f').collect();
         // One letter that is not ASCII makes it go the long way.
-        assert_eq!(format!("{}我", fold(&ascii)), fold(&format!("{ascii}我")));
+        assert_eq!(format!("{}我", fold_text(&ascii)), fold_text(&format!("{ascii}我")));
     }
 
     proptest! {
         #[test]
         fn folding_twice_is_folding_once(text in any::<String>(), marked in "[aéи\u{300}-\u{36f}´`\u{200d}K]{0,9}") {
             for text in [text, marked] {
-                let once = fold(&text);
-                prop_assert_eq!(fold(&once), once);
+                let once = fold_text(&text);
+                prop_assert_eq!(fold_text(&once), once);
             }
         }
     }

@@ -1,12 +1,12 @@
 //! What a reply in a chat means: yes, no, one of the options, or something that must be asked again.
 //!
-//! [`parse`] is a function of a text and of what was asked, and of nothing else: no I/O, no model, no
+//! [`parse_reply`] is a function of a text and of what was asked, and of nothing else: no I/O, no model, no
 //! guessing. It goes by exact words. **A verdict is given only when the whole text is covered by
-//! words that are known**; whatever is left over makes it [`Verdict::Ambiguous`]. So "yes but change
+//! words that are known**; whatever is left over makes it [`ReplyVerdict::Ambiguous`]. So "yes but change
 //! the where clause" approves nothing, and neither does "yesterday".
 //!
 //! Whether a message may be an answer at all (who sent it, when, in which chat, an edit, a forward), and
-//! to which hold, is judged before this, by [`gate`].
+//! to which hold, is judged before this, by [`gate_message`].
 
 mod choice;
 mod clause;
@@ -30,11 +30,11 @@ mod tests;
 mod text;
 mod verdict;
 
-pub use code::Code;
-pub use context::{Asked, Context};
-pub use fold::fold;
-pub use gate::{Gate, Message, Open, gate, without_tags};
+pub use code::ApprovalCode;
+pub use context::{ExpectedReply, ReplyContext};
+pub use fold::fold_text;
+pub use gate::{ChatMessage, GateResult, OpenPrompt, gate_message, without_tags};
 pub use language::Language;
-pub use parse::parse;
+pub use parse::parse_reply;
 pub use reserved::reserved_by;
-pub use verdict::{Chosen, How, Reason, Verdict};
+pub use verdict::{AmbiguityReason, ChosenOptions, ReplyVerdict, VerdictSource};

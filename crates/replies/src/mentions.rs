@@ -32,7 +32,7 @@ pub(super) fn without_ours(text: &str, ours: &[String]) -> String {
     kept
 }
 
-/// Whether somebody is spoken to: an `@` at the beginning of a word, with a name behind it.
+/// Whether the text mentions a person: an `@` at the beginning of a word, with a name behind it.
 pub(super) fn mentions_somebody(text: &str) -> bool {
     let mut before = None;
     let mut characters = text.chars().peekable();

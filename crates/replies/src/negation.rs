@@ -1,10 +1,10 @@
 //! "Don't confirm": a yes that is turned round, and a no that is turned round, which nobody can be
 //! sure of.
 
-use super::cover::{self, Cover};
-use super::lexicon::{Says, Words};
-use super::text::{is_unspaced, trimmed};
-use super::verdict::{How, Reason, Verdict};
+use super::cover::{self, CoveredMeaning};
+use super::lexicon::{PhraseMeaning, Vocabulary};
+use super::text::{is_unspaced, trim_emphasis};
+use super::verdict::{AmbiguityReason, ReplyVerdict, VerdictSource};
 
 /// Words that may stand before a negation without changing it.
 const LEADS: [&str; 10] = ["我", "请", "先", "i", "please", "we", "you", "ich", "je", "eu"];
@@ -50,45 +50,46 @@ pub(super) fn is_double(text: &str) -> bool {
 }
 
 /// `None` if nothing that is covered is negated here.
-pub(super) fn read(clause: &str, words: &Words) -> Option<Verdict> {
+pub(super) fn parse_negation(clause: &str, words: &Vocabulary) -> Option<ReplyVerdict> {
     let mut rest = clause;
     loop {
-        if let Some(verdict) = negated(rest).find_map(|yes| judge(yes, clause, words)) {
+        if let Some(verdict) = negated_parts(rest).find_map(|yes| judge_negated(yes, clause, words))
+        {
             return Some(verdict);
         }
-        rest = LEADS.iter().find_map(|lead| without(rest, lead))?;
+        rest = LEADS.iter().find_map(|lead| strip_negation(rest, lead))?;
     }
 }
 
-fn judge(rest: &str, clause: &str, words: &Words) -> Option<Verdict> {
-    match cover::negated(rest, words)? {
-        Cover::Yes { .. } => Some(Verdict::Cancel(How::Negated)),
-        Cover::No if words.says(clause) == Some(Says::No) => None,
-        Cover::No => Some(Verdict::Ambiguous(Reason::DoubleNegative)),
-        Cover::Nothing | Cover::Mixed | Cover::Request => None,
+fn judge_negated(rest: &str, clause: &str, words: &Vocabulary) -> Option<ReplyVerdict> {
+    match cover::cover_negated(rest, words)? {
+        CoveredMeaning::Yes { .. } => Some(ReplyVerdict::Cancel(VerdictSource::Negated)),
+        CoveredMeaning::No if words.meaning_of(clause) == Some(PhraseMeaning::No) => None,
+        CoveredMeaning::No => Some(ReplyVerdict::Ambiguous(AmbiguityReason::DoubleNegative)),
+        CoveredMeaning::Nothing | CoveredMeaning::Mixed | CoveredMeaning::Request => None,
     }
 }
 
 /// What every negation that fits would be the negation of.
-fn negated(text: &str) -> impl Iterator<Item = &str> {
+fn negated_parts(text: &str) -> impl Iterator<Item = &str> {
     let before = NEGATIONS.iter().filter_map(move |negation| {
-        let rest = without(text, negation)?;
+        let rest = strip_negation(text, negation)?;
         // French puts its negation around the verb.
         if *negation == "ne" { without_end(rest, "pas") } else { Some(rest) }
     });
     before.chain(without_end(text, "nicht"))
 }
 
-fn without<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+fn strip_negation<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(word)?;
     let ends = word.chars().next_back().is_some_and(is_unspaced) || !begins_a_letter(rest);
-    ends.then(|| trimmed(rest))
+    ends.then(|| trim_emphasis(rest))
 }
 
 fn without_end<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let rest = text.strip_suffix(word)?;
     let ends = rest.chars().next_back().is_some_and(|c| !is_of_a_word(c));
-    ends.then(|| trimmed(rest))
+    ends.then(|| trim_emphasis(rest))
 }
 
 fn begins_a_letter(text: &str) -> bool {
@@ -104,9 +105,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(clauses: &[&str], verdict: Option<Verdict>) {
+    fn check(clauses: &[&str], verdict: Option<ReplyVerdict>) {
         for clause in clauses {
-            assert_eq!(read(clause, &Words::without(&[])), verdict, "{clause}");
+            assert_eq!(
+                parse_negation(clause, &Vocabulary::without_reserved(&[])),
+                verdict,
+                "{clause}"
+            );
         }
     }
 
@@ -137,13 +142,13 @@ mod tests {
                 "cannot approve",
                 "dont do it",
             ],
-            Some(Verdict::Cancel(How::Negated)),
+            Some(ReplyVerdict::Cancel(VerdictSource::Negated)),
         );
     }
 
     #[test]
     fn a_negated_no_is_not_guessed_at() {
-        let double = Some(Verdict::Ambiguous(Reason::DoubleNegative));
+        let double = Some(ReplyVerdict::Ambiguous(AmbiguityReason::DoubleNegative));
         check(
             &[
                 "不要取消",

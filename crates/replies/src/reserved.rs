@@ -123,7 +123,7 @@ const VERBS: [&[&str]; 12] = [
 
 /// The words to take out for a call of this tool.
 pub fn reserved_by(tool: &str) -> Vec<String> {
-    let parts = words(tool);
+    let parts = split_words(tool);
     let families = VERBS.iter().filter(|verbs| {
         let is_part = |verb: &&str| parts.iter().any(|part| part == verb);
         // Names without blanks are searched through; a tool may be called 取消订单.
@@ -133,7 +133,7 @@ pub fn reserved_by(tool: &str) -> Vec<String> {
 }
 
 /// `cancelOrder`, `cancel_order` and `orders.cancel` are made of the same words.
-fn words(name: &str) -> Vec<String> {
+fn split_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before_lower = false;
     let mut inside = false;
@@ -156,7 +156,7 @@ fn words(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, parse};
+    use super::super::{ReplyContext, parse_reply};
     use super::*;
 
     #[test]
@@ -164,14 +164,14 @@ mod tests {
         for tool in ["cancel_order", "cancelOrder", "orders.cancel", "CANCEL", "取消订单"] {
             let reserved = reserved_by(tool);
             assert!(reserved.iter().any(|word| word == "取消"), "{tool}");
-            let context = Context { reserved, ..Context::default() };
+            let context = ReplyContext { reserved, ..ReplyContext::default() };
             for text in
                 ["cancel", "取消", "cancel it", "确认取消", "annule", "キャンセル", "отмена"]
             {
-                assert_eq!(parse(text, &context).name(), "ambiguous", "{tool}: {text}");
+                assert_eq!(parse_reply(text, &context).name(), "ambiguous", "{tool}: {text}");
             }
-            assert_eq!(parse("no", &context).name(), "cancel");
-            assert_eq!(parse("确认", &context).name(), "confirm");
+            assert_eq!(parse_reply("no", &context).name(), "cancel");
+            assert_eq!(parse_reply("确认", &context).name(), "confirm");
         }
     }
 

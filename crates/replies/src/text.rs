@@ -15,11 +15,11 @@ pub(super) fn is_clause_end(c: char) -> bool {
 
 /// Without blanks and the marks of emphasis at both ends. Marks that say something stay: a quotation mark, a stroke, a
 /// comma after which more was to come.
-pub(super) fn trimmed(text: &str) -> &str {
+pub(super) fn trim_emphasis(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ".。!！()（）[]【】*_·".contains(c))
 }
 
-pub(super) fn tokens(text: &str) -> Vec<&str> {
+pub(super) fn split_tokens(text: &str) -> Vec<&str> {
     text.split(is_separator).filter(|token| !token.is_empty()).collect()
 }
 
@@ -39,17 +39,17 @@ mod tests {
 
     #[test]
     fn marks_of_emphasis_are_trimmed_and_those_that_say_something_are_not() {
-        assert_eq!(trimmed(" **（确认）**！ "), "确认");
-        assert_eq!(trimmed("...!"), "");
+        assert_eq!(trim_emphasis(" **（确认）**！ "), "确认");
+        assert_eq!(trim_emphasis("...!"), "");
         for text in ["yes?", "\"yes\"", "~yes~", "yes:", "-1", "yes,"] {
-            assert_eq!(trimmed(text), text);
+            assert_eq!(trim_emphasis(text), text);
         }
     }
 
     #[test]
     fn words_are_told_apart_by_blanks_and_marks() {
-        assert_eq!(tokens("ok - go  ahead"), ["ok", "go", "ahead"]);
-        assert_eq!(tokens("don't"), ["don't"]);
-        assert_eq!(tokens("a/b@c"), ["a/b@c"], "not known to separate, so part of the word");
+        assert_eq!(split_tokens("ok - go  ahead"), ["ok", "go", "ahead"]);
+        assert_eq!(split_tokens("don't"), ["don't"]);
+        assert_eq!(split_tokens("a/b@c"), ["a/b@c"], "not known to separate, so part of the word");
     }
 }

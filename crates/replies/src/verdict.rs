@@ -2,45 +2,49 @@
 
 /// The meaning of one reply to one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Confirm(How),
-    Cancel(How),
-    Choice(Chosen, How),
+pub enum ReplyVerdict {
+    Confirm(VerdictSource),
+    Cancel(VerdictSource),
+    Choice(ChosenOptions, VerdictSource),
     /// Nothing is decided. The text is not lost: it stays what somebody said.
-    Ambiguous(Reason),
+    Ambiguous(AmbiguityReason),
 }
 
-impl Verdict {
+impl ReplyVerdict {
     /// The one word of it: `confirm`, `cancel`, `choice`, `ambiguous`.
     pub fn name(&self) -> &'static str {
         match self {
-            Verdict::Confirm(_) => "confirm",
-            Verdict::Cancel(_) => "cancel",
-            Verdict::Choice(..) => "choice",
-            Verdict::Ambiguous(_) => "ambiguous",
+            ReplyVerdict::Confirm(_) => "confirm",
+            ReplyVerdict::Cancel(_) => "cancel",
+            ReplyVerdict::Choice(..) => "choice",
+            ReplyVerdict::Ambiguous(_) => "ambiguous",
         }
     }
 
     /// The word that says why.
-    pub fn why(&self) -> &'static str {
+    pub fn reason_name(&self) -> &'static str {
         match self {
-            Verdict::Confirm(how) | Verdict::Cancel(how) | Verdict::Choice(_, how) => how.name(),
-            Verdict::Ambiguous(reason) => reason.name(),
+            ReplyVerdict::Confirm(how)
+            | ReplyVerdict::Cancel(how)
+            | ReplyVerdict::Choice(_, how) => how.name(),
+            ReplyVerdict::Ambiguous(reason) => reason.name(),
         }
     }
 
     /// The same for people, as a sentence.
-    pub fn because(&self) -> &'static str {
+    pub fn describe(&self) -> &'static str {
         match self {
-            Verdict::Confirm(how) | Verdict::Cancel(how) | Verdict::Choice(_, how) => how.because(),
-            Verdict::Ambiguous(reason) => reason.because(),
+            ReplyVerdict::Confirm(how)
+            | ReplyVerdict::Cancel(how)
+            | ReplyVerdict::Choice(_, how) => how.describe(),
+            ReplyVerdict::Ambiguous(reason) => reason.describe(),
         }
     }
 }
 
 /// Options by their place in the prompt, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum ChosenOptions {
     One(usize),
     /// Sorted, and each only once.
     Several(Vec<usize>),
@@ -48,7 +52,7 @@ pub enum Chosen {
 
 /// What a decision was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum VerdictSource {
     Word,
     Negated,
     Slash,
@@ -59,44 +63,44 @@ pub enum How {
     Code,
 }
 
-impl How {
+impl VerdictSource {
     pub fn name(self) -> &'static str {
         match self {
-            How::Word => "word",
-            How::Negated => "negated",
-            How::Slash => "slash",
-            How::Emoji => "emoji",
-            How::Number => "number",
-            How::Label => "label",
-            How::Multi => "multi",
-            How::Code => "code",
+            VerdictSource::Word => "word",
+            VerdictSource::Negated => "negated",
+            VerdictSource::Slash => "slash",
+            VerdictSource::Emoji => "emoji",
+            VerdictSource::Number => "number",
+            VerdictSource::Label => "label",
+            VerdictSource::Multi => "multi",
+            VerdictSource::Code => "code",
         }
     }
 
-    fn because(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
-            How::Word => "every word of it is known, and they all say the same",
-            How::Negated => "a yes that is negated, with nothing left over",
-            How::Slash => "a command",
-            How::Emoji => "an emoji, and nothing else",
-            How::Number => "a number of the prompt",
-            How::Label => "exactly the label of an option",
-            How::Multi => "several numbers of the prompt",
-            How::Code => "exactly the code of the prompt",
+            VerdictSource::Word => "every word of it is known, and they all say the same",
+            VerdictSource::Negated => "a yes that is negated, with nothing left over",
+            VerdictSource::Slash => "a command",
+            VerdictSource::Emoji => "an emoji, and nothing else",
+            VerdictSource::Number => "a number of the prompt",
+            VerdictSource::Label => "exactly the label of an option",
+            VerdictSource::Multi => "several numbers of the prompt",
+            VerdictSource::Code => "exactly the code of the prompt",
         }
     }
 }
 
 /// Why nothing was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum AmbiguityReason {
     Attachment,
     Bidi,
     /// Struck out, hidden or set as code, in part or whole.
     Formatted,
     OtherMention,
     TooLong,
-    /// Somebody's words between quotation marks.
+    /// Words between quotation marks.
     Quoted,
     /// It ends where more was to come.
     Unfinished,
@@ -105,7 +109,7 @@ pub enum Reason {
     /// A picture beside the answer that may say anything.
     Symbol,
     Weak,
-    /// Somebody asks others for a yes.
+    /// The sender asks other people for a yes.
     Request,
     Command,
     Question,
@@ -124,91 +128,97 @@ pub enum Reason {
     MultiplePending,
 }
 
-impl Reason {
-    pub const ALL: [Reason; 23] = [
-        Reason::Attachment,
-        Reason::Bidi,
-        Reason::Formatted,
-        Reason::OtherMention,
-        Reason::TooLong,
-        Reason::Quoted,
-        Reason::Unfinished,
-        Reason::Empty,
-        Reason::Mixed,
-        Reason::Symbol,
-        Reason::Weak,
-        Reason::Request,
-        Reason::Command,
-        Reason::Question,
-        Reason::DoubleNegative,
-        Reason::OutOfRange,
-        Reason::CodeRequired,
-        Reason::BadCode,
-        Reason::Hold,
-        Reason::Ack,
-        Reason::WhichOption,
-        Reason::Unknown,
-        Reason::MultiplePending,
+impl AmbiguityReason {
+    pub const ALL: [AmbiguityReason; 23] = [
+        AmbiguityReason::Attachment,
+        AmbiguityReason::Bidi,
+        AmbiguityReason::Formatted,
+        AmbiguityReason::OtherMention,
+        AmbiguityReason::TooLong,
+        AmbiguityReason::Quoted,
+        AmbiguityReason::Unfinished,
+        AmbiguityReason::Empty,
+        AmbiguityReason::Mixed,
+        AmbiguityReason::Symbol,
+        AmbiguityReason::Weak,
+        AmbiguityReason::Request,
+        AmbiguityReason::Command,
+        AmbiguityReason::Question,
+        AmbiguityReason::DoubleNegative,
+        AmbiguityReason::OutOfRange,
+        AmbiguityReason::CodeRequired,
+        AmbiguityReason::BadCode,
+        AmbiguityReason::Hold,
+        AmbiguityReason::Ack,
+        AmbiguityReason::WhichOption,
+        AmbiguityReason::Unknown,
+        AmbiguityReason::MultiplePending,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Attachment => "attachment",
-            Reason::Bidi => "bidi",
-            Reason::Formatted => "formatted",
-            Reason::OtherMention => "other_mention",
-            Reason::TooLong => "too_long",
-            Reason::Quoted => "quoted",
-            Reason::Unfinished => "unfinished",
-            Reason::Empty => "empty",
-            Reason::Mixed => "mixed",
-            Reason::Symbol => "symbol",
-            Reason::Weak => "weak",
-            Reason::Request => "request",
-            Reason::Command => "command",
-            Reason::Question => "question",
-            Reason::DoubleNegative => "double_negative",
-            Reason::OutOfRange => "out_of_range",
-            Reason::CodeRequired => "code_required",
-            Reason::BadCode => "bad_code",
-            Reason::Hold => "hold",
-            Reason::Ack => "ack",
-            Reason::WhichOption => "which_option",
-            Reason::Unknown => "unknown",
-            Reason::MultiplePending => "multiple_pending",
+            AmbiguityReason::Attachment => "attachment",
+            AmbiguityReason::Bidi => "bidi",
+            AmbiguityReason::Formatted => "formatted",
+            AmbiguityReason::OtherMention => "other_mention",
+            AmbiguityReason::TooLong => "too_long",
+            AmbiguityReason::Quoted => "quoted",
+            AmbiguityReason::Unfinished => "unfinished",
+            AmbiguityReason::Empty => "empty",
+            AmbiguityReason::Mixed => "mixed",
+            AmbiguityReason::Symbol => "symbol",
+            AmbiguityReason::Weak => "weak",
+            AmbiguityReason::Request => "request",
+            AmbiguityReason::Command => "command",
+            AmbiguityReason::Question => "question",
+            AmbiguityReason::DoubleNegative => "double_negative",
+            AmbiguityReason::OutOfRange => "out_of_range",
+            AmbiguityReason::CodeRequired => "code_required",
+            AmbiguityReason::BadCode => "bad_code",
+            AmbiguityReason::Hold => "hold",
+            AmbiguityReason::Ack => "ack",
+            AmbiguityReason::WhichOption => "which_option",
+            AmbiguityReason::Unknown => "unknown",
+            AmbiguityReason::MultiplePending => "multiple_pending",
         }
     }
 
-    /// Whether the question is put again. Whoever said "wait" or "got it" has read it.
+    /// Whether the question is put again. A person who said "wait" or "got it" has read it.
     pub fn asks_again(self) -> bool {
-        !matches!(self, Reason::Hold | Reason::Ack)
+        !matches!(self, AmbiguityReason::Hold | AmbiguityReason::Ack)
     }
 
-    fn because(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
-            Reason::Attachment => "only plain text answers",
-            Reason::Bidi => "it turns the direction of writing, so it may not read as it is",
-            Reason::Formatted => "some of it is struck out, hidden or set as code",
-            Reason::OtherMention => "it speaks to somebody else too",
-            Reason::TooLong => "an answer is short",
-            Reason::Quoted => "it quotes somebody's words",
-            Reason::Unfinished => "it ends as if more were to come",
-            Reason::Empty => "nothing is left of it",
-            Reason::Mixed => "it says yes and no",
-            Reason::Symbol => "a picture in it may mean anything",
-            Reason::Weak => "a clear word is needed here, such as `confirm`",
-            Reason::Request => "it asks others for a yes; an answer begins with the yes itself",
-            Reason::Command => "it is some other command",
-            Reason::Question => "it is a question",
-            Reason::DoubleNegative => "two negations can be read in two ways",
-            Reason::OutOfRange => "there is no option of that number",
-            Reason::CodeRequired => "the code of the prompt is missing",
-            Reason::BadCode => "that is not the code of the prompt",
-            Reason::Hold => "they want to wait",
-            Reason::Ack => "it was heard, but not answered",
-            Reason::WhichOption => "it does not say which option",
-            Reason::Unknown => "something in it is not among the known words",
-            Reason::MultiplePending => "several questions are open here, and it names none",
+            AmbiguityReason::Attachment => "only plain text answers",
+            AmbiguityReason::Bidi => {
+                "it turns the direction of writing, so it may not read as it is"
+            }
+            AmbiguityReason::Formatted => "some of it is struck out, hidden or set as code",
+            AmbiguityReason::OtherMention => "it speaks to somebody else too",
+            AmbiguityReason::TooLong => "an answer is short",
+            AmbiguityReason::Quoted => "it quotes somebody's words",
+            AmbiguityReason::Unfinished => "it ends as if more were to come",
+            AmbiguityReason::Empty => "nothing is left of it",
+            AmbiguityReason::Mixed => "it says yes and no",
+            AmbiguityReason::Symbol => "a picture in it may mean anything",
+            AmbiguityReason::Weak => "a clear word is needed here, such as `confirm`",
+            AmbiguityReason::Request => {
+                "it asks others for a yes; an answer begins with the yes itself"
+            }
+            AmbiguityReason::Command => "it is some other command",
+            AmbiguityReason::Question => "it is a question",
+            AmbiguityReason::DoubleNegative => "two negations can be read in two ways",
+            AmbiguityReason::OutOfRange => "there is no option of that number",
+            AmbiguityReason::CodeRequired => "the code of the prompt is missing",
+            AmbiguityReason::BadCode => "that is not the code of the prompt",
+            AmbiguityReason::Hold => "they want to wait",
+            AmbiguityReason::Ack => "it was heard, but not answered",
+            AmbiguityReason::WhichOption => "it does not say which option",
+            AmbiguityReason::Unknown => "something in it is not among the known words",
+            AmbiguityReason::MultiplePending => {
+                "several questions are open here, and it names none"
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use domain::id::HoldId;
 use domain::person::PersonId;
 use domain::time::Timestamp;
 use ports::channel::{Key, Nonce, Place, Posted, Press};
-use replies::Code;
+use replies::ApprovalCode;
 use serde::{Deserialize, Serialize};
 
 use crate::copies::Copies;
@@ -302,7 +302,7 @@ impl Outgoing for Delivery {
 
 fn code_of(hold: &Hold, chance: impl Fn() -> u128) -> Option<String> {
     let needs_code = hold.question == Question::Approve && hold.risk >= Risk::High;
-    needs_code.then(|| Code::make(chance(), hold.risk).shown().to_owned())
+    needs_code.then(|| ApprovalCode::generate(chance(), hold.risk).as_shown().to_owned())
 }
 
 /// The name of the prompt of a hold in a place: always the same, so that it is never made twice.

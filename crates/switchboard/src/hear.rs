@@ -13,7 +13,8 @@ use ports::channel::{Place, Wrote};
 use ports::store::PutNote;
 use ports::unpoisoned::Unpoisoned as _;
 use replies::{
-    Code, Context, Gate, Message, Open, Reason, Verdict, gate, parse, reserved_by, without_tags,
+    AmbiguityReason, ApprovalCode, ChatMessage, GateResult, OpenPrompt, ReplyContext, ReplyVerdict,
+    gate_message, parse_reply, reserved_by, without_tags,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -108,11 +109,11 @@ impl Switchboard {
         event: &str,
     ) -> Result<(), Error> {
         let people = self.0.engine.people();
-        let opens: Vec<Open<'_>> =
+        let opens: Vec<OpenPrompt<'_>> =
             waiting.iter().map(|one| one.open(one.hold.admits(&heard.person, people))).collect();
-        match gate(&message(heard.wrote), &opens) {
-            Gate::NotAReply => self.talk(heard, None).await,
-            Gate::NotEntitled(which) => {
+        match gate_message(&message(heard.wrote), &opens) {
+            GateResult::NotAReply => self.talk(heard, None).await,
+            GateResult::NotEntitled(which) => {
                 let about = which.first().and_then(|index| waiting.get(*index));
                 if let Some(one) = about {
                     let (_, text) = without_tags(&heard.wrote.text, &[&one.hold.tag]);
@@ -124,24 +125,26 @@ impl Switchboard {
                 }
                 self.talk(heard, None).await
             }
-            Gate::Several(which) => {
+            GateResult::Several(which) => {
                 let which: Vec<&Waiting> =
                     which.iter().filter_map(|index| waiting.get(*index)).collect();
                 self.ask_which(heard, &which).await
             }
-            Gate::For { open, text, weak_ok } => {
+            GateResult::For { open, text, weak_ok } => {
                 let Some(one) = waiting.get(open) else { return Ok(()) };
                 let context = one.context(heard.wrote, weak_ok);
-                let verdict = without_doubt(&one.hold, parse(&text, &context));
+                let verdict = without_doubt(&one.hold, parse_reply(&text, &context));
                 let denial = match verdict {
-                    Verdict::Ambiguous(_) => reasoned_denial(&text, &context),
+                    ReplyVerdict::Ambiguous(_) => reasoned_denial(&text, &context),
                     _ => None,
                 };
                 // A code may be that of what was asked before: that is no wrong one.
                 let an_answer = match verdict {
                     _ if denial.is_some() => true,
-                    Verdict::Ambiguous(Reason::BadCode | Reason::CodeRequired) => true,
-                    Verdict::Ambiguous(_) => false,
+                    ReplyVerdict::Ambiguous(
+                        AmbiguityReason::BadCode | AmbiguityReason::CodeRequired,
+                    ) => true,
+                    ReplyVerdict::Ambiguous(_) => false,
                     _ => true,
                 };
                 if an_answer && !one.delivery.shows(&one.hold) {
@@ -149,7 +152,7 @@ impl Switchboard {
                 }
                 let answer = match (verdict, denial) {
                     (_, Some(denial)) => Some(denial),
-                    (Verdict::Ambiguous(reason), None) => {
+                    (ReplyVerdict::Ambiguous(reason), None) => {
                         return self.ambiguous(heard, one, reason).await;
                     }
                     (verdict, None) => of_verdict(&one.hold, &verdict),
@@ -395,8 +398,8 @@ impl Heard<'_> {
 }
 
 impl Waiting {
-    fn open(&self, admits_sender: bool) -> Open<'_> {
-        Open {
+    fn open(&self, admits_sender: bool) -> OpenPrompt<'_> {
+        OpenPrompt {
             tag: &self.hold.tag,
             risk: self.hold.risk,
             admits_sender,
@@ -410,17 +413,17 @@ impl Waiting {
     /// Whether the words would decide it if they came from an entitled person.
     fn is_answered_by(&self, text: &str, wrote: &Wrote) -> bool {
         let context = self.context(wrote, false);
-        match parse(text, &context) {
-            Verdict::Ambiguous(_) => reasoned_denial(text, &context).is_some(),
+        match parse_reply(text, &context) {
+            ReplyVerdict::Ambiguous(_) => reasoned_denial(text, &context).is_some(),
             _ => true,
         }
     }
 
-    fn context(&self, wrote: &Wrote, weak_ok: bool) -> Context {
+    fn context(&self, wrote: &Wrote, weak_ok: bool) -> ReplyContext {
         let tool = self.hold.call.as_ref().map_or("", |call| &call.tool);
-        Context {
+        ReplyContext {
             asked: asked(&self.hold),
-            code: self.delivery.code.as_deref().map(Code::new),
+            code: self.delivery.code.as_deref().map(ApprovalCode::new),
             weak_ok,
             reserved: reserved_by(tool),
             mentions: wrote.mentions.clone(),
@@ -448,8 +451,8 @@ pub(crate) fn place(wrote: &Wrote) -> Place {
     Place::Chat { chat: wrote.chat.clone(), thread: wrote.thread.clone(), direct: wrote.direct }
 }
 
-fn message(wrote: &Wrote) -> Message<'_> {
-    Message {
+fn message(wrote: &Wrote) -> ChatMessage<'_> {
+    ChatMessage {
         text: &wrote.text,
         at: wrote.at,
         from_a_person: wrote.from_a_person,

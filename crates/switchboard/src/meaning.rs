@@ -3,7 +3,10 @@
 use domain::answer::{Answer, Scope};
 use domain::hold::{Hold, Question};
 use ports::channel::{Form, Said};
-use replies::{Asked, Chosen, Context, How, Reason, Verdict, fold, parse};
+use replies::{
+    AmbiguityReason, ChosenOptions, ExpectedReply, ReplyContext, ReplyVerdict, VerdictSource,
+    fold_text, parse_reply,
+};
 use serde_json::{Value, json};
 
 /// Why a press is no answer.
@@ -66,23 +69,23 @@ fn typed(value: &Value, kind: &Value) -> Value {
 }
 
 /// `deny: the wrong table`: a clear no, and what the agent is told as its reason.
-pub(crate) fn reasoned_denial(text: &str, context: &Context) -> Option<Answer> {
+pub(crate) fn reasoned_denial(text: &str, context: &ReplyContext) -> Option<Answer> {
     let (no, reason) = text.split_once([':', '：'])?;
     let reason = reason.trim();
-    let is_no = matches!(parse(no, context), Verdict::Cancel(_));
+    let is_no = matches!(parse_reply(no, context), ReplyVerdict::Cancel(_));
     (is_no && !reason.is_empty())
         .then(|| Answer::Deny { reason: Some(reason.to_owned()), stop: false })
 }
 
 /// `None`: this is no answer to such a question.
-pub(crate) fn of_verdict(hold: &Hold, verdict: &Verdict) -> Option<Answer> {
+pub(crate) fn of_verdict(hold: &Hold, verdict: &ReplyVerdict) -> Option<Answer> {
     match (&hold.question, verdict) {
-        (Question::Approve, Verdict::Confirm(_)) => Some(approve()),
-        (_, Verdict::Cancel(_)) => Some(Answer::Deny { reason: None, stop: false }),
-        (Question::Choose { .. }, Verdict::Choice(Chosen::One(number), _)) => {
+        (Question::Approve, ReplyVerdict::Confirm(_)) => Some(approve()),
+        (_, ReplyVerdict::Cancel(_)) => Some(Answer::Deny { reason: None, stop: false }),
+        (Question::Choose { .. }, ReplyVerdict::Choice(ChosenOptions::One(number), _)) => {
             chosen(hold, &[*number]).ok()
         }
-        (Question::Choose { .. }, Verdict::Choice(Chosen::Several(numbers), _)) => {
+        (Question::Choose { .. }, ReplyVerdict::Choice(ChosenOptions::Several(numbers), _)) => {
             chosen(hold, numbers).ok()
         }
         _ => None,
@@ -90,27 +93,29 @@ pub(crate) fn of_verdict(hold: &Hold, verdict: &Verdict) -> Option<Answer> {
 }
 
 /// A label that is the number of another place, as in "1. 3, 2. 5, 3. 7": whoever says `3` may mean either.
-pub(crate) fn without_doubt(hold: &Hold, verdict: Verdict) -> Verdict {
+pub(crate) fn without_doubt(hold: &Hold, verdict: ReplyVerdict) -> ReplyVerdict {
     let Question::Choose { options, .. } = &hold.question else { return verdict };
-    let Verdict::Choice(Chosen::One(place), How::Label) = &verdict else { return verdict };
+    let ReplyVerdict::Choice(ChosenOptions::One(place), VerdictSource::Label) = &verdict else {
+        return verdict;
+    };
     let label = place.checked_sub(1).and_then(|index| options.get(index)).map(|it| &it.label);
-    let number = label.and_then(|label| fold(label).trim().parse::<usize>().ok());
+    let number = label.and_then(|label| fold_text(label).trim().parse::<usize>().ok());
     match number {
         Some(number) if number != *place && (1..=options.len()).contains(&number) => {
-            Verdict::Ambiguous(Reason::WhichOption)
+            ReplyVerdict::Ambiguous(AmbiguityReason::WhichOption)
         }
         _ => verdict,
     }
 }
 
 /// What was asked, as far as words answer it.
-pub(crate) fn asked(hold: &Hold) -> Asked {
+pub(crate) fn asked(hold: &Hold) -> ExpectedReply {
     match &hold.question {
-        Question::Choose { options, multiple, .. } => Asked::Choice {
+        Question::Choose { options, multiple, .. } => ExpectedReply::Choice {
             options: options.iter().map(|option| option.label.clone()).collect(),
             multi: *multiple,
         },
-        _ => Asked::Confirm { numbered: false },
+        _ => ExpectedReply::Confirm { numbered: false },
     }
 }
 
@@ -138,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_no_may_have_a_reason() {
-        let reason = |text: &str| match reasoned_denial(text, &Context::default()) {
+        let reason = |text: &str| match reasoned_denial(text, &ReplyContext::default()) {
             Some(Answer::Deny { reason, stop: false }) => reason,
             None => None,
             other => panic!("{other:?}"),

@@ -2,7 +2,7 @@
 
 use domain::hold::Question;
 use engine::Error;
-use replies::{Context, Reason, Verdict, parse};
+use replies::{AmbiguityReason, ReplyContext, ReplyVerdict, parse_reply};
 
 use crate::Switchboard;
 use crate::delivery::Delivery;
@@ -15,7 +15,7 @@ impl Switchboard {
         &self,
         heard: &Heard<'_>,
         one: &Waiting,
-        reason: Reason,
+        reason: AmbiguityReason,
     ) -> Result<(), Error> {
         let Counted { asks, locked, signs } = self.count(heard, one, reason).await?;
         let (words, tag) = (heard.words(), &one.hold.tag);
@@ -45,16 +45,16 @@ impl Switchboard {
         which: &[&Waiting],
     ) -> Result<(), Error> {
         let Some(first) = which.first() else { return Ok(()) };
-        let context = Context {
+        let context = ReplyContext {
             mentions: heard.wrote.mentions.clone(),
             mentions_others: heard.wrote.mentions_others,
             formatted: heard.wrote.formatted,
-            ..Context::default()
+            ..ReplyContext::default()
         };
-        let verdict = parse(&heard.wrote.text, &context);
+        let verdict = parse_reply(&heard.wrote.text, &context);
         let reason = match verdict {
-            Verdict::Ambiguous(reason) if !reason.asks_again() => reason,
-            _ => Reason::MultiplePending,
+            ReplyVerdict::Ambiguous(reason) if !reason.asks_again() => reason,
+            _ => AmbiguityReason::MultiplePending,
         };
         // A person who says it again is told again: the words decided nothing.
         let Counted { asks, signs, .. } = self.count(heard, first, reason).await?;
@@ -63,7 +63,7 @@ impl Switchboard {
             self.reply(heard, "which", &heard.words().which(&tags)).await?;
         }
         match verdict {
-            Verdict::Ambiguous(_) => {
+            ReplyVerdict::Ambiguous(_) => {
                 let session = first.hold.session;
                 let same = which.iter().all(|one| one.hold.session == session);
                 self.keep_text(heard, same.then_some(&*first.hold)).await
@@ -77,14 +77,14 @@ impl Switchboard {
         &self,
         heard: &Heard<'_>,
         one: &Waiting,
-        reason: Reason,
+        reason: AmbiguityReason,
     ) -> Result<Counted, Error> {
         let (now, limits) = (self.0.clock.now(), &self.0.limits);
         let mut counted = Counted::default();
         let change = |delivery: &mut Delivery, due_at| {
             counted = Counted::default();
             let mut changed = false;
-            if reason == Reason::BadCode {
+            if reason == AmbiguityReason::BadCode {
                 delivery.bad_codes += 1;
                 counted.locked = delivery.bad_codes >= limits.bad_codes;
                 changed = true;
@@ -116,6 +116,12 @@ struct Counted {
 }
 
 /// Whether it may be something that the agent should hear, and not only a badly written answer.
-fn is_a_remark(reason: Reason) -> bool {
-    matches!(reason, Reason::Unknown | Reason::Mixed | Reason::TooLong | Reason::DoubleNegative)
+fn is_a_remark(reason: AmbiguityReason) -> bool {
+    matches!(
+        reason,
+        AmbiguityReason::Unknown
+            | AmbiguityReason::Mixed
+            | AmbiguityReason::TooLong
+            | AmbiguityReason::DoubleNegative
+    )
 }

@@ -135,7 +135,7 @@ fn spoken(text: &str, mentions: &[String], codes: &[String]) -> String {
 
 /// However it is written.
 fn without(text: &str, code: &str) -> String {
-    let is_code = |word: &str| replies::fold(word).contains(&replies::fold(code));
+    let is_code = |word: &str| replies::fold_text(word).contains(&replies::fold_text(code));
     let words = text.split_inclusive(char::is_whitespace).filter(|word| !is_code(word));
     words.collect::<String>().trim().to_owned()
 }

@@ -4,7 +4,7 @@ use domain::hold::{Decision, Hold, HoldState};
 use domain::person::People;
 use domain::refusal::{AnswerFault, Refusal};
 use domain::visible::visible;
-use replies::{Language, Reason, Verdict};
+use replies::{AmbiguityReason, Language, ReplyVerdict};
 
 /// Every text is a match on the language, so that none can be forgotten in one of them.
 #[derive(Clone, Copy)]
@@ -144,15 +144,15 @@ impl Words {
     }
 
     /// The question again, and why.
-    pub(crate) fn reask(self, tag: &str, reason: Reason, choice: bool) -> String {
+    pub(crate) fn reask(self, tag: &str, reason: AmbiguityReason, choice: bool) -> String {
         let because = self.because(reason);
         let how = match (self.0, reason, choice) {
-            (Language::English, Reason::CodeRequired | Reason::BadCode, _) => {
+            (Language::English, AmbiguityReason::CodeRequired | AmbiguityReason::BadCode, _) => {
                 "reply with the code that the question shows, or: deny"
             }
             (Language::English, _, true) => "reply with a number, or: deny",
             (Language::English, _, false) => "reply: confirm / deny",
-            (Language::Chinese, Reason::CodeRequired | Reason::BadCode, _) => {
+            (Language::Chinese, AmbiguityReason::CodeRequired | AmbiguityReason::BadCode, _) => {
                 "请回复提示中的验证码，或：拒绝"
             }
             (Language::Chinese, _, true) => "请回复编号，或：拒绝",
@@ -164,34 +164,34 @@ impl Words {
         )
     }
 
-    fn because(self, reason: Reason) -> &'static str {
+    fn because(self, reason: AmbiguityReason) -> &'static str {
         if self.0 == Language::English {
-            return Verdict::Ambiguous(reason).because();
+            return ReplyVerdict::Ambiguous(reason).describe();
         }
         match reason {
-            Reason::Attachment => "只有纯文字可以作为回答",
-            Reason::Bidi => "其中的字符会改变文字方向，看到的可能不是实际内容",
-            Reason::Formatted => "部分内容被划掉、隐藏或设为代码",
-            Reason::OtherMention => "这条消息还提到了其他人",
-            Reason::TooLong => "回答应当简短",
-            Reason::Quoted => "这是引用的话",
-            Reason::Unfinished => "这句话似乎没有说完",
-            Reason::Empty => "没有可读的内容",
-            Reason::Mixed => "既像同意又像拒绝",
-            Reason::Symbol => "其中的表情含义不明",
-            Reason::Weak => "这里需要明确的词，例如“确认”",
-            Reason::Request => "这是在请别人同意；回答请直接以“确认”开头",
-            Reason::Command => "这是别的命令",
-            Reason::Question => "这是一个问题",
-            Reason::DoubleNegative => "双重否定有歧义",
-            Reason::OutOfRange => "没有这个编号的选项",
-            Reason::CodeRequired => "缺少提示中的验证码",
-            Reason::BadCode => "验证码不对",
-            Reason::Hold => "对方希望再等等",
-            Reason::Ack => "已收到，但没有作出回答",
-            Reason::WhichOption => "没有说明选哪一项",
-            Reason::Unknown => "其中有无法识别的词",
-            Reason::MultiplePending => "这里有多个问题在等待，没有指明是哪一个",
+            AmbiguityReason::Attachment => "只有纯文字可以作为回答",
+            AmbiguityReason::Bidi => "其中的字符会改变文字方向，看到的可能不是实际内容",
+            AmbiguityReason::Formatted => "部分内容被划掉、隐藏或设为代码",
+            AmbiguityReason::OtherMention => "这条消息还提到了其他人",
+            AmbiguityReason::TooLong => "回答应当简短",
+            AmbiguityReason::Quoted => "这是引用的话",
+            AmbiguityReason::Unfinished => "这句话似乎没有说完",
+            AmbiguityReason::Empty => "没有可读的内容",
+            AmbiguityReason::Mixed => "既像同意又像拒绝",
+            AmbiguityReason::Symbol => "其中的表情含义不明",
+            AmbiguityReason::Weak => "这里需要明确的词，例如“确认”",
+            AmbiguityReason::Request => "这是在请别人同意；回答请直接以“确认”开头",
+            AmbiguityReason::Command => "这是别的命令",
+            AmbiguityReason::Question => "这是一个问题",
+            AmbiguityReason::DoubleNegative => "双重否定有歧义",
+            AmbiguityReason::OutOfRange => "没有这个编号的选项",
+            AmbiguityReason::CodeRequired => "缺少提示中的验证码",
+            AmbiguityReason::BadCode => "验证码不对",
+            AmbiguityReason::Hold => "对方希望再等等",
+            AmbiguityReason::Ack => "已收到，但没有作出回答",
+            AmbiguityReason::WhichOption => "没有说明选哪一项",
+            AmbiguityReason::Unknown => "其中有无法识别的词",
+            AmbiguityReason::MultiplePending => "这里有多个问题在等待，没有指明是哪一个",
         }
     }
 
@@ -316,10 +316,10 @@ mod tests {
     #[test]
     fn a_question_is_put_again_with_its_reason_in_both_languages() {
         let asked = |language| {
-            Reason::ALL.map(|reason| (reason, Words(language).reask("7Q2", reason, false)))
+            AmbiguityReason::ALL.map(|reason| (reason, Words(language).reask("7Q2", reason, false)))
         };
         for (reason, text) in asked(Language::English) {
-            assert!(text.contains(Verdict::Ambiguous(reason).because()), "{text}");
+            assert!(text.contains(ReplyVerdict::Ambiguous(reason).describe()), "{text}");
         }
         let chinese = asked(Language::Chinese);
         for (index, (reason, text)) in chinese.iter().enumerate() {

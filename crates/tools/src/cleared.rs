@@ -15,7 +15,7 @@ use ports::start_gate::{Start, StartGate};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) fn cleared(call: Call, attempt: u32) -> ClearedCall {
+pub(crate) fn clear_call(call: Call, attempt: u32) -> ClearedCall {
     let (at, node, run) = (Timestamp::from_ms(1), NodeId::new(1, 1), RunId::new(1, 1));
     let id = call.id;
     let asked = Message {
@@ -52,7 +52,7 @@ pub(crate) fn cleared(call: Call, attempt: u32) -> ClearedCall {
     Durable::assumed(session).cleared(id, node).expect("a started call is cleared")
 }
 
-/// A gate that nobody closes.
-pub(crate) fn open() -> Start {
+/// A start gate that stays open.
+pub(crate) fn open_gate() -> Start {
     StartGate::default().start(CancellationToken::new())
 }

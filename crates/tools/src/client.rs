@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
-use crate::title::headline;
+use crate::title::make_headline;
 
 #[derive(Debug)]
 pub struct ClientTool {
@@ -45,7 +45,7 @@ impl ToolHost for ClientTool {
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
         Ok(Prepared {
             question: Some(Question::Perform { deny_values: self.tool.deny_values.clone() }),
-            title: Some(headline(&format!("Carry out {}", self.tool.name))),
+            title: Some(make_headline(&format!("Carry out {}", self.tool.name))),
             ..Prepared::default()
         })
     }

@@ -13,10 +13,10 @@ use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
-type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
-type Body = Box<dyn Fn(&Call) -> Running + Send + Sync>;
-type Preparing = Box<dyn Fn(&Arguments) -> Result<Prepared, PrepareError> + Send + Sync>;
-type Recovering = Box<dyn Fn(&Call, u32) -> Recovery + Send + Sync>;
+type RunFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+type RunFn = Box<dyn Fn(&Call) -> RunFuture + Send + Sync>;
+type PrepareFn = Box<dyn Fn(&Arguments) -> Result<Prepared, PrepareError> + Send + Sync>;
+type RecoverFn = Box<dyn Fn(&Call, u32) -> Recovery + Send + Sync>;
 
 /// ```
 /// use domain::outcome::{Outcome, Output};
@@ -32,9 +32,9 @@ type Recovering = Box<dyn Fn(&Call, u32) -> Recovery + Send + Sync>;
 /// ```
 pub struct FnTool {
     tool: Tool,
-    body: Body,
-    preparing: Option<Preparing>,
-    recovering: Option<Recovering>,
+    body: RunFn,
+    preparing: Option<PrepareFn>,
+    recovering: Option<RecoverFn>,
 }
 
 impl FnTool {
@@ -43,7 +43,7 @@ impl FnTool {
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let body: Body = Box::new(move |call| Box::pin(body(call)));
+        let body: RunFn = Box::new(move |call| Box::pin(body(call)));
         FnTool { tool, body, preparing: None, recovering: None }
     }
 
@@ -92,10 +92,10 @@ impl ToolHost for FnTool {
         // The closure itself, not only its future, may have effects.
         let running = starting.first_poll(async { (self.body)(call.call()).await });
         Ok(tokio::select! {
-            // Whoever is done is done, also when told to stop at the same moment.
+            // A tool that has finished keeps its result, also when the stop comes in the same moment.
             biased;
             outcome = running => outcome,
-            () = stop.cancelled() => stopped(self.tool.effects),
+            () = stop.cancelled() => stopped_outcome(self.tool.effects),
         })
     }
 
@@ -111,7 +111,7 @@ impl ToolHost for FnTool {
 
 /// A future that is dropped in the middle leaves behind whatever it has sent off, so only a tool
 /// without effects can be said to have done nothing.
-fn stopped(effects: Effects) -> Outcome {
+fn stopped_outcome(effects: Effects) -> Outcome {
     match effects {
         Effects::ReadOnly => Outcome::Failed(Output::text("Stopped before it had finished.")),
         _ => Outcome::Unknown { evidence: "It was stopped before it had finished.".into() },

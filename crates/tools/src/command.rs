@@ -21,11 +21,11 @@ use tokio_util::sync::CancellationToken;
 use crate::bad_tool::BadTool;
 use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
 use crate::process::{
-    BoundFiles, Ended, Environment, Job, RunAs, Runner, blocking, bound_files, changed_file,
-    path_of, resolve,
+    BoundFiles, EndedAttempt, Environment, ProcessJob, RunAs, Runner, bound_files, changed_file,
+    path_of, resolve_program, run_blocking,
 };
-use crate::shell_cmd::{failure, shown, with_leftovers};
-use crate::title::headline;
+use crate::shell_cmd::{describe_failure, display_command, with_leftovers};
+use crate::title::make_headline;
 
 /// How one command tool is set up.
 #[derive(Clone, Debug)]
@@ -81,8 +81,8 @@ pub struct CommandTool {
 }
 
 /// What would run, and what to warn about.
-struct Plan {
-    job: Job,
+struct CommandPlan {
+    job: ProcessJob,
     context: ExecutionContext,
     warnings: Vec<Warning>,
 }
@@ -127,23 +127,23 @@ impl CommandTool {
         .map_err(|why| BadTool::new(&config.name, why))?;
         tool.confirm = config.confirm;
         // A program that is missing is better found now than after somebody approved.
-        config.plan(run_as.as_ref()).map_err(|why| BadTool::new(&config.name, why))?;
+        config.plan_command(run_as.as_ref()).map_err(|why| BadTool::new(&config.name, why))?;
         Ok(CommandTool { tool, config: Arc::new(config), run_as, runner })
     }
 
     /// Looks at files, so it works apart from the threads on which everybody waits.
-    async fn plan(&self) -> Result<Plan, String> {
+    async fn plan_command(&self) -> Result<CommandPlan, String> {
         let (config, run_as) = (self.config.clone(), self.run_as.clone());
-        blocking(move || config.plan(run_as.as_ref())).await
+        run_blocking(move || config.plan_command(run_as.as_ref())).await
     }
 }
 
 impl CommandConfig {
-    fn plan(&self, run_as: Option<&RunAs>) -> Result<Plan, String> {
+    fn plan_command(&self, run_as: Option<&RunAs>) -> Result<CommandPlan, String> {
         let environment = self.environment.for_a_child();
         let (name, rest) = self.argv.split_first().ok_or("`argv` is empty; name a program")?;
-        let program =
-            resolve(name, &self.cwd, path_of(&environment)).map_err(|why| why.to_string())?;
+        let program = resolve_program(name, &self.cwd, path_of(&environment))
+            .map_err(|why| why.to_string())?;
         let mut detail = format!("program {}", program.display());
         if !rest.is_empty() {
             // The configuration's own words, but a person may want to know them.
@@ -151,7 +151,7 @@ impl CommandConfig {
         }
         detail.push_str(&format!(
             "\nenvironment {}\ntime limit {} s",
-            self.environment.names(),
+            self.environment.variable_names(),
             self.time_limit.as_secs_f64()
         ));
         // The configuration names its scripts wherever they are.
@@ -163,16 +163,16 @@ impl CommandConfig {
             detail.push_str(&format!("\n{file}"));
         }
         if let Some(user) = run_as {
-            detail.push_str(&format!("\nas user {}", user.name()));
+            detail.push_str(&format!("\nas user {}", user.user_name()));
         }
-        let mut job = Job::new(program, rest.to_vec(), &self.cwd);
+        let mut job = ProcessJob::new(program, rest.to_vec(), &self.cwd);
         job.environment = environment;
         job.time_limit = self.time_limit;
         job.run_as = run_as.cloned();
         job.files = files;
         let cwd = Some(self.cwd.to_string_lossy().into_owned());
         let context = ExecutionContext { detail, working_directory: cwd, sql: None };
-        Ok(Plan { job, context, warnings })
+        Ok(CommandPlan { job, context, warnings })
     }
 }
 
@@ -193,8 +193,9 @@ impl ToolHost for CommandTool {
     }
 
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let Plan { context, warnings, .. } = self.plan().await.map_err(PrepareError::blind)?;
-        let title = Some(headline(&format!("Run: {}", shown(&self.config.argv).0)));
+        let CommandPlan { context, warnings, .. } =
+            self.plan_command().await.map_err(PrepareError::blind)?;
+        let title = Some(make_headline(&format!("Run: {}", display_command(&self.config.argv).0)));
         let preview = Preview { warnings, ..Preview::default() };
         Ok(Prepared { context, title, preview, ..Prepared::default() })
     }
@@ -207,7 +208,7 @@ impl ToolHost for CommandTool {
     ) -> Result<Outcome, NotBegun> {
         let failed = |why: String| Outcome::Failed(Output::text(format!("Nothing was run: {why}")));
         let approved = &call.call().context;
-        let mut job = match self.plan().await {
+        let mut job = match self.plan_command().await {
             Ok(plan) if plan.context == *approved => plan.job,
             Ok(plan) => {
                 let changed = changed_file(&approved.detail, &plan.context.detail);
@@ -225,27 +226,30 @@ impl ToolHost for CommandTool {
         // The approved bytes themselves, not a rendering of what they mean.
         job.stdin = call.call().arguments.bytes().to_vec();
         let key = call.call().idempotency_key();
-        let trace = self.runner.run(&key, call.attempt(), job, start, stop).await?;
-        Ok(trace.outcome(read))
+        let trace = self.runner.run_attempt(&key, call.attempt(), job, start, stop).await?;
+        Ok(trace.into_outcome(read_outcome))
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
-        let announced = self.runner.announce(&call.idempotency_key(), attempt).await;
+        let announced = self.runner.announce_attempt(&call.idempotency_key(), attempt).await;
         announced.map_err(|error| error.to_string())
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
-        self.runner.recover(&call.idempotency_key(), attempt).await.recovery(read)
+        self.runner
+            .recover_attempt(&call.idempotency_key(), attempt)
+            .await
+            .into_recovery(read_outcome)
     }
 
     async fn forget(&self, call: &Call) {
-        self.runner.forget(&call.idempotency_key()).await;
+        self.runner.forget_call(&call.idempotency_key()).await;
     }
 }
 
-fn read(ended: &Ended) -> Outcome {
-    match failure(ended) {
-        None => Outcome::Succeeded(with_leftovers(ended, ended.stdout.output())),
+fn read_outcome(ended: &EndedAttempt) -> Outcome {
+    match describe_failure(ended) {
+        None => Outcome::Succeeded(with_leftovers(ended, ended.stdout.to_output())),
         Some(note) => Outcome::Failed(with_leftovers(ended, ended.with_note(note))),
     }
 }

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::limits::{KILL_WITHIN, OUTPUT_BYTES_KEPT};
 
 /// A host, and calls to try it with.
-pub struct Case<'a> {
+pub struct ConformanceCase<'a> {
     pub host: &'a dyn ToolHost,
     /// Arguments of a call that works.
     pub works: Value,
@@ -39,7 +39,7 @@ pub struct Case<'a> {
 }
 
 /// Panics with a sentence about the first thing that the host does wrong.
-pub async fn conforms(case: Case<'_>) {
+pub async fn check_host(case: ConformanceCase<'_>) {
     case.says_the_same_about_itself();
     case.prepares_without_effects().await;
     case.refuses_what_cannot_work().await;
@@ -55,7 +55,7 @@ pub async fn conforms(case: Case<'_>) {
     case.says_what_it_cuts().await;
 }
 
-impl Case<'_> {
+impl ConformanceCase<'_> {
     fn says_the_same_about_itself(&self) {
         let tool = self.host.tool();
         assert_eq!(
@@ -73,8 +73,8 @@ impl Case<'_> {
 
     async fn prepares_without_effects(&self) {
         let before = (self.effects)();
-        let first = self.prepare(&self.works).await;
-        let second = self.prepare(&self.works).await;
+        let first = self.prepare_call(&self.works).await;
+        let second = self.prepare_call(&self.works).await;
         assert_eq!(first, second, "preparing twice must say the same");
         assert_eq!((self.effects)(), before, "preparing must have no effects");
     }
@@ -82,7 +82,7 @@ impl Case<'_> {
     async fn refuses_what_cannot_work(&self) {
         let Some(unsound) = &self.unsound else { return };
         let before = (self.effects)();
-        match self.host.prepare(&arguments(unsound)).await {
+        match self.host.prepare(&parse_arguments(unsound)).await {
             Err(PrepareError::Unsound(why)) => {
                 assert!(!why.is_empty(), "the model must be told why")
             }
@@ -92,16 +92,19 @@ impl Case<'_> {
     }
 
     async fn asks_and_does_not_run(&self) {
-        assert!(self.prepare(&self.works).await.question.is_some(), "such a tool is a question");
-        let call = self.call(&self.works, 1).await;
-        let outcome = self.run(call, 1).await;
+        assert!(
+            self.prepare_call(&self.works).await.question.is_some(),
+            "such a tool is a question"
+        );
+        let call = self.make_call(&self.works, 1).await;
+        let outcome = self.run_call(call, 1).await;
         assert!(matches!(outcome, Outcome::Failed(_)), "a question cannot be run");
     }
 
     async fn runs_once_and_remembers(&self) {
         let before = (self.effects)();
-        let call = self.call(&self.works, 2).await;
-        let outcome = self.run(call.clone(), 1).await;
+        let call = self.make_call(&self.works, 2).await;
+        let outcome = self.run_call(call.clone(), 1).await;
         assert!(matches!(outcome, Outcome::Succeeded(_)), "a good call must succeed: {outcome:?}");
         assert_eq!((self.effects)(), before + self.effects_each, "one run, one effect");
         if !self.is_simply_run_again() {
@@ -129,7 +132,8 @@ impl Case<'_> {
         let (before, stop) = ((self.effects)(), CancellationToken::new());
         let gate = StartGate::default();
         gate.close();
-        let (thawed, gone) = (self.call(&self.works, 9).await, self.call(&self.works, 10).await);
+        let (thawed, gone) =
+            (self.make_call(&self.works, 9).await, self.make_call(&self.works, 10).await);
         for call in [&thawed, &gone] {
             if let Err(why) = self.host.announce(call, 1).await {
                 panic!("that a call has not begun must be written down: {why}");
@@ -145,7 +149,7 @@ impl Case<'_> {
             assert!(!matches!(found, Recovery::Done(_)), "it did not begin, and yet {found:?}");
         }
         gate.open();
-        let again = self.run(thawed, 2).await;
+        let again = self.run_call(thawed, 2).await;
         assert!(matches!(again, Outcome::Succeeded(_)), "the thaw lets it begin: {again:?}");
         assert_eq!((self.effects)(), before + self.effects_each, "one thaw, one effect");
     }
@@ -155,13 +159,13 @@ impl Case<'_> {
             return;
         }
         let before = (self.effects)();
-        let lost = self.call(&self.works, 8).await;
+        let lost = self.make_call(&self.works, 8).await;
         let found = self.host.recover(&lost, 1).await;
         assert!(
             matches!(found, Recovery::Unknown { .. }),
             "what left no trace at all is in doubt: {found:?}"
         );
-        let call = self.call(&self.works, 3).await;
+        let call = self.make_call(&self.works, 3).await;
         if let Err(why) = self.host.announce(&call, 1).await {
             panic!("that a call has not begun must be written down: {why}");
         }
@@ -172,13 +176,13 @@ impl Case<'_> {
                 assert!(!evidence.is_empty(), "a person needs evidence")
             }
             Recovery::NeverHappened => {
-                let late = self.run(call.clone(), 1).await;
+                let late = self.run_call(call.clone(), 1).await;
                 assert!(
                     matches!(late, Outcome::Failed(_)),
                     "an attempt that was given up ran: {late:?}"
                 );
                 assert_eq!((self.effects)(), before, "an attempt that was given up had effects");
-                let again = self.run(call, 2).await;
+                let again = self.run_call(call, 2).await;
                 assert!(
                     matches!(again, Outcome::Succeeded(_)),
                     "the next attempt must run: {again:?}"
@@ -189,7 +193,7 @@ impl Case<'_> {
     }
 
     async fn runs_only_what_was_approved(&self) {
-        let prepared = self.prepare(&self.works).await;
+        let prepared = self.prepare_call(&self.works).await;
         if prepared.context == ExecutionContext::default() {
             return;
         }
@@ -202,9 +206,9 @@ impl Case<'_> {
             working_directory: Some("/elsewhere".into()),
             sql: None,
         };
-        let call = self.call(&self.works, 4).await;
+        let call = self.make_call(&self.works, 4).await;
         let call = call.revised(call.arguments.clone(), other, call.definition, call.policy);
-        let outcome = self.run(call, 1).await;
+        let outcome = self.run_call(call, 1).await;
         assert!(matches!(outcome, Outcome::Failed(_)), "another context was approved: {outcome:?}");
         assert_eq!((self.effects)(), before, "another context was approved, and yet it ran");
     }
@@ -212,14 +216,14 @@ impl Case<'_> {
     async fn stops_everything(&self) {
         let Some(endless) = &self.endless else { return };
         let (before, stop) = ((self.effects)(), CancellationToken::new());
-        let call = self.call(endless, 5).await;
+        let call = self.make_call(endless, 5).await;
         let stopping = async {
             while (self.effects)() == before {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             stop.cancel();
         };
-        let running = self.host.run((self.clear)(call, 1), open(&stop), stop.clone());
+        let running = self.host.run((self.clear)(call, 1), open_gate(&stop), stop.clone());
         let both = async { tokio::join!(running, stopping).0 };
         let Ok(outcome) = tokio::time::timeout(Duration::from_secs(30) + KILL_WITHIN, both).await
         else {
@@ -232,16 +236,16 @@ impl Case<'_> {
         tokio::time::sleep(Duration::from_millis(300)).await;
         assert_eq!((self.effects)(), after, "a stopped call must have no further effects");
 
-        let call = self.call(endless, 6).await;
-        let outcome = self.host.run((self.clear)(call, 1), open(&stop), stop).await;
+        let call = self.make_call(endless, 6).await;
+        let outcome = self.host.run((self.clear)(call, 1), open_gate(&stop), stop).await;
         assert!(!matches!(outcome, Ok(Outcome::Succeeded(_))), "stopped before it started");
         assert_eq!((self.effects)(), after, "a call that was stopped before it started ran");
     }
 
     async fn says_what_it_cuts(&self) {
         let Some(noisy) = &self.noisy else { return };
-        let call = self.call(noisy, 7).await;
-        let outcome = self.run(call, 1).await;
+        let call = self.make_call(noisy, 7).await;
+        let outcome = self.run_call(call, 1).await;
         let Outcome::Succeeded(output) = outcome else {
             panic!("a noisy call still works: {outcome:?}")
         };
@@ -255,9 +259,9 @@ impl Case<'_> {
     }
 
     /// Runs a call that nothing keeps from beginning.
-    async fn run(&self, call: Call, attempt: u32) -> Outcome {
+    async fn run_call(&self, call: Call, attempt: u32) -> Outcome {
         let stop = CancellationToken::new();
-        let start = open(&stop);
+        let start = open_gate(&stop);
         let Ok(outcome) = self.host.run((self.clear)(call, attempt), start.clone(), stop).await
         else {
             panic!("an open gate lets every call begin");
@@ -267,33 +271,33 @@ impl Case<'_> {
         outcome
     }
 
-    async fn prepare(&self, value: &Value) -> Prepared {
-        match self.host.prepare(&arguments(value)).await {
+    async fn prepare_call(&self, value: &Value) -> Prepared {
+        match self.host.prepare(&parse_arguments(value)).await {
             Ok(prepared) => prepared,
             Err(error) => panic!("a good call must be prepared: {error}"),
         }
     }
 
-    async fn call(&self, value: &Value, number: u128) -> Call {
+    async fn make_call(&self, value: &Value, number: u128) -> Call {
         let proposal = Proposal {
             // Apart from those of other suites that share a database or a spool.
             id: CallId::new(1, number << 40),
             tool_use_id: format!("toolu_{number}"),
             agent: "conformance".into(),
             session: None,
-            arguments: arguments(value),
-            context: self.prepare(value).await.context,
+            arguments: parse_arguments(value),
+            context: self.prepare_call(value).await.context,
             policy: Digest::of(b"policy"),
         };
         Call::propose(proposal, self.host.tool())
     }
 }
 
-fn open(stop: &CancellationToken) -> Start {
+fn open_gate(stop: &CancellationToken) -> Start {
     StartGate::default().start(stop.clone())
 }
 
-fn arguments(value: &Value) -> Arguments {
+fn parse_arguments(value: &Value) -> Arguments {
     match Arguments::from_value(value.clone()) {
         Ok(arguments) => arguments,
         Err(error) => panic!("the case's arguments are no good: {error}"),

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
-use crate::process::blocking;
-use crate::title::headline;
+use crate::process::run_blocking;
+use crate::title::make_headline;
 
 /// Orders whose `status` is 1: those that the demo's agent wants to delete.
 pub const ABANDONED_ORDERS: u32 = 214;
@@ -60,7 +60,7 @@ pub fn create_database(path: &Path) -> rusqlite::Result<()> {
 /// Puts the orders back as they were at the beginning. Everything else in the file stays, such as the
 /// marks of changes that ran.
 pub async fn reset_orders(path: PathBuf) -> rusqlite::Result<()> {
-    blocking(move || {
+    run_blocking(move || {
         let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
         connection.execute_batch(&format!("BEGIN IMMEDIATE; DELETE FROM orders; {FILL}; COMMIT;"))
@@ -72,13 +72,13 @@ pub const DEPLOY: &str = "deployToShipperCloud";
 
 /// A two-phase tool that "deploys" by writing a line to a file.
 #[derive(Debug)]
-pub struct Deploy {
+pub struct DeployTool {
     tool: Tool,
     log: PathBuf,
 }
 
-impl Deploy {
-    pub fn new(data: &Path) -> Result<Deploy, BadTool> {
+impl DeployTool {
+    pub fn new(data: &Path) -> Result<DeployTool, BadTool> {
         let mut tool = Tool::new(
             DEPLOY,
             "Deploys a project to Shipper Cloud. A person confirms first.",
@@ -100,15 +100,15 @@ impl Deploy {
         )
         .map_err(|why| BadTool::new(DEPLOY, why))?;
         tool.confirm = Confirm::TwoPhase;
-        Ok(Deploy { tool, log: data.join("deployments.log") })
+        Ok(DeployTool { tool, log: data.join("deployments.log") })
     }
 
-    pub fn log(&self) -> &Path {
+    pub fn log_path(&self) -> &Path {
         &self.log
     }
 }
 
-fn project(arguments: &Value) -> Result<&str, String> {
+fn project_name(arguments: &Value) -> Result<&str, String> {
     let name = arguments.get("projectName").and_then(Value::as_str).unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.len() > 63 || name.starts_with('-') || !name.chars().all(is_plain) {
@@ -117,11 +117,11 @@ fn project(arguments: &Value) -> Result<&str, String> {
     Ok(name)
 }
 
-fn target() -> ExecutionContext {
+fn execution_context() -> ExecutionContext {
     ExecutionContext { detail: "Shipper Cloud (demo)".into(), ..ExecutionContext::default() }
 }
 
-fn output(project: &str) -> Outcome {
+fn deploy_outcome(project: &str) -> Outcome {
     Outcome::Succeeded(Output::text(
         json!({"url": format!("https://{project}.example")}).to_string(),
     ))
@@ -135,23 +135,23 @@ fn is_logged(log: &Path, key: &str) -> io::Result<bool> {
     }
 }
 
-fn append(log: &Path, key: &str, project: &str) -> io::Result<()> {
+fn append_line(log: &Path, key: &str, project: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(log)?;
     file.write_all(format!("{key} {project}\n").as_bytes())?;
     file.sync_all()
 }
 
 #[async_trait]
-impl ToolHost for Deploy {
+impl ToolHost for DeployTool {
     fn tool(&self) -> &Tool {
         &self.tool
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let project = project(arguments.value()).map_err(PrepareError::Unsound)?;
+        let project = project_name(arguments.value()).map_err(PrepareError::Unsound)?;
         Ok(Prepared {
-            context: target(),
-            title: Some(headline(&format!("Deploy {project} to Shipper Cloud"))),
+            context: execution_context(),
+            title: Some(make_headline(&format!("Deploy {project} to Shipper Cloud"))),
             ..Prepared::default()
         })
     }
@@ -162,11 +162,11 @@ impl ToolHost for Deploy {
         start: Start,
         stop: CancellationToken,
     ) -> Result<Outcome, NotBegun> {
-        let project = match project(call.call().arguments.value()) {
+        let project = match project_name(call.call().arguments.value()) {
             Ok(project) => project.to_owned(),
             Err(why) => return Ok(Outcome::Failed(Output::text(why))),
         };
-        if call.call().context != target() {
+        if call.call().context != execution_context() {
             let why = "Nothing was run: another target was approved.";
             return Ok(Outcome::Failed(Output::text(why)));
         }
@@ -175,12 +175,12 @@ impl ToolHost for Deploy {
         }
         let (log, key, name) = (self.log.clone(), call.call().idempotency_key(), project.clone());
         // A thread may have to be waited for, so the gate is behind it.
-        let appended = blocking(move || {
+        let appended = run_blocking(move || {
             let _starting = start.enter_blocking()?;
-            Ok(append(&log, &key, &name))
+            Ok(append_line(&log, &key, &name))
         });
         Ok(match appended.await? {
-            Ok(()) => output(&project),
+            Ok(()) => deploy_outcome(&project),
             // The line may be there in part.
             Err(error) => {
                 Outcome::Unknown { evidence: format!("the log could not be written: {error}") }
@@ -191,8 +191,11 @@ impl ToolHost for Deploy {
     async fn recover(&self, call: &Call, _attempt: u32) -> Recovery {
         let (log, key) = (self.log.clone(), call.idempotency_key());
         let unknown = |evidence: String| Recovery::Unknown { evidence };
-        match (project(call.arguments.value()), blocking(move || is_logged(&log, &key)).await) {
-            (Ok(project), Ok(true)) => Recovery::Done(output(project)),
+        match (
+            project_name(call.arguments.value()),
+            run_blocking(move || is_logged(&log, &key)).await,
+        ) {
+            (Ok(project), Ok(true)) => Recovery::Done(deploy_outcome(project)),
             (_, Ok(_)) => unknown("The log has no line about this deployment.".into()),
             (_, Err(error)) => unknown(format!("The log cannot be read: {error}")),
         }
@@ -229,7 +232,7 @@ mod tests {
     #[tokio::test]
     async fn a_project_name_cannot_forge_anything() {
         let dir = tempfile::tempdir().unwrap();
-        let host = Deploy::new(dir.path()).unwrap();
+        let host = DeployTool::new(dir.path()).unwrap();
         let prepare = async |name: &str| {
             let arguments = Arguments::from_value(json!({"projectName": name})).unwrap();
             host.prepare(&arguments).await.map(|prepared| prepared.title.unwrap())
@@ -238,7 +241,7 @@ mod tests {
         for name in ["", "-a", "My App", "a\nb", "a/../b", "evil.com/"] {
             assert!(prepare(name).await.is_err(), "{name}");
         }
-        assert!(!host.log().exists(), "preparing has no effects");
+        assert!(!host.log_path().exists(), "preparing has no effects");
         assert_eq!(host.tool().confirm, Confirm::TwoPhase);
     }
 }

@@ -28,12 +28,12 @@ pub(crate) async fn first_write(
             return Ok((starting, written));
         }
         drop(starting);
-        woken().await;
+        wait_for_wake().await;
     }
 }
 
 /// Until whatever was just polled says that it can go on.
-async fn woken() {
+async fn wait_for_wake() {
     let mut has_waited = false;
     poll_fn(|_| match std::mem::replace(&mut has_waited, true) {
         true => Poll::Ready(()),
@@ -52,7 +52,7 @@ struct GatedRequest {
 }
 
 impl GatedRequest {
-    fn held(&self) -> MutexGuard<'_, Option<Starting>> {
+    fn lock_starting(&self) -> MutexGuard<'_, Option<Starting>> {
         self.held.lock().unpoisoned()
     }
 }
@@ -69,14 +69,14 @@ pub(crate) async fn send_gated<T>(start: &Start, sending: impl Future<Output = T
     let mut sending = pin!(sending);
     let polling = poll_fn(|cx| {
         let polled = sending.as_mut().poll(cx);
-        drop(REQUEST.with(|request| request.held().take()));
+        drop(REQUEST.with(|request| request.lock_starting().take()));
         polled
     });
     REQUEST.scope(request, polling).await
 }
 
 /// Whether the gate was what stopped a request, somewhere below the layers of the HTTP client.
-pub(crate) fn refusal(error: &(dyn Error + 'static)) -> Option<NotBegun> {
+pub(crate) fn find_refusal(error: &(dyn Error + 'static)) -> Option<NotBegun> {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain.filter_map(|cause| cause.downcast_ref::<NotBegun>()).next().copied()
 }
@@ -121,7 +121,7 @@ where
             let request = request.map_err(|_| "it was sent past the start gate")?;
             if !request.start.has_begun() {
                 let starting = request.start.enter().await?;
-                *request.held() = Some(starting);
+                *request.lock_starting() = Some(starting);
             }
             Ok(connection)
         })

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
 use crate::limits::{ASK_SECONDS_MAX, PROMPT_BYTES_MAX};
-use crate::title::headline;
+use crate::title::make_headline;
 
 pub const NAME: &str = "human_intervention.request";
 /// The same tool, for providers that forbid dots in names.
@@ -23,7 +23,7 @@ pub const ALIAS: &str = "human_intervention_request";
 
 /// What a model may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asking {
+pub enum HumanToolKind {
     /// A choice among options, as in the tool's original contract: `options` is required.
     Options,
     /// Also, without options, an answer in the person's own words or a form by JSON Schema.
@@ -33,16 +33,16 @@ pub enum Asking {
 #[derive(Debug)]
 pub struct HumanTool {
     tool: Tool,
-    asking: Asking,
+    asking: HumanToolKind,
 }
 
 impl HumanTool {
     /// `name` is usually [`NAME`] or [`ALIAS`].
-    pub fn new(name: &str, asking: Asking) -> Result<HumanTool, BadTool> {
+    pub fn new(name: &str, asking: HumanToolKind) -> Result<HumanTool, BadTool> {
         let tool = Tool::new(
             name,
             "Ask a person to decide. The call returns what they chose or wrote. Ask only what you cannot find out yourself.",
-            schema(asking),
+            question_schema(asking),
             Effects::ReadOnly,
             Place::Person,
             "person",
@@ -51,7 +51,7 @@ impl HumanTool {
         Ok(HumanTool { tool, asking })
     }
 
-    fn ask(&self, arguments: &Value) -> Result<Prepared, String> {
+    fn prepare_question(&self, arguments: &Value) -> Result<Prepared, String> {
         let prompt = arguments.get("prompt").and_then(Value::as_str).unwrap_or_default();
         if prompt.trim().is_empty() {
             return Err("`prompt` must be a text that is not empty: the question to ask".into());
@@ -72,14 +72,14 @@ impl HumanTool {
             Some(context) => context.clone(),
         };
         // The headline may be shorter than the question; the question is always there whole.
-        let title = headline(prompt);
+        let title = make_headline(prompt);
         let shown = if title == visible(prompt) {
             context
         } else {
             json!({"prompt": prompt, "context": context})
         };
         Ok(Prepared {
-            question: Some(self.question(arguments)?),
+            question: Some(self.parse_question(arguments)?),
             title: Some(title),
             shown,
             expires_in_ms: timeout_ms(arguments)?,
@@ -87,9 +87,9 @@ impl HumanTool {
         })
     }
 
-    fn question(&self, arguments: &Value) -> Result<Question, String> {
-        let allow_other = flag(arguments, "allow_other")?;
-        let multiple = flag(arguments, "multiple")?;
+    fn parse_question(&self, arguments: &Value) -> Result<Question, String> {
+        let allow_other = parse_flag(arguments, "allow_other")?;
+        let multiple = parse_flag(arguments, "multiple")?;
         match (arguments.get("options"), arguments.get("schema")) {
             (Some(options), None) => {
                 let labels: Option<Vec<(String, Option<String>)>> = options
@@ -100,16 +100,16 @@ impl HumanTool {
                 Question::choose(labels, multiple, allow_other)
                     .map_err(|refused| format!("`{}`: {}", refused.field, refused.why))
             }
-            (None, None) if self.asking == Asking::Anything && allow_other => {
+            (None, None) if self.asking == HumanToolKind::Anything && allow_other => {
                 Ok(Question::Fill { schema: None })
             }
-            (None, Some(schema)) if self.asking == Asking::Anything => {
+            (None, Some(schema)) if self.asking == HumanToolKind::Anything => {
                 let question = Question::Fill { schema: Some(schema.clone()) };
                 question.check().map_err(|refused| format!("`schema`: {}", refused.why))?;
                 Ok(question)
             }
             (Some(_), Some(_)) => Err("give either `options` or `schema`, not both".into()),
-            (None, _) if self.asking == Asking::Anything => Err(
+            (None, _) if self.asking == HumanToolKind::Anything => Err(
                 "give `options` to choose from, or `allow_other: true` for an answer in words, or a `schema` for a form".into(),
             ),
             (None, _) => Err("`options` must be a list of at least one text to choose from".into()),
@@ -117,7 +117,7 @@ impl HumanTool {
     }
 }
 
-fn flag(arguments: &Value, name: &str) -> Result<bool, String> {
+fn parse_flag(arguments: &Value, name: &str) -> Result<bool, String> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(false),
         Some(value) => value.as_bool().ok_or_else(|| format!("`{name}` must be true or false")),
@@ -134,7 +134,7 @@ pub(crate) fn timeout_ms(arguments: &Value) -> Result<Option<u64>, String> {
     }
 }
 
-fn schema(asking: Asking) -> Value {
+fn question_schema(asking: HumanToolKind) -> Value {
     let mut properties = json!({
         "prompt": {"type": "string", "minLength": 1, "maxLength": PROMPT_BYTES_MAX, "description": "the question"},
         "options": {
@@ -151,7 +151,7 @@ fn schema(asking: Asking) -> Value {
         },
     });
     let mut required = json!(["prompt", "options"]);
-    if asking == Asking::Anything {
+    if asking == HumanToolKind::Anything {
         properties["schema"] = json!({
             "type": "object", "description": "a JSON Schema of the form to fill in, in place of options",
         });
@@ -169,7 +169,7 @@ impl ToolHost for HumanTool {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        self.ask(arguments.value()).map_err(PrepareError::Unsound)
+        self.prepare_question(arguments.value()).map_err(PrepareError::Unsound)
     }
 
     async fn run(
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    async fn ask(asking: Asking, arguments: Value) -> Result<Prepared, String> {
+    async fn ask(asking: HumanToolKind, arguments: Value) -> Result<Prepared, String> {
         let host = HumanTool::new(NAME, asking).unwrap();
         let arguments = Arguments::from_value(arguments).unwrap();
         host.prepare(&arguments).await.map_err(|error| error.to_string())
@@ -197,7 +197,7 @@ mod tests {
     #[tokio::test]
     async fn options_become_a_choice_with_title_context_and_deadline() {
         let prepared = ask(
-            Asking::Options,
+            HumanToolKind::Options,
             json!({"prompt": "Which strategy?", "options": ["Blue-Green", "Canary"],
                    "context": {"service": "shop"}, "multiple": true, "timeout_s": 60}),
         )
@@ -218,12 +218,13 @@ mod tests {
     #[tokio::test]
     async fn without_options_it_is_free_text_or_a_form_where_that_is_offered() {
         let words = json!({"prompt": "Why?", "allow_other": true});
-        let free = ask(Asking::Anything, words.clone()).await.unwrap();
+        let free = ask(HumanToolKind::Anything, words.clone()).await.unwrap();
         assert_eq!(free.question, Some(Question::Fill { schema: None }));
-        assert!(ask(Asking::Options, words).await.is_err());
+        assert!(ask(HumanToolKind::Options, words).await.is_err());
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
-        let form =
-            ask(Asking::Anything, json!({"prompt": "How many?", "schema": schema})).await.unwrap();
+        let form = ask(HumanToolKind::Anything, json!({"prompt": "How many?", "schema": schema}))
+            .await
+            .unwrap();
         assert_eq!(form.question, Some(Question::Fill { schema: Some(schema) }));
     }
 
@@ -244,36 +245,38 @@ mod tests {
             (json!({"prompt": "x", "options": ["a"], "timeout_s": -1}), "`timeout_s` must be"),
             (json!({"prompt": "y".repeat(20_000), "options": ["a"]}), "is longer than"),
         ] {
-            let refusal = ask(Asking::Options, arguments.clone()).await.unwrap_err();
+            let refusal = ask(HumanToolKind::Options, arguments.clone()).await.unwrap_err();
             assert!(refusal.contains(why), "{arguments}: {refusal}");
         }
-        let refusal = ask(Asking::Anything, json!({"prompt": "x"})).await.unwrap_err();
+        let refusal = ask(HumanToolKind::Anything, json!({"prompt": "x"})).await.unwrap_err();
         assert!(refusal.starts_with("give `options`"), "{refusal}");
         let both = json!({"prompt": "x", "options": ["a"], "schema": {}});
-        assert!(ask(Asking::Anything, both).await.is_err());
+        assert!(ask(HumanToolKind::Anything, both).await.is_err());
     }
 
     #[tokio::test]
     async fn hostile_prompts_are_made_visible_and_long_ones_shown_whole() {
-        let sly =
-            ask(Asking::Options, json!({"prompt": "ok?\u{202e}\n\u{1b}[2J", "options": ["a"]}))
-                .await;
+        let sly = ask(
+            HumanToolKind::Options,
+            json!({"prompt": "ok?\u{202e}\n\u{1b}[2J", "options": ["a"]}),
+        )
+        .await;
         assert_eq!(sly.unwrap().title.unwrap(), "ok?⟦U+202E⟧⟦U+000A⟧⟦U+001B⟧[2J");
         let long = "why ".repeat(400);
         let prepared =
-            ask(Asking::Options, json!({"prompt": long, "options": ["a"]})).await.unwrap();
+            ask(HumanToolKind::Options, json!({"prompt": long, "options": ["a"]})).await.unwrap();
         assert!(prepared.title.unwrap().len() <= TITLE_BYTES_MAX);
         assert_eq!(prepared.shown["prompt"], long);
     }
 
     #[test]
     fn the_schema_is_that_of_the_contract() {
-        let tool = HumanTool::new(NAME, Asking::Options).unwrap().tool;
+        let tool = HumanTool::new(NAME, HumanToolKind::Options).unwrap().tool;
         assert_eq!(tool.input_schema["required"], json!(["prompt", "options"]));
         assert_eq!(tool.input_schema["properties"]["options"]["minItems"], 1);
         assert_eq!(tool.place, Place::Person);
         assert!(tool.validator().check(&json!({"prompt": "x", "options": []})).is_err());
         assert!(tool.validator().check(&json!({"prompt": "x", "options": ["a"]})).is_ok());
-        assert_eq!(&*HumanTool::new(ALIAS, Asking::Anything).unwrap().tool.name, ALIAS);
+        assert_eq!(&*HumanTool::new(ALIAS, HumanToolKind::Anything).unwrap().tool.name, ALIAS);
     }
 }

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bad_tool::BadTool;
 use crate::human::timeout_ms;
 use crate::limits::ASK_SECONDS_MAX;
-use crate::title::headline;
+use crate::title::make_headline;
 
 pub const NAME: &str = "ask_user_input";
 
@@ -34,7 +34,7 @@ impl InquiryTool {
         let tool = Tool::new(
             name,
             "Ask a person one or several questions, each with options to choose from. The call returns what they chose. Ask only what you cannot find out yourself.",
-            schema(),
+            inquiry_schema(),
             Effects::ReadOnly,
             Place::Person,
             "person",
@@ -44,7 +44,7 @@ impl InquiryTool {
     }
 }
 
-fn ask(arguments: &Value) -> Result<Prepared, String> {
+fn prepare_inquiry(arguments: &Value) -> Result<Prepared, String> {
     let inquiry = Inquiry::read(arguments)?;
     if inquiry.metadata.to_string().len() > CONTEXT_BYTES_MAX {
         return Err(format!("`metadata` is longer than {CONTEXT_BYTES_MAX} bytes"));
@@ -55,7 +55,7 @@ fn ask(arguments: &Value) -> Result<Prepared, String> {
     let title = match inquiry.questions.as_slice() {
         // The headline may be shorter than the question; the question is always there whole.
         [one] => {
-            let title = headline(&one.question);
+            let title = make_headline(&one.question);
             if title != visible(&one.question) {
                 shown["question"] = json!(one.question);
             }
@@ -64,7 +64,7 @@ fn ask(arguments: &Value) -> Result<Prepared, String> {
         // Each stands whole in the form.
         several => {
             let headers: Vec<&str> = several.iter().map(|asked| asked.header.as_str()).collect();
-            headline(&format!("{} questions: {}", several.len(), headers.join(", ")))
+            make_headline(&format!("{} questions: {}", several.len(), headers.join(", ")))
         }
     };
     if inquiry.metadata != json!({}) {
@@ -79,7 +79,7 @@ fn ask(arguments: &Value) -> Result<Prepared, String> {
     })
 }
 
-fn schema() -> Value {
+fn inquiry_schema() -> Value {
     let text = |bytes_max: usize| json!({"type": "string", "minLength": 1, "maxLength": bytes_max});
     let options = json!({
         "type": "array", "minItems": 1, "maxItems": OPTIONS_MAX,
@@ -128,7 +128,7 @@ impl ToolHost for InquiryTool {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        ask(arguments.value()).map_err(PrepareError::Unsound)
+        prepare_inquiry(arguments.value()).map_err(PrepareError::Unsound)
     }
 
     async fn run(

@@ -1,4 +1,4 @@
-//! Whoever carries calls out: one folder or file for each kind of tool, behind one trait.
+//! Tool hosts, which carry calls out: one folder or file for each kind of tool, behind one trait.
 //!
 //! A host gets a [`domain::call::ClearedCall`], which only the domain builds, so nothing here can
 //! run a call that nobody had the right to allow. What a host may do without one is to *prepare*: to

@@ -16,7 +16,7 @@ pub const EVIDENCE_BYTES_MAX: usize = 2 << 10;
 /// was reported by a process that died before it could tidy up.
 pub const SPOOL_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// How long a command runs when nobody said.
+/// How long a command runs when the configuration sets no time limit.
 pub const TIME_LIMIT_DEFAULT: Duration = Duration::from_secs(60);
 /// No command runs longer, whatever was configured: a run that takes a day wants a job queue.
 pub const TIME_LIMIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
@@ -46,7 +46,7 @@ pub const BOUND_BYTES_MAX: u64 = 256 << 20;
 /// Words of one command that are looked up as files, each from every folder that it goes to: some tens of
 /// milliseconds. A command is not the place for a longer text.
 pub const FILE_LOOKUPS_MAX: usize = 4_000;
-/// What could not be bound, on one card. Whoever reads so many warnings reads the script.
+/// What could not be bound, on one card. A person who reads so many warnings reads the script.
 pub const UNBOUND_SHOWN_MAX: usize = 5;
 
 pub const ARGUMENTS_OF_A_COMMAND_MAX: usize = 1_000;
@@ -99,7 +99,7 @@ pub const HTTP_BODY_BYTES_MAX: usize = 1 << 20;
 /// How much of a response is read, counted and digested. It is held in memory, and calls run side by
 /// side.
 pub const HTTP_RESPONSE_BYTES_MAX: usize = 4 << 20;
-/// How long a request may take when nobody said, and at the most.
+/// How long a request may take by default, and at the most.
 pub const HTTP_TIME_LIMIT: Duration = Duration::from_secs(30);
 pub const HTTP_TIME_LIMIT_MAX: Duration = Duration::from_secs(10 * 60);
 /// Looking the name up, connecting and shaking hands. Always less than the whole, so that running

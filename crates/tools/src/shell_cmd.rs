@@ -27,10 +27,10 @@ use crate::limits::{
     ARGUMENTS_OF_A_COMMAND_MAX, STDIN_BYTES_MAX, TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX,
 };
 use crate::process::{
-    BoundFiles, Ended, Environment, How, Job, RunAs, Runner, blocking, bound_files, changed_file,
-    path_of, resolve,
+    BoundFiles, EndedAttempt, Environment, ExitKind, ProcessJob, RunAs, Runner, bound_files,
+    changed_file, path_of, resolve_program, run_blocking,
 };
-use crate::title::headline;
+use crate::title::make_headline;
 
 /// How `shell_cmd` is set up.
 #[derive(Clone, Debug)]
@@ -63,24 +63,24 @@ impl ShellConfig {
 
 pub struct ShellCmd {
     tool: Tool,
-    planner: Arc<Planner>,
+    planner: Arc<ShellPlanner>,
     runner: Runner,
 }
 
 /// Reads calls. It looks at files, so it works apart from the threads on which everybody waits.
-struct Planner {
+struct ShellPlanner {
     config: ShellConfig,
     run_as: Option<RunAs>,
 }
 
 /// How a command is shown to a person: its words on one line, and what to warn about.
-pub fn shown(argv: &[String]) -> (String, Vec<Warning>) {
-    (quote::line(argv), wrapper::warnings(argv))
+pub fn display_command(argv: &[String]) -> (String, Vec<Warning>) {
+    (quote::quote_line(argv), wrapper::warnings(argv))
 }
 
 /// A call, read and resolved: what would run, and where.
-struct Plan {
-    job: Job,
+struct ShellPlan {
+    job: ProcessJob,
     context: ExecutionContext,
     title: String,
     warnings: Vec<Warning>,
@@ -128,24 +128,24 @@ impl ShellCmd {
         );
         let tool = Tool::new(
             &config.name,
-            &description(&config),
-            schema(&config),
+            &tool_description(&config),
+            arguments_schema(&config),
             Effects::AtMostOnce,
             Place::Server,
             &origin,
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
-        Ok(ShellCmd { tool, planner: Arc::new(Planner { config, run_as }), runner })
+        Ok(ShellCmd { tool, planner: Arc::new(ShellPlanner { config, run_as }), runner })
     }
 
-    async fn plan(&self, arguments: &Value) -> Result<Plan, String> {
+    async fn plan_command(&self, arguments: &Value) -> Result<ShellPlan, String> {
         let (planner, arguments) = (self.planner.clone(), arguments.clone());
-        blocking(move || planner.plan(&arguments)).await
+        run_blocking(move || planner.plan_command(&arguments)).await
     }
 
     /// Plans again what was approved, and makes sure that it still means the same.
-    async fn approved_plan(&self, call: &Call) -> Result<Job, String> {
-        let plan = self.plan(call.arguments.value()).await?;
+    async fn approved_plan(&self, call: &Call) -> Result<ProcessJob, String> {
+        let plan = self.plan_command(call.arguments.value()).await?;
         if plan.context != call.context {
             if let Some(why) = changed_file(&call.context.detail, &plan.context.detail) {
                 return Err(why);
@@ -162,15 +162,15 @@ impl ShellCmd {
     }
 }
 
-impl Planner {
-    fn plan(&self, arguments: &Value) -> Result<Plan, String> {
-        let (argv, scripted) = self.argv(arguments)?;
-        let directory = self.directory(arguments.get("cwd").and_then(Value::as_str))?;
+impl ShellPlanner {
+    fn plan_command(&self, arguments: &Value) -> Result<ShellPlan, String> {
+        let (argv, scripted) = self.parse_argv(arguments)?;
+        let directory = self.resolve_directory(arguments.get("cwd").and_then(Value::as_str))?;
         let time_limit = self.time_limit(arguments)?;
         let environment = self.config.environment.for_a_child();
         let (name, rest) = argv.split_first().ok_or("`argv` is empty; name a program")?;
-        let program =
-            resolve(name, &directory, path_of(&environment)).map_err(|why| why.to_string())?;
+        let program = resolve_program(name, &directory, path_of(&environment))
+            .map_err(|why| why.to_string())?;
         let program_text = program.to_str().ok_or("the program's path is not UTF-8")?;
         let stdin = arguments.get("stdin").and_then(Value::as_str).unwrap_or_default();
         if stdin.len() > STDIN_BYTES_MAX {
@@ -180,7 +180,7 @@ impl Planner {
         }
         let mut detail = format!(
             "program {program_text}\nenvironment {}\ntime limit {} s",
-            self.config.environment.names(),
+            self.config.environment.variable_names(),
             time_limit.as_secs()
         );
         let is_own = |path: &Path| is_within(path, &self.config.roots);
@@ -190,7 +190,7 @@ impl Planner {
             detail.push_str(&format!("\n{file}"));
         }
         if let Some(user) = &self.run_as {
-            detail.push_str(&format!("\nas user {}", user.name()));
+            detail.push_str(&format!("\nas user {}", user.user_name()));
         }
         let directory_text =
             directory.to_str().ok_or("the working directory's path is not UTF-8")?;
@@ -203,9 +203,9 @@ impl Planner {
             true => {
                 format!("Run in a shell: {}", rest.get(1).map(String::as_str).unwrap_or_default())
             }
-            false => format!("Run: {}", quote::line(&argv)),
+            false => format!("Run: {}", quote::quote_line(&argv)),
         };
-        let mut job = Job::new(program, rest.to_vec(), directory);
+        let mut job = ProcessJob::new(program, rest.to_vec(), directory);
         job.environment = environment;
         job.stdin = stdin.as_bytes().to_vec();
         job.time_limit = time_limit;
@@ -213,11 +213,11 @@ impl Planner {
         job.files = files;
         let mut warnings = wrapper::warnings(&argv);
         warnings.extend(unbound);
-        Ok(Plan { job, context, title: headline(&title), warnings })
+        Ok(ShellPlan { job, context, title: make_headline(&title), warnings })
     }
 
     /// The words of the command, and whether they are ours around a script.
-    fn argv(&self, arguments: &Value) -> Result<(Vec<String>, bool), String> {
+    fn parse_argv(&self, arguments: &Value) -> Result<(Vec<String>, bool), String> {
         match (arguments.get("argv"), arguments.get("command")) {
             (Some(_), Some(_)) => Err("give either `argv` or `command`, not both".into()),
             (None, None) => Err("give `argv`, such as [\"git\", \"status\"]".into()),
@@ -245,7 +245,7 @@ impl Planner {
     }
 
     /// Resolved to its end, so that neither `..` nor a symbolic link leads outside.
-    fn directory(&self, wanted: Option<&str>) -> Result<PathBuf, String> {
+    fn resolve_directory(&self, wanted: Option<&str>) -> Result<PathBuf, String> {
         let Some(home) = self.config.roots.first() else {
             return Err("no folder is allowed".into());
         };
@@ -283,7 +283,7 @@ impl ToolHost for ShellCmd {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let plan = self.plan(arguments.value()).await.map_err(PrepareError::Unsound)?;
+        let plan = self.plan_command(arguments.value()).await.map_err(PrepareError::Unsound)?;
         Ok(Prepared {
             context: plan.context,
             preview: Preview { warnings: plan.warnings, ..Preview::default() },
@@ -301,47 +301,50 @@ impl ToolHost for ShellCmd {
         match self.approved_plan(call.call()).await {
             Ok(job) => {
                 let key = call.call().idempotency_key();
-                let trace = self.runner.run(&key, call.attempt(), job, start, stop).await?;
-                Ok(trace.outcome(read))
+                let trace = self.runner.run_attempt(&key, call.attempt(), job, start, stop).await?;
+                Ok(trace.into_outcome(read_outcome))
             }
             Err(why) => Ok(Outcome::Failed(Output::text(format!("Nothing was run: {why}")))),
         }
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
-        let announced = self.runner.announce(&call.idempotency_key(), attempt).await;
+        let announced = self.runner.announce_attempt(&call.idempotency_key(), attempt).await;
         announced.map_err(|error| error.to_string())
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
-        self.runner.recover(&call.idempotency_key(), attempt).await.recovery(read)
+        self.runner
+            .recover_attempt(&call.idempotency_key(), attempt)
+            .await
+            .into_recovery(read_outcome)
     }
 
     async fn forget(&self, call: &Call) {
-        self.runner.forget(&call.idempotency_key()).await;
+        self.runner.forget_call(&call.idempotency_key()).await;
     }
 }
 
 /// Standard output, then standard error if there is any.
-fn read(ended: &Ended) -> Outcome {
-    match failure(ended) {
-        None => Outcome::Succeeded(with_leftovers(ended, ended.both.output())),
+fn read_outcome(ended: &EndedAttempt) -> Outcome {
+    match describe_failure(ended) {
+        None => Outcome::Succeeded(with_leftovers(ended, ended.both.to_output())),
         Some(note) => Outcome::Failed(with_leftovers(ended, ended.with_note(note))),
     }
 }
 
 /// How a command that ended by itself failed, if it did.
-pub(crate) fn failure(ended: &Ended) -> Option<String> {
+pub(crate) fn describe_failure(ended: &EndedAttempt) -> Option<String> {
     match ended.exit.how {
-        How::Exited(0) => None,
-        How::Exited(code) => Some(format!("Command failed (exit code {code}):")),
-        How::Signalled(signal) => Some(format!("Command failed (killed by signal {signal}):")),
+        ExitKind::Exited(0) => None,
+        ExitKind::Exited(code) => Some(format!("Command failed (exit code {code}):")),
+        ExitKind::Signalled(signal) => Some(format!("Command failed (killed by signal {signal}):")),
         _ => Some("Command failed:".into()),
     }
 }
 
 /// Says that something was killed which the command meant to leave running.
-pub(crate) fn with_leftovers(ended: &Ended, mut output: Output) -> Output {
+pub(crate) fn with_leftovers(ended: &EndedAttempt, mut output: Output) -> Output {
     match ended.exit.left_behind {
         0 => {}
         1 => output.text.push_str("\n[a process that it left running was stopped]"),
@@ -358,7 +361,7 @@ fn one_line(detail: &str) -> String {
     detail.replace('\n', ", ")
 }
 
-fn description(config: &ShellConfig) -> String {
+fn tool_description(config: &ShellConfig) -> String {
     let how = if config.allow_shell {
         "Give `argv` (no shell: words reach the program as they are) or `command` (a script for sh)."
     } else {
@@ -369,7 +372,7 @@ fn description(config: &ShellConfig) -> String {
     )
 }
 
-fn schema(config: &ShellConfig) -> Value {
+fn arguments_schema(config: &ShellConfig) -> Value {
     let mut properties = json!({
         "argv": {
             "type": "array", "items": {"type": "string"}, "minItems": 1,

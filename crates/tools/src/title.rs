@@ -5,7 +5,7 @@ use domain::visible::visible;
 
 /// Makes a headline of `text`. One that is too long says how much is missing; the call itself is
 /// always shown whole beside it.
-pub(crate) fn headline(text: &str) -> String {
+pub(crate) fn make_headline(text: &str) -> String {
     let shown = visible(text);
     if shown.len() <= TITLE_BYTES_MAX {
         return shown;
@@ -27,14 +27,14 @@ mod tests {
 
     #[test]
     fn a_short_text_stays_and_tricks_are_marked() {
-        assert_eq!(headline("Run: git status"), "Run: git status");
-        assert_eq!(headline("a\nb\u{202e}"), "a⟦U+000A⟧b⟦U+202E⟧");
+        assert_eq!(make_headline("Run: git status"), "Run: git status");
+        assert_eq!(make_headline("a\nb\u{202e}"), "a⟦U+000A⟧b⟦U+202E⟧");
     }
 
     #[test]
     fn a_long_text_says_how_much_is_missing() {
         for text in ["x".repeat(5_000), "ä".repeat(5_000), "\u{202e}".repeat(5_000)] {
-            let line = headline(&text);
+            let line = make_headline(&text);
             assert!(line.len() <= TITLE_BYTES_MAX, "{}", line.len());
             assert!(line.ends_with(" more characters)"), "{line}");
             assert_eq!(line.matches('⟦').count(), line.matches('⟧').count());

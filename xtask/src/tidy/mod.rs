@@ -5,18 +5,23 @@
 //! is added and a build directory never is.
 
 mod arrows;
+mod doc_paths;
 mod failpoints;
+mod glossary;
 mod map;
 mod mutants;
 mod past_engine;
 mod size;
 mod text;
+mod type_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+
+pub(crate) use type_names::{REPEATED_TYPES, shrink_repeated_types};
 
 use crate::checkout::Checkout;
 use crate::job::Job;
@@ -49,7 +54,7 @@ impl fmt::Display for Finding {
 }
 
 /// The text files of the checkout, by path from the root.
-type Files = BTreeMap<String, String>;
+pub(crate) type Files = BTreeMap<String, String>;
 
 pub(crate) fn run(here: &Checkout) -> Result<bool> {
     let files = read(here)?;
@@ -72,12 +77,15 @@ fn judge(files: &Files) -> Vec<Finding> {
     findings.extend(mutants::check(files));
     findings.extend(failpoints::check(files));
     findings.extend(past_engine::check(files));
+    findings.extend(type_names::check(files));
+    findings.extend(glossary::check(files));
+    findings.extend(doc_paths::check(files));
     findings.sort();
     findings
 }
 
 /// The names of the folders in `crates/`.
-fn crates(files: &Files) -> BTreeSet<&str> {
+pub(crate) fn crates(files: &Files) -> BTreeSet<&str> {
     files
         .keys()
         .filter_map(|path| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml"))
@@ -85,7 +93,7 @@ fn crates(files: &Files) -> BTreeSet<&str> {
         .collect()
 }
 
-fn read(here: &Checkout) -> Result<Files> {
+pub(crate) fn read(here: &Checkout) -> Result<Files> {
     let listed = Job::new("git")
         // A checkout may belong to another user than the one who tests it, as in a container.
         .args(["-c", "safe.directory=*", "-c", "core.quotePath=false"])

@@ -10,8 +10,8 @@ use domain::tool::{Confirm, Effects, Place, Tool};
 use proptest::prelude::*;
 
 use super::*;
-use crate::offer::offer;
-use crate::validate::{Unpaired, validate};
+use crate::offer::tool_offer;
+use crate::validate::{PairingError, validate};
 
 fn call_id(number: u32) -> CallId {
     CallId::new(1, u128::from(number))
@@ -65,7 +65,7 @@ fn session(transcript: Vec<Arc<Message>>) -> Session {
 
 /// The request of a session whose agent has neither instructions nor tools.
 fn bare(session: &Session) -> ModelRequest<'_> {
-    request(session, None, &[])
+    build_request(session, None, &[])
 }
 
 /// A request in a few words: `user: …`, `model: text, toolu_1`, `results: toolu_1=out 1`.
@@ -207,7 +207,7 @@ fn i24_nothing_of_ours_reaches_the_model() {
         stopping: None,
         started_at: Timestamp::from_ms(1),
     });
-    let text = canonical(&bare(&session));
+    let text = canonical_text(&bare(&session));
     assert!(!text.contains("CANARY"), "{text}");
     for prefix in ["ses_", "run_", "msg_", "call_", "hold_"] {
         assert!(!text.contains(prefix), "{prefix} in {text}");
@@ -230,8 +230,8 @@ fn two_phase_tools_are_offered_with_an_optional_confirmed() {
         tool("human_intervention.request", schema.clone(), Confirm::Held),
         tool("bare", json!({"type": "object"}), Confirm::TwoPhase),
     ];
-    let (session, offers) = (session(vec![user("go")]), tools.each_ref().map(offer));
-    let request = request(&session, Some("Be kind."), &offers);
+    let (session, offers) = (session(vec![user("go")]), tools.each_ref().map(tool_offer));
+    let request = build_request(&session, Some("Be kind."), &offers);
     assert_eq!(request.system.as_deref(), Some("Be kind."));
     let [deploy, human, bare] = &request.tools[..] else { panic!("three tools are offered") };
     assert_eq!(deploy.input_schema["properties"]["confirmed"]["type"], "boolean");
@@ -248,16 +248,16 @@ fn equal_requests_and_only_those_have_equal_fingerprints() {
         session(vec![user("go"), calls(&[1]), results(&[1]), user("x")]),
     ];
     let [base, other] = sessions.each_ref().map(bare);
-    assert_eq!(fingerprint(&base), fingerprint(&base.clone()));
-    let mut seen = vec![fingerprint(&base)];
+    assert_eq!(request_fingerprint(&base), request_fingerprint(&base.clone()));
+    let mut seen = vec![request_fingerprint(&base)];
     let system = ModelRequest { system: Some("".into()), ..base.clone() };
     let mut failed = base.clone();
     if let Some(ModelMessage::Results { results }) = failed.messages.last_mut() {
         results[0].is_error = true;
     }
     for request in [other, system, failed] {
-        let print = fingerprint(&request);
-        assert!(!seen.contains(&print), "{}", canonical(&request));
+        let print = request_fingerprint(&request);
+        assert!(!seen.contains(&print), "{}", canonical_text(&request));
         seen.push(print);
     }
 }
@@ -342,7 +342,7 @@ proptest! {
         prop_assert_eq!(wanted, given);
         // I-26: the same session, the same bytes, and whoever keeps a request keeps all of it.
         let again = session.clone();
-        prop_assert_eq!(canonical(&built), canonical(&bare(&again)));
+        prop_assert_eq!(canonical_text(&built), canonical_text(&bare(&again)));
         prop_assert_eq!(built.clone().into_owned(), built);
     }
 
@@ -352,9 +352,9 @@ proptest! {
     ) {
         let parts = wanted.iter().zip(1..).map(|(name, number)| call(number, name)).collect();
         let turn = message(Role::Assistant, Origin::Own, parts);
-        let (mut names, mut one_by_one) = (Names::of([&turn].into_iter()), Names::Given(HashSet::new()));
+        let (mut names, mut one_by_one) = (ToolUseIds::from_transcript([&turn].into_iter()), ToolUseIds::Given(HashSet::new()));
         for name in calls_of(&turn) {
-            prop_assert_eq!(names.name(name), one_by_one.name(name));
+            prop_assert_eq!(names.unique_name(name), one_by_one.unique_name(name));
         }
     }
 
@@ -381,8 +381,8 @@ proptest! {
         }
         let told = validate(&bare(&session(transcript)));
         let expected = match told {
-            Err(Unpaired::RepeatedResult { .. }) => double,
-            Err(Unpaired::NoResult { .. }) => !double,
+            Err(PairingError::RepeatedResult { .. }) => double,
+            Err(PairingError::NoResult { .. }) => !double,
             _ => false,
         };
         prop_assert!(expected, "{:?}", told);

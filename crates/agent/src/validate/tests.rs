@@ -256,7 +256,7 @@ proptest! {
     fn i22_what_both_providers_take_is_not_refused_for_its_pairing(messages in nearly_sound()) {
         if anthropic_takes(&messages) && openai_takes(&messages) {
             let told = validate(&request(messages));
-            prop_assert!(matches!(told, Ok(()) | Err(Unpaired::NothingNew)), "{:?}", told);
+            prop_assert!(matches!(told, Ok(()) | Err(PairingError::NothingNew)), "{:?}", told);
         }
     }
 }

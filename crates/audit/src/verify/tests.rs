@@ -24,10 +24,10 @@ fn export_of(entries: &[&str], signer: &Signer) -> Vec<String> {
         let (seq, hash) = chain.append(entry.as_bytes());
         lines.push(entry_line(seq, hash, entry.as_bytes()));
         if [2, 5].contains(&seq) {
-            lines.push(checkpoint_line(&signer.checkpoint(&chain, 1_000 + seq as i64)));
+            lines.push(checkpoint_line(&signer.sign_checkpoint(&chain, 1_000 + seq as i64)));
         }
     }
-    lines.push(checkpoint_line(&signer.end(&chain, 2_000)));
+    lines.push(checkpoint_line(&signer.sign_end(&chain, 2_000)));
     lines
 }
 
@@ -40,7 +40,7 @@ fn known_of(entries: &[&str], signer: &Signer) -> Checkpoint {
     for entry in entries {
         chain.append(entry.as_bytes());
     }
-    signer.checkpoint(&chain, 3_000)
+    signer.sign_checkpoint(&chain, 3_000)
 }
 
 /// How many entries stand before a line of the export.
@@ -48,18 +48,18 @@ fn entries_before(lines: &[String], line: usize) -> u64 {
     lines[..line].iter().filter(|line| line.starts_with("{\"seq\"")).count() as u64
 }
 
-fn verify_lines(lines: &[String]) -> Result<Report, Failed> {
+fn verify_lines(lines: &[String]) -> Result<VerifyReport, VerifyError> {
     verify(lines.concat().as_bytes(), Some(signer(1).public_key()), None)
 }
 
 fn found(bytes: &[u8], known: Option<Checkpoint>) -> Tampered {
     match verify(bytes, Some(signer(1).public_key()), known) {
-        Err(Failed::Tampered(tampered)) => tampered,
+        Err(VerifyError::Tampered(tampered)) => tampered,
         other => panic!("not found: {other:?}\n{}", String::from_utf8_lossy(bytes)),
     }
 }
 
-fn found_in(lines: &[String]) -> (u64, What) {
+fn found_in(lines: &[String]) -> (u64, TamperKind) {
     let Tampered { index, what, .. } = found(lines.concat().as_bytes(), None);
     (index, what)
 }
@@ -121,13 +121,13 @@ fn i43_a_missing_end_is_found_wherever_it_is_cut() {
     let lines = export();
     for keep in 1..lines.len() {
         let entries = entries_before(&lines, keep);
-        assert_eq!(found_in(&lines[..keep]), (entries + 1, What::Truncated));
+        assert_eq!(found_in(&lines[..keep]), (entries + 1, TamperKind::Truncated));
     }
     let bytes = lines.concat().into_bytes();
     for keep in lines[0].len()..bytes.len() {
-        assert_eq!(found(&bytes[..keep], None).what, What::Truncated, "cut at {keep}");
+        assert_eq!(found(&bytes[..keep], None).what, TamperKind::Truncated, "cut at {keep}");
     }
-    assert_eq!(found(b"", None).what, What::Header);
+    assert_eq!(found(b"", None).what, TamperKind::Header);
 }
 
 #[test]
@@ -142,11 +142,11 @@ fn i43_deleted_lines_are_found_and_named() {
             continue;
         }
         let seq = entries_before(&lines, gone) + 1;
-        assert_eq!(found_in(&rest), (seq, What::Deleted { last: seq }));
+        assert_eq!(found_in(&rest), (seq, TamperKind::Deleted { last: seq }));
     }
     let mut rest = lines.clone();
     rest.drain(4..7);
-    assert_eq!(found_in(&rest), (3, What::Deleted { last: 5 }));
+    assert_eq!(found_in(&rest), (3, TamperKind::Deleted { last: 5 }));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn i43_moved_lines_are_found_and_named() {
     }
     let mut swapped = lines;
     swapped.swap(1, 2);
-    assert_eq!(found_in(&swapped), (1, What::Reordered));
+    assert_eq!(found_in(&swapped), (1, TamperKind::Reordered));
 }
 
 #[test]
@@ -179,10 +179,10 @@ fn i43_repeated_and_inserted_lines_are_found_and_named() {
     }
     let mut longer = lines.clone();
     longer.insert(2, entry_line(2, Hash::NONE, b"{}"));
-    assert_eq!(found_in(&longer), (2, What::Inserted));
+    assert_eq!(found_in(&longer), (2, TamperKind::Inserted));
     let mut longer = lines;
     longer.insert(2, "\n".into());
-    assert_eq!(found_in(&longer), (2, What::Inserted));
+    assert_eq!(found_in(&longer), (2, TamperKind::Inserted));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn i43_a_rewritten_history_is_found_by_its_signatures() {
             }
         }
         let (index, what) = found_in(&forged);
-        let What::Rewritten { last } = what else { panic!("{what:?}") };
+        let TamperKind::Rewritten { last } = what else { panic!("{what:?}") };
         let seq = from as u64 + 1;
         assert!((index..=last).contains(&seq), "{seq} is not in {index} to {last}");
         assert!([(1, 2), (3, 5), (6, 7)].contains(&(index, last)));
@@ -209,15 +209,15 @@ fn i43_a_rewritten_history_is_found_by_its_signatures() {
 #[test]
 fn i43_another_key_is_found() {
     let forged = export_of(&ENTRIES, &signer(2));
-    assert_eq!(found_in(&forged), (0, What::WrongKey));
+    assert_eq!(found_in(&forged), (0, TamperKind::WrongKey));
     // With our header, the signatures give it away.
     let mut disguised = forged;
     disguised[0] = header_line(&signer(1).public_key());
-    assert_eq!(found_in(&disguised), (2, What::WrongKey));
+    assert_eq!(found_in(&disguised), (2, TamperKind::WrongKey));
     // A signature for another moment does not fit.
     let mut restamped = export();
     restamped[3] = restamped[3].replace("\"at_ms\":1002", "\"at_ms\":1003");
-    assert_eq!(found_in(&restamped), (2, What::BadSignature));
+    assert_eq!(found_in(&restamped), (2, TamperKind::BadSignature));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn i43_a_fork_is_found_by_the_known_checkpoint() {
     for known in 4..=7 {
         let known = known_of(&ENTRIES[..known as usize], &signer(1));
         let tampered = found(forked.as_bytes(), Some(known.clone()));
-        assert_eq!((tampered.index, tampered.what), (known.count, What::Fork));
+        assert_eq!((tampered.index, tampered.what), (known.count, TamperKind::Fork));
     }
     let known = known_of(&ENTRIES[..3], &signer(1));
     verify(forked.as_bytes(), None, Some(known)).unwrap();
@@ -240,14 +240,14 @@ fn i43_an_older_log_is_found_by_the_known_checkpoint() {
     let older = export_of(&ENTRIES[..5], &signer(1)).concat();
     let known = known_of(&ENTRIES, &signer(1));
     let tampered = found(older.as_bytes(), Some(known));
-    assert_eq!((tampered.index, tampered.what), (6, What::Truncated));
+    assert_eq!((tampered.index, tampered.what), (6, TamperKind::Truncated));
 }
 
 #[test]
 fn a_known_checkpoint_of_another_key_is_no_evidence() {
     let known = known_of(&ENTRIES, &signer(2));
     let result = verify(export().concat().as_bytes(), None, Some(known));
-    assert!(matches!(result, Err(Failed::KnownIsForeign)));
+    assert!(matches!(result, Err(VerifyError::KnownIsForeign)));
 }
 
 #[test]

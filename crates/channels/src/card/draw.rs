@@ -15,7 +15,7 @@ use super::shown::{clipped, line};
 use super::words::{Language, Words};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
 use ports::channel::{Key, Nonce, Pointer, Said};
-use replies::Code;
+use replies::ApprovalCode;
 
 /// Everything on it is safe to show; what a platform's markup would do with it is that platform's
 /// business.
@@ -79,7 +79,7 @@ pub struct Prompt<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Replies<'a> {
-    pub code: Option<&'a Code>,
+    pub code: Option<&'a ApprovalCode>,
     /// In a group only what is said to us is heard.
     pub mention: bool,
 }
@@ -295,7 +295,7 @@ fn hint(hold: &Hold, prompt: &Prompt, asks: &Asks, words: Words) -> Option<Strin
     }
     match (asks, prompt.replies) {
         (Asks::Decide { allow: Some(_), .. }, Some(replies)) => {
-            Some(words.reply(replies.code.map(Code::shown), replies.mention))
+            Some(words.reply(replies.code.map(ApprovalCode::as_shown), replies.mention))
         }
         (Asks::Choose { .. }, Some(replies)) => Some(words.reply_with_number(replies.mention)),
         (Asks::ChooseSeveral { .. }, Some(replies)) => {

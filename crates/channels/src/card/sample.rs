@@ -9,7 +9,7 @@ use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, People, Person, PersonId};
 use domain::visible::visible_multiline;
 use domain::warning::{Likeness, WarningKind};
-use replies::Code;
+use replies::ApprovalCode;
 use serde_json::{Value, json};
 
 use super::{Card, Key, Language, Nonce, Prompt, Rendered, Replies, Zone};
@@ -26,7 +26,7 @@ fn people() -> People {
 
 pub(super) fn drawn(hold: &Hold, language: Language) -> Card {
     let people = people();
-    let code = Code::new("7K3F");
+    let code = ApprovalCode::new("7K3F");
     let risky = hold.risk >= Risk::High;
     let prompt = Prompt {
         people: &people,

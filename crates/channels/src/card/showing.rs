@@ -1,7 +1,7 @@
 //! A card from what a channel is told to show.
 
 use ports::channel::Showing;
-use replies::Code;
+use replies::ApprovalCode;
 
 use super::asks::Asks;
 use super::clock::Zone;
@@ -11,7 +11,7 @@ use super::words::{Language, Words};
 impl Card {
     /// `mention`: in this place only what is said to us is heard.
     pub fn showing(showing: &Showing, language: Language, zone: &Zone, mention: bool) -> Card {
-        let code = showing.code.map(Code::new);
+        let code = showing.code.map(ApprovalCode::new);
         let prompt = Prompt {
             people: showing.people,
             language,

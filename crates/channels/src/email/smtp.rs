@@ -107,7 +107,7 @@ fn again(why: String) -> ChannelError {
 }
 
 fn told(error: &Error) -> String {
-    domain::visible::visible(&egress::causes(error))
+    domain::visible::visible(&egress::describe_causes(error))
 }
 
 async fn within<T>(

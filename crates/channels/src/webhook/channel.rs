@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::time::Timestamp;
-use egress::{Guard, Names, SystemNames, causes, forbidden};
+use egress::{AddressGuard, HostResolver, SystemResolver, describe_causes, find_forbidden};
 use ports::channel::{
     Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
     Shown, Spoken, Step,
@@ -43,17 +43,21 @@ pub struct ChannelSettings {
 pub struct Webhook {
     pub(super) settings: ChannelSettings,
     url: Url,
-    guard: Guard,
+    guard: AddressGuard,
     clock: Arc<dyn Clock>,
     /// Made for the first delivery: it reads the system's certificates, which some machines do not have.
     client: OnceLock<Client>,
-    names: Arc<dyn Names>,
+    names: Arc<dyn HostResolver>,
 }
 
 impl Webhook {
     /// `Err` if it may not be told anything at that address.
     pub fn new(settings: ChannelSettings, clock: Arc<dyn Clock>) -> Result<Webhook, String> {
-        let guard = if settings.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
+        let guard = if settings.allow_private_addresses {
+            AddressGuard::Open
+        } else {
+            AddressGuard::PublicOnly
+        };
         let url = target::parse(&settings.url, guard)?;
         let inbound = settings.inbound_secret.as_ref();
         if inbound.is_some_and(|inbound| settings.secret.shares_a_key_with(inbound)) {
@@ -63,7 +67,7 @@ impl Webhook {
                     .into(),
             );
         }
-        let names = Arc::new(SystemNames);
+        let names = Arc::new(SystemResolver);
         Ok(Webhook { settings, url, guard, clock, client: OnceLock::new(), names })
     }
 
@@ -134,10 +138,14 @@ impl Webhook {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let built =
-            egress::client(self.names.clone(), self.guard).timeout(DELIVERY_TIMEOUT).build();
+        let built = egress::guarded_client(self.names.clone(), self.guard)
+            .timeout(DELIVERY_TIMEOUT)
+            .build();
         let client = built.map_err(|error| {
-            again(format!("the HTTP client cannot be set up: {}", causes(&error.without_url())))
+            again(format!(
+                "the HTTP client cannot be set up: {}",
+                describe_causes(&error.without_url())
+            ))
         })?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -146,9 +154,9 @@ impl Webhook {
 /// A receiver knows a repeat by its id, so whatever is not known to have arrived is sent again.
 fn failed(error: reqwest::Error) -> ChannelError {
     let error = error.without_url();
-    match forbidden(&error) {
+    match find_forbidden(&error) {
         Some(forbidden) => ChannelError::Never(forbidden.to_string()),
-        None => again(causes(&error)),
+        None => again(describe_causes(&error)),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::hold::Hold;
-use egress::{Guard, Names, SystemNames, causes, forbidden};
+use egress::{AddressGuard, HostResolver, SystemResolver, describe_causes, find_forbidden};
 use ports::clock::Clock;
 use ports::courier::{Courier, CourierError};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, LOCATION};
@@ -43,10 +43,10 @@ impl Default for Settings {
 
 pub struct WebhookCourier {
     secrets: BTreeMap<String, Secret>,
-    guard: Guard,
+    guard: AddressGuard,
     timeout: Duration,
     clock: Arc<dyn Clock>,
-    names: Arc<dyn Names>,
+    names: Arc<dyn HostResolver>,
     /// Made for the first delivery: it reads the system's certificates, which most set-ups never
     /// need and some machines do not have.
     client: OnceLock<Client>,
@@ -54,16 +54,20 @@ pub struct WebhookCourier {
 
 impl WebhookCourier {
     pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> WebhookCourier {
-        WebhookCourier::with_names(settings, clock, Arc::new(SystemNames))
+        WebhookCourier::with_names(settings, clock, Arc::new(SystemResolver))
     }
 
     /// With another source of addresses than the system's; the guard is the same.
     pub fn with_names(
         settings: Settings,
         clock: Arc<dyn Clock>,
-        names: Arc<dyn Names>,
+        names: Arc<dyn HostResolver>,
     ) -> WebhookCourier {
-        let guard = if settings.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
+        let guard = if settings.allow_private_addresses {
+            AddressGuard::Open
+        } else {
+            AddressGuard::PublicOnly
+        };
         WebhookCourier {
             secrets: settings.secrets,
             guard,
@@ -89,19 +93,22 @@ impl WebhookCourier {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = egress::client(self.names.clone(), self.guard)
+        let client = egress::guarded_client(self.names.clone(), self.guard)
             .timeout(self.timeout)
             .build()
             .map_err(|error| {
-            CourierError::Again(format!("the HTTP client cannot be set up: {}", causes(&error)))
-        })?;
+                CourierError::Again(format!(
+                    "the HTTP client cannot be set up: {}",
+                    describe_causes(&error)
+                ))
+            })?;
         Ok(self.client.get_or_init(|| client))
     }
 
     fn failed(&self, error: reqwest::Error) -> CourierError {
         // The path and query may hold a token of the receiver's.
         let error = error.without_url();
-        if let Some(forbidden) = forbidden(&error) {
+        if let Some(forbidden) = find_forbidden(&error) {
             return CourierError::Never(forbidden.to_string());
         }
         if error.is_timeout() {
@@ -110,7 +117,7 @@ impl WebhookCourier {
                 self.timeout.as_millis()
             ));
         }
-        CourierError::Again(causes(&error))
+        CourierError::Again(describe_causes(&error))
     }
 }
 

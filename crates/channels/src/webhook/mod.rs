@@ -22,6 +22,6 @@ mod verdict;
 
 pub use channel::{ChannelSettings, Webhook};
 pub use courier::{Settings, WebhookCourier};
-pub use egress::Names;
+pub use egress::HostResolver;
 pub use inbound::verify;
 pub use secret::{BadSecret, Secret};

@@ -2,12 +2,12 @@
 //!
 //! Refusals go back to the opener. They repeat nothing of the address, which may hold a token.
 
-use egress::Guard;
+use egress::AddressGuard;
 use reqwest::Url;
 
 use crate::limits::URL_BYTES_MAX;
 
-pub(super) fn parse(text: &str, guard: Guard) -> Result<Url, String> {
+pub(super) fn parse(text: &str, guard: AddressGuard) -> Result<Url, String> {
     if text.len() > URL_BYTES_MAX {
         return Err(format!("the callback's url must have at most {URL_BYTES_MAX} bytes"));
     }
@@ -15,8 +15,8 @@ pub(super) fn parse(text: &str, guard: Guard) -> Result<Url, String> {
         return Err("the callback's url is not a complete URL: one begins with https://".into());
     };
     match (url.scheme(), guard) {
-        ("https", _) | ("http", Guard::Open) => {}
-        ("http", Guard::PublicOnly) => {
+        ("https", _) | ("http", AddressGuard::Open) => {}
+        ("http", AddressGuard::PublicOnly) => {
             return Err("the callback's url must begin with https://".into());
         }
         _ => return Err("the callback's url must begin with https:// or http://".into()),
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(guard: Guard, url: &str, wanted: &str) {
+    fn check(guard: AddressGuard, url: &str, wanted: &str) {
         let told = parse(url, guard).map_or_else(|why| why, |url| url.to_string());
         assert!(told.contains(wanted), "{url}: {told}");
     }
@@ -51,8 +51,8 @@ mod tests {
         for url in
             ["https://ci.example/hook?run=7", "https://8.8.8.8:8443/", "https://[2606:4700::1]/"]
         {
-            check(Guard::PublicOnly, url, url);
-            check(Guard::Open, url, url);
+            check(AddressGuard::PublicOnly, url, url);
+            check(AddressGuard::Open, url, url);
         }
     }
 
@@ -66,8 +66,8 @@ mod tests {
             ("https://LOCALHOST./", "names this machine"),
             ("https://a.b.localhost/", "names this machine"),
         ] {
-            check(Guard::PublicOnly, url, why);
-            assert!(parse(url, Guard::Open).is_ok(), "{url}");
+            check(AddressGuard::PublicOnly, url, why);
+            assert!(parse(url, AddressGuard::Open).is_ok(), "{url}");
         }
     }
 
@@ -87,7 +87,7 @@ mod tests {
             ("https://[::ffff:10.0.0.1]/", "a private address"),
             ("https://[fe80::1]/", "a link-local address"),
         ] {
-            check(Guard::PublicOnly, url, why);
+            check(AddressGuard::PublicOnly, url, why);
         }
     }
 
@@ -105,12 +105,12 @@ mod tests {
             ("https://hunter2@ci.example/", "user name or password"),
             ("https://ci.example/#hunter2", "fragment"),
         ] {
-            for guard in [Guard::PublicOnly, Guard::Open] {
+            for guard in [AddressGuard::PublicOnly, AddressGuard::Open] {
                 check(guard, url, why);
                 assert!(!parse(url, guard).unwrap_err().contains("hunter2"), "{url}");
             }
         }
         let long = format!("https://ci.example/{}", "x".repeat(URL_BYTES_MAX));
-        check(Guard::Open, &long, "at most 2048 bytes");
+        check(AddressGuard::Open, &long, "at most 2048 bytes");
     }
 }

@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::sample::{SECRET_ENV, at, hold, hold_for};
-use super::{Names, Secret, Settings, WebhookCourier};
+use super::{HostResolver, Secret, Settings, WebhookCourier};
 
 /// The signing secret, as the operator and the receiver know it.
 const RAW: &str = "canary-key-of-the-receiver";
@@ -40,7 +40,7 @@ impl Clock for Ticking {
 struct Changing(Vec<&'static str>, AtomicU64);
 
 #[async_trait]
-impl Names for Changing {
+impl HostResolver for Changing {
     async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         assert_eq!(host, "receiver.example");
         let asked = self.1.fetch_add(1, Ordering::Relaxed) as usize;

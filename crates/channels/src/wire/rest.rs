@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use domain::time::Timestamp;
-use egress::causes;
+use egress::describe_causes;
 use ports::clock::Clock;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Url};
@@ -82,7 +82,7 @@ impl Rest {
         }
         let broken = |error: reqwest::Error| {
             let connect = error.is_connect() || error.is_builder();
-            let why = causes(&error.without_url());
+            let why = describe_causes(&error.without_url());
             match connect {
                 true => Failed::NotSent(format!("{host} cannot be reached ({why})")),
                 false => Failed::Lost(format!("the connection to {host} broke ({why})")),
@@ -121,7 +121,7 @@ impl Rest {
             .user_agent(concat!("holdpoint/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| {
-                let why = causes(&error.without_url());
+                let why = describe_causes(&error.without_url());
                 Failed::NotSent(format!("the HTTP client cannot be set up: {why}"))
             })?;
         Ok(self.client.get_or_init(|| client))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use egress::causes;
+use egress::describe_causes;
 use ports::clock::Clock;
 use reqwest::Url;
 use rustls::ClientConfig;
@@ -76,7 +76,11 @@ async fn connect(url: &str, beside: &Url) -> Result<Socket, NoSocket> {
             let name = ServerName::try_from(bare.to_owned())
                 .map_err(|_| NoSocket::Address("its host is no name"))?;
             let tls = TlsConnector::from(Arc::new(tls().map_err(unreachable)?));
-            Box::new(tls.connect(name, tcp).await.map_err(|error| unreachable(causes(&error)))?)
+            Box::new(
+                tls.connect(name, tcp)
+                    .await
+                    .map_err(|error| unreachable(describe_causes(&error)))?,
+            )
         }
     };
     let limits = WebSocketConfig::default()

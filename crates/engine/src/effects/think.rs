@@ -110,7 +110,7 @@ impl Engine {
             ModelError::Refused(format!("the agent `{}` is not configured any more", session.agent))
         })?;
         let offered = self.0.tools.offered(agent);
-        let request = agent::request(session, agent.instructions.as_deref(), &offered.offers);
+        let request = agent::build_request(session, agent.instructions.as_deref(), &offered.offers);
         // The rule that no session is ever bricked: what would be refused is not sent.
         agent::validate(&request).map_err(|error| {
             tracing::error!(session = %session.id, %error, "the transcript is not sound");

@@ -35,7 +35,7 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
 
     let agent = world.engine.agent("ops").unwrap();
     let tools = agent.tools.iter().map(|name| world.engine.tool(name).unwrap());
-    let offered: Vec<_> = tools.map(|tool| agent::offer(&tool)).collect();
+    let offered: Vec<_> = tools.map(|tool| agent::tool_offer(&tool)).collect();
     let mut replayed = Session::begin(session);
     let mut requests = Vec::new();
     for entry in world.engine.store().load(StreamId::Session(session)).await.unwrap() {
@@ -44,16 +44,20 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
         }
         // A request was made wherever a commit left a thought owed.
         if replayed.owes_thought() {
-            let request =
-                agent::transcript::request(&replayed, agent.instructions.as_deref(), &offered);
-            let text = agent::transcript::canonical(&request);
+            let request = agent::transcript::build_request(
+                &replayed,
+                agent.instructions.as_deref(),
+                &offered,
+            );
+            let text = agent::transcript::canonical_text(&request);
             if requests.last() != Some(&text) {
                 requests.push(text);
             }
         }
     }
     assert_eq!(replayed, *live, "i42: the fold of the journal is the state");
-    let heard: Vec<String> = world.model.heard().iter().map(agent::transcript::canonical).collect();
+    let heard: Vec<String> =
+        world.model.heard().iter().map(agent::transcript::canonical_text).collect();
     assert_eq!(requests, heard);
 }
 

@@ -18,7 +18,7 @@ use ports::model::ModelRequest;
 use ports::tool_host::{PrepareError, Prepared};
 use serde_json::{Value, json};
 use tools::closure::FnTool;
-use tools::human::{Asking, HumanTool};
+use tools::human::{HumanTool, HumanToolKind};
 
 use crate::world::{Options, World, approve, node, results};
 
@@ -92,8 +92,10 @@ fn shipper(got: &Got) -> FnTool {
 async fn world(got: &Got) -> World {
     let node = node();
     let mut options = Options::new(Arc::new(stores::MemoryStore::new(node)), node);
-    options.extra =
-        vec![Arc::new(HumanTool::new("ask", Asking::Anything).unwrap()), Arc::new(shipper(got))];
+    options.extra = vec![
+        Arc::new(HumanTool::new("ask", HumanToolKind::Anything).unwrap()),
+        Arc::new(shipper(got)),
+    ];
     options.start().await
 }
 
@@ -353,8 +355,10 @@ async fn i45_no_rule_alone_sends_a_secret_anywhere() {
     let got = Got::default();
     let node = node();
     let mut options = Options::new(Arc::new(stores::MemoryStore::new(node)), node);
-    options.extra =
-        vec![Arc::new(HumanTool::new("ask", Asking::Anything).unwrap()), Arc::new(shipper(&got))];
+    options.extra = vec![
+        Arc::new(HumanTool::new("ask", HumanToolKind::Anything).unwrap()),
+        Arc::new(shipper(&got)),
+    ];
     let rule = RuleSpec {
         name: "ship freely".into(),
         line: 1,

@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tools::demo::{ABANDONED_ORDERS, create_database};
-use tools::sql::{Databases, ModifyConfig, SqlModify};
+use tools::sql::{ModifyConfig, SqlDatabases, SqlModify};
 
 use crate::faulty::Faulty;
 use crate::world::{Options, World, approve, node, person, status};
@@ -257,7 +257,7 @@ async fn i52_a_change_that_waits_for_a_lock_does_not_begin_after_a_freeze() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("shop.db");
     create_database(&path).unwrap();
-    let mut config = ModifyConfig::new(Databases::one("wipe_rows", &path).unwrap());
+    let mut config = ModifyConfig::new(SqlDatabases::single("wipe_rows", &path).unwrap());
     config.name = "wipe_rows".into();
     let host = Arc::new(Contended {
         inner: SqlModify::new(config).unwrap(),

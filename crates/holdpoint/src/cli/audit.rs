@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use audit::{Checkpoint, Failed, PublicKey, Report};
+use audit::{Checkpoint, PublicKey, VerifyError, VerifyReport};
 use domain::visible::visible;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ pub fn verify(terminal: &Terminal, args: &AuditVerifyArgs) -> anyhow::Result<Exi
             }
             Ok(Exit::Done)
         }
-        Err(Failed::Tampered(tampered)) => {
+        Err(VerifyError::Tampered(tampered)) => {
             if args.json {
                 out.print(&json::pretty(&json!({
                     "sound": false,
@@ -92,7 +92,7 @@ pub fn verify(terminal: &Terminal, args: &AuditVerifyArgs) -> anyhow::Result<Exi
     }
 }
 
-fn sound(report: &Report) -> anyhow::Result<Value> {
+fn sound(report: &VerifyReport) -> anyhow::Result<Value> {
     Ok(json!({
         "sound": true,
         "entries": report.entries,
@@ -105,7 +105,7 @@ fn sound(report: &Report) -> anyhow::Result<Value> {
     }))
 }
 
-fn worded(screen: &Screen, report: &Report) -> String {
+fn worded(screen: &Screen, report: &VerifyReport) -> String {
     let compared = if report.compared { ", and what you kept is in it" } else { "" };
     format!(
         "{} {} entries, {} signed checkpoints{compared}.\nkey   {}\nhead  {}\nKeep this for the next time (--checkpoint):\n{}\n",
@@ -160,7 +160,7 @@ mod tests {
             let (seq, hash) = chain.append(entry.as_bytes());
             text.push_str(&entry_line(seq, hash, entry.as_bytes()));
         }
-        text.push_str(&checkpoint_line(&signer.end(&chain, 5)));
+        text.push_str(&checkpoint_line(&signer.sign_end(&chain, 5)));
         (text, signer)
     }
 

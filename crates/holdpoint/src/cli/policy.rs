@@ -6,7 +6,7 @@ use domain::sql_facts::SqlFacts;
 use domain::tool::Effects;
 use domain::visible::visible;
 use serde_json::{Value, json};
-use tools::sql::{Dialect, facts_of_text};
+use tools::sql::{SqlDialect, facts_of_text};
 
 use super::args::{PolicyCheckArgs, PolicyExplainArgs};
 use super::exit::{Exit, UsageError};
@@ -144,8 +144,8 @@ fn facts_of_sql(
     let tool = config.tools.iter().find(|tool| &*tool.name == name)?;
     let ToolKind::Sql(sql) = &tool.kind else { return None };
     let dialect = match sql.database {
-        SqlDatabase::Sqlite(_) => Dialect::Sqlite,
-        SqlDatabase::Postgres(_) => Dialect::Postgres,
+        SqlDatabase::Sqlite(_) => SqlDialect::Sqlite,
+        SqlDatabase::Postgres(_) => SqlDialect::Postgres,
     };
     let text = arguments.get("sql").and_then(Value::as_str)?;
     Some(facts_of_text(dialect, text))

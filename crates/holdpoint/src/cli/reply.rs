@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, Read as _};
 
 use domain::visible::visible;
-use replies::{Asked, Chosen, Code, Context, Verdict, parse};
+use replies::{
+    ApprovalCode, ChosenOptions, ExpectedReply, ReplyContext, ReplyVerdict, parse_reply,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,21 +20,21 @@ pub fn explain(terminal: &Terminal, args: &ReplyExplainArgs) -> anyhow::Result<E
     let out = terminal.out();
     let Some(text) = &args.text else { return lines(&out, io::stdin().lock()) };
     let context = match &args.context {
-        None => Context::default(),
+        None => ReplyContext::default(),
         Some(json) => serde_json::from_str::<Asks>(json)
             .map_err(|why| UsageError(format!("--context is no good: {why}")))?
             .context()
             .map_err(|why| UsageError(format!("--context is no good: {why}")))?,
     };
-    let verdict = parse(text, &context);
+    let verdict = parse_reply(text, &context);
     if args.json {
         out.line(&told(&verdict).to_string())?;
     } else {
         out.line(&format!(
             "{} ({}): {}",
             out.paint(paint(&verdict), &spoken(&verdict)),
-            verdict.why(),
-            verdict.because()
+            verdict.reason_name(),
+            verdict.describe()
         ))?;
     }
     Ok(Exit::Done)
@@ -81,10 +83,10 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-fn read(line: &[u8]) -> Result<Verdict, String> {
+fn read(line: &[u8]) -> Result<ReplyVerdict, String> {
     let asked: Line = serde_json::from_slice(line).map_err(|why| why.to_string())?;
     let context = asked.ctx.unwrap_or_default().context()?;
-    Ok(parse(&asked.text, &context))
+    Ok(parse_reply(&asked.text, &context))
 }
 
 #[derive(Deserialize)]
@@ -127,15 +129,15 @@ impl Default for Asks {
 }
 
 impl Asks {
-    fn context(self) -> Result<Context, String> {
+    fn context(self) -> Result<ReplyContext, String> {
         let asked = match self.kind.as_str() {
-            "confirm" => Asked::Confirm { numbered: self.numbered },
-            "choice" => Asked::Choice { options: self.options, multi: self.multi },
+            "confirm" => ExpectedReply::Confirm { numbered: self.numbered },
+            "choice" => ExpectedReply::Choice { options: self.options, multi: self.multi },
             other => return Err(format!("kind `{other}`: it is `confirm` or `choice`")),
         };
-        Ok(Context {
+        Ok(ReplyContext {
             asked,
-            code: self.code.as_deref().map(Code::new),
+            code: self.code.as_deref().map(ApprovalCode::new),
             weak_ok: self.weak_ok,
             reserved: self.reserved,
             mentions: self.mentions,
@@ -147,19 +149,19 @@ impl Asks {
     }
 }
 
-fn told(verdict: &Verdict) -> Value {
+fn told(verdict: &ReplyVerdict) -> Value {
     let value = match verdict {
-        Verdict::Choice(Chosen::One(number), _) => json!(number),
-        Verdict::Choice(Chosen::Several(numbers), _) => json!(numbers),
+        ReplyVerdict::Choice(ChosenOptions::One(number), _) => json!(number),
+        ReplyVerdict::Choice(ChosenOptions::Several(numbers), _) => json!(numbers),
         _ => Value::Null,
     };
-    json!({"verdict": verdict.name(), "why": verdict.why(), "value": value})
+    json!({"verdict": verdict.name(), "why": verdict.reason_name(), "value": value})
 }
 
-fn spoken(verdict: &Verdict) -> String {
+fn spoken(verdict: &ReplyVerdict) -> String {
     match verdict {
-        Verdict::Choice(Chosen::One(number), _) => format!("choice {number}"),
-        Verdict::Choice(Chosen::Several(numbers), _) => {
+        ReplyVerdict::Choice(ChosenOptions::One(number), _) => format!("choice {number}"),
+        ReplyVerdict::Choice(ChosenOptions::Several(numbers), _) => {
             let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
             format!("choice {}", numbers.join(", "))
         }
@@ -167,10 +169,10 @@ fn spoken(verdict: &Verdict) -> String {
     }
 }
 
-fn paint(verdict: &Verdict) -> Paint {
+fn paint(verdict: &ReplyVerdict) -> Paint {
     match verdict {
-        Verdict::Confirm(_) | Verdict::Choice(..) => Paint::Green,
-        Verdict::Cancel(_) => Paint::Red,
-        Verdict::Ambiguous(_) => Paint::Yellow,
+        ReplyVerdict::Confirm(_) | ReplyVerdict::Choice(..) => Paint::Green,
+        ReplyVerdict::Cancel(_) => Paint::Red,
+        ReplyVerdict::Ambiguous(_) => Paint::Yellow,
     }
 }

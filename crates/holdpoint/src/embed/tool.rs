@@ -9,8 +9,8 @@ use ports::tool_host::ToolHost;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tools::human::{Asking, HumanTool, NAME};
-use tools::typed::{CallContext, FormTool, ToolError, Typed, TypedFn, TypedTool, schema_of};
+use tools::human::{HumanTool, HumanToolKind, NAME};
+use tools::typed::{CallContext, FormTool, ToolError, TypedFn, TypedHost, TypedTool, schema_of};
 
 use crate::checks;
 
@@ -60,7 +60,7 @@ impl Tool {
 
     /// A type that implements [`TypedTool`]: like a closure, with a place for its state.
     pub fn typed(tool: impl TypedTool) -> Tool {
-        match Typed::new(tool) {
+        match TypedHost::new(tool) {
             Ok(host) => Tool::host(Arc::new(host)),
             Err(bad) => Tool(Err(bad.to_string())),
         }
@@ -98,7 +98,7 @@ impl Tool {
     /// Lets the model ask people: a choice, free text, or a form that the model writes. It is called
     /// `human_intervention.request`.
     pub fn human() -> Tool {
-        match HumanTool::new(NAME, Asking::Anything) {
+        match HumanTool::new(NAME, HumanToolKind::Anything) {
             Ok(host) => Tool::host(Arc::new(host)),
             Err(bad) => Tool(Err(bad.to_string())),
         }

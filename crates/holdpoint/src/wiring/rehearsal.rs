@@ -140,7 +140,7 @@ async fn try_tool(tool: &ToolConfig, scratch: &Scratch) -> Result<()> {
         return Ok(());
     };
     let server = mcp_server(tool, mcp, &scratch.runner, &scratch.folder, false)?;
-    let unusable = server.unusable().await;
+    let unusable = server.unusable_reason().await;
     server.close().await;
     match unusable {
         None => Ok(()),

@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};
 use ports::tool_host::ToolHost;
-use tools::sql::postgres::{PgModify, PgModifyConfig, PgQuery, PgQueryConfig, Target};
-use tools::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
+use tools::sql::postgres::{PgModify, PgModifyConfig, PgQuery, PgQueryConfig, PgTarget};
+use tools::sql::{ModifyConfig, QueryConfig, SqlDatabases, SqlModify, SqlQuery};
 
 use super::secret;
 use crate::config::{SqlAccess, SqlDatabase, SqlTool};
 
 pub(super) fn host(name: &str, sql: &SqlTool) -> Result<Arc<dyn ToolHost>> {
     match &sql.database {
-        SqlDatabase::Sqlite(path) => sqlite(name, sql, Databases::one(name, path.clone())?),
+        SqlDatabase::Sqlite(path) => sqlite(name, sql, SqlDatabases::single(name, path.clone())?),
         SqlDatabase::Postgres(source) => {
             let (reference, url) = secret::read(source)
                 .with_context(|| format!("tool `{name}`: the database has no address"))?;
-            let target = Target::parse(&url)
+            let target = PgTarget::parse(&url)
                 .map_err(|why| anyhow!("tool `{name}`: `{reference}` is no good: {why}"))?;
             postgres(name, sql, target)
         }
     }
 }
 
-fn sqlite(name: &str, sql: &SqlTool, databases: Databases) -> Result<Arc<dyn ToolHost>> {
+fn sqlite(name: &str, sql: &SqlTool, databases: SqlDatabases) -> Result<Arc<dyn ToolHost>> {
     Ok(match sql.access {
         SqlAccess::Query => {
             let mut setup = QueryConfig::new(databases);
@@ -45,7 +45,7 @@ fn sqlite(name: &str, sql: &SqlTool, databases: Databases) -> Result<Arc<dyn Too
     })
 }
 
-fn postgres(name: &str, sql: &SqlTool, target: Target) -> Result<Arc<dyn ToolHost>> {
+fn postgres(name: &str, sql: &SqlTool, target: PgTarget) -> Result<Arc<dyn ToolHost>> {
     Ok(match sql.access {
         SqlAccess::Query => {
             let mut setup = PgQueryConfig::new(target);

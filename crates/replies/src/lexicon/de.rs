@@ -1,8 +1,8 @@
 //! German.
 
-use super::Pack;
+use super::LanguagePack;
 
-pub(super) const PACK: Pack = Pack {
+pub(super) const PACK: LanguagePack = LanguagePack {
     language: "de",
     strong: &[
         "ja",

@@ -1,8 +1,8 @@
 //! Spanish. Written without its accent `si` is the same word to us, so it is a clear yes too.
 
-use super::Pack;
+use super::LanguagePack;
 
-pub(super) const PACK: Pack = Pack {
+pub(super) const PACK: LanguagePack = LanguagePack {
     language: "es",
     strong: &[
         "sí",

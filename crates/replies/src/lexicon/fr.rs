@@ -1,8 +1,8 @@
 //! French.
 
-use super::Pack;
+use super::LanguagePack;
 
-pub(super) const PACK: Pack = Pack {
+pub(super) const PACK: LanguagePack = LanguagePack {
     language: "fr",
     strong: &[
         "oui",

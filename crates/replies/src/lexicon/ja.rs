@@ -1,8 +1,8 @@
 //! Japanese. いいです, 結構です and 大丈夫 mean yes to some and no to others, and are left out.
 
-use super::Pack;
+use super::LanguagePack;
 
-pub(super) const PACK: Pack = Pack {
+pub(super) const PACK: LanguagePack = LanguagePack {
     language: "ja",
     strong: &[
         "はい",

@@ -1,8 +1,8 @@
 //! Korean. 괜찮아요 means yes to some and no to others, and is left out.
 
-use super::Pack;
+use super::LanguagePack;
 
-pub(super) const PACK: Pack = Pack {
+pub(super) const PACK: LanguagePack = LanguagePack {
     language: "ko",
     strong: &[
         "네",

@@ -15,11 +15,11 @@ mod ru;
 mod words;
 mod zh;
 
-pub(super) use words::{LETTERS_MAX, Says, WORDS_MAX, Words, key};
+pub(super) use words::{LETTERS_MAX, PhraseMeaning, Vocabulary, WORDS_MAX, phrase_key};
 
 /// The words of one language.
 #[derive(Clone, Copy, Debug)]
-pub struct Pack {
+pub struct LanguagePack {
     pub language: &'static str,
     /// A yes that nobody says by the way.
     pub strong: &'static [&'static str],
@@ -42,12 +42,12 @@ pub struct Pack {
     pub ack: &'static [&'static str],
 }
 
-impl Pack {
+impl LanguagePack {
     /// What may stand beside an answer and is none.
     pub fn filler(&self) -> impl Iterator<Item = &'static str> {
         [self.please, self.thanks, self.lead, self.behind].into_iter().flatten().copied()
     }
 }
 
-pub const PACKS: [Pack; 9] =
+pub const PACKS: [LanguagePack; 9] =
     [zh::PACK, en::PACK, ja::PACK, ko::PACK, es::PACK, fr::PACK, de::PACK, pt::PACK, ru::PACK];

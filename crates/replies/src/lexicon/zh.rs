@@ -1,8 +1,8 @@
 //! Chinese, simplified and traditional.
 
-use super::Pack;
+use super::LanguagePack;
 
-pub(super) const PACK: Pack = Pack {
+pub(super) const PACK: LanguagePack = LanguagePack {
     language: "zh",
     strong: &[
         "确认",

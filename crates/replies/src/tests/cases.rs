@@ -2,34 +2,36 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Asked, Chosen, Code, Context, Verdict, parse};
+use super::super::{
+    ApprovalCode, ChosenOptions, ExpectedReply, ReplyContext, ReplyVerdict, parse_reply,
+};
 
 const CASES: &str = include_str!("../../vectors/reply_cases.json");
 
-fn context(of: &Value) -> Context {
+fn context(of: &Value) -> ReplyContext {
     let texts = |key: &str| {
         let items = of[key].as_array().expect("a list").iter();
         items.map(|item| item.as_str().expect("a text").to_owned()).collect::<Vec<_>>()
     };
     let is = |key: &str| of[key].as_bool().expect("yes or no");
     let asked = match of["kind"].as_str() {
-        Some("confirm") => Asked::Confirm { numbered: is("numbered") },
-        Some("choice") => Asked::Choice { options: texts("options"), multi: is("multi") },
+        Some("confirm") => ExpectedReply::Confirm { numbered: is("numbered") },
+        Some("choice") => ExpectedReply::Choice { options: texts("options"), multi: is("multi") },
         other => panic!("{other:?}"),
     };
-    Context {
+    ReplyContext {
         asked,
-        code: of["code"].as_str().map(Code::new),
+        code: of["code"].as_str().map(ApprovalCode::new),
         weak_ok: is("weak_ok"),
         reserved: texts("reserved"),
-        ..Context::default()
+        ..ReplyContext::default()
     }
 }
 
-fn value(verdict: &Verdict) -> Value {
+fn value(verdict: &ReplyVerdict) -> Value {
     match verdict {
-        Verdict::Choice(Chosen::One(one), _) => json!(one),
-        Verdict::Choice(Chosen::Several(several), _) => json!(several),
+        ReplyVerdict::Choice(ChosenOptions::One(one), _) => json!(one),
+        ReplyVerdict::Choice(ChosenOptions::Several(several), _) => json!(several),
         _ => Value::Null,
     }
 }
@@ -43,7 +45,7 @@ fn i48_every_case_of_the_second_round_comes_out() {
     let mut wrong = Vec::new();
     for case in &cases {
         let text = case["text"].as_str().expect("a text");
-        let verdict = parse(text, &context(&case["ctx"]));
+        let verdict = parse_reply(text, &context(&case["ctx"]));
         let lists = |key: &str| {
             let names = case[key].as_array();
             names.is_some_and(|names| names.contains(&json!(verdict.name())))
@@ -51,7 +53,7 @@ fn i48_every_case_of_the_second_round_comes_out() {
         let must = case["must"].is_null() || lists("must");
         let valued = case["value"].is_null() || case["value"] == value(&verdict);
         if !must || lists("never") || !valued {
-            wrong.push(format!("{text:?}: {} {}", verdict.name(), verdict.why()));
+            wrong.push(format!("{text:?}: {} {}", verdict.name(), verdict.reason_name()));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
@@ -64,8 +66,8 @@ fn i13_every_listed_case_comes_out() {
     let mut wrong = Vec::new();
     for case in &cases {
         let text = case["text"].as_str().expect("a text");
-        let verdict = parse(text, &context(&case["ctx"]));
-        let came = json!([verdict.name(), verdict.why(), value(&verdict)]);
+        let verdict = parse_reply(text, &context(&case["ctx"]));
+        let came = json!([verdict.name(), verdict.reason_name(), value(&verdict)]);
         if came != json!([case["expect"], case["why"], case["value"]]) {
             wrong.push(format!("{text:?}: {came}, not {}/{}", case["expect"], case["why"]));
         }

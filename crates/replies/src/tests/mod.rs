@@ -6,9 +6,13 @@ mod oracle;
 mod properties;
 mod table;
 
-use super::{Code, Context};
+use super::{ApprovalCode, ReplyContext};
 
 /// A prompt that wants a code, as the specification's examples have it.
-fn with_code() -> Context {
-    Context { code: Some(Code::new("7K3F")), weak_ok: false, ..Context::default() }
+fn with_code() -> ReplyContext {
+    ReplyContext {
+        code: Some(ApprovalCode::new("7K3F")),
+        weak_ok: false,
+        ..ReplyContext::default()
+    }
 }

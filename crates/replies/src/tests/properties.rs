@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::super::lexicon::PACKS;
-use super::super::{Asked, Context, Reason, Verdict, fold, parse};
+use super::super::{
+    AmbiguityReason, ExpectedReply, ReplyContext, ReplyVerdict, fold_text, parse_reply,
+};
 use super::oracle::may_be_a_yes;
 use super::with_code;
 
@@ -16,7 +18,7 @@ fn no() -> Vec<&'static str> {
 }
 
 fn confirms(text: &str) -> bool {
-    matches!(parse(text, &Context::default()), Verdict::Confirm(_))
+    matches!(parse_reply(text, &ReplyContext::default()), ReplyVerdict::Confirm(_))
 }
 
 const NEGATIONS: [&str; 30] = [
@@ -55,21 +57,25 @@ const NEGATIONS: [&str; 30] = [
 #[test]
 fn i13_every_yes_confirms_and_every_no_cancels() {
     for word in yes() {
-        assert_eq!(parse(word, &Context::default()).name(), "confirm", "{word}");
-        assert_ne!(parse(word, &with_code()).name(), "confirm", "{word} without the code");
+        assert_eq!(parse_reply(word, &ReplyContext::default()).name(), "confirm", "{word}");
+        assert_ne!(parse_reply(word, &with_code()).name(), "confirm", "{word} without the code");
     }
     for pack in PACKS {
-        let strict = Context { weak_ok: false, ..Context::default() };
+        let strict = ReplyContext { weak_ok: false, ..ReplyContext::default() };
         for word in pack.strong {
-            assert_eq!(parse(word, &strict).name(), "confirm", "{word}");
+            assert_eq!(parse_reply(word, &strict).name(), "confirm", "{word}");
         }
-        for word in pack.weak.iter().filter(|word| fold(word) != "si") {
-            assert_eq!(parse(word, &strict), Verdict::Ambiguous(Reason::Weak), "{word}");
+        for word in pack.weak.iter().filter(|word| fold_text(word) != "si") {
+            assert_eq!(
+                parse_reply(word, &strict),
+                ReplyVerdict::Ambiguous(AmbiguityReason::Weak),
+                "{word}"
+            );
         }
     }
     for word in no() {
-        for context in [Context::default(), with_code(), Context::choice(["A"], false)] {
-            assert_eq!(parse(word, &context).name(), "cancel", "{word}");
+        for context in [ReplyContext::default(), with_code(), ReplyContext::choice(["A"], false)] {
+            assert_eq!(parse_reply(word, &context).name(), "cancel", "{word}");
         }
     }
 }
@@ -124,8 +130,8 @@ fn i13_a_letter_before_a_latin_yes_never_confirms() {
         for letter in ('a'..='z').chain('0'..='9') {
             let text = format!("{letter}{word}");
             // "s" before "i confirm" makes two words that are known.
-            let first = fold(text.split(' ').next().unwrap_or(&text));
-            let known = yes().iter().any(|yes| fold(yes) == first);
+            let first = fold_text(text.split(' ').next().unwrap_or(&text));
+            let known = yes().iter().any(|yes| fold_text(yes) == first);
             assert!(!confirms(&text) || known, "{text}");
         }
     }
@@ -133,14 +139,17 @@ fn i13_a_letter_before_a_latin_yes_never_confirms() {
 
 #[test]
 fn a_number_counts_in_every_form_where_the_prompt_said_so_and_nowhere_else() {
-    let numbered = Context { asked: Asked::Confirm { numbered: true }, ..Context::default() };
+    let numbered = ReplyContext {
+        asked: ExpectedReply::Confirm { numbered: true },
+        ..ReplyContext::default()
+    };
     for (text, name) in [("1", "confirm"), ("１", "confirm"), ("¹", "confirm"), ("２", "cancel")]
     {
-        assert_eq!(parse(text, &numbered).name(), name, "{text}");
+        assert_eq!(parse_reply(text, &numbered).name(), name, "{text}");
         assert!(!confirms(text), "{text}");
     }
     for text in ["11", "1 2", "¹²", "1?", "a1"] {
-        assert!(!matches!(parse(text, &numbered), Verdict::Confirm(_)), "{text}");
+        assert!(!matches!(parse_reply(text, &numbered), ReplyVerdict::Confirm(_)), "{text}");
     }
 }
 
@@ -179,7 +188,8 @@ fn i13_unknown_words_never_help() {
 
 /// Courtesies and words that ask, as they stand before a yes of somebody else.
 fn requests() -> Vec<&'static str> {
-    let words = |pack: &super::super::lexicon::Pack| [pack.please, pack.thanks, pack.asks].concat();
+    let words =
+        |pack: &super::super::lexicon::LanguagePack| [pack.please, pack.thanks, pack.asks].concat();
     PACKS.iter().flat_map(words).chain(["Please", "PLS", "劳驾", "could you", "可否"]).collect()
 }
 
@@ -203,8 +213,8 @@ fn i48_a_request_never_confirms() {
 #[test]
 fn i48_a_request_in_another_clause_never_confirms() {
     let own = |word: &str| {
-        let words = super::super::lexicon::Words::without(&[]);
-        super::super::cover::is_own_yes(&fold(word), &words)
+        let words = super::super::lexicon::Vocabulary::without_reserved(&[]);
+        super::super::cover::is_own_yes(&fold_text(word), &words)
     };
     let thanks: Vec<&str> = PACKS.iter().flat_map(|pack| pack.thanks.to_vec()).collect();
     let asks: Vec<&str> = PACKS.iter().flat_map(|pack| pack.asks.to_vec()).collect();
@@ -261,8 +271,12 @@ fn i48_a_quoted_struck_or_unfinished_yes_never_confirms() {
                 assert!(!confirms(&text), "{text}");
             }
         }
-        let formatted = Context { formatted: true, ..Context::default() };
-        assert_eq!(parse(word, &formatted), Verdict::Ambiguous(Reason::Formatted), "{word}");
+        let formatted = ReplyContext { formatted: true, ..ReplyContext::default() };
+        assert_eq!(
+            parse_reply(word, &formatted),
+            ReplyVerdict::Ambiguous(AmbiguityReason::Formatted),
+            "{word}"
+        );
     }
 }
 
@@ -272,7 +286,7 @@ fn i48_a_symbol_beside_a_yes_never_confirms() {
     let listed = "👍✅☑✔🆗👌🙆🙏🙂😊😀👏🎉🚀💪❤";
     let symbols = ('\u{80}'..'\u{1ffff}').filter(|c| {
         use icu_properties::props::GeneralCategory::{MathSymbol, ModifierSymbol, OtherSymbol};
-        let category = super::super::fold::category(*c);
+        let category = super::super::fold::char_category(*c);
         let skin_tone = ('\u{1f3fb}'..='\u{1f3ff}').contains(c);
         matches!(category, OtherSymbol | ModifierSymbol | MathSymbol)
             && !skin_tone
@@ -282,7 +296,7 @@ fn i48_a_symbol_beside_a_yes_never_confirms() {
     assert!(symbols.len() > 5_000, "{}", symbols.len());
     for symbol in symbols {
         // What folding makes of a sign (an accent, a letter) is read as that.
-        let folded = fold(&symbol.to_string());
+        let folded = fold_text(&symbol.to_string());
         if folded.trim().is_empty() || folded.contains(char::is_alphanumeric) {
             continue;
         }
@@ -339,27 +353,27 @@ fn mixes() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.into_iter().map(|(piece, between)| piece + between).collect())
 }
 
-fn contexts() -> impl Strategy<Value = Context> {
+fn contexts() -> impl Strategy<Value = ReplyContext> {
     let asked = prop_oneof![
-        any::<bool>().prop_map(|numbered| Asked::Confirm { numbered }),
-        any::<bool>().prop_map(|multi| Asked::Choice {
+        any::<bool>().prop_map(|numbered| ExpectedReply::Confirm { numbered }),
+        any::<bool>().prop_map(|multi| ExpectedReply::Choice {
             options: ["保留备份", "直接删除", "Abort"].map(String::from).to_vec(),
             multi,
         }),
     ];
     (asked, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(asked, code, weak_ok, reserve)| {
-            let code = code.then(|| super::super::Code::new("7K3F"));
+            let code = code.then(|| super::super::ApprovalCode::new("7K3F"));
             let reserved =
                 if reserve { vec!["execute".into(), "取消".into()] } else { Vec::new() };
-            Context { asked, code, weak_ok, reserved, ..Context::default() }
+            ReplyContext { asked, code, weak_ok, reserved, ..ReplyContext::default() }
         },
     )
 }
 
 /// The digit, in whatever form it is typed: `１` and `¹` are the same to a reader.
 fn has_a_one(text: &str) -> bool {
-    fold(text).contains('1')
+    fold_text(text).contains('1')
 }
 
 proptest! {
@@ -367,16 +381,16 @@ proptest! {
 
     #[test]
     fn i13_what_approves_is_covered_by_known_words(text in mixes(), context in contexts()) {
-        let verdict = parse(&text, &context);
-        prop_assert_eq!(&parse(&text, &context), &verdict, "the same again");
-        prop_assert!(!verdict.why().is_empty() && !verdict.because().is_empty());
-        let numbered = matches!(context.asked, Asked::Confirm { numbered: true });
-        if matches!(verdict, Verdict::Confirm(_)) && !(numbered && has_a_one(&text)) {
-            let code = context.code.as_ref().map(|code| code.shown());
+        let verdict = parse_reply(&text, &context);
+        prop_assert_eq!(&parse_reply(&text, &context), &verdict, "the same again");
+        prop_assert!(!verdict.reason_name().is_empty() && !verdict.describe().is_empty());
+        let numbered = matches!(context.asked, ExpectedReply::Confirm { numbered: true });
+        if matches!(verdict, ReplyVerdict::Confirm(_)) && !(numbered && has_a_one(&text)) {
+            let code = context.code.as_ref().map(|code| code.as_shown());
             prop_assert!(may_be_a_yes(&text, code), "{:?} confirmed", text);
         }
-        if let Verdict::Choice(..) = verdict {
-            let choice = matches!(context.asked, Asked::Choice { .. });
+        if let ReplyVerdict::Choice(..) = verdict {
+            let choice = matches!(context.asked, ExpectedReply::Choice { .. });
             prop_assert!(choice);
         }
     }
@@ -391,8 +405,8 @@ proptest! {
 
     #[test]
     fn any_text_at_all_has_a_verdict(text in any::<String>(), context in contexts()) {
-        if let Verdict::Confirm(_) = parse(&text, &context) {
-            let code = context.code.as_ref().map(|code| code.shown());
+        if let ReplyVerdict::Confirm(_) = parse_reply(&text, &context) {
+            let code = context.code.as_ref().map(|code| code.as_shown());
             prop_assert!(may_be_a_yes(&text, code) || has_a_one(&text), "{:?}", text);
         }
     }
@@ -408,8 +422,8 @@ proptest! {
                 })
                 .collect();
             let invisible: String = word.chars().flat_map(|c| [c, '\u{200b}']).collect();
-            for text in [word.to_uppercase(), fold(word), wide, invisible, format!(" **{word}**。")] {
-                let verdict = parse(&text, &Context::default());
+            for text in [word.to_uppercase(), fold_text(word), wide, invisible, format!(" **{word}**。")] {
+                let verdict = parse_reply(&text, &ReplyContext::default());
                 prop_assert_eq!(verdict.name(), name, "{}", text);
             }
         }

@@ -1,20 +1,20 @@
 //! More cases, by hand: the steps before the words, and what they must not let through.
 
-use super::super::{Asked, Context, parse};
+use super::super::{ExpectedReply, ReplyContext, parse_reply};
 use super::with_code;
 
 #[track_caller]
-fn check(context: &Context, cases: &[(&str, &str)]) {
+fn check(context: &ReplyContext, cases: &[(&str, &str)]) {
     for (text, wanted) in cases {
-        let verdict = parse(text, context);
-        assert_eq!(&format!("{} {}", verdict.name(), verdict.why()), wanted, "{text:?}");
+        let verdict = parse_reply(text, context);
+        assert_eq!(&format!("{} {}", verdict.name(), verdict.reason_name()), wanted, "{text:?}");
     }
 }
 
 #[test]
 fn pictures() {
     check(
-        &Context::default(),
+        &ReplyContext::default(),
         &[
             ("👍", "confirm emoji"),
             ("👍🏽 ✅", "confirm emoji"),
@@ -28,10 +28,10 @@ fn pictures() {
             ("yes ⁉", "ambiguous question"),
         ],
     );
-    let strict = Context { weak_ok: false, ..Context::default() };
+    let strict = ReplyContext { weak_ok: false, ..ReplyContext::default() };
     check(&strict, &[("👍", "ambiguous weak"), ("👎", "cancel emoji"), ("yes 👍", "confirm word")]);
     check(&with_code(), &[("👍", "ambiguous weak"), ("👍 7k3f", "confirm code")]);
-    let choice = Context::choice(["A", "B"], false);
+    let choice = ReplyContext::choice(["A", "B"], false);
     check(
         &choice,
         &[("👍", "ambiguous weak"), ("👎", "cancel emoji"), ("2 ❌", "ambiguous mixed")],
@@ -40,8 +40,10 @@ fn pictures() {
 
 #[test]
 fn names_and_attachments() {
-    let context =
-        Context { mentions: vec!["@_user_1".into(), "<@U0>".into()], ..Context::default() };
+    let context = ReplyContext {
+        mentions: vec!["@_user_1".into(), "<@U0>".into()],
+        ..ReplyContext::default()
+    };
     check(
         &context,
         &[
@@ -56,14 +58,14 @@ fn names_and_attachments() {
             ("确认@张三", "ambiguous unknown"),
         ],
     );
-    let context = Context { attachment: true, ..Context::default() };
+    let context = ReplyContext { attachment: true, ..ReplyContext::default() };
     check(&context, &[("yes", "ambiguous attachment"), ("no", "ambiguous attachment")]);
 }
 
 #[test]
 fn commands() {
     check(
-        &Context::default(),
+        &ReplyContext::default(),
         &[
             ("/approve", "confirm word"),
             ("/APPROVE please", "confirm word"),
@@ -83,7 +85,7 @@ fn commands() {
         &with_code(),
         &[("/approve", "ambiguous code_required"), ("/approve 7K3F", "confirm word")],
     );
-    let reserved = Context { reserved: vec!["cancel".into()], ..Context::default() };
+    let reserved = ReplyContext { reserved: vec!["cancel".into()], ..ReplyContext::default() };
     check(&reserved, &[("/cancel", "ambiguous unknown"), ("/deny", "cancel slash")]);
 }
 
@@ -91,7 +93,7 @@ fn commands() {
 fn length_is_counted_in_characters() {
     let padded = |count: usize| format!("{}yes", " ".repeat(count));
     check(
-        &Context::default(),
+        &ReplyContext::default(),
         &[(&padded(117), "confirm word"), (&padded(118), "ambiguous too_long")],
     );
 }
@@ -115,14 +117,14 @@ fn codes() {
             ("不要确认 7K3F", "cancel negated"),
         ],
     );
-    let numbered = Context { asked: Asked::Confirm { numbered: true }, ..with_code() };
+    let numbered = ReplyContext { asked: ExpectedReply::Confirm { numbered: true }, ..with_code() };
     check(&numbered, &[("1", "ambiguous code_required"), ("2", "cancel number")]);
 }
 
 #[test]
 fn reserved_words() {
     let reserved = ["cancel", "取消"].map(String::from).to_vec();
-    let context = Context { reserved, ..Context::default() };
+    let context = ReplyContext { reserved, ..ReplyContext::default() };
     check(
         &context,
         &[
@@ -140,7 +142,7 @@ fn reserved_words() {
 #[test]
 fn the_words_around_an_answer() {
     check(
-        &Context::default(),
+        &ReplyContext::default(),
         &[
             ("thanks", "ambiguous ack"),
             ("谢谢", "ambiguous ack"),
@@ -171,7 +173,7 @@ fn the_words_around_an_answer() {
 #[test]
 fn two_numbers_with_a_picture_between_them_are_not_one() {
     let options: Vec<String> = (1..=12).map(|n| format!("Option {n}")).collect();
-    let one = Context::choice(options.clone(), false);
+    let one = ReplyContext::choice(options.clone(), false);
     check(
         &one,
         &[
@@ -184,8 +186,8 @@ fn two_numbers_with_a_picture_between_them_are_not_one() {
             ("12", "choice number"),
         ],
     );
-    let several = Context::choice(options, true);
+    let several = ReplyContext::choice(options, true);
     check(&several, &[("①②", "choice multi"), ("1\u{20e3}2\u{20e3}", "choice multi")]);
-    let labels = Context::choice(["方案①a", "方案②a"], false);
+    let labels = ReplyContext::choice(["方案①a", "方案②a"], false);
     check(&labels, &[("方案②a", "choice label")]);
 }

@@ -20,7 +20,7 @@ use ports::tool_host::{Prepared, ToolHost};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tools::closure::FnTool;
-use tools::human::{Asking, HumanTool};
+use tools::human::{HumanTool, HumanToolKind};
 use tools::inquire::InquiryTool;
 
 pub(crate) fn people() -> People {
@@ -104,10 +104,12 @@ impl Witness {
         let mut tools: Vec<Arc<dyn ToolHost>> =
             named.iter().map(|name| Arc::new(self.tool(name)) as Arc<dyn ToolHost>).collect();
         for name in ["human_intervention.request", "human_intervention_request"] {
-            tools.push(Arc::new(HumanTool::new(name, Asking::Options).expect("a tool")));
+            tools.push(Arc::new(HumanTool::new(name, HumanToolKind::Options).expect("a tool")));
         }
         tools.push(Arc::new(InquiryTool::new("ask_user_input").expect("a tool")));
-        tools.push(Arc::new(HumanTool::new("ask_anything", Asking::Anything).expect("a tool")));
+        tools.push(Arc::new(
+            HumanTool::new("ask_anything", HumanToolKind::Anything).expect("a tool"),
+        ));
         tools
     }
 }

@@ -243,10 +243,10 @@ pub async fn a_frozen_house_stops_commits_that_rely_on_it(open: &Opener) {
 }
 
 /// A clock that stands still.
-struct Stopped(Timestamp);
+struct StoppedClock(Timestamp);
 
 #[async_trait]
-impl Clock for Stopped {
+impl Clock for StoppedClock {
     fn now(&self) -> Timestamp {
         self.0
     }
@@ -263,7 +263,7 @@ pub async fn i54_a_commit_after_its_deadline_leaves_no_trace(open: &Opener) {
     let mut late = stage.ask(1, hold_id(1), audience(&["bob"], &[]));
     late.reply = Some(reply("ana", "key"));
     let deadline = at(1_000);
-    let when = |ms| WriteBefore { at: deadline, clock: Arc::new(Stopped(at(ms))) };
+    let when = |ms| WriteBefore { at: deadline, clock: Arc::new(StoppedClock(at(ms))) };
     for ms in [1_000, 1_001, 60_000] {
         late.write_before = Some(when(ms));
         // Others that wait for the same sync are not held up by it.

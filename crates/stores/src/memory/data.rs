@@ -135,7 +135,7 @@ impl Data {
         self.streams.entry(stream).or_default().push(self.journal.len());
         self.journal.push(Row { seq, hash, bytes: bytes.into(), entry });
         if seq - self.vouched >= UNVOUCHED_MAX {
-            let checkpoint = signer().checkpoint(&self.chain, at.as_ms());
+            let checkpoint = signer().sign_checkpoint(&self.chain, at.as_ms());
             self.checkpoints.insert(seq, checkpoint.to_string().into_bytes());
             self.vouched = seq;
         }
@@ -197,7 +197,7 @@ impl Data {
     }
 
     pub(super) fn end(&self, at: Timestamp) -> Vec<u8> {
-        signer().end(&self.chain, at.as_ms()).to_string().into_bytes()
+        signer().sign_end(&self.chain, at.as_ms()).to_string().into_bytes()
     }
 }
 

@@ -124,7 +124,7 @@ impl Side {
                 super::sealed::forget(connection, ids).map(|()| Done::Nothing)
             }
             Side::End { at } => {
-                Ok(Done::Bytes(signer.end(&head.chain, at.as_ms()).to_string().into_bytes()))
+                Ok(Done::Bytes(signer.sign_end(&head.chain, at.as_ms()).to_string().into_bytes()))
             }
             Side::Shelve => Ok(Done::Nothing),
             Side::Probe => {

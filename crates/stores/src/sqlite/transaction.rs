@@ -301,7 +301,7 @@ pub(super) fn vouch(open: &mut Open, signer: &audit::Signer) -> Result<(), rusql
     if open.head.unvouched() == 0 {
         return Ok(());
     }
-    let checkpoint = signer.checkpoint(&open.head.chain, open.head.at_ms);
+    let checkpoint = signer.sign_checkpoint(&open.head.chain, open.head.at_ms);
     open.connection
         .prepare_cached("INSERT INTO checkpoints (seq, bytes) VALUES (?1, ?2)")?
         .execute(params![checkpoint.count as i64, checkpoint.to_string().into_bytes()])?;

@@ -35,10 +35,10 @@ fn a_change_is_seen(bytes: &[u8]) {
         let (seq, hash) = chain.append(entry);
         export.push_str(&entry_line(seq, hash, entry));
         if number == 1 {
-            export.push_str(&checkpoint_line(&signer.checkpoint(&chain, 5)));
+            export.push_str(&checkpoint_line(&signer.sign_checkpoint(&chain, 5)));
         }
     }
-    let end = signer.end(&chain, 9);
+    let end = signer.sign_end(&chain, 9);
     export.push_str(&checkpoint_line(&end));
     let mut export = export.into_bytes();
     let key = Some(signer.public_key());

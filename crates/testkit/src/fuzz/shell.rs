@@ -1,6 +1,6 @@
 //! A command as a person is shown it: every word can be told from its neighbours.
 
-use tools::shell_cmd::shown;
+use tools::shell_cmd::display_command;
 
 use super::text;
 
@@ -8,7 +8,7 @@ pub(super) fn run(bytes: &[u8]) {
     // No word of a command can hold a NUL, so it is what separates them here.
     let Some(text) = text(bytes) else { return };
     let argv: Vec<String> = text.split('\0').map(str::to_owned).collect();
-    let (line, warnings) = shown(&argv);
+    let (line, warnings) = display_command(&argv);
     assert_eq!(words(&line), argv, "the line says exactly these words");
     assert!(line.len() <= 6 * text.len() + 4 * argv.len());
     assert!(warnings.len() <= argv.len(), "each wrapper is named once");

@@ -5,7 +5,7 @@ use domain::digest::Digest;
 use domain::outcome::Outcome;
 use serde_json::Value;
 use tools::limits::{EVIDENCE_BYTES_MAX, OUTPUT_BYTES_KEPT};
-use tools::process::How;
+use tools::process::ExitKind;
 use tools::process::fuzz_api::{
     Word, again, is_fenced, order_again, outcome, parent_and_group, printed,
 };
@@ -84,14 +84,14 @@ fn ended(mut pieces: Pieces<'_>, times: u8) {
     };
     match (exit.how, outcome) {
         (how, Outcome::Unknown { evidence }) => {
-            let is_open = exit.may_still_run > 0 || exit.unproven || how == How::OwnerGone;
+            let is_open = exit.may_still_run > 0 || exit.unproven || how == ExitKind::OwnerGone;
             assert!(is_open, "{how:?} is known");
             told_plainly(&evidence, EVIDENCE_BYTES_MAX);
         }
         (how, _) if exit.may_still_run > 0 || exit.unproven => {
             panic!("{how:?}, and it may still run")
         }
-        (How::Exited(_) | How::Signalled(_), outcome) => {
+        (ExitKind::Exited(_) | ExitKind::Signalled(_), outcome) => {
             assert!(matches!(outcome, Outcome::Succeeded(_)), "it ended by itself");
         }
         (how, outcome) => assert!(matches!(outcome, Outcome::Failed(_)), "{how:?} did well"),
@@ -100,7 +100,7 @@ fn ended(mut pieces: Pieces<'_>, times: u8) {
 
 /// Within its bounds, and what is missing is said to be.
 fn shown(streams: &[&[u8]]) {
-    let output = printed(streams).expect("memory can be read").output();
+    let output = printed(streams).expect("memory can be read").to_output();
     let whole = streams.concat();
     let streams_used = streams.iter().filter(|stream| !stream.is_empty()).count();
     let most = streams_used * OUTPUT_BYTES_KEPT + WORDS_BYTES_MAX;

@@ -2,7 +2,7 @@
 //! a change of a table changes no other.
 
 use rusqlite::Connection;
-use tools::sql::judged;
+use tools::sql::judge_statement;
 
 use super::text;
 
@@ -16,7 +16,7 @@ pub(super) fn run(bytes: &[u8]) {
         return;
     }
     let mut connection = shop().expect("a small database");
-    let Ok((kind, table)) = judged(&mut connection, sql) else { return };
+    let Ok((kind, table)) = judge_statement(&mut connection, sql) else { return };
     assert_eq!(state(&connection), state(&shop().expect("a small database")), "only looked at");
     if kind == "define" {
         return;

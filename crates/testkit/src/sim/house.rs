@@ -16,7 +16,7 @@ use ports::store::Store as _;
 use ports::tool_host::ToolHost;
 use serde_json::json;
 use tools::client::ClientTool;
-use tools::human::{Asking, HumanTool};
+use tools::human::{HumanTool, HumanToolKind};
 
 use super::chat::{NAME, account_of};
 use super::clock::{NodeChance, NodeClock};
@@ -172,7 +172,7 @@ fn definitions() -> &'static [(Tool, Kind)] {
 fn carried_out_by_people() -> [Arc<dyn ToolHost>; 2] {
     static HOSTS: OnceLock<[Arc<dyn ToolHost>; 2]> = OnceLock::new();
     let make = || -> [Arc<dyn ToolHost>; 2] {
-        let human = HumanTool::new("ask_person", Asking::Anything).expect("a sound tool");
+        let human = HumanTool::new("ask_person", HumanToolKind::Anything).expect("a sound tool");
         let schema = json!({"type": "object"});
         let denied = vec!["cancelled".to_owned()];
         let browser = ClientTool::new("browser", "a dialog", schema, Effects::AtMostOnce, denied);

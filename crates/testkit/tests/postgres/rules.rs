@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use testkit::cleared::{cleared, open};
 use testkit::postgres::PASSWORD;
 use tokio_util::sync::CancellationToken;
-use tools::conformance::{Case, conforms};
-use tools::sql::postgres::{PgModify, PgModifyConfig, Target};
+use tools::conformance::{ConformanceCase, check_host};
+use tools::sql::postgres::{PgModify, PgModifyConfig, PgTarget};
 
 use super::stage::{Shop, call, done, failed, prepare, run, unsound};
 
@@ -269,7 +269,7 @@ async fn i39_locks_time_and_rights_are_told_and_nothing_is_changed() {
         )
         .await;
     let url = shop.cluster.url_as("clerk", "shop", shop.cluster.port());
-    let clerk = PgModify::new(PgModifyConfig::new(Target::parse(&url).unwrap())).unwrap();
+    let clerk = PgModify::new(PgModifyConfig::new(PgTarget::parse(&url).unwrap())).unwrap();
     let sql = "UPDATE orders SET status = 1 WHERE id = 1";
     match prepare(&clerk, sql).await {
         Err(PrepareError::Blind { why, .. }) => {
@@ -315,7 +315,7 @@ async fn both_hosts_conform() {
         counted.store(now, std::sync::atomic::Ordering::Relaxed);
         now
     };
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &modify,
         works: json!({"sql": super::stage::SELL}),
         effects: &effects,
@@ -327,7 +327,7 @@ async fn both_hosts_conform() {
     })
     .await;
     let query = shop.query(|_| {});
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &query,
         works: json!({"sql": "SELECT * FROM orders"}),
         effects: &effects,
@@ -352,15 +352,15 @@ async fn i45_the_password_is_told_to_nobody() {
     assert!(everything.contains("as app"), "{everything}");
     // Another user or database is another tool.
     let other = shop.cluster.url_as("postgres", "shop", shop.cluster.port());
-    let other = PgModify::new(PgModifyConfig::new(Target::parse(&other).unwrap())).unwrap();
+    let other = PgModify::new(PgModifyConfig::new(PgTarget::parse(&other).unwrap())).unwrap();
     assert_ne!(other.tool().definition(), modify.tool().definition());
-    let away = Target::parse(&format!("postgres://app:{PASSWORD}@127.0.0.1:1/shop")).unwrap();
+    let away = PgTarget::parse(&format!("postgres://app:{PASSWORD}@127.0.0.1:1/shop")).unwrap();
     let away = PgModify::new(PgModifyConfig::new(away)).unwrap();
     let call = call(&away, "DELETE FROM orders", 1);
     let told = failed(run(&away, &call, 1).await);
     assert!(told.contains("cannot be reached"), "{told}");
     let tls = format!("{}?sslmode=require", shop.cluster.url());
-    let tls = PgModify::new(PgModifyConfig::new(Target::parse(&tls).unwrap())).unwrap();
+    let tls = PgModify::new(PgModifyConfig::new(PgTarget::parse(&tls).unwrap())).unwrap();
     let Outcome::Failed(told) = run(&tls, &call, 1).await else { panic!("it ran in the clear") };
     assert!(told.text.contains("cannot be reached"), "{}", told.text);
     let shown: Value = done(&modify, "DELETE FROM lines WHERE id = 1", 2).await;

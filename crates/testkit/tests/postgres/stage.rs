@@ -10,7 +10,7 @@ use serde_json::json;
 use testkit::cleared::{cleared, open};
 use testkit::postgres::{Cluster, PASSWORD};
 use tokio_util::sync::CancellationToken;
-use tools::sql::postgres::{PgModify, PgModifyConfig, PgQuery, PgQueryConfig, Target};
+use tools::sql::postgres::{PgModify, PgModifyConfig, PgQuery, PgQueryConfig, PgTarget};
 
 pub(crate) const SELL: &str = "INSERT INTO orders (customer, status) VALUES ('new', 2)";
 
@@ -35,13 +35,13 @@ impl Shop {
         Shop { cluster }
     }
 
-    pub(crate) fn target(&self) -> Target {
-        Target::parse(&self.cluster.url()).unwrap()
+    pub(crate) fn target(&self) -> PgTarget {
+        PgTarget::parse(&self.cluster.url()).unwrap()
     }
 
-    pub(crate) fn target_at(&self, port: u16) -> Target {
+    pub(crate) fn target_at(&self, port: u16) -> PgTarget {
         // The same server to whoever reads the context: only the way to it differs.
-        Target::parse(&self.cluster.url_at(port)).unwrap()
+        PgTarget::parse(&self.cluster.url_at(port)).unwrap()
     }
 
     pub(crate) fn modify(&self, change: impl FnOnce(&mut PgModifyConfig)) -> PgModify {

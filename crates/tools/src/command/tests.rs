@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::{cleared, open};
+use crate::cleared::{clear_call, open_gate};
 use crate::process::Spool;
 
 fn config(dir: &Path, script: &str) -> CommandConfig {
@@ -49,7 +49,9 @@ async fn call(host: &CommandTool, arguments: &str, number: u128) -> Call {
 }
 
 async fn run(host: &CommandTool, call: &Call, attempt: u32) -> Outcome {
-    host.run(cleared(call.clone(), attempt), open(), CancellationToken::new()).await.unwrap()
+    host.run(clear_call(call.clone(), attempt), open_gate(), CancellationToken::new())
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -199,7 +201,7 @@ fn i50_a_tool_reads_its_scripts_apart_from_the_threads_of_everybody() {
     let (_dir, host) = made("true", |_| {});
     let host = host.unwrap();
     crate::process::without_blocking_threads(|free| async move {
-        let mut planned = std::pin::pin!(host.plan());
+        let mut planned = std::pin::pin!(host.plan_command());
         assert!(futures_util::poll!(planned.as_mut()).is_pending(), "it worked here");
         free.send(()).unwrap();
         assert!(planned.await.is_ok());

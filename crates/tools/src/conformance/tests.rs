@@ -12,15 +12,15 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::cleared;
+use crate::cleared::clear_call;
 use crate::client::ClientTool;
 use crate::closure::FnTool;
 use crate::command::{CommandConfig, CommandTool};
-use crate::demo::{Deploy, create_database};
-use crate::human::{Asking, HumanTool, NAME};
+use crate::demo::{DeployTool, create_database};
+use crate::human::{HumanTool, HumanToolKind, NAME};
 use crate::process::{Runner, Spool};
 use crate::shell_cmd::{ShellCmd, ShellConfig};
-use crate::sql::{Databases, ModifyConfig, QueryConfig, SqlModify, SqlQuery};
+use crate::sql::{ModifyConfig, QueryConfig, SqlDatabases, SqlModify, SqlQuery};
 
 fn runner(dir: &TempDir) -> Runner {
     Runner::open(Spool::open(dir.path().join("spool")).unwrap(), None)
@@ -43,7 +43,7 @@ async fn shell_cmd_conforms() {
     let mut config = ShellConfig::new(dir.path());
     config.allow_shell = true;
     let host = ShellCmd::new(config, runner(&dir)).unwrap();
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"command": "echo ran >> witness"}),
         effects: &|| lines(&witness(&dir)),
@@ -51,7 +51,7 @@ async fn shell_cmd_conforms() {
         unsound: Some(json!({"argv": ["no-such-program-here"]})),
         endless: Some(json!({"command": format!("setsid sh -c '{ENDLESS}' & {ENDLESS}")})),
         noisy: Some(json!({"argv": ["seq", "100000"]})),
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }
@@ -71,7 +71,7 @@ async fn a_command_conforms() {
     let mut config = CommandConfig::new("work", "works", schema, argv);
     config.cwd = dir.path().into();
     let host = CommandTool::new(config, runner(&dir)).unwrap();
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"mode": "once"}),
         effects: &|| lines(&witness(&dir)),
@@ -79,7 +79,7 @@ async fn a_command_conforms() {
         unsound: None,
         endless: Some(json!({"mode": "endless"})),
         noisy: Some(json!({"mode": "noisy"})),
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }
@@ -89,7 +89,7 @@ async fn sql_modify_conforms() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("shop.db");
     create_database(&path).unwrap();
-    let databases = Databases::one("sql_modify", &path).unwrap();
+    let databases = SqlDatabases::single("sql_modify", &path).unwrap();
     let host = SqlModify::new(ModifyConfig::new(databases)).unwrap();
     let count = || {
         let connection = Connection::open(&path).unwrap();
@@ -98,7 +98,7 @@ async fn sql_modify_conforms() {
             .unwrap();
         sum as u64
     };
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"sql": "UPDATE orders SET total_cents = total_cents + 1 WHERE id = 1"}),
         effects: &count,
@@ -106,7 +106,7 @@ async fn sql_modify_conforms() {
         unsound: Some(json!({"sql": "DELETE FROM no_such_table"})),
         endless: None,
         noisy: Some(json!({"sql": "UPDATE orders SET total_cents = total_cents + 0 RETURNING *"})),
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }
@@ -117,14 +117,14 @@ async fn sql_query_conforms() {
     let path = dir.path().join("shop.db");
     create_database(&path).unwrap();
     let host =
-        SqlQuery::new(QueryConfig::new(Databases::one("sql_query", &path).unwrap())).unwrap();
+        SqlQuery::new(QueryConfig::new(SqlDatabases::single("sql_query", &path).unwrap())).unwrap();
     let count = || {
         let connection = Connection::open(&path).unwrap();
         let count: u32 =
             connection.query_row("SELECT count(*) FROM orders", [], |row| row.get(0)).unwrap();
         u64::from(count)
     };
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"sql": "SELECT * FROM orders WHERE id < 3"}),
         effects: &count,
@@ -132,7 +132,7 @@ async fn sql_query_conforms() {
         unsound: Some(json!({"sql": "DELETE FROM orders"})),
         endless: None,
         noisy: Some(json!({"sql": "SELECT * FROM orders"})),
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }
@@ -140,23 +140,23 @@ async fn sql_query_conforms() {
 #[tokio::test]
 async fn the_demo_deployment_conforms() {
     let dir = tempfile::tempdir().unwrap();
-    let host = Deploy::new(dir.path()).unwrap();
-    conforms(Case {
+    let host = DeployTool::new(dir.path()).unwrap();
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"projectName": "my-app", "reason": "Store user data"}),
-        effects: &|| lines(host.log()),
+        effects: &|| lines(host.log_path()),
         effects_each: 1,
         unsound: Some(json!({"projectName": "My App"})),
         endless: None,
         noisy: None,
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }
 
 #[tokio::test]
 async fn questions_and_client_tools_conform() {
-    let human = HumanTool::new(NAME, Asking::Options).unwrap();
+    let human = HumanTool::new(NAME, HumanToolKind::Options).unwrap();
     let schema = json!({"type": "object"});
     let client = ClientTool::new("dialog", "asks", schema, Effects::AtMostOnce, vec![]).unwrap();
     let hosts: [(&dyn ToolHost, _, _); 2] = [
@@ -168,7 +168,7 @@ async fn questions_and_client_tools_conform() {
         (&client, json!({"x": 1}), None),
     ];
     for (host, works, unsound) in hosts {
-        conforms(Case {
+        check_host(ConformanceCase {
             host,
             works,
             effects: &|| 0,
@@ -176,7 +176,7 @@ async fn questions_and_client_tools_conform() {
             unsound,
             endless: None,
             noisy: None,
-            clear: &cleared,
+            clear: &clear_call,
         })
         .await;
     }
@@ -202,7 +202,7 @@ async fn a_closure_conforms() {
             }
         }
     });
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({}),
         effects: &|| effects.load(Ordering::Relaxed),
@@ -210,7 +210,7 @@ async fn a_closure_conforms() {
         unsound: None,
         endless: Some(json!({"endless": true})),
         noisy: None,
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }

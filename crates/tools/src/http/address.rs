@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use egress::Guard;
+use egress::AddressGuard;
 use reqwest::Url;
 use serde_json::Value;
 
-use super::template::{Given, Template, percent};
+use super::template::{TemplateArguments, TextTemplate, percent_encode};
 use crate::limits::HTTP_URL_BYTES_MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct AddressTemplate {
     scheme: &'static str,
-    host: Host,
-    path: Template,
+    host: HostTemplate,
+    path: TextTemplate,
     /// Fixed keys, and what stands after the `=`.
-    query: Vec<(String, Option<Template>)>,
+    query: Vec<(String, Option<TextTemplate>)>,
 }
 
 #[derive(Clone, Debug)]
-enum Host {
+enum HostTemplate {
     /// Host and port, as the operator wrote them.
     Fixed(String),
     /// One of a list, by the value of an argument.
@@ -35,11 +35,11 @@ impl AddressTemplate {
     pub(super) fn parse(
         text: &str,
         hosts: &[String],
-        guard: Guard,
+        guard: AddressGuard,
     ) -> Result<AddressTemplate, String> {
         let (scheme, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
             (Some(rest), _) => ("https", rest),
-            (_, Some(rest)) if guard == Guard::Open => ("http", rest),
+            (_, Some(rest)) if guard == AddressGuard::Open => ("http", rest),
             (_, Some(_)) => {
                 return Err("`url` must begin with https://; plain http:// goes with \
                             `allow_private_addresses`"
@@ -62,38 +62,39 @@ impl AddressTemplate {
         let path = if path.is_empty() { "/" } else { path };
         let address = AddressTemplate {
             scheme,
-            host: Host::parse(authority, hosts)?,
-            path: Template::parse(path)?,
-            query: pairs(query)?,
+            host: HostTemplate::parse(authority, hosts)?,
+            path: TextTemplate::parse(path)?,
+            query: parse_query(query)?,
         };
         address.try_out(guard)?;
         Ok(address)
     }
 
     /// Arguments without which there is no address.
-    pub(super) fn required(&self) -> BTreeSet<&str> {
+    pub(super) fn required_arguments(&self) -> BTreeSet<&str> {
         let host = match &self.host {
-            Host::Listed { argument, .. } => Some(argument.as_str()),
-            Host::Fixed(_) => None,
+            HostTemplate::Listed { argument, .. } => Some(argument.as_str()),
+            HostTemplate::Fixed(_) => None,
         };
-        self.path.names().chain(host).collect()
+        self.path.argument_names().chain(host).collect()
     }
 
-    pub(super) fn names(&self) -> BTreeSet<&str> {
-        let query = self.query.iter().flat_map(|(_, value)| value).flat_map(Template::names);
-        self.required().into_iter().chain(query).collect()
+    pub(super) fn argument_names(&self) -> BTreeSet<&str> {
+        let query =
+            self.query.iter().flat_map(|(_, value)| value).flat_map(TextTemplate::argument_names);
+        self.required_arguments().into_iter().chain(query).collect()
     }
 
-    pub(super) fn filled(&self, given: &Given<'_>) -> Result<String, String> {
+    pub(super) fn fill_text(&self, given: &TemplateArguments<'_>) -> Result<String, String> {
         let missing = "an argument that the path needs is missing";
-        let path = self.path.filled(given, segment)?.ok_or(missing)?;
-        let mut text = format!("{}://{}{path}", self.scheme, self.host.filled(given)?);
+        let path = self.path.fill_text(given, encode_segment)?.ok_or(missing)?;
+        let mut text = format!("{}://{}{path}", self.scheme, self.host.fill_host(given)?);
         let mut mark = '?';
         for (key, value) in &self.query {
             let pair = match value {
                 None => Some(key.clone()),
                 Some(value) => value
-                    .filled(given, |_, value| Ok(percent(value)))?
+                    .fill_text(given, |_, value| Ok(percent_encode(value)))?
                     .map(|value| format!("{key}={value}")),
             };
             // An argument that was left out takes its pair along.
@@ -108,13 +109,17 @@ impl AddressTemplate {
 
     /// The URL itself. The reader of URLs tidies up what it reads; whatever it would change is not
     /// what the person saw.
-    pub(super) fn url(&self, given: &Given<'_>, guard: Guard) -> Result<Url, String> {
-        let text = self.filled(given)?;
+    pub(super) fn fill_url(
+        &self,
+        given: &TemplateArguments<'_>,
+        guard: AddressGuard,
+    ) -> Result<Url, String> {
+        let text = self.fill_text(given)?;
         if text.len() > HTTP_URL_BYTES_MAX {
             return Err(format!("the URL would be longer than {HTTP_URL_BYTES_MAX} bytes"));
         }
         let url = Url::parse(&text).map_err(|error| format!("this makes no URL: {error}"))?;
-        if url.as_str() != text || strays(url.path()) {
+        if url.as_str() != text || has_dot_segment(url.path()) {
             return Err(
                 "the arguments would lead to another path than the one that is meant".into()
             );
@@ -124,44 +129,44 @@ impl AddressTemplate {
     }
 
     /// With a harmless word in every place, so that a template which can never work is found at once.
-    fn try_out(&self, guard: Guard) -> Result<(), String> {
+    fn try_out(&self, guard: AddressGuard) -> Result<(), String> {
         let hosts: Vec<&str> = match &self.host {
-            Host::Fixed(_) => vec![""],
-            Host::Listed { hosts, .. } => hosts.iter().map(String::as_str).collect(),
+            HostTemplate::Fixed(_) => vec![""],
+            HostTemplate::Listed { hosts, .. } => hosts.iter().map(String::as_str).collect(),
         };
         let none = BTreeSet::new();
         for host in hosts {
             let mut arguments = serde_json::Map::new();
-            for name in self.names() {
+            for name in self.argument_names() {
                 arguments.insert(name.to_owned(), Value::from("x"));
             }
-            if let Host::Listed { argument, .. } = &self.host {
+            if let HostTemplate::Listed { argument, .. } = &self.host {
                 arguments.insert(argument.clone(), Value::from(host));
             }
             let arguments = Value::Object(arguments);
-            let given = Given { arguments: &arguments, hidden: &none };
-            let text = self.filled(&given)?;
+            let given = TemplateArguments { arguments: &arguments, hidden: &none };
+            let text = self.fill_text(&given)?;
             let read = Url::parse(&text).map_err(|error| format!("`url` is none: {error}"))?;
             if read.as_str() != text {
                 return Err(format!("write `url` as it is sent, which is like `{read}`"));
             }
-            self.url(&given, guard)?;
+            self.fill_url(&given, guard)?;
         }
         Ok(())
     }
 }
 
-impl Host {
-    fn parse(authority: &str, hosts: &[String]) -> Result<Host, String> {
+impl HostTemplate {
+    fn parse(authority: &str, hosts: &[String]) -> Result<HostTemplate, String> {
         if !authority.contains(['{', '}']) {
             return match (authority.is_empty(), hosts) {
                 (true, _) => Err("`url` names no host".into()),
-                (false, []) => Ok(Host::Fixed(authority.to_owned())),
+                (false, []) => Ok(HostTemplate::Fixed(authority.to_owned())),
                 (false, _) => Err("`hosts` goes with a `url` like `https://{host}/…`".into()),
             };
         }
         let split = authority.split_once(':').unwrap_or((authority, ""));
-        let template = Template::parse(split.0)?;
+        let template = TextTemplate::parse(split.0)?;
         let Some(argument) = template.only_argument() else {
             return Err(
                 "an argument is the whole host or no part of it, as in `https://{host}/…`".into()
@@ -181,13 +186,13 @@ impl Host {
             return Err(format!("`{odd}` in `hosts` is not a host name"));
         }
         let port = if split.1.is_empty() { String::new() } else { format!(":{}", split.1) };
-        Ok(Host::Listed { argument: argument.to_owned(), port, hosts: hosts.to_vec() })
+        Ok(HostTemplate::Listed { argument: argument.to_owned(), port, hosts: hosts.to_vec() })
     }
 
-    fn filled(&self, given: &Given<'_>) -> Result<String, String> {
+    fn fill_host(&self, given: &TemplateArguments<'_>) -> Result<String, String> {
         match self {
-            Host::Fixed(host) => Ok(host.clone()),
-            Host::Listed { argument, port, hosts } => {
+            HostTemplate::Fixed(host) => Ok(host.clone()),
+            HostTemplate::Listed { argument, port, hosts } => {
                 let named = given.arguments.get(argument).and_then(Value::as_str);
                 match named.and_then(|named| hosts.iter().find(|host| *host == named)) {
                     Some(host) => Ok(format!("{host}{port}")),
@@ -198,11 +203,11 @@ impl Host {
     }
 }
 
-fn pairs(query: &str) -> Result<Vec<(String, Option<Template>)>, String> {
+fn parse_query(query: &str) -> Result<Vec<(String, Option<TextTemplate>)>, String> {
     let mut pairs = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = match pair.split_once('=') {
-            Some((key, value)) => (key, Some(Template::parse(value)?)),
+            Some((key, value)) => (key, Some(TextTemplate::parse(value)?)),
             None => (pair, None),
         };
         if key.contains(['{', '}']) {
@@ -214,30 +219,30 @@ fn pairs(query: &str) -> Result<Vec<(String, Option<Template>)>, String> {
 }
 
 /// One segment of a path, or part of one.
-fn segment(name: &str, value: &str) -> Result<String, String> {
+fn encode_segment(name: &str, value: &str) -> Result<String, String> {
     if value.is_empty() {
         return Err(format!("`{name}` must not be empty: it is a part of the path"));
     }
     if value.chars().any(char::is_control) {
         return Err(format!("`{name}` must not hold control characters: it is a part of the path"));
     }
-    if strays(value) {
+    if has_dot_segment(value) {
         return Err(format!("`{name}` must not lead out of its place in the path"));
     }
-    Ok(percent(value))
+    Ok(percent_encode(value))
 }
 
 /// Whether some server could read `.` or `..` in it, as servers do that decode more than once, take
 /// either slash, or cut at a semicolon.
-fn strays(text: &str) -> bool {
+fn has_dot_segment(text: &str) -> bool {
     let mut text = text.to_owned();
-    // What is still encoded after so many rounds no server decodes.
+    // No server decodes more than so many rounds.
     for _ in 0..4 {
         let steps = text.split(['/', '\\']).map(|step| step.split(';').next().unwrap_or(step));
         if steps.into_iter().any(|step| step == "." || step == "..") {
             return true;
         }
-        let decoded = decoded(&text);
+        let decoded = decode_percent(&text);
         if decoded == text {
             return false;
         }
@@ -246,7 +251,7 @@ fn strays(text: &str) -> bool {
     true
 }
 
-fn decoded(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -276,9 +281,9 @@ mod tests {
         let hosts = ["a.example".to_owned(), "b.example".to_owned()];
         let hosts = if template.contains("{host}") { &hosts[..] } else { &[] };
         let none = BTreeSet::new();
-        let given = Given { arguments: &arguments, hidden: &none };
-        AddressTemplate::parse(template, hosts, Guard::PublicOnly)
-            .and_then(|address| address.url(&given, Guard::PublicOnly))
+        let given = TemplateArguments { arguments: &arguments, hidden: &none };
+        AddressTemplate::parse(template, hosts, AddressGuard::PublicOnly)
+            .and_then(|address| address.fill_url(&given, AddressGuard::PublicOnly))
             .map_or_else(|why| why, |url| url.to_string())
     }
 
@@ -389,9 +394,9 @@ mod tests {
             check(template, json!({}), why);
         }
         let hosts = ["a.example".to_owned()];
-        assert!(AddressTemplate::parse("https://b.example/", &hosts, Guard::Open).is_err());
-        assert!(AddressTemplate::parse("http://127.0.0.1:1/", &[], Guard::Open).is_ok());
+        assert!(AddressTemplate::parse("https://b.example/", &hosts, AddressGuard::Open).is_err());
+        assert!(AddressTemplate::parse("http://127.0.0.1:1/", &[], AddressGuard::Open).is_ok());
         let inside = ["10.0.0.1".to_owned()];
-        assert!(AddressTemplate::parse("https://{h}/", &inside, Guard::PublicOnly).is_err());
+        assert!(AddressTemplate::parse("https://{h}/", &inside, AddressGuard::PublicOnly).is_err());
     }
 }

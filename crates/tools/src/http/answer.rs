@@ -8,7 +8,7 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use crate::limits::{HTTP_RESPONSE_BYTES_MAX, OUTPUT_BYTES_KEPT};
 
 /// One response, read as far as it is ever read.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
     pub(super) content_type: Option<String>,
     pub(super) encoding: Option<String>,
@@ -19,11 +19,11 @@ pub(super) struct Answer {
     pub(super) note: Option<String>,
 }
 
-impl Answer {
-    pub(super) fn new(status: StatusCode, headers: &HeaderMap) -> Answer {
+impl HttpAnswer {
+    pub(super) fn new(status: StatusCode, headers: &HeaderMap) -> HttpAnswer {
         let text =
             |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        Answer {
+        HttpAnswer {
             status,
             content_type: text(CONTENT_TYPE),
             encoding: text(CONTENT_ENCODING),
@@ -34,7 +34,7 @@ impl Answer {
     }
 
     /// Takes a piece of the body. `false` when that was enough.
-    pub(super) fn take(&mut self, piece: &[u8]) -> bool {
+    pub(super) fn take_bytes(&mut self, piece: &[u8]) -> bool {
         let room = HTTP_RESPONSE_BYTES_MAX - self.body.len();
         self.body.extend_from_slice(&piece[..piece.len().min(room)]);
         self.endless = piece.len() > room;
@@ -49,7 +49,7 @@ impl Answer {
     }
 
     /// For the model. Success is the body alone; anything else says first what it is.
-    pub(super) fn output(&self) -> Output {
+    pub(super) fn to_output(&self) -> Output {
         let mut lines = Vec::new();
         if !self.status.is_success() {
             lines.push(format!("The service answered {}.", self.status_line()));
@@ -61,14 +61,14 @@ impl Answer {
             }
         }
         lines.extend(self.note.clone());
-        let (text, cut) = self.text();
+        let (text, cut) = self.decode_body();
         match text {
             Some(text) if text.is_empty() && lines.is_empty() => {
                 lines.push(format!("(no content; the service answered {})", self.status_line()));
             }
             Some(text) if text.is_empty() => {}
             Some(text) => lines.push(text),
-            None => lines.push(self.described()),
+            None => lines.push(self.describe()),
         }
         if self.endless {
             lines.push(format!(
@@ -80,7 +80,7 @@ impl Answer {
         Output { text: lines.join("\n"), cut: cut.filter(|_| !self.endless) }
     }
 
-    fn text(&self) -> (Option<String>, Option<Cut>) {
+    fn decode_body(&self) -> (Option<String>, Option<Cut>) {
         if self.encoding.as_deref().is_some_and(|encoding| encoding != "identity") {
             return (None, None);
         }
@@ -105,7 +105,7 @@ impl Answer {
         (Some(kept), Some(cut))
     }
 
-    fn described(&self) -> String {
+    fn describe(&self) -> String {
         let kind = self.content_type.as_deref().unwrap_or("no content type");
         let mut kind = domain::visible::visible(kind);
         if let Some(encoding) = &self.encoding {
@@ -147,13 +147,13 @@ mod tests {
                 headers.insert(name, value.parse().unwrap());
             }
         }
-        let mut answer = Answer::new(StatusCode::from_u16(status).unwrap(), &headers);
+        let mut answer = HttpAnswer::new(StatusCode::from_u16(status).unwrap(), &headers);
         for piece in body.chunks(1_000_000) {
-            if !answer.take(piece) {
+            if !answer.take_bytes(piece) {
                 break;
             }
         }
-        answer.output()
+        answer.to_output()
     }
 
     #[test]

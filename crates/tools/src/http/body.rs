@@ -6,66 +6,75 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::request::BodyTemplate;
-use super::template::{Given, Template, percent};
+use super::template::{TemplateArguments, TextTemplate, percent_encode};
 
 /// A body template that was read.
 #[derive(Clone, Debug)]
-pub(super) enum Body {
+pub(super) enum ParsedBody {
     Empty,
-    Json(Node),
-    Form(Vec<(String, Template)>),
+    Json(BodyNode),
+    Form(Vec<(String, TextTemplate)>),
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum BodyNode {
     Fixed(Value),
     /// `"{argument}"` alone: the argument as it is, whatever its type.
     Argument(String),
-    Text(Template),
-    List(Vec<Node>),
-    Object(Vec<(String, Node)>),
+    Text(TextTemplate),
+    List(Vec<BodyNode>),
+    Object(Vec<(String, BodyNode)>),
 }
 
-impl Body {
-    pub(super) fn read(template: &BodyTemplate) -> Result<Body, String> {
+impl ParsedBody {
+    pub(super) fn parse(template: &BodyTemplate) -> Result<ParsedBody, String> {
         match template {
-            BodyTemplate::None => Ok(Body::Empty),
-            BodyTemplate::Json(value) => Node::read(value).map(Body::Json),
+            BodyTemplate::None => Ok(ParsedBody::Empty),
+            BodyTemplate::Json(value) => BodyNode::parse(value).map(ParsedBody::Json),
             BodyTemplate::Form(fields) => fields
                 .iter()
-                .map(|(key, value)| Ok((key.clone(), Template::parse(value)?)))
+                .map(|(key, value)| Ok((key.clone(), TextTemplate::parse(value)?)))
                 .collect::<Result<_, String>>()
-                .map(Body::Form),
+                .map(ParsedBody::Form),
         }
     }
 
     pub(super) fn content_type(&self) -> Option<&'static str> {
         match self {
-            Body::Empty => None,
-            Body::Json(_) => Some("application/json"),
-            Body::Form(_) => Some("application/x-www-form-urlencoded"),
+            ParsedBody::Empty => None,
+            ParsedBody::Json(_) => Some("application/json"),
+            ParsedBody::Form(_) => Some("application/x-www-form-urlencoded"),
         }
     }
 
-    pub(super) fn names(&self) -> BTreeSet<&str> {
+    pub(super) fn argument_names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         match self {
-            Body::Empty => {}
-            Body::Json(node) => node.names(&mut names),
-            Body::Form(fields) => names.extend(fields.iter().flat_map(|(_, value)| value.names())),
+            ParsedBody::Empty => {}
+            ParsedBody::Json(node) => node.collect_names(&mut names),
+            ParsedBody::Form(fields) => {
+                names.extend(fields.iter().flat_map(|(_, value)| value.argument_names()))
+            }
         }
         names
     }
 
-    pub(super) fn filled(&self, given: &Given<'_>) -> Result<Option<String>, String> {
+    pub(super) fn fill_body(
+        &self,
+        given: &TemplateArguments<'_>,
+    ) -> Result<Option<String>, String> {
         match self {
-            Body::Empty => Ok(None),
-            Body::Json(node) => Ok(Some(node.filled(given)?.unwrap_or(Value::Null).to_string())),
-            Body::Form(fields) => {
+            ParsedBody::Empty => Ok(None),
+            ParsedBody::Json(node) => {
+                Ok(Some(node.fill_node(given)?.unwrap_or(Value::Null).to_string()))
+            }
+            ParsedBody::Form(fields) => {
                 let mut pairs = Vec::new();
                 for (key, value) in fields {
-                    if let Some(value) = value.filled(given, |_, value| Ok(percent(value)))? {
-                        pairs.push(format!("{}={value}", percent(key)));
+                    if let Some(value) =
+                        value.fill_text(given, |_, value| Ok(percent_encode(value)))?
+                    {
+                        pairs.push(format!("{}={value}", percent_encode(key)));
                     }
                 }
                 Ok(Some(pairs.join("&")))
@@ -74,61 +83,63 @@ impl Body {
     }
 }
 
-impl Node {
-    fn read(value: &Value) -> Result<Node, String> {
+impl BodyNode {
+    fn parse(value: &Value) -> Result<BodyNode, String> {
         Ok(match value {
             Value::String(text) => {
-                let template = Template::parse(text)?;
+                let template = TextTemplate::parse(text)?;
                 match template.only_argument() {
-                    Some(name) => Node::Argument(name.to_owned()),
-                    None if template.names().next().is_none() => {
-                        Node::Fixed(Value::from(text.replace("{{", "{").replace("}}", "}")))
+                    Some(name) => BodyNode::Argument(name.to_owned()),
+                    None if template.argument_names().next().is_none() => {
+                        BodyNode::Fixed(Value::from(text.replace("{{", "{").replace("}}", "}")))
                     }
-                    None => Node::Text(template),
+                    None => BodyNode::Text(template),
                 }
             }
             Value::Array(items) => {
-                Node::List(items.iter().map(Node::read).collect::<Result<_, _>>()?)
+                BodyNode::List(items.iter().map(BodyNode::parse).collect::<Result<_, _>>()?)
             }
-            Value::Object(members) => Node::Object(
+            Value::Object(members) => BodyNode::Object(
                 members
                     .iter()
-                    .map(|(key, value)| Ok((key.clone(), Node::read(value)?)))
+                    .map(|(key, value)| Ok((key.clone(), BodyNode::parse(value)?)))
                     .collect::<Result<_, String>>()?,
             ),
-            fixed => Node::Fixed(fixed.clone()),
+            fixed => BodyNode::Fixed(fixed.clone()),
         })
     }
 
-    fn names<'a>(&'a self, names: &mut BTreeSet<&'a str>) {
+    fn collect_names<'a>(&'a self, names: &mut BTreeSet<&'a str>) {
         match self {
-            Node::Fixed(_) => {}
-            Node::Argument(name) => {
+            BodyNode::Fixed(_) => {}
+            BodyNode::Argument(name) => {
                 names.insert(name);
             }
-            Node::Text(template) => names.extend(template.names()),
-            Node::List(items) => items.iter().for_each(|item| item.names(names)),
-            Node::Object(members) => members.iter().for_each(|(_, item)| item.names(names)),
+            BodyNode::Text(template) => names.extend(template.argument_names()),
+            BodyNode::List(items) => items.iter().for_each(|item| item.collect_names(names)),
+            BodyNode::Object(members) => {
+                members.iter().for_each(|(_, item)| item.collect_names(names))
+            }
         }
     }
 
     /// `None` for what an argument that was left out takes along: itself, and the member or element
     /// that it is.
-    fn filled(&self, given: &Given<'_>) -> Result<Option<Value>, String> {
+    fn fill_node(&self, given: &TemplateArguments<'_>) -> Result<Option<Value>, String> {
         Ok(match self {
-            Node::Fixed(value) => Some(value.clone()),
-            Node::Argument(name) => given.value(name),
-            Node::Text(template) => {
-                template.filled(given, |_, value| Ok(value.to_owned()))?.map(Value::from)
+            BodyNode::Fixed(value) => Some(value.clone()),
+            BodyNode::Argument(name) => given.argument_value(name),
+            BodyNode::Text(template) => {
+                template.fill_text(given, |_, value| Ok(value.to_owned()))?.map(Value::from)
             }
-            Node::List(items) => {
-                let items = items.iter().map(|item| item.filled(given));
+            BodyNode::List(items) => {
+                let items = items.iter().map(|item| item.fill_node(given));
                 Some(Value::Array(items.filter_map(Result::transpose).collect::<Result<_, _>>()?))
             }
-            Node::Object(members) => {
+            BodyNode::Object(members) => {
                 let mut object = Map::new();
                 for (key, item) in members {
-                    if let Some(value) = item.filled(given)? {
+                    if let Some(value) = item.fill_node(given)? {
                         object.insert(key.clone(), value);
                     }
                 }
@@ -146,7 +157,8 @@ mod tests {
 
     fn filled(template: BodyTemplate, arguments: Value) -> Result<Option<String>, String> {
         let none = BTreeSet::new();
-        Body::read(&template)?.filled(&Given { arguments: &arguments, hidden: &none })
+        ParsedBody::parse(&template)?
+            .fill_body(&TemplateArguments { arguments: &arguments, hidden: &none })
     }
 
     #[test]

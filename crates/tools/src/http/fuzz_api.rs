@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use domain::outcome::Output;
-use egress::Guard;
+use egress::AddressGuard;
 use reqwest::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
@@ -12,16 +12,16 @@ use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 
 use super::address::AddressTemplate;
-use super::answer::Answer;
+use super::answer::HttpAnswer;
 use super::send::next;
-use super::template::Given;
+use super::template::TemplateArguments;
 
 /// Where a request with these arguments goes, by the operator's template; the error is what the model is
 /// told.
 pub fn address(template: &str, hosts: &[String], arguments: &Value) -> Result<Url, String> {
-    let template = AddressTemplate::parse(template, hosts, Guard::PublicOnly)?;
+    let template = AddressTemplate::parse(template, hosts, AddressGuard::PublicOnly)?;
     let hidden = BTreeSet::new();
-    template.url(&Given { arguments, hidden: &hidden }, Guard::PublicOnly)
+    template.fill_url(&TemplateArguments { arguments, hidden: &hidden }, AddressGuard::PublicOnly)
 }
 
 /// What the model is told of an answer whose body comes in these pieces.
@@ -34,13 +34,13 @@ pub fn answer<'a>(
     let mut headers = HeaderMap::new();
     set(&mut headers, CONTENT_TYPE, content_type)?;
     set(&mut headers, CONTENT_ENCODING, encoding)?;
-    let mut answer = Answer::new(StatusCode::from_u16(status).ok()?, &headers);
+    let mut answer = HttpAnswer::new(StatusCode::from_u16(status).ok()?, &headers);
     for piece in pieces {
-        if !answer.take(piece) {
+        if !answer.take_bytes(piece) {
             break;
         }
     }
-    Some(answer.output())
+    Some(answer.to_output())
 }
 
 /// Where an answer sends a request on, or why nobody goes there; `Some(None)` if it sends it nowhere.
@@ -52,7 +52,7 @@ pub fn redirect(
 ) -> Option<Option<Result<Url, String>>> {
     let mut headers = HeaderMap::new();
     set(&mut headers, LOCATION, Some(location))?;
-    Some(next(StatusCode::from_u16(status).ok()?, &headers, from, method, Guard::PublicOnly))
+    Some(next(StatusCode::from_u16(status).ok()?, &headers, from, method, AddressGuard::PublicOnly))
 }
 
 fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<&[u8]>) -> Option<()> {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use reqwest::header::{HeaderName, HeaderValue};
 
-use super::template::{Given, Template, hidden};
+use super::template::{TemplateArguments, TextTemplate, secret_placeholder};
 
-/// A header whose value nobody sees: what people are shown is where it comes from.
+/// A header with a secret value: people are shown where the value comes from, and never the value.
 #[derive(Clone)]
 pub struct SecretHeader {
     name: HeaderName,
@@ -30,42 +30,45 @@ impl SecretHeader {
         Ok(SecretHeader { name, reference: reference.to_owned(), value })
     }
 
-    pub(super) fn name(&self) -> &HeaderName {
+    pub(super) fn header_name(&self) -> &HeaderName {
         &self.name
     }
 
-    pub(super) fn value(&self) -> &HeaderValue {
+    pub(super) fn header_value(&self) -> &HeaderValue {
         &self.value
     }
 
-    pub(super) fn shown(&self) -> String {
-        hidden(&self.reference)
+    pub(super) fn redacted_line(&self) -> String {
+        secret_placeholder(&self.reference)
     }
 }
 
 impl fmt::Debug for SecretHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.shown())
+        write!(f, "{}: {}", self.name, self.redacted_line())
     }
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct HeaderTemplate {
     pub(super) name: HeaderName,
-    pub(super) value: Template,
+    pub(super) value: TextTemplate,
 }
 
 impl HeaderTemplate {
     pub(super) fn parse(name: &str, value: &str) -> Result<HeaderTemplate, String> {
         let name = name_of(name)?;
-        let template = Template::parse(value)?;
-        line(name.as_str(), value)?;
+        let template = TextTemplate::parse(value)?;
+        check_one_line(name.as_str(), value)?;
         Ok(HeaderTemplate { name, value: template })
     }
 
     /// `None` if an argument of it was left out.
-    pub(super) fn filled(&self, given: &Given<'_>) -> Result<Option<String>, String> {
-        self.value.filled(given, |name, value| line(name, value).map(str::to_owned))
+    pub(super) fn fill_header(
+        &self,
+        given: &TemplateArguments<'_>,
+    ) -> Result<Option<String>, String> {
+        self.value.fill_text(given, |name, value| check_one_line(name, value).map(str::to_owned))
     }
 }
 
@@ -97,7 +100,7 @@ fn name_of(name: &str) -> Result<HeaderName, String> {
 }
 
 /// One line of visible ASCII: no line of another header can be in it.
-fn line<'a>(name: &str, value: &'a str) -> Result<&'a str, String> {
+fn check_one_line<'a>(name: &str, value: &'a str) -> Result<&'a str, String> {
     let sound = value.chars().all(|c| c == ' ' || c.is_ascii_graphic());
     if !sound {
         return Err(format!(
@@ -124,7 +127,7 @@ mod tests {
         let header = HeaderTemplate::parse("X-Ticket", "T-{ticket}").unwrap();
         let filled = |ticket: &str| {
             let arguments = json!({"ticket": ticket});
-            header.filled(&Given { arguments: &arguments, hidden: &none })
+            header.fill_header(&TemplateArguments { arguments: &arguments, hidden: &none })
         };
         assert_eq!(filled("42 b"), Ok(Some("T-42 b".into())));
         for ticket in
@@ -147,8 +150,8 @@ mod tests {
     #[test]
     fn i45_a_secret_header_is_never_printed() {
         let header = SecretHeader::new("Authorization", "API_TOKEN", "Bearer hunter2\n").unwrap();
-        assert_eq!(header.value().to_str().unwrap(), "Bearer hunter2");
-        let printed = format!("{header:?} {:?} {}", header.value(), header.shown());
+        assert_eq!(header.header_value().to_str().unwrap(), "Bearer hunter2");
+        let printed = format!("{header:?} {:?} {}", header.header_value(), header.redacted_line());
         assert!(printed.contains("API_TOKEN") && !printed.contains("hunter2"), "{printed}");
         let wrong = SecretHeader::new("Authorization", "API_TOKEN", "hunter2\nX: y").unwrap_err();
         assert!(wrong.contains("API_TOKEN") && !wrong.contains("hunter2"), "{wrong}");

@@ -9,7 +9,7 @@ use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
-use egress::{Guard, Names, SystemNames};
+use egress::{AddressGuard, HostResolver, SystemResolver};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
@@ -18,13 +18,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::address::AddressTemplate;
-use super::body::Body;
+use super::body::ParsedBody;
 use super::header::{HeaderTemplate, SecretHeader};
-use super::request::{BodyTemplate, Request, RequestTemplate};
-use super::send::{Sender, Sent};
+use super::request::{BodyTemplate, FilledRequest, RequestTemplate};
+use super::send::{HttpSender, SendResult};
 use crate::bad_tool::BadTool;
 use crate::limits::{HTTP_ATTEMPTS, HTTP_PAUSE, HTTP_TIME_LIMIT, HTTP_TIME_LIMIT_MAX};
-use crate::title::headline;
+use crate::title::make_headline;
 
 /// How one HTTP tool is set up.
 #[derive(Clone, Debug)]
@@ -73,17 +73,20 @@ impl HttpConfig {
 pub struct HttpTool {
     tool: Tool,
     template: RequestTemplate,
-    sender: Sender,
+    sender: HttpSender,
     time_limit: Duration,
 }
 
 impl HttpTool {
     pub fn new(config: HttpConfig) -> Result<HttpTool, BadTool> {
-        HttpTool::with_names(config, Arc::new(SystemNames))
+        HttpTool::with_names(config, Arc::new(SystemResolver))
     }
 
     /// With another source of addresses than the system's; the guard is the same.
-    pub fn with_names(mut config: HttpConfig, names: Arc<dyn Names>) -> Result<HttpTool, BadTool> {
+    pub fn with_names(
+        mut config: HttpConfig,
+        names: Arc<dyn HostResolver>,
+    ) -> Result<HttpTool, BadTool> {
         let name = config.name.clone();
         let bad = |why: String| BadTool::new(&name, why);
         if config.time_limit.is_zero() || config.time_limit > HTTP_TIME_LIMIT_MAX {
@@ -95,8 +98,8 @@ impl HttpTool {
                 "a request cannot be `transactional`: nothing of ours is at the other end".into(),
             ));
         }
-        let template = template(&config).map_err(bad)?;
-        close(&mut config.input_schema, &template).map_err(bad)?;
+        let template = parse_template(&config).map_err(bad)?;
+        close_schema(&mut config.input_schema, &template).map_err(bad)?;
         let origin = format!(
             "http {} {} hosts={:?} headers={:?} secrets={:?} body={:?} private={} limit={:?}",
             config.method,
@@ -118,26 +121,34 @@ impl HttpTool {
         )
         .map_err(bad)?;
         tool.confirm = config.confirm;
-        let sender = Sender::new(names, template.guard, config.time_limit);
+        let sender = HttpSender::new(names, template.guard, config.time_limit);
         Ok(HttpTool { tool, template, sender, time_limit: config.time_limit })
     }
 
-    fn plan(&self, arguments: &Arguments) -> Result<(Request, ExecutionContext), String> {
-        let request = self.template.filled(arguments.value(), &self.tool.input_schema)?;
+    fn plan_request(
+        &self,
+        arguments: &Arguments,
+    ) -> Result<(FilledRequest, ExecutionContext), String> {
+        let request = self.template.fill_request(arguments.value(), &self.tool.input_schema)?;
         let mut detail = request.shown.clone();
         if self.tool.effects == Effects::Idempotent {
             detail.push_str("\nwith the key of this call as `idempotency-key`");
         }
         detail.push_str(match self.template.guard {
-            Guard::PublicOnly => "\nto public addresses only",
-            Guard::Open => "\nto any address, also a private one",
+            AddressGuard::PublicOnly => "\nto public addresses only",
+            AddressGuard::Open => "\nto any address, also a private one",
         });
         detail.push_str(&format!("\ntime limit {} s", self.time_limit.as_secs_f64()));
         Ok((request, ExecutionContext { detail, ..ExecutionContext::default() }))
     }
 
     /// Tries as often as it is harmless to.
-    async fn attempts(&self, request: &Request, key: &str, start: &Start) -> Sent {
+    async fn send_with_retries(
+        &self,
+        request: &FilledRequest,
+        key: &str,
+        start: &Start,
+    ) -> SendResult {
         let deadline = self.sender.deadline();
         let (tries, key) = match self.tool.effects {
             Effects::ReadOnly => (HTTP_ATTEMPTS, None),
@@ -149,54 +160,54 @@ impl HttpTool {
         for left in (0..tries).rev() {
             let sent = self.sender.send(request, key, start, deadline).await;
             match sent {
-                Sent::Nothing(ref unsent) if !unsent.passing => {
-                    return broken.map_or(sent, Sent::Broken);
+                SendResult::Nothing(ref unsent) if !unsent.passing => {
+                    return broken.map_or(sent, SendResult::Broken);
                 }
-                Sent::Answered(_) | Sent::NotBegun(_) => return sent,
-                Sent::Broken(ref why) => broken = Some(why.clone()),
-                Sent::Nothing(_) => {}
+                SendResult::Answered(_) | SendResult::NotBegun(_) => return sent,
+                SendResult::Broken(ref why) => broken = Some(why.clone()),
+                SendResult::Nothing(_) => {}
             }
             let wake = tokio::time::Instant::now() + pause;
             if left == 0 || wake >= deadline {
                 // An earlier attempt of which something left is what counts.
-                return broken.map_or(sent, Sent::Broken);
+                return broken.map_or(sent, SendResult::Broken);
             }
             tokio::time::sleep_until(wake).await;
             pause *= 2;
         }
-        Sent::Broken("no attempt was made".into())
+        SendResult::Broken("no attempt was made".into())
     }
 
-    fn outcome(&self, request: &Request, sent: Sent) -> Result<Outcome, NotBegun> {
+    fn outcome_of(&self, request: &FilledRequest, sent: SendResult) -> Result<Outcome, NotBegun> {
         Ok(match sent {
-            Sent::Answered(answer) => {
-                let output = answer.output();
-                let output = Output { text: request.scrubbed(output.text), cut: output.cut };
+            SendResult::Answered(answer) => {
+                let output = answer.to_output();
+                let output = Output { text: request.scrub_secrets(output.text), cut: output.cut };
                 match answer.status.is_success() {
                     true => Outcome::Succeeded(output),
                     false => Outcome::Failed(output),
                 }
             }
-            Sent::Nothing(unsent) => nothing(&unsent.why),
-            Sent::NotBegun(refused) => return Err(refused),
-            Sent::Broken(why) => match self.tool.effects {
+            SendResult::Nothing(unsent) => nothing_sent(&unsent.why),
+            SendResult::NotBegun(refused) => return Err(refused),
+            SendResult::Broken(why) => match self.tool.effects {
                 Effects::ReadOnly => {
-                    let text = request.scrubbed(format!("The request failed: {why}"));
+                    let text = request.scrub_secrets(format!("The request failed: {why}"));
                     Outcome::Failed(Output::text(text))
                 }
                 _ => Outcome::Unknown {
-                    evidence: request.scrubbed(format!("The request was sent, and {why}")),
+                    evidence: request.scrub_secrets(format!("The request was sent, and {why}")),
                 },
             },
         })
     }
 }
 
-fn nothing(why: &str) -> Outcome {
+fn nothing_sent(why: &str) -> Outcome {
     Outcome::Failed(Output::text(format!("Nothing was sent: {why}")))
 }
 
-fn template(config: &HttpConfig) -> Result<RequestTemplate, String> {
+fn parse_template(config: &HttpConfig) -> Result<RequestTemplate, String> {
     let method = match config.method.as_str() {
         "GET" => Method::GET,
         "HEAD" => Method::HEAD,
@@ -213,12 +224,13 @@ fn template(config: &HttpConfig) -> Result<RequestTemplate, String> {
     if config.body != BodyTemplate::None && [Method::GET, Method::HEAD].contains(&method) {
         return Err(format!("a {method} has no body; take it out, or use POST"));
     }
-    let guard = if config.allow_private_addresses { Guard::Open } else { Guard::PublicOnly };
+    let guard =
+        if config.allow_private_addresses { AddressGuard::Open } else { AddressGuard::PublicOnly };
     let headers = config.headers.iter().map(|(name, value)| HeaderTemplate::parse(name, value));
     let headers: Vec<HeaderTemplate> = headers.collect::<Result<_, _>>()?;
     for header in &config.secret_headers {
-        if headers.iter().any(|other| other.name == header.name()) {
-            return Err(format!("the header `{}` is there twice", header.name()));
+        if headers.iter().any(|other| other.name == header.header_name()) {
+            return Err(format!("the header `{}` is there twice", header.header_name()));
         }
     }
     Ok(RequestTemplate {
@@ -226,15 +238,15 @@ fn template(config: &HttpConfig) -> Result<RequestTemplate, String> {
         address: AddressTemplate::parse(&config.url, &config.hosts, guard)?,
         headers,
         secret_headers: config.secret_headers.clone(),
-        body: Body::read(&config.body)?,
+        body: ParsedBody::parse(&config.body)?,
         guard,
     })
 }
 
 /// Every argument goes somewhere, and nothing but arguments comes in: what people approve is what is
 /// sent.
-fn close(schema: &mut Value, template: &RequestTemplate) -> Result<(), String> {
-    let names = template.names();
+fn close_schema(schema: &mut Value, template: &RequestTemplate) -> Result<(), String> {
+    let names = template.argument_names();
     let properties = schema.get("properties").and_then(Value::as_object);
     let known: Vec<&str> =
         properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -248,7 +260,9 @@ fn close(schema: &mut Value, template: &RequestTemplate) -> Result<(), String> {
     }
     let required = schema.get("required").and_then(Value::as_array);
     let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
-    if let Some(name) = template.address.required().iter().find(|name| !required.contains(*name)) {
+    if let Some(name) =
+        template.address.required_arguments().iter().find(|name| !required.contains(*name))
+    {
         return Err(format!("the path needs `{name}`; make it `required` in `input_schema`"));
     }
     let object = schema.as_object_mut().ok_or("`input_schema` must be an object")?;
@@ -265,14 +279,14 @@ impl ToolHost for HttpTool {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let (request, context) = self.plan(arguments).map_err(PrepareError::Unsound)?;
+        let (request, context) = self.plan_request(arguments).map_err(PrepareError::Unsound)?;
         Ok(Prepared {
             context,
             preview: Preview {
                 summary: Some(format!("sends {}", request.line)),
                 ..Preview::default()
             },
-            title: Some(headline(&request.line)),
+            title: Some(make_headline(&request.line)),
             ..Prepared::default()
         })
     }
@@ -283,23 +297,23 @@ impl ToolHost for HttpTool {
         start: Start,
         stop: CancellationToken,
     ) -> Result<Outcome, NotBegun> {
-        let request = match self.plan(&call.call().arguments) {
+        let request = match self.plan_request(&call.call().arguments) {
             Ok((request, context)) if context == call.call().context => request,
             Ok(_) => {
                 let why = "it is not the request that was approved; propose it again";
-                return Ok(nothing(why));
+                return Ok(nothing_sent(why));
             }
-            Err(why) => return Ok(nothing(&why)),
+            Err(why) => return Ok(nothing_sent(&why)),
         };
         if stop.is_cancelled() {
-            return Ok(nothing("it was stopped before it began"));
+            return Ok(nothing_sent("it was stopped before it began"));
         }
         let key = call.call().idempotency_key();
         tokio::select! {
-            // Whoever has an answer has it, also when told to stop at the same moment.
+            // A request that has its answer keeps it, also when the stop comes in the same moment.
             biased;
-            sent = self.attempts(&request, &key, &start) => self.outcome(&request, sent),
-            () = stop.cancelled() => self.outcome(&request, Sent::Broken("it was stopped before there was an answer".into())),
+            sent = self.send_with_retries(&request, &key, &start) => self.outcome_of(&request, sent),
+            () = stop.cancelled() => self.outcome_of(&request, SendResult::Broken("it was stopped before there was an answer".into())),
         }
     }
 

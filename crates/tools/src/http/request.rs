@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use domain::schema::{SECRET, redact, write_only_pointers};
 use domain::secret::references;
-use egress::Guard;
+use egress::AddressGuard;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
 use super::address::AddressTemplate;
-use super::body::Body;
+use super::body::ParsedBody;
 use super::header::{HeaderTemplate, SecretHeader};
-use super::template::{Given, hidden as named, percent};
+use super::template::{TemplateArguments, percent_encode, secret_placeholder as named};
 use crate::limits::HTTP_BODY_BYTES_MAX;
 
-/// What is sent along. Texts in it may hold `{argument}`.
+/// The body of a request. Texts in it may hold `{argument}`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum BodyTemplate {
     #[default]
@@ -30,12 +30,12 @@ pub(super) struct RequestTemplate {
     pub(super) address: AddressTemplate,
     pub(super) headers: Vec<HeaderTemplate>,
     pub(super) secret_headers: Vec<SecretHeader>,
-    pub(super) body: Body,
-    pub(super) guard: Guard,
+    pub(super) body: ParsedBody,
+    pub(super) guard: AddressGuard,
 }
 
 #[derive(Clone)]
-pub(super) struct Request {
+pub(super) struct FilledRequest {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
@@ -50,9 +50,9 @@ pub(super) struct Request {
 /// Shorter ones would be found everywhere, and are no secrets.
 const SECRET_BYTES_MIN: usize = 4;
 
-impl Request {
+impl FilledRequest {
     /// Some services repeat what they were sent. The model gets it with the secrets named.
-    pub(super) fn scrubbed(&self, text: String) -> String {
+    pub(super) fn scrub_secrets(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, (shown, value)| match text.contains(value.as_str()) {
             true => text.replace(value.as_str(), shown),
             false => text,
@@ -61,12 +61,12 @@ impl Request {
 }
 
 /// A value in the spellings in which it may come back.
-fn spellings(shown: &str, value: &str) -> Vec<(String, String)> {
+fn secret_spellings(shown: &str, value: &str) -> Vec<(String, String)> {
     let quoted = Value::from(value).to_string();
     let inside = quoted[1..quoted.len() - 1].to_owned();
     // The token without its `Bearer`.
     let last = value.rsplit(' ').next().unwrap_or(value).to_owned();
-    let mut all = vec![value.to_owned(), percent(value), inside, last];
+    let mut all = vec![value.to_owned(), percent_encode(value), inside, last];
     all.dedup();
     all.retain(|spelling| spelling.len() >= SECRET_BYTES_MIN);
     all.into_iter().map(|spelling| (shown.to_owned(), spelling)).collect()
@@ -74,21 +74,30 @@ fn spellings(shown: &str, value: &str) -> Vec<(String, String)> {
 
 impl RequestTemplate {
     /// The arguments that go anywhere at all.
-    pub(super) fn names(&self) -> BTreeSet<&str> {
-        let headers = self.headers.iter().flat_map(|header| header.value.names());
-        self.address.names().into_iter().chain(headers).chain(self.body.names()).collect()
+    pub(super) fn argument_names(&self) -> BTreeSet<&str> {
+        let headers = self.headers.iter().flat_map(|header| header.value.argument_names());
+        self.address
+            .argument_names()
+            .into_iter()
+            .chain(headers)
+            .chain(self.body.argument_names())
+            .collect()
     }
 
-    pub(super) fn filled(&self, arguments: &Value, schema: &Value) -> Result<Request, String> {
+    pub(super) fn fill_request(
+        &self,
+        arguments: &Value,
+        schema: &Value,
+    ) -> Result<FilledRequest, String> {
         let none = BTreeSet::new();
-        let sent = Given { arguments, hidden: &none };
-        let body = self.body.filled(&sent)?;
+        let sent = TemplateArguments { arguments, hidden: &none };
+        let body = self.body.fill_body(&sent)?;
         if body.as_ref().is_some_and(|body| body.len() > HTTP_BODY_BYTES_MAX) {
             return Err(format!("the body would be longer than {HTTP_BODY_BYTES_MAX} bytes"));
         }
         let mut headers = HeaderMap::new();
         for template in &self.headers {
-            if let Some(value) = template.filled(&sent)? {
+            if let Some(value) = template.fill_header(&sent)? {
                 let value = HeaderValue::from_str(&value).map_err(|_| {
                     format!("the header `{}` would not be one line of text", template.name)
                 })?;
@@ -98,7 +107,7 @@ impl RequestTemplate {
         if let Some(kind) = self.body.content_type() {
             headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(kind));
         }
-        let url = self.address.url(&sent, self.guard)?;
+        let url = self.address.fill_url(&sent, self.guard)?;
 
         let pointers = write_only_pointers(schema);
         let redacted = redact(arguments, &pointers);
@@ -107,7 +116,7 @@ impl RequestTemplate {
         let is_referred =
             |name: &str| referred.iter().any(|(place, _)| place.strip_prefix('/') == Some(name));
         let hidden: BTreeSet<String> = self
-            .names()
+            .argument_names()
             .into_iter()
             .filter(|name| {
                 let (told, given) = (redacted.get(*name), arguments.get(*name));
@@ -118,11 +127,11 @@ impl RequestTemplate {
             .collect();
         // Where all is secret, nothing is left to show but the names.
         let shown = if redacted.is_object() { &redacted } else { arguments };
-        let given = Given { arguments: shown, hidden: &hidden };
-        let line = format!("{} {}", self.method, self.address.filled(&given)?);
+        let given = TemplateArguments { arguments: shown, hidden: &hidden };
+        let line = format!("{} {}", self.method, self.address.fill_text(&given)?);
         let mut text = line.clone();
         for template in &self.headers {
-            if let Some(value) = template.filled(&given)? {
+            if let Some(value) = template.fill_header(&given)? {
                 text.push_str(&format!("\n{}: {value}", template.name));
             }
         }
@@ -134,19 +143,27 @@ impl RequestTemplate {
         let mut secrets = Vec::new();
         for name in &hidden {
             if let Some(value) = arguments.get(name).and_then(Value::as_str) {
-                secrets.extend(spellings(&named(name), value));
+                secrets.extend(secret_spellings(&named(name), value));
             }
         }
         for header in &self.secret_headers {
-            if let Ok(value) = header.value().to_str() {
-                secrets.extend(spellings(&header.shown(), value));
+            if let Ok(value) = header.header_value().to_str() {
+                secrets.extend(secret_spellings(&header.redacted_line(), value));
             }
-            headers.insert(header.name().clone(), header.value().clone());
-            text.push_str(&format!("\n{}: {}", header.name(), header.shown()));
+            headers.insert(header.header_name().clone(), header.header_value().clone());
+            text.push_str(&format!("\n{}: {}", header.header_name(), header.redacted_line()));
         }
-        if let Some(body) = self.body.filled(&given)? {
+        if let Some(body) = self.body.fill_body(&given)? {
             text.push_str(&format!("\nbody: {body}"));
         }
-        Ok(Request { method: self.method.clone(), url, headers, body, line, shown: text, secrets })
+        Ok(FilledRequest {
+            method: self.method.clone(),
+            url,
+            headers,
+            body,
+            line,
+            shown: text,
+            secrets,
+        })
     }
 }

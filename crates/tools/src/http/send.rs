@@ -3,46 +3,50 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use egress::{Guard, Names, causes, forbidden};
+use egress::{AddressGuard, HostResolver, describe_causes, find_forbidden};
 use ports::start_gate::{NotBegun, Start};
 use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
-use super::answer::Answer;
-use super::request::Request;
-use crate::gated_io::{ConnectGate, refusal, send_gated};
+use super::answer::HttpAnswer;
+use super::request::FilledRequest;
+use crate::gated_io::{ConnectGate, find_refusal, send_gated};
 use crate::limits::{EVIDENCE_BYTES_MAX, HTTP_CONNECT_LIMIT, HTTP_REDIRECTS_MAX};
 
 /// How far a request got.
-pub(super) enum Sent {
-    Answered(Answer),
+pub(super) enum SendResult {
+    Answered(HttpAnswer),
     /// No byte of it left this machine.
-    Nothing(Unsent),
+    Nothing(UnsentRequest),
     /// No byte of it left this machine, because the gate is closed.
     NotBegun(NotBegun),
     /// Something left, and what came of it is not known.
     Broken(String),
 }
 
-pub(super) struct Unsent {
+pub(super) struct UnsentRequest {
     pub(super) why: String,
     /// Trying again may help.
     pub(super) passing: bool,
 }
 
-pub(super) struct Sender {
-    names: Arc<dyn Names>,
-    guard: Guard,
+pub(super) struct HttpSender {
+    names: Arc<dyn HostResolver>,
+    guard: AddressGuard,
     time_limit: Duration,
     /// Made for the first request: it reads the system's certificates, which some machines do not
     /// have.
     client: OnceLock<Client>,
 }
 
-impl Sender {
-    pub(super) fn new(names: Arc<dyn Names>, guard: Guard, time_limit: Duration) -> Sender {
-        Sender { names, guard, time_limit, client: OnceLock::new() }
+impl HttpSender {
+    pub(super) fn new(
+        names: Arc<dyn HostResolver>,
+        guard: AddressGuard,
+        time_limit: Duration,
+    ) -> HttpSender {
+        HttpSender { names, guard, time_limit, client: OnceLock::new() }
     }
 
     pub(super) fn deadline(&self) -> Instant {
@@ -52,23 +56,26 @@ impl Sender {
     /// Sends a request once. Only reads are led on by a redirect, and only within their own host.
     pub(super) async fn send(
         &self,
-        request: &Request,
+        request: &FilledRequest,
         key: Option<&str>,
         start: &Start,
         deadline: Instant,
-    ) -> Sent {
+    ) -> SendResult {
         let mut url = request.url.clone();
         let mut hops = 0;
         loop {
-            let response = match self.once(request, url.clone(), key, start, deadline).await {
+            let response = match self.send_once(request, url.clone(), key, start, deadline).await {
                 Ok(response) => response,
                 // An earlier hop was answered, so this is not a request of which nothing was sent.
-                Err(Sent::Nothing(unsent)) if hops > 0 => {
-                    return Sent::Broken(format!("it was redirected, and then {}", unsent.why));
+                Err(SendResult::Nothing(unsent)) if hops > 0 => {
+                    return SendResult::Broken(format!(
+                        "it was redirected, and then {}",
+                        unsent.why
+                    ));
                 }
                 Err(sent) => return sent,
             };
-            let mut answer = Answer::new(response.status(), response.headers());
+            let mut answer = HttpAnswer::new(response.status(), response.headers());
             match next(response.status(), response.headers(), &url, &request.method, self.guard) {
                 Some(Ok(there)) if hops < HTTP_REDIRECTS_MAX => {
                     hops += 1;
@@ -84,20 +91,20 @@ impl Sender {
                 Some(Err(note)) => answer.note = Some(note),
                 None => {}
             }
-            return self.read(response, answer, deadline).await;
+            return self.read_answer(response, answer, deadline).await;
         }
     }
 
-    async fn once(
+    async fn send_once(
         &self,
-        request: &Request,
+        request: &FilledRequest,
         url: Url,
         key: Option<&str>,
         start: &Start,
         deadline: Instant,
-    ) -> Result<Response, Sent> {
-        let unsent = |why: String| Sent::Nothing(Unsent { why, passing: false });
-        let client = self.client().map_err(unsent)?;
+    ) -> Result<Response, SendResult> {
+        let unsent = |why: String| SendResult::Nothing(UnsentRequest { why, passing: false });
+        let client = self.http_client().map_err(unsent)?;
         let mut building =
             client.request(request.method.clone(), url).headers(request.headers.clone());
         if let Some(key) = key {
@@ -110,82 +117,94 @@ impl Sender {
         }
         match timeout_at(deadline, send_gated(start, building.send())).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(self.failed(error)),
-            Err(_) => {
-                Err(Sent::Broken(format!("there was no answer within {}", told(self.time_limit))))
-            }
+            Ok(Err(error)) => Err(self.classify_failure(error)),
+            Err(_) => Err(SendResult::Broken(format!(
+                "there was no answer within {}",
+                format_limit(self.time_limit)
+            ))),
         }
     }
 
-    async fn read(&self, mut response: Response, mut answer: Answer, deadline: Instant) -> Sent {
-        let broken = |answer: &Answer, why: String| {
+    async fn read_answer(
+        &self,
+        mut response: Response,
+        mut answer: HttpAnswer,
+        deadline: Instant,
+    ) -> SendResult {
+        let broken = |answer: &HttpAnswer, why: String| {
             let mut evidence = format!("it was answered with {}, but {why}", answer.status_line());
             if !answer.body.is_empty() {
                 let kept = answer.body.len().min(EVIDENCE_BYTES_MAX);
                 let text = String::from_utf8_lossy(&answer.body[..kept]);
                 evidence.push_str(&format!("; it began with: {text}"));
             }
-            Sent::Broken(evidence)
+            SendResult::Broken(evidence)
         };
         loop {
             match timeout_at(deadline, response.chunk()).await {
                 Ok(Ok(Some(piece))) => {
-                    if !answer.take(&piece) {
-                        return Sent::Answered(answer);
+                    if !answer.take_bytes(&piece) {
+                        return SendResult::Answered(answer);
                     }
                 }
-                Ok(Ok(None)) => return Sent::Answered(answer),
+                Ok(Ok(None)) => return SendResult::Answered(answer),
                 Ok(Err(error)) => {
-                    let why = format!("the answer broke off: {}", causes(&error.without_url()));
+                    let why =
+                        format!("the answer broke off: {}", describe_causes(&error.without_url()));
                     return broken(&answer, why);
                 }
                 Err(_) => {
-                    let why = format!("did not end within {}", told(self.time_limit));
+                    let why = format!("did not end within {}", format_limit(self.time_limit));
                     return broken(&answer, why);
                 }
             }
         }
     }
 
-    fn failed(&self, error: reqwest::Error) -> Sent {
+    fn classify_failure(&self, error: reqwest::Error) -> SendResult {
         // The path and query may hold a token.
         let error = error.without_url();
-        if let Some(refused) = refusal(&error) {
-            return Sent::NotBegun(refused);
+        if let Some(refused) = find_refusal(&error) {
+            return SendResult::NotBegun(refused);
         }
-        if let Some(forbidden) = forbidden(&error) {
-            return Sent::Nothing(Unsent { why: forbidden.to_string(), passing: false });
+        if let Some(forbidden) = find_forbidden(&error) {
+            return SendResult::Nothing(UnsentRequest {
+                why: forbidden.to_string(),
+                passing: false,
+            });
         }
-        let why = causes(&error);
+        let why = describe_causes(&error);
         // Looking up, connecting and shaking hands all come before the first byte of the request.
         match error.is_connect() || error.is_builder() {
-            true => Sent::Nothing(Unsent { why, passing: error.is_connect() }),
-            false => Sent::Broken(why),
+            true => SendResult::Nothing(UnsentRequest { why, passing: error.is_connect() }),
+            false => SendResult::Broken(why),
         }
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn http_client(&self) -> Result<&Client, String> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = egress::client(self.names.clone(), self.guard)
+        let client = egress::guarded_client(self.names.clone(), self.guard)
             .connect_timeout((self.time_limit / 2).min(HTTP_CONNECT_LIMIT))
             // One request, one connection, no streams that others share.
             .http1_only()
             .connector_layer(ConnectGate)
             .build()
-            .map_err(|error| format!("the HTTP client cannot be set up: {}", causes(&error)))?;
+            .map_err(|error| {
+                format!("the HTTP client cannot be set up: {}", describe_causes(&error))
+            })?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
-/// Where a redirect leads, or why nobody goes there.
+/// Where a redirect leads, or why it is not followed.
 pub(super) fn next(
     status: StatusCode,
     headers: &HeaderMap,
     from: &Url,
     method: &Method,
-    guard: Guard,
+    guard: AddressGuard,
 ) -> Option<Result<Url, String>> {
     let location =
         headers.get(LOCATION).filter(|_| matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308))?;
@@ -211,7 +230,7 @@ pub(super) fn next(
     }
 }
 
-fn told(limit: Duration) -> String {
+fn format_limit(limit: Duration) -> String {
     match limit.as_millis() {
         ms if ms < 1_000 => format!("{ms} ms"),
         _ => format!("{} s", limit.as_secs_f64()),

@@ -6,16 +6,16 @@ use serde_json::Value;
 
 /// A text, in pieces. `{{` and `}}` are braces that mean themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct TextTemplate(Vec<TemplatePiece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Literal(String),
     Argument(String),
 }
 
-impl Template {
-    pub(super) fn parse(text: &str) -> Result<Template, String> {
+impl TextTemplate {
+    pub(super) fn parse(text: &str) -> Result<TextTemplate, String> {
         let mut pieces = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -35,48 +35,48 @@ impl Template {
                 ));
             };
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(TemplatePiece::Literal(std::mem::take(&mut literal)));
             }
-            pieces.push(Piece::Argument(name.to_owned()));
+            pieces.push(TemplatePiece::Argument(name.to_owned()));
             rest = after;
         }
         literal.push_str(rest);
         if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal));
+            pieces.push(TemplatePiece::Literal(literal));
         }
-        Ok(Template(pieces))
+        Ok(TextTemplate(pieces))
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn argument_names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Argument(name) => Some(name.as_str()),
-            Piece::Literal(_) => None,
+            TemplatePiece::Argument(name) => Some(name.as_str()),
+            TemplatePiece::Literal(_) => None,
         })
     }
 
     /// The argument that this text consists of, with nothing around it.
     pub(super) fn only_argument(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Piece::Argument(name)] => Some(name),
+            [TemplatePiece::Argument(name)] => Some(name),
             _ => None,
         }
     }
 
     /// Puts the pieces together, with each argument's text passed through `encode`. `None` where an
     /// argument is not given.
-    pub(super) fn filled(
+    pub(super) fn fill_text(
         &self,
-        given: &Given<'_>,
+        given: &TemplateArguments<'_>,
         encode: impl Fn(&str, &str) -> Result<String, String>,
     ) -> Result<Option<String>, String> {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Literal(literal) => text.push_str(literal),
-                Piece::Argument(name) => match given.text(name)? {
+                TemplatePiece::Literal(literal) => text.push_str(literal),
+                TemplatePiece::Argument(name) => match given.argument_text(name)? {
                     None => return Ok(None),
-                    Some(Told::Text(value)) => text.push_str(&encode(name, &value)?),
-                    Some(Told::Hidden) => text.push_str(&hidden(name)),
+                    Some(ArgumentText::Text(value)) => text.push_str(&encode(name, &value)?),
+                    Some(ArgumentText::Hidden) => text.push_str(&secret_placeholder(name)),
                 },
             }
         }
@@ -89,38 +89,38 @@ fn is_name(name: &str) -> bool {
 }
 
 /// What stands in place of a secret wherever people look.
-pub(super) fn hidden(name: &str) -> String {
+pub(super) fn secret_placeholder(name: &str) -> String {
     format!("‹secret {name}›")
 }
 
 /// The arguments of one call: as they are sent, or as they are shown.
-pub(super) struct Given<'a> {
+pub(super) struct TemplateArguments<'a> {
     pub(super) arguments: &'a Value,
     /// Arguments whose values are not to be seen; empty for what is sent.
     pub(super) hidden: &'a BTreeSet<String>,
 }
 
-pub(super) enum Told {
+pub(super) enum ArgumentText {
     Text(String),
     Hidden,
 }
 
-impl Given<'_> {
-    pub(super) fn value(&self, name: &str) -> Option<Value> {
+impl TemplateArguments<'_> {
+    pub(super) fn argument_value(&self, name: &str) -> Option<Value> {
         let value = self.arguments.get(name)?;
         match self.hidden.contains(name) {
-            true => Some(Value::from(hidden(name))),
+            true => Some(Value::from(secret_placeholder(name))),
             false => Some(value.clone()),
         }
     }
 
     /// An argument where only text can stand. Nothing is the same as null.
-    fn text(&self, name: &str) -> Result<Option<Told>, String> {
+    fn argument_text(&self, name: &str) -> Result<Option<ArgumentText>, String> {
         let Some(value) = self.arguments.get(name) else { return Ok(None) };
         if self.hidden.contains(name) {
-            return Ok(Some(Told::Hidden));
+            return Ok(Some(ArgumentText::Hidden));
         }
-        Ok(Some(Told::Text(match value {
+        Ok(Some(ArgumentText::Text(match value {
             Value::Null => return Ok(None),
             Value::String(text) => text.clone(),
             Value::Bool(truth) => truth.to_string(),
@@ -133,7 +133,7 @@ impl Given<'_> {
 }
 
 /// Everything but what RFC 3986 calls unreserved.
-pub(super) fn percent(text: &str) -> String {
+pub(super) fn percent_encode(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -155,7 +155,7 @@ mod tests {
     fn braces_are_read_and_meant() {
         let none = BTreeSet::new();
         let arguments = json!({"a": "x y", "n": 1.5, "t": true, "z": null, "o": {}});
-        let given = Given { arguments: &arguments, hidden: &none };
+        let given = TemplateArguments { arguments: &arguments, hidden: &none };
         for (template, filled) in [
             ("plain", Some("plain")),
             ("{a}", Some("x%20y")),
@@ -164,13 +164,15 @@ mod tests {
             ("{z}", None),
             ("{missing}", None),
         ] {
-            let template = Template::parse(template).unwrap();
-            let told = template.filled(&given, |_, value| Ok(percent(value))).unwrap();
+            let template = TextTemplate::parse(template).unwrap();
+            let told = template.fill_text(&given, |_, value| Ok(percent_encode(value))).unwrap();
             assert_eq!(told.as_deref(), filled, "{template:?}");
         }
-        assert!(Template::parse("{o}").unwrap().filled(&given, |_, v| Ok(v.into())).is_err());
+        assert!(
+            TextTemplate::parse("{o}").unwrap().fill_text(&given, |_, v| Ok(v.into())).is_err()
+        );
         for wrong in ["{", "}", "{a", "a}", "{}", "{a b}", "{a/../b}", "{a{b}}"] {
-            assert!(Template::parse(wrong).is_err(), "{wrong}");
+            assert!(TextTemplate::parse(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -178,10 +180,10 @@ mod tests {
     fn i45_a_secret_is_never_encoded_only_named() {
         let secret = BTreeSet::from(["key".to_owned()]);
         let arguments = json!({"key": "hunter2"});
-        let given = Given { arguments: &arguments, hidden: &secret };
-        let template = Template::parse("a={key}").unwrap();
-        let told = template.filled(&given, |_, value| Ok(percent(value))).unwrap();
+        let given = TemplateArguments { arguments: &arguments, hidden: &secret };
+        let template = TextTemplate::parse("a={key}").unwrap();
+        let told = template.fill_text(&given, |_, value| Ok(percent_encode(value))).unwrap();
         assert_eq!(told.as_deref(), Some("a=‹secret key›"));
-        assert_eq!(given.value("key"), Some(json!("‹secret key›")));
+        assert_eq!(given.argument_value("key"), Some(json!("‹secret key›")));
     }
 }

@@ -7,18 +7,18 @@ use domain::json::canonical;
 use serde_json::Value;
 
 use super::limits::{DEFINITION_BYTES_MAX, TOOL_NAME_MAX};
-use super::link::Identity;
+use super::link::ServerIdentity;
 
 /// One tool, word for word: also what we do not understand, since the server may.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Definition {
+pub(crate) struct McpDefinition {
     pub(crate) name: String,
     pub(crate) whole: Value,
 }
 
-impl Definition {
+impl McpDefinition {
     /// The error says which tool is left out, and why.
-    pub(crate) fn read(whole: Value) -> Result<Definition, String> {
+    pub(crate) fn parse(whole: Value) -> Result<McpDefinition, String> {
         let name = whole["name"].as_str().unwrap_or_default().to_owned();
         let shown = domain::visible::visible(&name.chars().take(80).collect::<String>());
         let sound = (1..=TOOL_NAME_MAX).contains(&name.len())
@@ -33,7 +33,7 @@ impl Definition {
         if bytes > DEFINITION_BYTES_MAX {
             return Err(format!("the definition of `{shown}` has {bytes} bytes"));
         }
-        Ok(Definition { name, whole })
+        Ok(McpDefinition { name, whole })
     }
 
     pub(crate) fn description(&self) -> &str {
@@ -41,12 +41,12 @@ impl Definition {
         text.or_else(|| self.whole["title"].as_str()).unwrap_or(&self.name)
     }
 
-    pub(crate) fn schema(&self) -> &Value {
+    pub(crate) fn input_schema(&self) -> &Value {
         &self.whole["inputSchema"]
     }
 
     /// What the server claims about its effects. For people to read; it decides nothing.
-    pub(crate) fn claims(&self) -> String {
+    pub(crate) fn describe_claims(&self) -> String {
         let claims = [
             ("readOnlyHint", "reads only", "writes"),
             ("destructiveHint", "may destroy", "does not destroy"),
@@ -67,7 +67,7 @@ impl Definition {
     }
 
     /// Of every word of the definition, and of who said it.
-    pub(crate) fn digest(&self, identity: &Identity) -> Digest {
+    pub(crate) fn pin_digest(&self, identity: &ServerIdentity) -> Digest {
         Framed::new("holdpoint.mcp.definition.v1")
             .field("server", identity.name.as_bytes())
             .field("version", identity.version.as_bytes())
@@ -78,23 +78,23 @@ impl Definition {
 
 /// One look at all tools of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Catalog {
-    pub(crate) identity: Identity,
-    definitions: BTreeMap<String, Definition>,
+pub(crate) struct McpCatalog {
+    pub(crate) identity: ServerIdentity,
+    definitions: BTreeMap<String, McpDefinition>,
     /// In the server's order.
     pub(crate) order: Vec<String>,
     /// What was left out, and why.
     pub(crate) notes: Vec<String>,
 }
 
-impl Catalog {
-    pub(crate) fn new(identity: Identity) -> Catalog {
-        Catalog { identity, definitions: BTreeMap::new(), order: Vec::new(), notes: Vec::new() }
+impl McpCatalog {
+    pub(crate) fn new(identity: ServerIdentity) -> McpCatalog {
+        McpCatalog { identity, definitions: BTreeMap::new(), order: Vec::new(), notes: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, definition: Definition) -> Result<(), String> {
+    pub(crate) fn add_definition(&mut self, definition: McpDefinition) -> Result<(), String> {
         let name = definition.name.clone();
-        // Which of two is meant nobody could say.
+        // Two tools of one name: a call could mean either.
         if self.definitions.insert(name.clone(), definition).is_some() {
             return Err(format!("it has two tools of the name `{name}`"));
         }
@@ -102,7 +102,7 @@ impl Catalog {
         Ok(())
     }
 
-    pub(crate) fn note(&mut self, why: String) {
+    pub(crate) fn add_note(&mut self, why: String) {
         self.notes.push(why);
     }
 
@@ -110,7 +110,7 @@ impl Catalog {
         self.definitions.len() + self.notes.len()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Definition> {
+    pub(crate) fn find_definition(&self, name: &str) -> Option<&McpDefinition> {
         self.definitions.get(name)
     }
 }
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn any_other_word_is_another_definition() {
-        let who = Identity { name: "s".into(), version: "1".into() };
-        let first = Definition::read(tool("a")).unwrap().digest(&who);
+        let who = ServerIdentity { name: "s".into(), version: "1".into() };
+        let first = McpDefinition::parse(tool("a")).unwrap().pin_digest(&who);
         for (key, value) in [
             ("description", json!("e")),
             ("annotations", json!({"readOnlyHint": true})),
@@ -138,10 +138,10 @@ mod tests {
         ] {
             let mut other = tool("a");
             other[key] = value;
-            assert_ne!(Definition::read(other).unwrap().digest(&who), first, "{key}");
+            assert_ne!(McpDefinition::parse(other).unwrap().pin_digest(&who), first, "{key}");
         }
-        let later = Identity { version: "2".into(), ..who };
-        assert_ne!(Definition::read(tool("a")).unwrap().digest(&later), first);
+        let later = ServerIdentity { version: "2".into(), ..who };
+        assert_ne!(McpDefinition::parse(tool("a")).unwrap().pin_digest(&later), first);
     }
 
     #[test]
@@ -155,11 +155,11 @@ mod tests {
             (json!("a"), "cannot be the name"),
             (json!({"name": "a", "inputSchema": {}, "x": "y".repeat(200_000)}), "bytes"),
         ] {
-            let told = Definition::read(bad).unwrap_err();
+            let told = McpDefinition::parse(bad).unwrap_err();
             assert!(told.contains(why), "{told}");
         }
-        let mut catalog = Catalog::new(Identity::default());
-        catalog.add(Definition::read(tool("a")).unwrap()).unwrap();
-        assert!(catalog.add(Definition::read(tool("a")).unwrap()).is_err());
+        let mut catalog = McpCatalog::new(ServerIdentity::default());
+        catalog.add_definition(McpDefinition::parse(tool("a")).unwrap()).unwrap();
+        assert!(catalog.add_definition(McpDefinition::parse(tool("a")).unwrap()).is_err());
     }
 }

@@ -8,15 +8,15 @@ use domain::schema;
 use domain::visible::visible;
 use serde_json::Value;
 
-use super::catalog::Definition;
+use super::catalog::McpDefinition;
 use crate::limits::OUTPUT_BYTES_KEPT;
 
 /// What a finished call came to. `isError` is the server's own word.
-pub(crate) fn outcome(result: &Value, definition: &Definition) -> Outcome {
+pub(crate) fn call_outcome(result: &Value, definition: &McpDefinition) -> Outcome {
     let mut parts: Vec<String> = Vec::new();
     let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     for block in blocks {
-        parts.push(described(block));
+        parts.push(describe_block(block));
     }
     let structured = result.get("structuredContent").filter(|value| !value.is_null());
     if let Some(structured) = structured {
@@ -30,10 +30,12 @@ pub(crate) fn outcome(result: &Value, definition: &Definition) -> Outcome {
             parts.push(text);
         }
     }
-    if let Some(note) = lie(structured, definition).filter(|_| result["isError"] != true) {
+    if let Some(note) =
+        schema_mismatch(structured, definition).filter(|_| result["isError"] != true)
+    {
         parts.push(note);
     }
-    let output = bounded(parts.join("\n"));
+    let output = bound_output(parts.join("\n"));
     match result["isError"].as_bool() {
         Some(true) => Outcome::Failed(output),
         _ => Outcome::Succeeded(output),
@@ -41,7 +43,7 @@ pub(crate) fn outcome(result: &Value, definition: &Definition) -> Outcome {
 }
 
 /// A tool that says what it returns, and returns something else, is not taken at its word.
-fn lie(structured: Option<&Value>, definition: &Definition) -> Option<String> {
+fn schema_mismatch(structured: Option<&Value>, definition: &McpDefinition) -> Option<String> {
     let declared = definition.whole.get("outputSchema").filter(|schema| schema.is_object())?;
     let Some(structured) = structured else {
         return Some("[the tool declares a structured result, and gave none]".into());
@@ -50,18 +52,18 @@ fn lie(structured: Option<&Value>, definition: &Definition) -> Option<String> {
     Some(format!("[the result does not fit the tool's own schema: {errors}]"))
 }
 
-fn described(block: &Value) -> String {
+fn describe_block(block: &Value) -> String {
     let text = |key: &str| visible(block[key].as_str().unwrap_or_default());
     match block["type"].as_str().unwrap_or_default() {
         "text" => block["text"].as_str().unwrap_or_default().to_owned(),
-        kind @ ("image" | "audio") => format!("[{kind} {}]", data(block, "data")),
+        kind @ ("image" | "audio") => format!("[{kind} {}]", describe_data(block, "data")),
         "resource_link" => format!("[link to {} ({})]", text("uri"), text("name")),
         "resource" => {
             let resource = &block["resource"];
             let uri = visible(resource["uri"].as_str().unwrap_or_default());
             match resource["text"].as_str() {
                 Some(text) => format!("[resource {uri}]\n{text}"),
-                None => format!("[resource {uri}, {}]", data(resource, "blob")),
+                None => format!("[resource {uri}, {}]", describe_data(resource, "blob")),
             }
         }
         other => format!(
@@ -72,8 +74,8 @@ fn described(block: &Value) -> String {
     }
 }
 
-/// What the model cannot be shown is described, so that nobody thinks that it was.
-fn data(block: &Value, key: &str) -> String {
+/// Describes data that a model cannot be shown, so that its absence is visible.
+fn describe_data(block: &Value, key: &str) -> String {
     let kind = visible(block["mimeType"].as_str().unwrap_or("of an unknown type"));
     match BASE64_STANDARD.decode(block[key].as_str().unwrap_or_default()) {
         Ok(bytes) => format!("{kind}, {} bytes, {}, not shown", bytes.len(), Digest::of(&bytes)),
@@ -81,7 +83,7 @@ fn data(block: &Value, key: &str) -> String {
     }
 }
 
-fn bounded(text: String) -> Output {
+fn bound_output(text: String) -> Output {
     if text.len() <= OUTPUT_BYTES_KEPT {
         return Output::text(text);
     }
@@ -101,7 +103,7 @@ mod tests {
         if !output_schema.is_null() {
             whole["outputSchema"] = output_schema;
         }
-        match outcome(&result, &Definition::read(whole).unwrap()) {
+        match call_outcome(&result, &McpDefinition::parse(whole).unwrap()) {
             Outcome::Succeeded(output) => (true, output),
             Outcome::Failed(output) => (false, output),
             Outcome::Unknown { evidence } => panic!("{evidence}"),

@@ -10,7 +10,7 @@ use ports::asker::{Answered, Asked};
 use serde_json::{Value, json};
 
 use super::limits::FORM_FIELDS_MAX;
-use crate::title::headline;
+use crate::title::make_headline;
 
 /// A question, not a document.
 const MESSAGE_BYTES_MAX: usize = 4 << 10;
@@ -18,13 +18,13 @@ const LINK_BYTES_MAX: usize = 2 << 10;
 
 /// A question that can be asked, and how its answer goes back.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Elicited {
+pub(crate) struct Elicitation {
     pub(crate) asked: Asked,
-    back: Back,
+    back: AnswerMapping,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Back {
+enum AnswerMapping {
     Form,
     /// One field with a few values; the options stand in their order.
     OneOf {
@@ -35,14 +35,14 @@ enum Back {
     Link,
 }
 
-impl Elicited {
+impl Elicitation {
     /// The error says why people are not asked; the server is told that nobody was.
-    pub(crate) fn read(server: &str, tool: &str, params: &Value) -> Result<Elicited, String> {
+    pub(crate) fn parse(server: &str, tool: &str, params: &Value) -> Result<Elicitation, String> {
         let message = params["message"].as_str().unwrap_or_default();
         if message.len() > MESSAGE_BYTES_MAX {
             return Err("its message is too long for people to read".into());
         }
-        let title = headline(&format!("{server} asks: {message}"));
+        let title = make_headline(&format!("{server} asks: {message}"));
         let mut shown = json!({"server": server, "tool": tool, "message": visible(message)});
         if params["mode"] == "url" {
             let url = params["url"].as_str().unwrap_or_default();
@@ -56,7 +56,10 @@ impl Elicited {
             let opened = ("I have opened the link".to_owned(), None);
             let question = Question::choose([opened], false, false)
                 .map_err(|refused| refused.why.to_string())?;
-            return Ok(Elicited { asked: Asked { title, question, shown }, back: Back::Link });
+            return Ok(Elicitation {
+                asked: Asked { title, question, shown },
+                back: AnswerMapping::Link,
+            });
         }
         let schema = &params["requestedSchema"];
         let Some(fields) = schema["properties"].as_object() else {
@@ -75,42 +78,44 @@ impl Elicited {
         }
         let mut named = fields.iter();
         if let (Some((name, field)), None) = (named.next(), named.next())
-            && let Some((question, values)) = options(field)
+            && let Some((question, values)) = field_options(field)
         {
-            let back = Back::OneOf { field: name.clone(), values };
-            return Ok(Elicited { asked: Asked { title, question, shown }, back });
+            let back = AnswerMapping::OneOf { field: name.clone(), values };
+            return Ok(Elicitation { asked: Asked { title, question, shown }, back });
         }
         let question = Question::Fill { schema: Some(schema.clone()) };
         question.check().map_err(|refused| refused.why.to_string())?;
-        Ok(Elicited { asked: Asked { title, question, shown }, back: Back::Form })
+        Ok(Elicitation { asked: Asked { title, question, shown }, back: AnswerMapping::Form })
     }
 
     /// The result that the server gets.
-    pub(crate) fn result(&self, answered: &Answered) -> Value {
+    pub(crate) fn answer_result(&self, answered: &Answered) -> Value {
         match (answered, &self.back) {
-            (Answered::Given(Answer::Fill(content)), Back::Form) => {
+            (Answered::Given(Answer::Fill(content)), AnswerMapping::Form) => {
                 json!({"action": "accept", "content": content})
             }
-            (Answered::Given(Answer::Choose(chosen)), Back::OneOf { field, values }) => {
+            (Answered::Given(Answer::Choose(chosen)), AnswerMapping::OneOf { field, values }) => {
                 let Question::Choose { options, .. } = &self.asked.question else {
-                    return cancelled();
+                    return cancelled_result();
                 };
                 let chosen = chosen.first().map(String::as_str).unwrap_or_default();
                 let at = options.iter().position(|o| o.id == chosen || o.label == chosen);
                 match at.and_then(|at| values.get(at)) {
                     Some(value) => json!({"action": "accept", "content": {field.as_str(): value}}),
-                    None => cancelled(),
+                    None => cancelled_result(),
                 }
             }
-            (Answered::Given(Answer::Choose(_)), Back::Link) => json!({"action": "accept"}),
+            (Answered::Given(Answer::Choose(_)), AnswerMapping::Link) => {
+                json!({"action": "accept"})
+            }
             (Answered::Given(Answer::Deny { .. }), _) => json!({"action": "decline"}),
-            _ => cancelled(),
+            _ => cancelled_result(),
         }
     }
 }
 
-/// Nobody said anything, which is neither yes nor no.
-pub(crate) fn cancelled() -> Value {
+/// The result when no person answered, which is neither yes nor no.
+pub(crate) fn cancelled_result() -> Value {
     json!({"action": "cancel"})
 }
 
@@ -144,7 +149,7 @@ fn looks_secret(name: &str, field: &Value) -> bool {
 }
 
 /// The values of a field that has only a few, with what people read.
-fn options(field: &Value) -> Option<(Question, Vec<Value>)> {
+fn field_options(field: &Value) -> Option<(Question, Vec<Value>)> {
     let (values, labels): (Vec<Value>, Vec<String>) =
         match (field["enum"].as_array(), field["oneOf"].as_array()) {
             (Some(values), _) => {
@@ -188,9 +193,9 @@ mod tests {
 
     use super::*;
 
-    fn form(properties: Value) -> Result<Elicited, String> {
+    fn form(properties: Value) -> Result<Elicitation, String> {
         let schema = json!({"type": "object", "properties": properties});
-        Elicited::read("s", "t", &json!({"message": "Which?", "requestedSchema": schema}))
+        Elicitation::parse("s", "t", &json!({"message": "Which?", "requestedSchema": schema}))
     }
 
     #[test]
@@ -203,14 +208,14 @@ mod tests {
         for said in ["2", "Banana"] {
             let given = Answered::Given(Answer::Choose(vec![said.into()]));
             assert_eq!(
-                elicited.result(&given),
+                elicited.answer_result(&given),
                 json!({"action": "accept", "content": {"fruit": "b"}})
             );
         }
         let no = Answered::Given(Answer::Deny { reason: None, stop: false });
-        assert_eq!(elicited.result(&no), json!({"action": "decline"}));
+        assert_eq!(elicited.answer_result(&no), json!({"action": "decline"}));
         let nobody = Answered::Nobody { why: String::new() };
-        assert_eq!(elicited.result(&nobody), json!({"action": "cancel"}));
+        assert_eq!(elicited.answer_result(&nobody), json!({"action": "cancel"}));
     }
 
     #[test]
@@ -219,7 +224,7 @@ mod tests {
         assert_eq!(elicited.asked.question.kind(), QuestionKind::Fill);
         let given = Answered::Given(Answer::Fill(json!({"name": "Ana", "n": 3})));
         assert_eq!(
-            elicited.result(&given),
+            elicited.answer_result(&given),
             json!({"action": "accept", "content": {"name": "Ana", "n": 3}})
         );
     }
@@ -236,7 +241,7 @@ mod tests {
             let told = form(fields).unwrap_err();
             assert!(told.contains(why), "{told}");
         }
-        let none = Elicited::read("s", "t", &json!({"message": "?"})).unwrap_err();
+        let none = Elicitation::parse("s", "t", &json!({"message": "?"})).unwrap_err();
         assert!(none.contains("no fields"), "{none}");
     }
 
@@ -244,11 +249,11 @@ mod tests {
     fn a_link_is_shown_and_only_opened() {
         let link =
             json!({"mode": "url", "url": "https://x.example/\u{202e}a", "message": "Log in"});
-        let elicited = Elicited::read("s", "t", &link).unwrap();
+        let elicited = Elicitation::parse("s", "t", &link).unwrap();
         assert_eq!(elicited.asked.shown["link"], "https://x.example/⟦U+202E⟧a");
         let given = Answered::Given(Answer::Choose(vec!["1".into()]));
-        assert_eq!(elicited.result(&given), json!({"action": "accept"}));
+        assert_eq!(elicited.answer_result(&given), json!({"action": "accept"}));
         let odd = json!({"mode": "url", "url": "javascript:alert(1)"});
-        assert!(Elicited::read("s", "t", &odd).is_err());
+        assert!(Elicitation::parse("s", "t", &odd).is_err());
     }
 }

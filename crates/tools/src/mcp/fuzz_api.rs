@@ -9,11 +9,11 @@ use ports::sse::Decoder;
 use serde_json::Value;
 use tokio::io::BufReader;
 
-use super::catalog::Definition;
+use super::catalog::McpDefinition;
 use super::content;
-use super::elicit::Elicited;
-use super::link::Identity;
-use super::message::{Incoming, answer, own_answer};
+use super::elicit::Elicitation;
+use super::link::ServerIdentity;
+use super::message::{JsonRpcIncoming, answer_bytes, own_answer};
 use super::pins::PinFile;
 use super::stdio::next_line;
 
@@ -26,18 +26,18 @@ pub enum Heard {
 }
 
 pub fn message(bytes: &[u8]) -> Option<Heard> {
-    Some(match Incoming::parse(bytes)? {
-        Incoming::Answer { id, answer } => {
+    Some(match JsonRpcIncoming::parse(bytes)? {
+        JsonRpcIncoming::Answer { id, answer } => {
             Heard::Answered { id, refused: answer.err().map(|error| error.message) }
         }
-        Incoming::Request { id, method, .. } => Heard::Asks { id, method },
-        Incoming::Notice { method, .. } => Heard::Says { method },
+        JsonRpcIncoming::Request { id, method, .. } => Heard::Asks { id, method },
+        JsonRpcIncoming::Notice { method, .. } => Heard::Says { method },
     })
 }
 
 /// What a server's question gets from us without any person.
 pub fn own_reply(id: &Value, method: &str) -> Vec<u8> {
-    answer(id, own_answer(method))
+    answer_bytes(id, own_answer(method))
 }
 
 /// The data of whole events, in a stream that comes in these pieces. `None`: one is too long.
@@ -66,19 +66,21 @@ pub fn lines(printed: &[u8], buffer: usize, bytes_max: usize) -> Result<Vec<Vec<
 
 /// A tool that a server offers: its name, and what an approval of it is bound to.
 pub fn tool(definition: Value) -> Result<(String, Digest), String> {
-    let read = Definition::read(definition)?;
-    let digest = read.digest(&Identity::default());
+    let read = McpDefinition::parse(definition)?;
+    let digest = read.pin_digest(&ServerIdentity::default());
     Ok((read.name, digest))
 }
 
 /// What came of a call, if the tool declared this.
 pub fn outcome(result: &Value, definition: Value) -> Option<Outcome> {
-    Definition::read(definition).ok().map(|definition| content::outcome(result, &definition))
+    McpDefinition::parse(definition)
+        .ok()
+        .map(|definition| content::call_outcome(result, &definition))
 }
 
 /// A question that a server has for people; the error is why they are not asked.
 pub fn question(params: &Value) -> Result<Asked, String> {
-    Elicited::read("server", "tool", params).map(|elicited| elicited.asked)
+    Elicitation::parse("server", "tool", params).map(|elicited| elicited.asked)
 }
 
 /// Definitions that people have agreed to.
@@ -92,7 +94,7 @@ pub struct Pinned {
 
 /// A file of pins; the error is what the operator is told.
 pub fn pins(file: &[u8]) -> Result<Pinned, String> {
-    let read = PinFile::read(file)?;
-    let tools = read.tools.iter().map(|(name, pin)| (name.clone(), pin.digest())).collect();
-    Ok(Pinned { tools, written: read.write().map_err(|error| error.to_string())? })
+    let read = PinFile::parse(file)?;
+    let tools = read.tools.iter().map(|(name, pin)| (name.clone(), pin.parse_digest())).collect();
+    Ok(Pinned { tools, written: read.to_bytes().map_err(|error| error.to_string())? })
 }

@@ -20,17 +20,17 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::content;
-use super::elicit::{Elicited, cancelled};
+use super::elicit::{Elicitation, cancelled_result};
 use super::limits::{ASKS_PER_CALL_MAX, ASKS_WAITING_MAX, CANCEL_WITHIN, GONE_WITHIN, LINK_WITHIN};
-use super::link::{Again, Link};
-use super::server::Core;
-use super::shelf::{Face, Standing};
-use super::wire::{ServerAsk, WireError};
+use super::link::{McpLink, RetryInput};
+use super::offered_tools::{OfferedTool, PinStatus};
+use super::server::ServerCore;
+use super::transport::{ServerAsk, TransportError};
 
 pub(crate) struct McpTool {
     tool: Tool,
-    face: Face,
-    server: Weak<Core>,
+    face: OfferedTool,
+    server: Weak<ServerCore>,
 }
 
 /// How much of a changed definition is shown. A person who needs more reads the pin file.
@@ -47,52 +47,58 @@ impl Asker for NoAsker {
 }
 
 impl McpTool {
-    pub(crate) fn new(tool: Tool, face: Face, server: Weak<Core>) -> McpTool {
+    pub(crate) fn new(tool: Tool, face: OfferedTool, server: Weak<ServerCore>) -> McpTool {
         McpTool { tool, face, server }
     }
 
-    fn context(&self, core: &Core) -> ExecutionContext {
-        let Face { definition, identity, .. } = &self.face;
+    fn execution_context(&self, core: &ServerCore) -> ExecutionContext {
+        let OfferedTool { definition, identity, .. } = &self.face;
         let detail = format!(
             "MCP server {} ({identity}), tool {}\nreached by {}\ndefinition {}\n{}\n\
              time limit {} s",
             core.config.name,
             definition.name,
-            core.config.reach.shown(),
-            definition.digest(identity),
-            definition.claims(),
+            core.config.reach.describe(),
+            definition.pin_digest(identity),
+            definition.describe_claims(),
             core.config.time_limit.as_secs_f64(),
         );
         ExecutionContext { detail, ..ExecutionContext::default() }
     }
 
     /// A server that can be spoken with, and that has just been asked what its tools are.
-    async fn look(&self) -> Result<(std::sync::Arc<Core>, std::sync::Arc<Link>), String> {
+    async fn refresh_link(
+        &self,
+    ) -> Result<(std::sync::Arc<ServerCore>, std::sync::Arc<McpLink>), String> {
         let core = self.server.upgrade().ok_or("the house is being closed")?;
-        let link = core.link(LINK_WITHIN).await?;
-        core.refresh(&link).await?;
+        let link = core.wait_for_link(LINK_WITHIN).await?;
+        core.refresh_catalog(&link).await?;
         Ok((core, link))
     }
 
-    fn changes(&self) -> Option<(AskAnyway, Preview)> {
-        let Standing::Changed { pinned } = &self.face.standing else { return None };
-        let Face { definition, identity, .. } = &self.face;
+    fn describe_changes(&self) -> Option<(AskAnyway, Preview)> {
+        let PinStatus::Changed { pinned } = &self.face.standing else { return None };
+        let OfferedTool { definition, identity, .. } = &self.face;
         let (summary, warning, diff) = match pinned {
             None => {
                 let summary = "this tool was not there when its server was first seen";
                 (
                     summary,
                     WarningKind::NewDefinition,
-                    pretty(&definition.whole).lines().map(|line| format!("+ {line}\n")).collect(),
+                    pretty_json(&definition.whole)
+                        .lines()
+                        .map(|line| format!("+ {line}\n"))
+                        .collect(),
                 )
             }
             Some(pin) => {
-                let old = pin.definition().map(|old| pretty(&old.whole)).unwrap_or_default();
+                let old =
+                    pin.parse_definition().map(|old| pretty_json(&old.whole)).unwrap_or_default();
                 let mut diff = String::new();
                 if pin.server != *identity {
                     diff.push_str(&format!("- server {}\n+ server {identity}\n", pin.server));
                 }
-                diff.push_str(&compared(&old, &pretty(&definition.whole)));
+                diff.push_str(&compare_lines(&old, &pretty_json(&definition.whole)));
                 let summary = "the server has changed what it says about this tool";
                 (summary, WarningKind::ChangedDefinition, diff)
             }
@@ -126,7 +132,7 @@ impl McpTool {
         let looked = tokio::select! {
             biased;
             () = stop.cancelled() => Err("it was stopped before it began".into()),
-            looked = self.look() => looked,
+            looked = self.refresh_link() => looked,
         };
         let (core, link) = match looked {
             Ok(looked) => looked,
@@ -136,11 +142,11 @@ impl McpTool {
         if !core.still_shows(&self.face) {
             return nothing(other.into());
         }
-        if call.context != self.context(&core) {
+        if call.context != self.execution_context(&core) {
             return nothing("the server's settings are not those that were approved".into());
         }
-        if let Standing::Changed { .. } = self.face.standing
-            && let Err(error) = core.accept(&self.face).await
+        if let PinStatus::Changed { .. } = self.face.standing
+            && let Err(error) = core.accept_change(&self.face).await
         {
             return nothing(error.to_string());
         }
@@ -150,43 +156,45 @@ impl McpTool {
             Err(error) => return nothing(error.to_string()),
         };
         if !call.secrets.is_empty() {
-            link.wire.hush();
+            link.wire.stop_logging();
         }
         let mut running =
-            Running { tool: self, core: &core, link: &link, asker, start, stop, asked: 0 };
-        let mut again = Again::default();
+            RunningMcpCall { tool: self, core: &core, link: &link, asker, start, stop, asked: 0 };
+        let mut again = RetryInput::default();
         loop {
-            let result = match running.once(&arguments, &again).await {
+            let result = match running.call_once(&arguments, &again).await {
                 Ok(result) => result,
-                Err(ended) => return self.ended(ended),
+                Err(ended) => return self.end_outcome(ended),
             };
             match result["resultType"].as_str() {
                 None | Some("complete") => {
-                    return Ok(content::outcome(&result, &self.face.definition));
+                    return Ok(content::call_outcome(&result, &self.face.definition));
                 }
-                Some("input_required") => match running.input(&result).await {
+                Some("input_required") => match running.answer_input(&result).await {
                     Ok(next) => again = next,
-                    Err(ended) => return self.ended(ended),
+                    Err(ended) => return self.end_outcome(ended),
                 },
                 Some(other) => {
                     let why = format!("the server gave a result of the kind `{}`", visible(other));
-                    return self.ended(Ended::Lost(why));
+                    return self.end_outcome(McpCallEnd::Lost(why));
                 }
             }
         }
     }
 
-    fn ended(&self, ended: Ended) -> Result<Outcome, NotBegun> {
+    fn end_outcome(&self, ended: McpCallEnd) -> Result<Outcome, NotBegun> {
         Ok(match ended {
-            Ended::NotBegun(refused) => return Err(refused),
-            Ended::Nothing(why) => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
-            Ended::Refused(why) => Outcome::Failed(Output::text(why)),
-            Ended::Lost(why) if self.tool.effects == Effects::ReadOnly => {
+            McpCallEnd::NotBegun(refused) => return Err(refused),
+            McpCallEnd::Nothing(why) => {
+                Outcome::Failed(Output::text(format!("Nothing was run: {why}")))
+            }
+            McpCallEnd::Refused(why) => Outcome::Failed(Output::text(why)),
+            McpCallEnd::Lost(why) if self.tool.effects == Effects::ReadOnly => {
                 Outcome::Failed(Output::text(format!(
                     "There is no result: {why}. It only reads, and may be called again."
                 )))
             }
-            Ended::Lost(why) => Outcome::Unknown {
+            McpCallEnd::Lost(why) => Outcome::Unknown {
                 evidence: format!(
                     "The call was sent to the MCP server, and no result came back: {why}. It may have been carried out."
                 ),
@@ -196,7 +204,7 @@ impl McpTool {
 }
 
 /// How a call ended that has no result.
-enum Ended {
+enum McpCallEnd {
     NotBegun(NotBegun),
     Nothing(String),
     Refused(String),
@@ -204,10 +212,10 @@ enum Ended {
 }
 
 /// One call on its way.
-struct Running<'a> {
+struct RunningMcpCall<'a> {
     tool: &'a McpTool,
-    core: &'a Core,
-    link: &'a Link,
+    core: &'a ServerCore,
+    link: &'a McpLink,
     asker: &'a dyn Asker,
     start: &'a Start,
     stop: &'a CancellationToken,
@@ -215,20 +223,24 @@ struct Running<'a> {
     asked: usize,
 }
 
-impl Running<'_> {
+impl RunningMcpCall<'_> {
     /// Sends the call and waits for its result, while people answer what the server asks. The time
     /// that they take does not count.
-    async fn once(&mut self, arguments: &RawValue, again: &Again) -> Result<Value, Ended> {
+    async fn call_once(
+        &mut self,
+        arguments: &RawValue,
+        again: &RetryInput,
+    ) -> Result<Value, McpCallEnd> {
         let id = self.link.next_id();
         let name = self.tool.face.definition.name.as_str();
         let (ask, mut asks) = mpsc::channel::<ServerAsk>(ASKS_WAITING_MAX);
-        let sent = self.link.call(id, name, arguments, again, self.start, ask);
+        let sent = self.link.call_tool(id, name, arguments, again, self.start, ask);
         tokio::pin!(sent);
         loop {
             let limit = tokio::time::sleep(self.core.config.time_limit);
             let ask = tokio::select! {
                 biased;
-                result = &mut sent => return result.map_err(ended),
+                result = &mut sent => return result.map_err(call_end),
                 () = self.stop.cancelled() => {
                     return self.give_up(id, sent.as_mut(), "it was stopped").await;
                 }
@@ -241,18 +253,18 @@ impl Running<'_> {
             let result = tokio::select! {
                 biased;
                 // It ended without waiting for the answer; the question is withdrawn.
-                result = &mut sent => return result.map_err(ended),
+                result = &mut sent => return result.map_err(call_end),
                 () = self.stop.cancelled() => {
                     return self.give_up(id, sent.as_mut(), "it was stopped").await;
                 }
-                result = put(self.tool, self.core, self.asker, &mut self.asked, &ask.params) => result,
+                result = ask_people(self.tool, self.core, self.asker, &mut self.asked, &ask.params) => result,
             };
-            self.link.wire.answer(&ask.id, Ok(result)).await;
+            self.link.wire.send_answer(&ask.id, Ok(result)).await;
         }
     }
 
     /// A modern server's questions; what people said goes with the call when it is made again.
-    async fn input(&mut self, result: &Value) -> Result<Again, Ended> {
+    async fn answer_input(&mut self, result: &Value) -> Result<RetryInput, McpCallEnd> {
         let mut responses = Map::new();
         let requests = result["inputRequests"].as_object().cloned().unwrap_or_default();
         for (key, request) in requests {
@@ -260,22 +272,24 @@ impl Running<'_> {
                 tokio::select! {
                     biased;
                     () = self.stop.cancelled() => {
-                        return Err(Ended::Refused("Stopped while the server's question was open.".into()));
+                        return Err(McpCallEnd::Refused("Stopped while the server's question was open.".into()));
                     }
-                    result = put(self.tool, self.core, self.asker, &mut self.asked, &request["params"]) => result,
+                    result = ask_people(self.tool, self.core, self.asker, &mut self.asked, &request["params"]) => result,
                 }
             } else {
                 // What is no question to people counts too: a server that asks for it for ever must end.
                 self.asked += 1;
-                cancelled()
+                cancelled_result()
             };
             responses.insert(key, result);
         }
         if self.asked > ASKS_PER_CALL_MAX || responses.is_empty() {
-            return Err(Ended::Lost("the server asks again and again, and does not end".into()));
+            return Err(McpCallEnd::Lost(
+                "the server asks again and again, and does not end".into(),
+            ));
         }
         let state = result.get("requestState").filter(|state| !state.is_null()).cloned();
-        Ok(Again { responses: Some(Value::Object(responses)), state })
+        Ok(RetryInput { responses: Some(Value::Object(responses)), state })
     }
 
     /// Asks the server to let go, and hears what it has to say to that. A server of our own that says
@@ -283,28 +297,28 @@ impl Running<'_> {
     async fn give_up(
         &self,
         id: u64,
-        sent: std::pin::Pin<&mut (impl Future<Output = Result<Value, WireError>> + Send)>,
+        sent: std::pin::Pin<&mut (impl Future<Output = Result<Value, TransportError>> + Send)>,
         why: &str,
-    ) -> Result<Value, Ended> {
-        self.link.cancel(id, why).await;
+    ) -> Result<Value, McpCallEnd> {
+        self.link.cancel_call(id, why).await;
         if let Ok(Ok(result)) = tokio::time::timeout(CANCEL_WITHIN, sent).await {
             return Ok(result);
         }
         if self.core.config.reach.is_ours() && !self.link.wire.is_shared() {
-            self.link.wire.cut().cancel();
-            self.core.ended(GONE_WITHIN).await;
-            return Err(Ended::Lost(format!(
+            self.link.wire.closed_token().cancel();
+            self.core.wait_until_ended(GONE_WITHIN).await;
+            return Err(McpCallEnd::Lost(format!(
                 "{why}; the server was asked to cancel, did not, and was ended"
             )));
         }
-        Err(Ended::Lost(format!("{why}; the server was asked to cancel")))
+        Err(McpCallEnd::Lost(format!("{why}; the server was asked to cancel")))
     }
 }
 
 /// Puts one question of the server to people.
-async fn put(
+async fn ask_people(
     tool: &McpTool,
-    core: &Core,
+    core: &ServerCore,
     asker: &dyn Asker,
     asked: &mut usize,
     params: &Value,
@@ -312,33 +326,33 @@ async fn put(
     *asked += 1;
     let read = match *asked > ASKS_PER_CALL_MAX {
         true => Err("it asks too often".to_owned()),
-        false => Elicited::read(&core.config.name, &tool.tool.name, params),
+        false => Elicitation::parse(&core.config.name, &tool.tool.name, params),
     };
     match read {
-        Ok(elicited) => elicited.result(&asker.ask(elicited.asked.clone()).await),
+        Ok(elicited) => elicited.answer_result(&asker.ask(elicited.asked.clone()).await),
         Err(why) => {
             tracing::warn!(server = %core.config.name, %why, "a question of the server was not put to people");
-            cancelled()
+            cancelled_result()
         }
     }
 }
 
-fn ended(error: WireError) -> Ended {
+fn call_end(error: TransportError) -> McpCallEnd {
     match error {
-        WireError::NotBegun(refused) => Ended::NotBegun(refused),
-        WireError::NotSent(why) => Ended::Nothing(why),
-        WireError::Lost(why) => Ended::Lost(why),
-        refused @ WireError::Refused(_) => Ended::Refused(refused.to_string()),
+        TransportError::NotBegun(refused) => McpCallEnd::NotBegun(refused),
+        TransportError::NotSent(why) => McpCallEnd::Nothing(why),
+        TransportError::Lost(why) => McpCallEnd::Lost(why),
+        refused @ TransportError::Refused(_) => McpCallEnd::Refused(refused.to_string()),
     }
 }
 
-fn pretty(value: &Value) -> String {
+fn pretty_json(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     domain::visible::visible_multiline(&text)
 }
 
 /// Line by line, without what both begin and end with.
-fn compared(old: &str, new: &str) -> String {
+fn compare_lines(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let (old, new) = (&old[same..], &new[same..]);
@@ -360,18 +374,18 @@ impl ToolHost for McpTool {
 
     /// Asks the server for its tools again, which is as much as can be looked at.
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let (core, _) = self.look().await.map_err(PrepareError::Unsound)?;
-        if self.face.standing == Standing::Gone {
+        let (core, _) = self.refresh_link().await.map_err(PrepareError::Unsound)?;
+        if self.face.standing == PinStatus::Gone {
             let why = format!("the MCP server `{}` does not offer it any more", core.config.name);
             return Err(PrepareError::Unsound(why));
         }
         let mut prepared = Prepared {
-            context: self.context(&core),
+            context: self.execution_context(&core),
             // The engine names the tool and what it is called with.
             title: None,
             ..Prepared::default()
         };
-        if let Some((ask, preview)) = self.changes() {
+        if let Some((ask, preview)) = self.describe_changes() {
             (prepared.ask, prepared.preview) = (Some(ask), preview);
         }
         Ok(prepared)
@@ -411,8 +425,8 @@ mod tests {
 
     #[test]
     fn a_comparison_shows_what_is_other_and_no_more() {
-        assert_eq!(compared("a\nb\nc", "a\nx\ny\nc"), "- b\n+ x\n+ y\n");
-        assert_eq!(compared("a\na", "a"), "- a\n");
-        assert_eq!(compared("a", "a"), "");
+        assert_eq!(compare_lines("a\nb\nc", "a\nx\ny\nc"), "- b\n+ x\n+ y\n");
+        assert_eq!(compare_lines("a\na", "a"), "- a\n");
+        assert_eq!(compare_lines("a", "a"), "");
     }
 }

@@ -21,17 +21,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits::{MESSAGE_BYTES_MAX, PENDING_MAX};
 use super::link::MODERN;
-use super::message::{self, Incoming, RpcError};
-use super::wire::{Request, ServerAsk, Wire, WireError};
-use crate::gated_io::{ConnectGate, refusal, send_gated};
+use super::message::{self, JsonRpcIncoming, RpcError};
+use super::transport::{McpRequest, McpTransport, ServerAsk, TransportError};
+use crate::gated_io::{ConnectGate, find_refusal, send_gated};
 
-pub(crate) struct Http {
+pub(crate) struct HttpTransport {
     client: Client,
     /// For calls of tools: each makes a connection of its own, so that it begins when that stands.
     for_calls: Client,
     url: Url,
     /// What both sides agreed on, and the session that a legacy server gave us.
-    terms: Mutex<Terms>,
+    terms: Mutex<HttpSessionTerms>,
     pending: AtomicUsize,
     cut: CancellationToken,
     why: Mutex<Option<String>>,
@@ -39,7 +39,7 @@ pub(crate) struct Http {
 }
 
 #[derive(Clone, Default)]
-struct Terms {
+struct HttpSessionTerms {
     version: Option<HeaderValue>,
     session: Option<HeaderValue>,
 }
@@ -49,9 +49,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
-impl Http {
-    pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<Http, String> {
-        // Whoever came first installed the same one.
+impl HttpTransport {
+    pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<HttpTransport, String> {
+        // An error means that a provider is installed already, and it is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let url = Url::parse(url).map_err(|error| format!("its URL is none: {error}"))?;
         let mut given = HeaderMap::new();
@@ -77,7 +77,7 @@ impl Http {
             client.map_err(|error| format!("the HTTP client cannot be set up: {error}"))
         };
         let for_calls = builder().pool_max_idle_per_host(0).connector_layer(ConnectGate);
-        Ok(Http {
+        Ok(HttpTransport {
             client: built(builder())?,
             for_calls: built(for_calls)?,
             url,
@@ -89,7 +89,7 @@ impl Http {
         })
     }
 
-    fn terms(&self) -> Terms {
+    fn session_terms(&self) -> HttpSessionTerms {
         self.terms.lock().unpoisoned().clone()
     }
 
@@ -98,13 +98,13 @@ impl Http {
         self.cut.cancel();
     }
 
-    async fn post(
+    async fn post_message(
         &self,
         body: Vec<u8>,
         mut headers: HeaderMap,
         start: Option<&Start>,
     ) -> Result<Response, reqwest::Error> {
-        let Terms { version, session } = self.terms();
+        let HttpSessionTerms { version, session } = self.session_terms();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         // Each of them once: a strict server takes two for a contradiction.
@@ -123,7 +123,7 @@ impl Http {
     }
 
     /// What modern servers want said twice; legacy ones do not mind.
-    fn said_twice(request: &Request<'_>) -> HeaderMap {
+    fn said_twice(request: &McpRequest<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if let Ok(method) = HeaderValue::from_str(request.method) {
             headers.insert("mcp-method", method);
@@ -137,25 +137,28 @@ impl Http {
         headers
     }
 
-    async fn exchange(
+    async fn exchange_messages(
         &self,
-        request: &Request<'_>,
+        request: &McpRequest<'_>,
         asks: Option<mpsc::Sender<ServerAsk>>,
-    ) -> Result<Value, WireError> {
-        let body = message::request(request.id, request.method, request.params);
-        let response = match self.post(body, Http::said_twice(request), request.start).await {
+    ) -> Result<Value, TransportError> {
+        let body = message::request_bytes(request.id, request.method, request.params);
+        let response = match self
+            .post_message(body, HttpTransport::said_twice(request), request.start)
+            .await
+        {
             Ok(response) => response,
             Err(error) => {
-                if let Some(refused) = refusal(&error) {
-                    return Err(WireError::NotBegun(refused));
+                if let Some(refused) = find_refusal(&error) {
+                    return Err(TransportError::NotBegun(refused));
                 }
                 let is_connect = error.is_connect();
-                let why = causes(&error.without_url());
+                let why = innermost_cause(&error.without_url());
                 self.hang_up(&why);
                 // Before a connection stands nothing can have been sent.
                 return Err(match is_connect {
-                    true => WireError::NotSent(why),
-                    false => WireError::Lost(why),
+                    true => TransportError::NotSent(why),
+                    false => TransportError::Lost(why),
                 });
             }
         };
@@ -164,60 +167,64 @@ impl Http {
             self.note_session(request, &response);
             let kind = content_type(&response);
             return match kind.as_str() {
-                "text/event-stream" => self.follow(request.id, response, asks).await,
+                "text/event-stream" => self.read_stream(request.id, response, asks).await,
                 _ => {
-                    let body = whole(response).await.map_err(WireError::Lost)?;
-                    match Incoming::parse(&body) {
-                        Some(Incoming::Answer { id, answer }) if id == request.id => {
-                            answer.map_err(WireError::Refused)
+                    let body = read_whole_body(response).await.map_err(TransportError::Lost)?;
+                    match JsonRpcIncoming::parse(&body) {
+                        Some(JsonRpcIncoming::Answer { id, answer }) if id == request.id => {
+                            answer.map_err(TransportError::Refused)
                         }
-                        _ => Err(WireError::Lost("its answer is none".into())),
+                        _ => Err(TransportError::Lost("its answer is none".into())),
                     }
                 }
             };
         }
         if status.is_redirection() {
             let why = "it sends us elsewhere, and redirects are not followed; put the right URL into the configuration";
-            return Err(WireError::NotSent(why.into()));
+            return Err(TransportError::NotSent(why.into()));
         }
         if status.is_client_error() {
             return Err(self.turned_away(request, status, response).await);
         }
         let why = format!("it answered with HTTP status {status}");
-        Err(WireError::Lost(why))
+        Err(TransportError::Lost(why))
     }
 
     /// 4xx: by its own word the server did not do it.
     async fn turned_away(
         &self,
-        request: &Request<'_>,
+        request: &McpRequest<'_>,
         status: StatusCode,
         response: Response,
-    ) -> WireError {
-        let had_session = self.terms().session.is_some();
-        let body = whole(response).await.unwrap_or_default();
-        if let Some(Incoming::Answer { id, answer: Err(error) }) = Incoming::parse(&body)
+    ) -> TransportError {
+        let had_session = self.session_terms().session.is_some();
+        let body = read_whole_body(response).await.unwrap_or_default();
+        if let Some(JsonRpcIncoming::Answer { id, answer: Err(error) }) =
+            JsonRpcIncoming::parse(&body)
             && id == request.id
         {
-            return WireError::Refused(error);
+            return TransportError::Refused(error);
         }
         match status {
             StatusCode::NOT_FOUND if had_session => {
                 let why = "it has forgotten our session";
                 self.hang_up(why);
-                WireError::NotSent(why.into())
+                TransportError::NotSent(why.into())
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let why = format!(
                     "it turned us away ({status}); see to the headers in the configuration"
                 );
-                WireError::refused(i64::from(status.as_u16()), why)
+                TransportError::from_rpc_error(i64::from(status.as_u16()), why)
             }
-            _ => WireError::refused(i64::from(status.as_u16()), format!("HTTP status {status}")),
+            _ => TransportError::from_rpc_error(
+                i64::from(status.as_u16()),
+                format!("HTTP status {status}"),
+            ),
         }
     }
 
-    fn note_session(&self, request: &Request<'_>, response: &Response) {
+    fn note_session(&self, request: &McpRequest<'_>, response: &Response) {
         if request.method == "initialize"
             && let Some(session) = response.headers().get(SESSION)
         {
@@ -229,39 +236,43 @@ impl Http {
     }
 
     /// Reads a stream until our answer is there.
-    async fn follow(
+    async fn read_stream(
         &self,
         id: u64,
         mut response: Response,
         asks: Option<mpsc::Sender<ServerAsk>>,
-    ) -> Result<Value, WireError> {
+    ) -> Result<Value, TransportError> {
         let mut decoder = Decoder::new(MESSAGE_BYTES_MAX);
         loop {
             let chunk = match response.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => {
-                    return Err(WireError::Lost("its stream ended without an answer".into()));
+                    return Err(TransportError::Lost("its stream ended without an answer".into()));
                 }
-                Err(error) => return Err(WireError::Lost(causes(&error.without_url()))),
+                Err(error) => {
+                    return Err(TransportError::Lost(innermost_cause(&error.without_url())));
+                }
             };
             let found = decoder.feed(&chunk).map_err(|_| {
-                WireError::Lost(format!("it sent a message of more than {MESSAGE_BYTES_MAX} bytes"))
+                TransportError::Lost(format!(
+                    "it sent a message of more than {MESSAGE_BYTES_MAX} bytes"
+                ))
             })?;
             for event in found {
-                match Incoming::parse(&event.data) {
-                    Some(Incoming::Answer { id: of, answer }) if of == id => {
-                        return answer.map_err(WireError::Refused);
+                match JsonRpcIncoming::parse(&event.data) {
+                    Some(JsonRpcIncoming::Answer { id: of, answer }) if of == id => {
+                        return answer.map_err(TransportError::Refused);
                     }
-                    Some(Incoming::Request { id, method, params }) => {
+                    Some(JsonRpcIncoming::Request { id, method, params }) => {
                         self.take_request(id, &method, params, asks.as_ref()).await;
                     }
-                    Some(Incoming::Notice { method, .. }) => {
+                    Some(JsonRpcIncoming::Notice { method, .. }) => {
                         if method == "notifications/tools/list_changed" {
                             self.changed.notify_one();
                         }
                     }
                     // An event that only keeps the stream alive, or another's answer.
-                    Some(Incoming::Answer { .. }) | None => {}
+                    Some(JsonRpcIncoming::Answer { .. }) | None => {}
                 }
             }
         }
@@ -275,24 +286,24 @@ impl Http {
         asks: Option<&mpsc::Sender<ServerAsk>>,
     ) {
         if method != "elicitation/create" {
-            return self.answer(&id, message::own_answer(method)).await;
+            return self.send_answer(&id, message::own_answer(method)).await;
         }
         let taken =
             asks.is_some_and(|asks| asks.try_send(ServerAsk { id: id.clone(), params }).is_ok());
         if !taken {
-            self.answer(&id, Ok(super::elicit::cancelled())).await;
+            self.send_answer(&id, Ok(super::elicit::cancelled_result())).await;
         }
     }
 
-    /// Something that has no answer. That it was not taken is found out by whoever waits for more.
-    async fn tell(&self, body: Vec<u8>) {
-        let sent = self.post(body, HeaderMap::new(), None);
+    /// Posts a message that has no answer. A failure shows at the next request.
+    async fn post_notification(&self, body: Vec<u8>) {
+        let sent = self.post_message(body, HeaderMap::new(), None);
         match tokio::time::timeout(CONNECT_WITHIN, sent).await {
             Ok(Ok(response)) if response.status().is_success() => {}
             Ok(Ok(response)) => {
-                tracing::debug!(status = %response.status(), "an MCP server did not take a message");
+                tracing::debug!(status = %response.status(), "MCP server rejected a notification");
             }
-            Ok(Err(_)) | Err(_) => tracing::debug!("an MCP server could not be told something"),
+            Ok(Err(_)) | Err(_) => tracing::debug!("MCP notification not delivered"),
         }
     }
 }
@@ -302,7 +313,7 @@ fn content_type(response: &Response) -> String {
     kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-async fn whole(mut response: Response) -> Result<Vec<u8>, String> {
+async fn read_whole_body(mut response: Response) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
@@ -311,13 +322,13 @@ async fn whole(mut response: Response) -> Result<Vec<u8>, String> {
             }
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Ok(None) => return Ok(body),
-            Err(error) => return Err(causes(&error.without_url())),
+            Err(error) => return Err(innermost_cause(&error.without_url())),
         }
     }
 }
 
 /// `reqwest` wraps what happened in several layers that say little.
-fn causes(error: &reqwest::Error) -> String {
+fn innermost_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
         innermost = source;
@@ -325,47 +336,47 @@ fn causes(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-struct Counted<'a>(&'a AtomicUsize);
+struct OpenStreamGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Counted<'_> {
+impl Drop for OpenStreamGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 #[async_trait]
-impl Wire for Http {
-    async fn request(
+impl McpTransport for HttpTransport {
+    async fn send_request(
         &self,
-        request: Request<'_>,
+        request: McpRequest<'_>,
         asks: Option<mpsc::Sender<ServerAsk>>,
-    ) -> Result<Value, WireError> {
+    ) -> Result<Value, TransportError> {
         let before = self.pending.fetch_add(1, Ordering::Relaxed);
-        let _counted = Counted(&self.pending);
+        let _counted = OpenStreamGuard(&self.pending);
         if before >= PENDING_MAX {
-            return Err(WireError::NotSent("too many calls wait for it already".into()));
+            return Err(TransportError::NotSent("too many calls wait for it already".into()));
         }
-        self.exchange(&request, asks).await
+        self.exchange_messages(&request, asks).await
     }
 
-    async fn answer(&self, id: &Value, answer: Result<Value, RpcError>) {
-        self.tell(message::answer(id, answer)).await;
+    async fn send_answer(&self, id: &Value, answer: Result<Value, RpcError>) {
+        self.post_notification(message::answer_bytes(id, answer)).await;
     }
 
-    async fn notify(&self, method: &str, params: Option<&RawValue>) {
-        self.tell(message::notice(method, params)).await;
+    async fn send_notification(&self, method: &str, params: Option<&RawValue>) {
+        self.post_notification(message::notification_bytes(method, params)).await;
     }
 
-    fn agreed(&self, version: &str) {
+    fn set_version(&self, version: &str) {
         let mut terms = self.terms.lock().unpoisoned();
         terms.version = HeaderValue::from_str(version).ok();
     }
 
-    fn cut(&self) -> &CancellationToken {
+    fn closed_token(&self) -> &CancellationToken {
         &self.cut
     }
 
-    fn why(&self) -> String {
+    fn close_reason(&self) -> String {
         let why = self.why.lock().unpoisoned();
         why.clone().unwrap_or_else(|| "the connection was let go of".into())
     }

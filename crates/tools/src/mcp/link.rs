@@ -10,10 +10,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::catalog::{Catalog, Definition};
+use super::catalog::{McpCatalog, McpDefinition};
 use super::limits::{DISCOVER_WITHIN, PAGES_MAX, TOOLS_MAX};
 use super::message::NO_SUCH_VERSION;
-use super::wire::{Request, ServerAsk, Wire, WireError};
+use super::transport::{McpRequest, McpTransport, ServerAsk, TransportError};
 
 /// The era without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -21,40 +21,40 @@ pub(crate) const MODERN: &str = "2026-07-28";
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Era {
+pub(crate) enum ProtocolEra {
     Legacy,
     Modern,
 }
 
 /// Who a server says it is. Part of what is pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub(crate) struct ServerIdentity {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
-impl Identity {
-    fn read(info: &Value) -> Identity {
-        // As much as anybody would read of a name.
+impl ServerIdentity {
+    fn parse(info: &Value) -> ServerIdentity {
+        // As much of a name as a person reads.
         let text = |key: &str| {
             let text = info[key].as_str().unwrap_or_default();
             text.chars().take(200).collect::<String>()
         };
-        Identity { name: text("name"), version: text("version") }
+        ServerIdentity { name: text("name"), version: text("version") }
     }
 }
 
-impl std::fmt::Display for Identity {
+impl std::fmt::Display for ServerIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         use domain::visible::visible;
         write!(f, "{} {}", visible(&self.name), visible(&self.version))
     }
 }
 
-pub(crate) struct Link {
-    pub(crate) wire: Box<dyn Wire>,
-    pub(crate) era: Era,
-    pub(crate) identity: Identity,
+pub(crate) struct McpLink {
+    pub(crate) wire: Box<dyn McpTransport>,
+    pub(crate) era: ProtocolEra,
+    pub(crate) identity: ServerIdentity,
     next: AtomicU64,
 }
 
@@ -71,16 +71,16 @@ fn client_info() -> Value {
 }
 
 /// What we can do for a server: put its questions to people. Nothing else.
-fn capabilities() -> Value {
+fn client_capabilities() -> Value {
     json!({"elicitation": {"form": {}, "url": {}}})
 }
 
 /// What a modern request says about itself, in place of a handshake.
-fn meta() -> Value {
+fn request_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": client_info(),
-        "io.modelcontextprotocol/clientCapabilities": capabilities(),
+        "io.modelcontextprotocol/clientCapabilities": client_capabilities(),
     })
 }
 
@@ -98,26 +98,35 @@ struct CallParams<'a> {
 
 /// What a person said to a modern server's questions, sent with the call again.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Again {
+pub(crate) struct RetryInput {
     pub(crate) responses: Option<Value>,
     pub(crate) state: Option<Value>,
 }
 
-impl Link {
+impl McpLink {
     /// Finds out which era the server is of. Whatever is no clear sign of a modern one means legacy.
-    pub(crate) async fn open(wire: Box<dyn Wire>, legacy_only: bool) -> Result<Link, NoLink> {
-        let mut link =
-            Link { wire, era: Era::Modern, identity: Identity::default(), next: AtomicU64::new(1) };
-        if !legacy_only && link.discover(DISCOVER_WITHIN).await? {
+    pub(crate) async fn open(
+        wire: Box<dyn McpTransport>,
+        legacy_only: bool,
+    ) -> Result<McpLink, NoLink> {
+        let mut link = McpLink {
+            wire,
+            era: ProtocolEra::Modern,
+            identity: ServerIdentity::default(),
+            next: AtomicU64::new(1),
+        };
+        if !legacy_only && link.try_modern(DISCOVER_WITHIN).await? {
             return Ok(link);
         }
-        link.era = Era::Legacy;
-        match link.initialize().await {
+        link.era = ProtocolEra::Legacy;
+        match link.initialize_legacy().await {
             Ok(()) => Ok(link),
             // It was slow to say that it is modern, and has made up its mind by now.
-            Err(WireError::Refused(error)) if error.code == NO_SUCH_VERSION && !legacy_only => {
-                link.era = Era::Modern;
-                match link.discover(DISCOVER_WITHIN).await? {
+            Err(TransportError::Refused(error))
+                if error.code == NO_SUCH_VERSION && !legacy_only =>
+            {
+                link.era = ProtocolEra::Modern;
+                match link.try_modern(DISCOVER_WITHIN).await? {
                     true => Ok(link),
                     false => Err(no_link("no version of the protocol is common to us")),
                 }
@@ -126,13 +135,13 @@ impl Link {
         }
     }
 
-    async fn discover(&mut self, within: Duration) -> Result<bool, NoLink> {
-        let asked = self.request("server/discover", json!({}), None);
+    async fn try_modern(&mut self, within: Duration) -> Result<bool, NoLink> {
+        let asked = self.send_request("server/discover", json!({}), None);
         let result = match tokio::time::timeout(within, asked).await {
             Ok(Ok(result)) => result,
-            Ok(Err(WireError::Refused(_))) | Err(_) => return Ok(false),
-            Ok(Err(WireError::Lost(why))) => return Err(NoLink { why, fled: true }),
-            Ok(Err(error @ (WireError::NotSent(_) | WireError::NotBegun(_)))) => {
+            Ok(Err(TransportError::Refused(_))) | Err(_) => return Ok(false),
+            Ok(Err(TransportError::Lost(why))) => return Err(NoLink { why, fled: true }),
+            Ok(Err(error @ (TransportError::NotSent(_) | TransportError::NotBegun(_)))) => {
                 return Err(no_link(&error.to_string()));
             }
         };
@@ -140,48 +149,49 @@ impl Link {
         if !versions.unwrap_or_default().iter().any(|version| version == MODERN) {
             return Ok(false);
         }
-        self.wire.agreed(MODERN);
-        self.identity = Identity::read(&result["_meta"]["io.modelcontextprotocol/serverInfo"]);
+        self.wire.set_version(MODERN);
+        self.identity =
+            ServerIdentity::parse(&result["_meta"]["io.modelcontextprotocol/serverInfo"]);
         Ok(true)
     }
 
-    async fn initialize(&mut self) -> Result<(), WireError> {
+    async fn initialize_legacy(&mut self) -> Result<(), TransportError> {
         let hello = json!({
             "protocolVersion": LEGACY[0],
-            "capabilities": capabilities(),
+            "capabilities": client_capabilities(),
             "clientInfo": client_info(),
         });
-        let result = self.request("initialize", hello, None).await?;
+        let result = self.send_request("initialize", hello, None).await?;
         let version = result["protocolVersion"].as_str().unwrap_or_default();
         if !LEGACY.contains(&version) {
             let shown = domain::visible::visible(version);
             let why = format!("it speaks version `{shown}` of the protocol, and we do not");
-            return Err(WireError::NotSent(why));
+            return Err(TransportError::NotSent(why));
         }
-        self.wire.agreed(version);
-        self.identity = Identity::read(&result["serverInfo"]);
-        self.wire.notify("notifications/initialized", None).await;
+        self.wire.set_version(version);
+        self.identity = ServerIdentity::parse(&result["serverInfo"]);
+        self.wire.send_notification("notifications/initialized", None).await;
         Ok(())
     }
 
     /// Everything that the server offers, page by page.
-    pub(crate) async fn tools(&self) -> Result<Catalog, WireError> {
-        let bad = |why: String| WireError::NotSent(why);
-        let mut catalog = Catalog::new(self.identity.clone());
+    pub(crate) async fn list_tools(&self) -> Result<McpCatalog, TransportError> {
+        let bad = |why: String| TransportError::NotSent(why);
+        let mut catalog = McpCatalog::new(self.identity.clone());
         let mut cursors: Vec<String> = Vec::new();
         for _ in 0..PAGES_MAX {
             let params = match cursors.last() {
                 Some(cursor) => json!({"cursor": cursor}),
                 None => json!({}),
             };
-            let mut page = self.request("tools/list", params, None).await?;
+            let mut page = self.send_request("tools/list", params, None).await?;
             let Value::Array(tools) = page["tools"].take() else {
                 return Err(bad("its list of tools is no list".into()));
             };
             for tool in tools {
-                match Definition::read(tool) {
-                    Ok(definition) => catalog.add(definition).map_err(bad)?,
-                    Err(why) => catalog.note(why),
+                match McpDefinition::parse(tool) {
+                    Ok(definition) => catalog.add_definition(definition).map_err(bad)?,
+                    Err(why) => catalog.add_note(why),
                 }
                 if catalog.len() > TOOLS_MAX {
                     return Err(bad(format!("it has more than {TOOLS_MAX} tools")));
@@ -201,25 +211,25 @@ impl Link {
     }
 
     /// Calls a tool with the very bytes that were approved.
-    pub(crate) async fn call(
+    pub(crate) async fn call_tool(
         &self,
         id: u64,
         name: &str,
         arguments: &RawValue,
-        again: &Again,
+        again: &RetryInput,
         start: &Start,
         asks: mpsc::Sender<ServerAsk>,
-    ) -> Result<Value, WireError> {
+    ) -> Result<Value, TransportError> {
         let params = CallParams {
             name,
             arguments,
             responses: again.responses.as_ref(),
             state: again.state.as_ref(),
-            meta: (self.era == Era::Modern).then(meta),
+            meta: (self.era == ProtocolEra::Modern).then(request_meta),
         };
         let params =
-            to_raw_value(&params).map_err(|error| WireError::NotSent(error.to_string()))?;
-        let request = Request {
+            to_raw_value(&params).map_err(|error| TransportError::NotSent(error.to_string()))?;
+        let request = McpRequest {
             id,
             method: "tools/call",
             name: Some(name),
@@ -227,29 +237,29 @@ impl Link {
             start: Some(start),
         };
         // A modern server has no other way to ask than its result.
-        let asks = (self.era == Era::Legacy).then_some(asks);
-        self.wire.request(request, asks).await
+        let asks = (self.era == ProtocolEra::Legacy).then_some(asks);
+        self.wire.send_request(request, asks).await
     }
 
-    pub(crate) async fn cancel(&self, id: u64, reason: &str) {
+    pub(crate) async fn cancel_call(&self, id: u64, reason: &str) {
         let params = to_raw_value(&json!({"requestId": id, "reason": reason})).ok();
-        self.wire.notify("notifications/cancelled", params.as_deref()).await;
+        self.wire.send_notification("notifications/cancelled", params.as_deref()).await;
     }
 
-    async fn request(
+    async fn send_request(
         &self,
         method: &str,
         mut params: Value,
         asks: Option<mpsc::Sender<ServerAsk>>,
-    ) -> Result<Value, WireError> {
-        if self.era == Era::Modern {
-            params["_meta"] = meta();
+    ) -> Result<Value, TransportError> {
+        if self.era == ProtocolEra::Modern {
+            params["_meta"] = request_meta();
         }
         let params =
-            to_raw_value(&params).map_err(|error| WireError::NotSent(error.to_string()))?;
+            to_raw_value(&params).map_err(|error| TransportError::NotSent(error.to_string()))?;
         let request =
-            Request { id: self.next_id(), method, name: None, params: &params, start: None };
-        self.wire.request(request, asks).await
+            McpRequest { id: self.next_id(), method, name: None, params: &params, start: None };
+        self.wire.send_request(request, asks).await
     }
 }
 

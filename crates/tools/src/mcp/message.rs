@@ -11,7 +11,7 @@ pub(crate) const NO_SUCH_VERSION: i64 = -32022;
 
 /// A message from a server, read no further than is needed to know whose it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Incoming {
+pub(crate) enum JsonRpcIncoming {
     Answer {
         id: u64,
         answer: Result<Value, RpcError>,
@@ -36,10 +36,10 @@ pub(crate) struct RpcError {
     pub(crate) data: Value,
 }
 
-impl Incoming {
+impl JsonRpcIncoming {
     /// `None`: no message of ours. Neither a batch (which no version still allows) nor a response
     /// without an id that we could have sent.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Incoming> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<JsonRpcIncoming> {
         let Ok(Value::Object(mut message)) = serde_json::from_slice(bytes) else { return None };
         if message.get("jsonrpc")? != "2.0" {
             return None;
@@ -50,19 +50,19 @@ impl Incoming {
             let Value::String(method) = method else { return None };
             return Some(match id {
                 Some(id) if id.is_string() || id.is_number() => {
-                    Incoming::Request { id, method, params }
+                    JsonRpcIncoming::Request { id, method, params }
                 }
                 Some(_) => return None,
-                None => Incoming::Notice { method, params },
+                None => JsonRpcIncoming::Notice { method, params },
             });
         }
         let id = id?.as_u64()?;
         let answer = match (message.remove("result"), message.remove("error")) {
             (Some(result), None) => Ok(result),
-            (None, Some(error)) => Err(RpcError::read(&error)),
+            (None, Some(error)) => Err(RpcError::parse(&error)),
             _ => return None,
         };
-        Some(Incoming::Answer { id, answer })
+        Some(JsonRpcIncoming::Answer { id, answer })
     }
 }
 
@@ -70,7 +70,7 @@ impl Incoming {
 const ERROR_CHARACTERS_MAX: usize = 2_000;
 
 impl RpcError {
-    fn read(error: &Value) -> RpcError {
+    fn parse(error: &Value) -> RpcError {
         RpcError {
             code: error["code"].as_i64().unwrap_or_default(),
             message: error["message"]
@@ -85,7 +85,7 @@ impl RpcError {
 }
 
 #[derive(Serialize)]
-struct Outgoing<'a> {
+struct JsonRpcOutgoing<'a> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
@@ -94,17 +94,17 @@ struct Outgoing<'a> {
     params: Option<&'a RawValue>,
 }
 
-pub(crate) fn request(id: u64, method: &str, params: &RawValue) -> Vec<u8> {
-    line(&Outgoing { jsonrpc: "2.0", id: Some(id), method, params: Some(params) })
+pub(crate) fn request_bytes(id: u64, method: &str, params: &RawValue) -> Vec<u8> {
+    json_line(&JsonRpcOutgoing { jsonrpc: "2.0", id: Some(id), method, params: Some(params) })
 }
 
-pub(crate) fn notice(method: &str, params: Option<&RawValue>) -> Vec<u8> {
-    line(&Outgoing { jsonrpc: "2.0", id: None, method, params })
+pub(crate) fn notification_bytes(method: &str, params: Option<&RawValue>) -> Vec<u8> {
+    json_line(&JsonRpcOutgoing { jsonrpc: "2.0", id: None, method, params })
 }
 
 /// Our answer to a request of the server.
-pub(crate) fn answer(id: &Value, answer: Result<Value, RpcError>) -> Vec<u8> {
-    line(&match answer {
+pub(crate) fn answer_bytes(id: &Value, answer: Result<Value, RpcError>) -> Vec<u8> {
+    json_line(&match answer {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err(error) => json!({
             "jsonrpc": "2.0",
@@ -116,7 +116,7 @@ pub(crate) fn answer(id: &Value, answer: Result<Value, RpcError>) -> Vec<u8> {
 
 /// One line without its end. Arguments are passed on as the very bytes that were approved, and those
 /// may be spread over lines: outside of strings, where JSON has no bare line ends, these are white space.
-fn line(message: &impl Serialize) -> Vec<u8> {
+fn json_line(message: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(message).unwrap_or_default();
     for byte in &mut bytes {
         if matches!(*byte, b'\n' | b'\r') {
@@ -160,22 +160,24 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":7}"#,
             r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#,
         ] {
-            assert_eq!(Incoming::parse(none.as_bytes()), None, "{none}");
+            assert_eq!(JsonRpcIncoming::parse(none.as_bytes()), None, "{none}");
         }
         assert_eq!(
-            Incoming::parse(br#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}"#),
-            Some(Incoming::Answer {
+            JsonRpcIncoming::parse(
+                br#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}"#
+            ),
+            Some(JsonRpcIncoming::Answer {
                 id: 7,
                 answer: Err(RpcError { code: -1, message: "no".into(), data: Value::Null })
             })
         );
         assert!(matches!(
-            Incoming::parse(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#),
-            Some(Incoming::Request { .. })
+            JsonRpcIncoming::parse(br#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#),
+            Some(JsonRpcIncoming::Request { .. })
         ));
         assert!(matches!(
-            Incoming::parse(br#"{"jsonrpc":"2.0","method":"notifications/x"}"#),
-            Some(Incoming::Notice { .. })
+            JsonRpcIncoming::parse(br#"{"jsonrpc":"2.0","method":"notifications/x"}"#),
+            Some(JsonRpcIncoming::Notice { .. })
         ));
     }
 
@@ -183,7 +185,7 @@ mod tests {
     fn approved_bytes_are_sent_as_they_are_and_on_one_line() {
         let spread: Box<RawValue> =
             serde_json::from_str("{\n \"a\": 1.50,\r\n \"b\": \"x\\ny\" }").unwrap();
-        let sent = String::from_utf8(request(3, "tools/call", &spread)).unwrap();
+        let sent = String::from_utf8(request_bytes(3, "tools/call", &spread)).unwrap();
         assert!(!sent.contains(['\n', '\r']), "{sent}");
         assert!(sent.contains(r#""a": 1.50,   "b": "x\ny""#), "{sent}");
     }

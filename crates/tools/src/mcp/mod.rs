@@ -1,7 +1,7 @@
 //! Tools of MCP servers: programs and services of others, of both protocol eras.
 //!
 //! ```text
-//! McpServer ── keeps ──► Link ── speaks (era) over ──► Wire: Pipe (a child process) or Http
+//! McpServer ── keeps ──► McpLink ── speaks (era) over ──► McpTransport: stdio (a child process) or HTTP
 //!     │ pins what it saw (a file)
 //!     └── Toolbox ──► McpTool, one for each definition: the host that the engine runs
 //! ```
@@ -23,14 +23,14 @@ mod http;
 pub mod limits;
 mod link;
 mod message;
+mod offered_tools;
 mod pins;
 mod server;
-mod shelf;
 mod stdio;
-mod wire;
+mod transport;
 
 #[cfg(test)]
 mod tests;
 
 pub use pins::PinError;
-pub use server::{McpConfig, McpServer, Reach};
+pub use server::{McpConfig, McpEndpoint, McpServer};

@@ -13,36 +13,36 @@ use domain::visible::visible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::catalog::Definition;
-use super::link::Identity;
+use super::catalog::McpDefinition;
+use super::link::ServerIdentity;
 
 /// The pins of one server, as they are on disk.
 #[derive(Debug)]
-pub(crate) struct Pins {
+pub(crate) struct PinStore {
     file: PathBuf,
-    tools: BTreeMap<String, Pin>,
+    tools: BTreeMap<String, ToolPin>,
     /// There was no file: what the server shows first is taken as it is.
     is_first_use: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Pin {
-    pub(crate) server: Identity,
+pub(crate) struct ToolPin {
+    pub(crate) server: ServerIdentity,
     definition: Value,
 }
 
-impl Pin {
-    pub(crate) fn new(server: Identity, definition: &Definition) -> Pin {
-        Pin { server, definition: definition.whole.clone() }
+impl ToolPin {
+    pub(crate) fn new(server: ServerIdentity, definition: &McpDefinition) -> ToolPin {
+        ToolPin { server, definition: definition.whole.clone() }
     }
 
-    pub(crate) fn definition(&self) -> Option<Definition> {
-        Definition::read(self.definition.clone()).ok()
+    pub(crate) fn parse_definition(&self) -> Option<McpDefinition> {
+        McpDefinition::parse(self.definition.clone()).ok()
     }
 
-    pub(crate) fn digest(&self) -> Option<Digest> {
-        self.definition().map(|definition| definition.digest(&self.server))
+    pub(crate) fn parse_digest(&self) -> Option<Digest> {
+        self.parse_definition().map(|definition| definition.pin_digest(&self.server))
     }
 }
 
@@ -50,26 +50,26 @@ impl Pin {
 #[serde(deny_unknown_fields)]
 pub(super) struct PinFile {
     version: u32,
-    pub(super) tools: BTreeMap<String, Pin>,
+    pub(super) tools: BTreeMap<String, ToolPin>,
 }
 
 impl PinFile {
     /// The error says what is wrong with it.
-    pub(super) fn read(text: &[u8]) -> Result<PinFile, String> {
+    pub(super) fn parse(text: &[u8]) -> Result<PinFile, String> {
         let read: PinFile =
             serde_json::from_slice(text).map_err(|error| visible(&error.to_string()))?;
         if read.version != VERSION {
             return Err(format!("it is of version {}", read.version));
         }
         for (name, pin) in &read.tools {
-            if pin.definition().is_none_or(|definition| definition.name != *name) {
+            if pin.parse_definition().is_none_or(|definition| definition.name != *name) {
                 return Err(format!("`{}` is no definition of that tool", visible(name)));
             }
         }
         Ok(read)
     }
 
-    pub(super) fn write(&self) -> serde_json::Result<Vec<u8>> {
+    pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         Ok(text)
@@ -90,11 +90,11 @@ pub enum PinError {
 
 const VERSION: u32 = 1;
 
-impl Pins {
+impl PinStore {
     /// A file that cannot be read is an error and not an empty one: an empty one would trust whatever
     /// comes. One that is gone although the server `was_seen` is not a first use either: then every tool is
     /// asked about.
-    pub(crate) fn open(folder: &Path, server: &str, was_seen: bool) -> Result<Pins, PinError> {
+    pub(crate) fn open(folder: &Path, server: &str, was_seen: bool) -> Result<PinStore, PinError> {
         let file = folder.join(format!("{server}.json"));
         let unreadable =
             |why: String| PinError::Unreadable { file: file.display().to_string(), why };
@@ -107,12 +107,12 @@ impl Pins {
                         "the pinned definitions of an MCP server are gone; each of its tools is asked about anew"
                     );
                 }
-                return Ok(Pins { file, tools: BTreeMap::new(), is_first_use: !was_seen });
+                return Ok(PinStore { file, tools: BTreeMap::new(), is_first_use: !was_seen });
             }
             Err(error) => return Err(unreadable(error.to_string())),
         };
-        let read = PinFile::read(&text).map_err(unreadable)?;
-        Ok(Pins { file, tools: read.tools, is_first_use: false })
+        let read = PinFile::parse(&text).map_err(unreadable)?;
+        Ok(PinStore { file, tools: read.tools, is_first_use: false })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -128,20 +128,20 @@ impl Pins {
         self.is_first_use = false;
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Pin> {
+    pub(crate) fn find_pin(&self, name: &str) -> Option<&ToolPin> {
         self.tools.get(name)
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &String> {
         self.tools.keys()
     }
 
     /// On disk before this returns.
-    pub(crate) fn pin(&mut self, pins: Vec<(String, Pin)>) -> Result<(), PinError> {
+    pub(crate) fn add_pins(&mut self, pins: Vec<(String, ToolPin)>) -> Result<(), PinError> {
         let mut tools = self.tools.clone();
         tools.extend(pins);
         let file = PinFile { version: VERSION, tools };
-        write(&self.file, &file).map_err(|error| PinError::Unwritable {
+        write_file(&self.file, &file).map_err(|error| PinError::Unwritable {
             file: self.file.display().to_string(),
             why: error.to_string(),
         })?;
@@ -150,14 +150,14 @@ impl Pins {
     }
 }
 
-fn write(file: &Path, pins: &PinFile) -> io::Result<()> {
+fn write_file(file: &Path, pins: &PinFile) -> io::Result<()> {
     let folder = file.parent().unwrap_or_else(|| Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let temporary = file.with_extension("json.new");
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(0o600);
     let mut out = options.open(&temporary)?;
-    out.write_all(&pins.write()?)?;
+    out.write_all(&pins.to_bytes()?)?;
     out.sync_all()?;
     fs::rename(&temporary, file)?;
     File::open(folder)?.sync_all()
@@ -172,16 +172,19 @@ mod tests {
     #[test]
     fn pins_survive_and_a_damaged_file_is_not_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
-        let mut pins = Pins::open(folder.path(), "files", false).unwrap();
+        let mut pins = PinStore::open(folder.path(), "files", false).unwrap();
         assert!(pins.is_first_use());
         let read = json!({"name": "read", "inputSchema": {"type": "object"}});
-        let definition = Definition::read(read).unwrap();
-        let who = Identity { name: "s".into(), version: "1".into() };
-        pins.pin(vec![("read".into(), Pin::new(who.clone(), &definition))]).unwrap();
+        let definition = McpDefinition::parse(read).unwrap();
+        let who = ServerIdentity { name: "s".into(), version: "1".into() };
+        pins.add_pins(vec![("read".into(), ToolPin::new(who.clone(), &definition))]).unwrap();
 
-        let again = Pins::open(folder.path(), "files", true).unwrap();
+        let again = PinStore::open(folder.path(), "files", true).unwrap();
         assert!(!again.is_first_use());
-        assert_eq!(again.get("read").unwrap().digest(), Some(definition.digest(&who)));
+        assert_eq!(
+            again.find_pin("read").unwrap().parse_digest(),
+            Some(definition.pin_digest(&who))
+        );
 
         let file = folder.path().join("files.json");
         let text = fs::read_to_string(&file).unwrap();
@@ -193,15 +196,15 @@ mod tests {
         ] {
             assert_ne!(damaged, text);
             fs::write(&file, &damaged).unwrap();
-            assert!(Pins::open(folder.path(), "files", false).is_err(), "{damaged}");
+            assert!(PinStore::open(folder.path(), "files", false).is_err(), "{damaged}");
         }
     }
 
     #[test]
     fn i49_lost_pins_are_no_first_use() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Pins::open(folder.path(), "files", false).unwrap().is_first_use());
-        assert!(!Pins::open(folder.path(), "files", true).unwrap().is_first_use());
+        assert!(PinStore::open(folder.path(), "files", false).unwrap().is_first_use());
+        assert!(!PinStore::open(folder.path(), "files", true).unwrap().is_first_use());
     }
 
     #[test]
@@ -209,7 +212,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let data = tempfile::tempdir().unwrap();
         let folder = data.path().join("mcp");
-        Pins::open(&folder, "files", false).unwrap().pin(vec![]).unwrap();
+        PinStore::open(&folder, "files", false).unwrap().add_pins(vec![]).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&folder), mode(&folder.join("files.json"))), (0o700, 0o600));
     }
@@ -221,7 +224,7 @@ mod tests {
             r#"{"\u001b[2J":1}"#.to_owned(),
             format!(r#"{{"version":1,"tools":{{"\u001b[2J":{pin}}}}}"#),
         ] {
-            let told = PinFile::read(file.as_bytes()).err().unwrap();
+            let told = PinFile::parse(file.as_bytes()).err().unwrap();
             assert!(told.contains("`⟦U+001B⟧[2J`"), "{told}");
         }
     }

@@ -14,27 +14,29 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::catalog::Catalog;
-use super::http::Http;
+use super::catalog::McpCatalog;
+use super::http::HttpTransport;
 use super::limits::{
     CONNECT_WITHIN, FIRST_LOOK_WITHIN, GONE_WITHIN, LIST_WITHIN, RESTART_AFTER, RESTART_AFTER_MAX,
     WELL_AFTER,
 };
-use super::link::{Link, NoLink};
-use super::pins::{Pin, PinError, Pins};
-use super::shelf::{Face, shelf};
-use super::stdio::Pipe;
-use super::wire::Wire;
+use super::link::{McpLink, NoLink};
+use super::offered_tools::{OfferedTool, build_shelf};
+use super::pins::{PinError, PinStore, ToolPin};
+use super::stdio::StdioTransport;
+use super::transport::McpTransport;
 use crate::bad_tool::BadTool;
 use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
-use crate::process::{Environment, Job, RunAs, Runner, blocking, path_of, resolve};
+use crate::process::{
+    Environment, ProcessJob, RunAs, Runner, path_of, resolve_program, run_blocking,
+};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
 pub struct McpConfig {
     /// Its tools are called `name__tool`.
     pub name: String,
-    pub reach: Reach,
+    pub reach: McpEndpoint,
     /// Which of its tools are let through; `None`: all.
     pub only: Option<Vec<String>>,
     pub effects: Effects,
@@ -48,52 +50,52 @@ pub struct McpConfig {
 
 /// How a server is reached.
 #[derive(Clone)]
-pub enum Reach {
+pub enum McpEndpoint {
     /// A program that we start and end.
     Program { argv: Vec<String>, cwd: PathBuf, environment: Environment, run_as: Option<String> },
     /// A service. The headers' values are secrets.
     Service { url: String, headers: Vec<(String, String)> },
 }
 
-impl fmt::Debug for Reach {
+impl fmt::Debug for McpEndpoint {
     // The values of headers are secrets, and debug output ends up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Reach({})", self.shown())
+        write!(f, "Reach({})", self.describe())
     }
 }
 
-impl Reach {
+impl McpEndpoint {
     /// Another way to reach it is another server, and so another tool.
-    pub(crate) fn origin(&self) -> String {
+    pub(crate) fn tool_origin(&self) -> String {
         match self {
-            Reach::Program { argv, cwd, environment, run_as } => {
+            McpEndpoint::Program { argv, cwd, environment, run_as } => {
                 format!("argv={argv:?} cwd={cwd:?} env={} user={run_as:?}", environment.digest())
             }
-            Reach::Service { url, headers } => {
+            McpEndpoint::Service { url, headers } => {
                 let names: Vec<&str> = headers.iter().map(|(name, _)| name.as_str()).collect();
                 format!("url={url:?} headers={names:?}")
             }
         }
     }
 
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
-            Reach::Program { argv, run_as, .. } => {
+            McpEndpoint::Program { argv, run_as, .. } => {
                 let user =
                     run_as.as_ref().map(|user| format!(" as user {user}")).unwrap_or_default();
                 format!("{}{user}", serde_json::Value::from(argv.clone()))
             }
-            Reach::Service { url, .. } => url.clone(),
+            McpEndpoint::Service { url, .. } => url.clone(),
         }
     }
 
     pub(crate) fn is_ours(&self) -> bool {
-        matches!(self, Reach::Program { .. })
+        matches!(self, McpEndpoint::Program { .. })
     }
 }
 
 impl McpConfig {
-    pub fn new(name: &str, reach: Reach) -> McpConfig {
+    pub fn new(name: &str, reach: McpEndpoint) -> McpConfig {
         McpConfig {
             name: name.into(),
             reach,
@@ -108,18 +110,18 @@ impl McpConfig {
 
 /// The handle. The server is let go of when it is dropped.
 pub struct McpServer {
-    core: Arc<Core>,
+    core: Arc<ServerCore>,
     tasks: TaskTracker,
     _stop: DropGuard,
 }
 
-pub(crate) struct Core {
+pub(crate) struct ServerCore {
     pub(crate) config: McpConfig,
     runner: Runner,
     run_as: Option<RunAs>,
-    link: watch::Sender<State>,
-    pins: Arc<Mutex<Pins>>,
-    catalog: Mutex<Option<Catalog>>,
+    link: watch::Sender<ConnectionState>,
+    pins: Arc<Mutex<PinStore>>,
+    catalog: Mutex<Option<McpCatalog>>,
     shelf: RwLock<Arc<Shelf>>,
     /// One list at a time: the last look is the one that counts.
     looking: tokio::sync::Mutex<()>,
@@ -128,14 +130,14 @@ pub(crate) struct Core {
     /// Cancelled when the process of the last link, with all that it started, is dead.
     gone: Mutex<Option<CancellationToken>>,
     stop: CancellationToken,
-    me: Weak<Core>,
+    me: Weak<ServerCore>,
 }
 
 #[derive(Clone)]
-enum State {
+enum ConnectionState {
     Starting,
     Down { why: String },
-    Up(Arc<Link>),
+    Up(Arc<McpLink>),
 }
 
 impl McpServer {
@@ -154,19 +156,19 @@ impl McpServer {
             return Err(bad("a tool of an MCP server cannot be `transactional`".into()));
         }
         let run_as = match &config.reach {
-            Reach::Program { run_as: Some(user), .. } => {
+            McpEndpoint::Program { run_as: Some(user), .. } => {
                 Some(runner.run_as(user).map_err(|why| BadTool::new(&config.name, why))?)
             }
             _ => None,
         };
-        let pins = Pins::open(folder, &config.name, config.was_seen)
+        let pins = PinStore::open(folder, &config.name, config.was_seen)
             .map_err(|why| BadTool::new(&config.name, why))?;
         let stop = CancellationToken::new();
-        let core = Arc::new_cyclic(|me| Core {
+        let core = Arc::new_cyclic(|me| ServerCore {
             config,
             runner,
             run_as,
-            link: watch::Sender::new(State::Starting),
+            link: watch::Sender::new(ConnectionState::Starting),
             pins: Arc::new(Mutex::new(pins)),
             catalog: Mutex::default(),
             shelf: RwLock::default(),
@@ -176,36 +178,36 @@ impl McpServer {
             stop: stop.clone(),
             me: me.clone(),
         });
-        core.arrange();
+        core.publish_tools();
         let tasks = TaskTracker::new();
-        tasks.spawn(core.clone().keep(tasks.clone()));
+        tasks.spawn(core.clone().keep_connected(tasks.clone()));
         Ok(McpServer { core, tasks, _stop: stop.drop_guard() })
     }
 
     /// Waits a little for a server that was never seen, so that its tools are there when the first
     /// message comes. One that was has its pinned tools on the shelf already.
     pub async fn first_look(&self) {
-        if !self.core.pins().is_first_use() {
+        if !self.core.lock_pins().is_first_use() {
             return;
         }
         let mut link = self.core.link.subscribe();
-        let looked = link.wait_for(|state| !matches!(state, State::Starting));
+        let looked = link.wait_for(|state| !matches!(state, ConnectionState::Starting));
         let _ = tokio::time::timeout(FIRST_LOOK_WITHIN, looked).await;
     }
 
     /// Whether definitions of it are pinned: from then on they must not be missing.
     pub fn is_pinned(&self) -> bool {
-        !self.core.pins().is_empty()
+        !self.core.lock_pins().is_empty()
     }
 
     /// Why the server cannot be used now, for those who look after a set-up. Waits for the first attempt.
-    pub async fn unusable(&self) -> Option<String> {
+    pub async fn unusable_reason(&self) -> Option<String> {
         let mut link = self.core.link.subscribe();
-        let looked = link.wait_for(|state| !matches!(state, State::Starting));
+        let looked = link.wait_for(|state| !matches!(state, ConnectionState::Starting));
         match tokio::time::timeout(FIRST_LOOK_WITHIN, looked).await {
             Ok(Ok(state)) => match &*state {
-                State::Down { why } => Some(why.clone()),
-                State::Starting | State::Up(_) => None,
+                ConnectionState::Down { why } => Some(why.clone()),
+                ConnectionState::Starting | ConnectionState::Up(_) => None,
             },
             Ok(Err(_)) => Some("it was let go of".into()),
             Err(_) => Some(format!("it said nothing for {} s", FIRST_LOOK_WITHIN.as_secs())),
@@ -230,40 +232,41 @@ impl Toolbox for McpServer {
     }
 }
 
-impl Core {
-    fn pins(&self) -> MutexGuard<'_, Pins> {
+impl ServerCore {
+    fn lock_pins(&self) -> MutexGuard<'_, PinStore> {
         self.pins.lock().unpoisoned()
     }
 
-    fn catalog(&self) -> MutexGuard<'_, Option<Catalog>> {
+    fn lock_catalog(&self) -> MutexGuard<'_, Option<McpCatalog>> {
         self.catalog.lock().unpoisoned()
     }
 
     /// Puts on the shelf what is pinned and shown.
-    fn arrange(&self) {
-        let (shelf, notes) = shelf(&self.me, &self.config, &self.pins(), self.catalog().as_ref());
+    fn publish_tools(&self) {
+        let (shelf, notes) =
+            build_shelf(&self.me, &self.config, &self.lock_pins(), self.lock_catalog().as_ref());
         for note in notes {
-            tracing::warn!(server = %self.config.name, tool = %note, "a tool of an MCP server cannot be offered");
+            tracing::warn!(server = %self.config.name, tool = %note, "MCP tool cannot be offered");
         }
         *self.shelf.write().unpoisoned() = Arc::new(shelf);
     }
 
     /// The server, if it is there or comes back soon.
-    pub(crate) async fn link(&self, within: Duration) -> Result<Arc<Link>, String> {
+    pub(crate) async fn wait_for_link(&self, within: Duration) -> Result<Arc<McpLink>, String> {
         let mut states = self.link.subscribe();
         let found = tokio::time::timeout(within, async {
             loop {
                 // One that has just been cut is not known to be down yet, and is about to be started.
                 let is_cut = match &*states.borrow_and_update() {
-                    State::Up(link) if !link.wire.cut().is_cancelled() => {
+                    ConnectionState::Up(link) if !link.wire.closed_token().is_cancelled() => {
                         return Some(link.clone());
                     }
-                    State::Up(_) => true,
-                    State::Starting | State::Down { .. } => false,
+                    ConnectionState::Up(_) => true,
+                    ConnectionState::Starting | ConnectionState::Down { .. } => false,
                 };
                 states.changed().await.ok()?;
                 // An attempt that failed while we waited: the next one is further away.
-                if !is_cut && matches!(&*states.borrow(), State::Down { .. }) {
+                if !is_cut && matches!(&*states.borrow(), ConnectionState::Down { .. }) {
                     return None;
                 }
             }
@@ -272,29 +275,31 @@ impl Core {
             return Ok(link);
         }
         let why = match &*self.link.borrow() {
-            State::Down { why } => why.clone(),
+            ConnectionState::Down { why } => why.clone(),
             _ => "it has not answered yet".into(),
         };
         Err(format!("the MCP server `{}` is not there: {why}", self.config.name))
     }
 
     /// Returns when the server that was there is not any more.
-    pub(crate) async fn ended(&self, within: Duration) {
+    pub(crate) async fn wait_until_ended(&self, within: Duration) {
         let mut link = self.link.subscribe();
-        let down = link.wait_for(|state| !matches!(state, State::Up(_)));
+        let down = link.wait_for(|state| !matches!(state, ConnectionState::Up(_)));
         let _ = tokio::time::timeout(within, down).await;
     }
 
     /// Looks again at what the server offers.
-    pub(crate) async fn refresh(&self, link: &Link) -> Result<(), String> {
+    pub(crate) async fn refresh_catalog(&self, link: &McpLink) -> Result<(), String> {
         let name = &self.config.name;
         // Waiting for one's turn is part of the time: behind one who waits in vain, so does the next.
         let listed = tokio::time::timeout(LIST_WITHIN, async {
             let turn = self.looking.lock().await;
-            (turn, link.tools().await)
+            (turn, link.list_tools().await)
         });
         match listed.await {
-            Ok((_turn, Ok(catalog))) => self.seen(catalog).await.map_err(|error| error.to_string()),
+            Ok((_turn, Ok(catalog))) => {
+                self.set_catalog(catalog).await.map_err(|error| error.to_string())
+            }
             Ok((_turn, Err(error))) => {
                 Err(format!("the MCP server `{name}` did not say what its tools are: {error}"))
             }
@@ -304,20 +309,22 @@ impl Core {
         }
     }
 
-    async fn seen(&self, catalog: Catalog) -> Result<(), PinError> {
-        if self.catalog().as_ref() == Some(&catalog) {
+    async fn set_catalog(&self, catalog: McpCatalog) -> Result<(), PinError> {
+        if self.lock_catalog().as_ref() == Some(&catalog) {
             return Ok(());
         }
         for note in &catalog.notes {
-            tracing::warn!(server = %self.config.name, %note, "a tool of an MCP server is left out");
+            tracing::warn!(server = %self.config.name, %note, "MCP tool skipped");
         }
-        let first: Vec<(String, Pin)> = {
-            let pins = self.pins();
-            let shown =
-                catalog.order.iter().filter(|name| pins.is_first_use() && pins.get(name).is_none());
+        let first: Vec<(String, ToolPin)> = {
+            let pins = self.lock_pins();
+            let shown = catalog
+                .order
+                .iter()
+                .filter(|name| pins.is_first_use() && pins.find_pin(name).is_none());
             let pin = |name: &String| {
-                let definition = catalog.get(name)?;
-                Some((name.clone(), Pin::new(catalog.identity.clone(), definition)))
+                let definition = catalog.find_definition(name)?;
+                Some((name.clone(), ToolPin::new(catalog.identity.clone(), definition)))
             };
             shown.filter_map(pin).collect()
         };
@@ -326,55 +333,55 @@ impl Core {
                 server = %self.config.name, identity = %catalog.identity, tools = first.len(),
                 "an MCP server is seen for the first time; its tools are pinned as they are"
             );
-            self.pin(first).await?;
+            self.save_pins(first).await?;
         }
-        *self.catalog() = Some(catalog);
-        self.arrange();
+        *self.lock_catalog() = Some(catalog);
+        self.publish_tools();
         Ok(())
     }
 
     /// Whether the server's last word about a tool is still this one.
-    pub(crate) fn still_shows(&self, face: &Face) -> bool {
-        self.catalog().as_ref().is_some_and(|catalog| {
+    pub(crate) fn still_shows(&self, face: &OfferedTool) -> bool {
+        self.lock_catalog().as_ref().is_some_and(|catalog| {
             catalog.identity == face.identity
-                && catalog.get(&face.definition.name) == Some(&face.definition)
+                && catalog.find_definition(&face.definition.name) == Some(&face.definition)
         })
     }
 
     /// A person approved a call under a changed definition, and was shown the change: from now on that
     /// is the definition.
-    pub(crate) async fn accept(&self, face: &Face) -> Result<(), PinError> {
+    pub(crate) async fn accept_change(&self, face: &OfferedTool) -> Result<(), PinError> {
         let name = face.definition.name.clone();
         tracing::info!(server = %self.config.name, tool = %name, "a changed definition was accepted with an approval");
-        self.pin(vec![(name, Pin::new(face.identity.clone(), &face.definition))]).await?;
-        self.arrange();
+        self.save_pins(vec![(name, ToolPin::new(face.identity.clone(), &face.definition))]).await?;
+        self.publish_tools();
         Ok(())
     }
 
-    async fn pin(&self, new: Vec<(String, Pin)>) -> Result<(), PinError> {
+    async fn save_pins(&self, new: Vec<(String, ToolPin)>) -> Result<(), PinError> {
         let pins = self.pins.clone();
-        blocking(move || pins.lock().unpoisoned().pin(new)).await
+        run_blocking(move || pins.lock().unpoisoned().add_pins(new)).await
     }
 
     /// Connects, and connects again, until the house is closed.
-    async fn keep(self: Arc<Core>, tasks: TaskTracker) {
+    async fn keep_connected(self: Arc<ServerCore>, tasks: TaskTracker) {
         let name = self.config.name.clone();
         let mut backoff = Backoff::new(RESTART_AFTER, RESTART_AFTER_MAX);
         let mut legacy_only = false;
         loop {
             let connected = tokio::select! {
-                connected = tokio::time::timeout(CONNECT_WITHIN, self.connect(&tasks, legacy_only)) => connected,
+                connected = tokio::time::timeout(CONNECT_WITHIN, self.connect_once(&tasks, legacy_only)) => connected,
                 () = self.stop.cancelled() => return,
             };
             let why = match connected {
                 Ok(Ok(link)) => {
                     let link = Arc::new(link);
-                    tracing::info!(server = %name, identity = %link.identity, era = ?link.era, "an MCP server is there");
-                    self.link.send_replace(State::Up(link.clone()));
-                    if self.attend(&link).await {
+                    tracing::info!(server = %name, identity = %link.identity, era = ?link.era, "connected to MCP server");
+                    self.link.send_replace(ConnectionState::Up(link.clone()));
+                    if self.watch_link(&link).await {
                         backoff.reset();
                     }
-                    link.wire.why()
+                    link.wire.close_reason()
                 }
                 Ok(Err(no_link)) if no_link.fled && !legacy_only => {
                     legacy_only = true;
@@ -393,8 +400,8 @@ impl Core {
             }
             // A server is kept by one connection: there is nobody to come back together with.
             let pause = backoff.wait(WHOLE_WAIT);
-            tracing::warn!(server = %name, %why, again_in = ?pause, "an MCP server is not there");
-            self.link.send_replace(State::Down { why });
+            tracing::warn!(server = %name, %why, again_in = ?pause, "MCP server unavailable; will reconnect");
+            self.link.send_replace(ConnectionState::Down { why });
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.stop.cancelled() => return,
@@ -402,55 +409,65 @@ impl Core {
         }
     }
 
-    async fn connect(&self, tasks: &TaskTracker, legacy_only: bool) -> Result<Link, NoLink> {
+    async fn connect_once(
+        &self,
+        tasks: &TaskTracker,
+        legacy_only: bool,
+    ) -> Result<McpLink, NoLink> {
         let no_link = |why: String| NoLink { why, fled: false };
-        let wire: Box<dyn Wire> = match &self.config.reach {
-            Reach::Program { argv, cwd, environment, .. } => {
-                let (job, secrets) = self.job(argv, cwd, environment).map_err(no_link)?;
-                let (companion, pipes) =
-                    self.runner.converse(job).await.map_err(|error| no_link(error.to_string()))?;
+        let wire: Box<dyn McpTransport> = match &self.config.reach {
+            McpEndpoint::Program { argv, cwd, environment, .. } => {
+                let (job, secrets) = self.child_job(argv, cwd, environment).map_err(no_link)?;
+                let (companion, pipes) = self
+                    .runner
+                    .start_companion(job)
+                    .await
+                    .map_err(|error| no_link(error.to_string()))?;
                 let ends = (pipes.stdin, pipes.stdout, pipes.stderr);
-                let (pipe, pump) = Pipe::new(&self.config.name, ends, secrets);
+                let (pipe, pump) = StdioTransport::new(&self.config.name, ends, secrets);
                 let gone = CancellationToken::new();
                 *self.gone.lock().unpoisoned() = Some(gone.clone());
                 tasks.spawn(async move {
-                    pump.run().await;
+                    pump.pump_messages().await;
                     companion.stop().await;
                     gone.cancel();
                 });
                 Box::new(pipe)
             }
-            Reach::Service { url, headers } => Box::new(Http::new(url, headers).map_err(no_link)?),
+            McpEndpoint::Service { url, headers } => {
+                Box::new(HttpTransport::new(url, headers).map_err(no_link)?)
+            }
         };
         // Whatever goes wrong from here on, the wire is let go of, and with it the process.
-        let cut = wire.cut().clone().drop_guard();
-        let link = Link::open(wire, legacy_only).await?;
-        self.refresh(&link).await.map_err(no_link)?;
+        let cut = wire.closed_token().clone().drop_guard();
+        let link = McpLink::open(wire, legacy_only).await?;
+        self.refresh_catalog(&link).await.map_err(no_link)?;
         cut.disarm();
         Ok(link)
     }
 
-    fn job(
+    fn child_job(
         &self,
         argv: &[String],
         cwd: &Path,
         environment: &Environment,
-    ) -> Result<(Job, Vec<String>), String> {
+    ) -> Result<(ProcessJob, Vec<String>), String> {
         // The supervisor runs in `/`, and a relative path is meant from where the server was started. Pins
         // name the folder as it was configured.
         let cwd = &std::path::absolute(cwd).map_err(|why| format!("its folder: {why}"))?;
         let variables = environment.for_a_child();
         let (name, rest) = argv.split_first().ok_or("`argv` is empty; name a program")?;
-        let program = resolve(name, cwd, path_of(&variables)).map_err(|why| why.to_string())?;
-        let mut job = Job::new(program, rest.to_vec(), cwd);
-        let secrets = environment.given(&variables);
+        let program =
+            resolve_program(name, cwd, path_of(&variables)).map_err(|why| why.to_string())?;
+        let mut job = ProcessJob::new(program, rest.to_vec(), cwd);
+        let secrets = environment.own_values(&variables);
         job.environment = variables;
         job.run_as = self.run_as.clone();
         Ok((job, secrets))
     }
 
     /// Until the wire is cut. Says whether the server was well for a while.
-    async fn attend(&self, link: &Link) -> bool {
+    async fn watch_link(&self, link: &McpLink) -> bool {
         let mut well = false;
         let age = tokio::time::sleep(WELL_AFTER);
         tokio::pin!(age);
@@ -462,20 +479,20 @@ impl Core {
         let mut is_new = true;
         loop {
             tokio::select! {
-                () = link.wire.cut().cancelled() => return well,
+                () = link.wire.closed_token().cancelled() => return well,
                 () = self.stop.cancelled() => {
-                    link.wire.cut().cancel();
+                    link.wire.closed_token().cancel();
                     return well;
                 }
                 () = &mut age, if !well => well = true,
                 () = &mut first_use, if is_new => {
                     is_new = false;
                     // What comes later was not there when the server was first seen.
-                    self.pins().end_first_use();
+                    self.lock_pins().end_first_use();
                 }
                 () = link.wire.tools_changed() => {
-                    if let Err(why) = self.refresh(link).await {
-                        tracing::warn!(server = %self.config.name, %why, "the tools of an MCP server could not be read again");
+                    if let Err(why) = self.refresh_catalog(link).await {
+                        tracing::warn!(server = %self.config.name, %why, "cannot refresh the tool list of an MCP server");
                     }
                 }
             }

@@ -18,45 +18,45 @@ use super::limits::{
     GARBAGE_LINES_MAX, MESSAGE_BYTES_MAX, OUTBOX_MAX, PENDING_MAX, STDERR_LINE_MAX,
     STDERR_LINES_MAX,
 };
-use super::message::{self, Incoming, RpcError};
-use super::wire::{Request, ServerAsk, Wire, WireError};
+use super::message::{self, JsonRpcIncoming, RpcError};
+use super::transport::{McpRequest, McpTransport, ServerAsk, TransportError};
 use crate::gated_io::first_write;
 
 /// The two directions, and those who wait for an answer.
-pub(crate) struct Pipe(Arc<State>);
+pub(crate) struct StdioTransport(Arc<StdioState>);
 
-struct State {
+struct StdioState {
     server: String,
-    outbox: mpsc::Sender<Outgoing>,
-    pending: Mutex<HashMap<u64, Pending>>,
+    outbox: mpsc::Sender<OutgoingLine>,
+    pending: Mutex<HashMap<u64, PendingRequest>>,
     cut: CancellationToken,
     why: Mutex<Option<String>>,
     changed: Notify,
     hushed: AtomicBool,
 }
 
-struct Pending {
-    answer: oneshot::Sender<Result<Value, WireError>>,
+struct PendingRequest {
+    answer: oneshot::Sender<Result<Value, TransportError>>,
     asks: Option<mpsc::Sender<ServerAsk>>,
 }
 
 /// A message that the server has not got yet. It may wait here for as long as the server does not read.
-struct Outgoing {
+struct OutgoingLine {
     line: Vec<u8>,
     /// The request that begins a call, by its id.
     begins: Option<(u64, Start)>,
 }
 
-impl Outgoing {
-    fn plain(line: Vec<u8>) -> Outgoing {
-        Outgoing { line, begins: None }
+impl OutgoingLine {
+    fn without_gate(line: Vec<u8>) -> OutgoingLine {
+        OutgoingLine { line, begins: None }
     }
 }
 
 /// What must be kept running for a pipe to work. It ends when the wire is cut or the server goes.
-pub(crate) struct Pump<I, O, E> {
-    state: Arc<State>,
-    from_outbox: mpsc::Receiver<Outgoing>,
+pub(crate) struct StdioPump<I, O, E> {
+    state: Arc<StdioState>,
+    from_outbox: mpsc::Receiver<OutgoingLine>,
     stdin: I,
     stdout: O,
     stderr: E,
@@ -64,14 +64,14 @@ pub(crate) struct Pump<I, O, E> {
     secrets: Vec<String>,
 }
 
-impl Pipe {
+impl StdioTransport {
     pub(crate) fn new<I, O, E>(
         server: &str,
         (stdin, stdout, stderr): (I, O, E),
         secrets: Vec<String>,
-    ) -> (Pipe, Pump<I, O, E>) {
+    ) -> (StdioTransport, StdioPump<I, O, E>) {
         let (outbox, from_outbox) = mpsc::channel(OUTBOX_MAX);
-        let state = Arc::new(State {
+        let state = Arc::new(StdioState {
             server: server.into(),
             outbox,
             pending: Mutex::default(),
@@ -80,12 +80,12 @@ impl Pipe {
             changed: Notify::new(),
             hushed: AtomicBool::new(false),
         });
-        let pump = Pump { state: state.clone(), from_outbox, stdin, stdout, stderr, secrets };
-        (Pipe(state), pump)
+        let pump = StdioPump { state: state.clone(), from_outbox, stdin, stdout, stderr, secrets };
+        (StdioTransport(state), pump)
     }
 }
 
-impl<I, O, E> Pump<I, O, E>
+impl<I, O, E> StdioPump<I, O, E>
 where
     I: AsyncWrite + Unpin,
     O: AsyncRead + Unpin,
@@ -93,10 +93,10 @@ where
 {
     /// Carries messages until the wire is cut. The pipes are let go of when this returns, which tells
     /// the server to leave.
-    pub(crate) async fn run(self) {
-        let Pump { state, mut from_outbox, mut stdin, stdout, stderr, secrets } = self;
+    pub(crate) async fn pump_messages(self) {
+        let StdioPump { state, mut from_outbox, mut stdin, stdout, stderr, secrets } = self;
         let write = async {
-            while let Some(Outgoing { mut line, begins }) = from_outbox.recv().await {
+            while let Some(OutgoingLine { mut line, begins }) = from_outbox.recv().await {
                 line.push(b'\n');
                 let mut written = Ok(0);
                 if let Some((id, start)) = begins {
@@ -107,7 +107,7 @@ where
                             written = first;
                         }
                         Err(refused) => {
-                            state.answered(id, Err(WireError::NotBegun(refused)));
+                            state.complete_request(id, Err(TransportError::NotBegun(refused)));
                             continue;
                         }
                     }
@@ -122,7 +122,7 @@ where
             }
             "nobody needs it any more".to_owned()
         };
-        let read = state.read(BufReader::new(stdout));
+        let read = state.read_messages(BufReader::new(stdout));
         let complaints = listen_to_complaints(&state, BufReader::new(stderr), &secrets);
         let why = tokio::select! {
             why = read => why,
@@ -134,27 +134,27 @@ where
     }
 }
 
-impl State {
-    fn pending(&self) -> MutexGuard<'_, HashMap<u64, Pending>> {
+impl StdioState {
+    fn lock_pending(&self) -> MutexGuard<'_, HashMap<u64, PendingRequest>> {
         self.pending.lock().unpoisoned()
     }
 
-    /// Says whether anybody waited for it.
-    fn answered(&self, id: u64, answer: Result<Value, WireError>) -> bool {
-        let Some(pending) = self.pending().remove(&id) else { return false };
-        // Whoever waited may have given up meanwhile.
+    /// Says whether a request was waiting for it.
+    fn complete_request(&self, id: u64, answer: Result<Value, TransportError>) -> bool {
+        let Some(pending) = self.lock_pending().remove(&id) else { return false };
+        // The waiting request may have been cancelled meanwhile.
         let _ = pending.answer.send(answer);
         true
     }
 
-    /// Everybody who waits learns that no answer will come.
+    /// Fails every pending request: no answer will come.
     fn hang_up(&self, why: String) {
         self.why.lock().unpoisoned().get_or_insert(why);
         self.cut.cancel();
-        self.pending().clear();
+        self.lock_pending().clear();
     }
 
-    async fn read(&self, mut from: impl AsyncBufRead + Unpin) -> String {
+    async fn read_messages(&self, mut from: impl AsyncBufRead + Unpin) -> String {
         let mut garbage = 0;
         loop {
             let line = match next_line(&mut from, MESSAGE_BYTES_MAX).await {
@@ -165,18 +165,18 @@ impl State {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let known = match Incoming::parse(&line) {
-                // Nobody waits for the answer to something that was cancelled, or made up.
-                Some(Incoming::Answer { id, answer }) => {
-                    self.answered(id, answer.map_err(WireError::Refused))
+            let known = match JsonRpcIncoming::parse(&line) {
+                // An answer without a pending request: the request was cancelled, or the server made it up.
+                Some(JsonRpcIncoming::Answer { id, answer }) => {
+                    self.complete_request(id, answer.map_err(TransportError::Refused))
                 }
-                Some(Incoming::Request { id, method, params }) => {
+                Some(JsonRpcIncoming::Request { id, method, params }) => {
                     if !self.take_request(id, &method, params) {
                         return "it asks more than it listens".into();
                     }
                     true
                 }
-                Some(Incoming::Notice { method, .. }) => {
+                Some(JsonRpcIncoming::Notice { method, .. }) => {
                     if method == "notifications/tools/list_changed" {
                         self.changed.notify_one();
                     }
@@ -186,7 +186,7 @@ impl State {
                     tracing::debug!(
                         server = %self.server,
                         bytes = line.len(),
-                        "a line on standard output that is no message"
+                        "undecodable line on standard output of an MCP server"
                     );
                     false
                 }
@@ -203,13 +203,13 @@ impl State {
     /// Says whether our answer could be put on its way.
     fn take_request(&self, id: Value, method: &str, params: Value) -> bool {
         if method != "elicitation/create" {
-            let answer = message::answer(&id, message::own_answer(method));
-            return self.outbox.try_send(Outgoing::plain(answer)).is_ok();
+            let answer = message::answer_bytes(&id, message::own_answer(method));
+            return self.outbox.try_send(OutgoingLine::without_gate(answer)).is_ok();
         }
         // The protocol does not say which call a question belongs to. Only where there is no choice
         // do we know whom it may be put to.
         let asks: Vec<mpsc::Sender<ServerAsk>> =
-            self.pending().values().filter_map(|pending| pending.asks.clone()).collect();
+            self.lock_pending().values().filter_map(|pending| pending.asks.clone()).collect();
         let taken = match asks.as_slice() {
             [one] => one.try_send(ServerAsk { id: id.clone(), params }).is_ok(),
             _ => false,
@@ -217,9 +217,9 @@ impl State {
         if taken {
             return true;
         }
-        tracing::warn!(server = %self.server, calls = asks.len(), "a question could not be put to anybody");
-        let cancel = message::answer(&id, Ok(serde_json::json!({"action": "cancel"})));
-        self.outbox.try_send(Outgoing::plain(cancel)).is_ok()
+        tracing::warn!(server = %self.server, calls = asks.len(), "MCP question cancelled: not exactly one call is in flight");
+        let cancel = message::answer_bytes(&id, Ok(serde_json::json!({"action": "cancel"})));
+        self.outbox.try_send(OutgoingLine::without_gate(cancel)).is_ok()
     }
 }
 
@@ -250,7 +250,7 @@ pub(super) async fn next_line(
 
 /// What a server writes to its standard error goes to our log, bounded and without secrets.
 async fn listen_to_complaints(
-    state: &State,
+    state: &StdioState,
     mut from: impl AsyncBufRead + Unpin,
     secrets: &[String],
 ) {
@@ -271,11 +271,11 @@ async fn listen_to_complaints(
         from.consume(taken);
         if ended && state.hushed.load(Ordering::Relaxed) {
             lines += 1;
-            tracing::debug!(%server, bytes = line.len(), "something on its standard error");
+            tracing::debug!(%server, bytes = line.len(), "MCP server wrote to standard error (not shown)");
         } else if ended && lines <= STDERR_LINES_MAX {
             lines += 1;
             let said = without_secrets(&String::from_utf8_lossy(&line), secrets);
-            tracing::debug!(%server, said = %visible(&said), "on its standard error");
+            tracing::debug!(%server, said = %visible(&said), "MCP server wrote to standard error");
         }
         if ended {
             line.clear();
@@ -287,66 +287,76 @@ pub(crate) fn without_secrets(text: &str, secrets: &[String]) -> String {
     secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[hidden]"))
 }
 
-/// Takes the entry out when nobody waits any more.
-struct Waiting<'a>(&'a State, u64);
+/// Removes the pending entry when its request is dropped.
+struct PendingGuard<'a>(&'a StdioState, u64);
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingGuard<'_> {
     fn drop(&mut self) {
-        self.0.pending().remove(&self.1);
+        self.0.lock_pending().remove(&self.1);
     }
 }
 
 #[async_trait]
-impl Wire for Pipe {
-    async fn request(
+impl McpTransport for StdioTransport {
+    async fn send_request(
         &self,
-        request: Request<'_>,
+        request: McpRequest<'_>,
         asks: Option<mpsc::Sender<ServerAsk>>,
-    ) -> Result<Value, WireError> {
+    ) -> Result<Value, TransportError> {
         let state = &*self.0;
         let (tell, answered) = oneshot::channel();
         {
-            let mut pending = state.pending();
+            let mut pending = state.lock_pending();
             if state.cut.is_cancelled() {
-                return Err(WireError::NotSent(self.why()));
+                return Err(TransportError::NotSent(self.close_reason()));
             }
             if pending.len() >= PENDING_MAX {
-                return Err(WireError::NotSent("too many calls wait for it already".into()));
+                return Err(TransportError::NotSent("too many calls wait for it already".into()));
             }
-            pending.insert(request.id, Pending { answer: tell, asks });
+            pending.insert(request.id, PendingRequest { answer: tell, asks });
         }
-        let _waiting = Waiting(state, request.id);
-        let line = message::request(request.id, request.method, request.params);
+        let _waiting = PendingGuard(state, request.id);
+        let line = message::request_bytes(request.id, request.method, request.params);
         let begins = request.start.filter(|start| !start.has_begun());
         let begins = begins.map(|start| (request.id, start.clone()));
-        if state.outbox.try_send(Outgoing { line, begins }).is_err() {
-            return Err(WireError::NotSent("it does not take any more messages".into()));
+        if state.outbox.try_send(OutgoingLine { line, begins }).is_err() {
+            return Err(TransportError::NotSent("it does not take any more messages".into()));
         }
         match answered.await {
             Ok(answer) => answer,
-            Err(_) => Err(WireError::Lost(self.why())),
+            Err(_) => Err(TransportError::Lost(self.close_reason())),
         }
     }
 
-    async fn answer(&self, id: &Value, answer: Result<Value, RpcError>) {
-        if self.0.outbox.try_send(Outgoing::plain(message::answer(id, answer))).is_err() {
+    async fn send_answer(&self, id: &Value, answer: Result<Value, RpcError>) {
+        if self
+            .0
+            .outbox
+            .try_send(OutgoingLine::without_gate(message::answer_bytes(id, answer)))
+            .is_err()
+        {
             self.0.hang_up("it does not take any more messages".into());
         }
     }
 
-    async fn notify(&self, method: &str, params: Option<&RawValue>) {
-        if self.0.outbox.try_send(Outgoing::plain(message::notice(method, params))).is_err() {
+    async fn send_notification(&self, method: &str, params: Option<&RawValue>) {
+        if self
+            .0
+            .outbox
+            .try_send(OutgoingLine::without_gate(message::notification_bytes(method, params)))
+            .is_err()
+        {
             self.0.hang_up("it does not take any more messages".into());
         }
     }
 
-    fn agreed(&self, _version: &str) {}
+    fn set_version(&self, _version: &str) {}
 
-    fn cut(&self) -> &CancellationToken {
+    fn closed_token(&self) -> &CancellationToken {
         &self.0.cut
     }
 
-    fn why(&self) -> String {
+    fn close_reason(&self) -> String {
         let why = self.0.why.lock().unpoisoned();
         why.clone().unwrap_or_else(|| "it is gone".into())
     }
@@ -355,11 +365,11 @@ impl Wire for Pipe {
         self.0.changed.notified().await;
     }
 
-    fn hush(&self) {
+    fn stop_logging(&self) {
         self.0.hushed.store(true, Ordering::Relaxed);
     }
 
     fn is_shared(&self) -> bool {
-        self.0.pending().len() > 1
+        self.0.lock_pending().len() > 1
     }
 }

@@ -32,14 +32,14 @@ impl fmt::Display for BoundFile {
 }
 
 impl BoundFile {
-    pub fn read(path: PathBuf) -> Result<BoundFile, String> {
-        let digest = digest_of(&path).map_err(|error| unreadable(&path, &error))?;
+    pub fn read_file(path: PathBuf) -> Result<BoundFile, String> {
+        let digest = digest_of(&path).map_err(|error| unreadable_file(&path, &error))?;
         Ok(BoundFile { path, digest })
     }
 
     /// Looked at once more, just before the start.
-    pub(super) fn check(&self) -> Result<(), String> {
-        let found = digest_of(&self.path).map_err(|error| unreadable(&self.path, &error))?;
+    pub(super) fn check_unchanged(&self) -> Result<(), String> {
+        let found = digest_of(&self.path).map_err(|error| unreadable_file(&self.path, &error))?;
         match found == self.digest {
             true => Ok(()),
             false => Err(format!(
@@ -51,7 +51,7 @@ impl BoundFile {
     }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> String {
+fn unreadable_file(path: &Path, error: &io::Error) -> String {
     format!("`{}` cannot be read: {error}", visible(&path.display().to_string()))
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn bound_files(
                 BOUND_BYTES_MAX >> 20
             ));
         }
-        files.push(BoundFile::read(path)?);
+        files.push(BoundFile::read_file(path)?);
     }
     Ok(BoundFiles { files, warnings: named.warnings })
 }
@@ -162,14 +162,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("deploy.sh");
         std::fs::write(&path, "echo one").unwrap();
-        let bound = BoundFile::read(path.clone()).unwrap();
+        let bound = BoundFile::read_file(path.clone()).unwrap();
         assert_eq!(bound.digest, Digest::of(b"echo one").to_string());
         std::fs::write(&path, "echo one").unwrap();
-        assert_eq!(bound.check(), Ok(()));
+        assert_eq!(bound.check_unchanged(), Ok(()));
         std::fs::write(&path, "echo two").unwrap();
-        assert!(bound.check().unwrap_err().contains("has changed since this call was approved"));
+        assert!(
+            bound
+                .check_unchanged()
+                .unwrap_err()
+                .contains("has changed since this call was approved")
+        );
         std::fs::remove_file(&path).unwrap();
-        assert!(bound.check().unwrap_err().contains("cannot be read"));
+        assert!(bound.check_unchanged().unwrap_err().contains("cannot be read"));
     }
 
     #[test]
@@ -177,9 +182,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("huge");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        let bound = BoundFile::read(path.clone()).unwrap();
-        assert_eq!(bound.check(), Ok(()));
+        let bound = BoundFile::read_file(path.clone()).unwrap();
+        assert_eq!(bound.check_unchanged(), Ok(()));
         File::options().write(true).open(&path).unwrap().set_len((1 << 40) + 1).unwrap();
-        assert!(bound.check().is_err());
+        assert!(bound.check_unchanged().is_err());
     }
 }

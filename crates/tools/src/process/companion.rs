@@ -15,29 +15,32 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::descendants::kill_descendants;
-use super::job::Job;
-use super::run::{Runner, blocking, random_marker};
-use super::supervisor::{Order, frame};
-use super::tree::{MARKER, Tree};
-use super::watch::{Keeper, Notice, command, wait_in_background};
+use super::job::ProcessJob;
+use super::run::{Runner, random_marker, run_blocking};
+use super::supervisor::{SupervisorOrder, encode_order};
+use super::tree::{MARKER, ProcessTree};
+use super::watch::{CommandWaiter, WatchNotice, build_command, wait_in_background};
 use crate::limits::{COMPANION_LEAVES_WITHIN, COMPANION_UNREAD_MAX, LAST_WORDS_WITHIN};
 
 /// The program, which ends when this is stopped or dropped.
-pub(crate) struct Companion {
+pub(crate) struct CompanionProcess {
     child: Child,
     marker: String,
 }
 
 /// Letting go of `stdin` asks the program to leave.
-pub(crate) struct Pipes {
+pub(crate) struct CompanionPipes {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
 }
 
 impl Runner {
-    /// Starts a program to talk with. Its time limit does not count: whoever talks with it has one.
-    pub(crate) async fn converse(&self, job: Job) -> io::Result<(Companion, Pipes)> {
+    /// Starts a program to talk with. Its time limit does not count: each request over its pipes has one of its own.
+    pub(crate) async fn start_companion(
+        &self,
+        job: ProcessJob,
+    ) -> io::Result<(CompanionProcess, CompanionPipes)> {
         let marker = random_marker().map_err(|_| io::Error::other("no random numbers"))?;
         let mut command = match &self.0.supervisor {
             Some(supervisor) => {
@@ -46,7 +49,7 @@ impl Runner {
                 command
             }
             None => {
-                let direct = command(&job, self.0.setpriv.as_deref(), false);
+                let direct = build_command(&job, self.0.setpriv.as_deref(), false);
                 let mut command = Command::from(direct.map_err(io::Error::other)?);
                 command.env_clear().envs(&job.environment).current_dir(&job.directory);
                 command
@@ -65,21 +68,21 @@ impl Runner {
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr = child.stderr.take().ok_or_else(missing)?;
         if self.0.supervisor.is_some() {
-            let order = Order {
+            let order = SupervisorOrder {
                 dir: None,
                 marker: marker.clone(),
                 owner: self.0.me.clone(),
                 setpriv: self.0.setpriv.clone(),
                 job,
             };
-            stdin.write_all(&frame(&order)?).await?;
+            stdin.write_all(&encode_order(&order)?).await?;
             stdin.flush().await?;
         }
-        Ok((Companion { child, marker }, Pipes { stdin, stdout, stderr }))
+        Ok((CompanionProcess { child, marker }, CompanionPipes { stdin, stdout, stderr }))
     }
 }
 
-impl Companion {
+impl CompanionProcess {
     /// Lets it leave, and when it does not, ends it with everything that it started. Its input must
     /// have been let go of.
     pub(crate) async fn stop(mut self) {
@@ -87,26 +90,30 @@ impl Companion {
             let _ = self.child.start_kill();
         }
         let marker = std::mem::take(&mut self.marker);
-        blocking(move || Tree::marked(&marker).kill()).await;
+        run_blocking(move || ProcessTree::with_marker(&marker).kill_all()).await;
     }
 }
 
 /// The supervisor's side: passes words on until either end is gone, then leaves nothing running.
-pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> ExitCode {
-    let started = command(&order.job, order.setpriv.as_deref(), true).and_then(|mut command| {
-        command
-            .current_dir(&order.job.directory)
-            .env_clear()
-            .envs(&order.job.environment)
-            .env(MARKER, &order.marker)
-            .stdin(Stdio::piped())
-            // What it says goes to the server without us.
-            .stdout(Stdio::inherit())
-            .stderr(Stdio::inherit())
-            .process_group(0)
-            .spawn()
-            .map_err(|error| error.to_string())
-    });
+pub(super) fn supervise_companion(
+    mut ours: impl Read + Send + 'static,
+    order: &SupervisorOrder,
+) -> ExitCode {
+    let started =
+        build_command(&order.job, order.setpriv.as_deref(), true).and_then(|mut command| {
+            command
+                .current_dir(&order.job.directory)
+                .env_clear()
+                .envs(&order.job.environment)
+                .env(MARKER, &order.marker)
+                .stdin(Stdio::piped())
+                // What it says goes to the server without us.
+                .stdout(Stdio::inherit())
+                .stderr(Stdio::inherit())
+                .process_group(0)
+                .spawn()
+                .map_err(|error| error.to_string())
+        });
     let mut child = match started {
         Ok(child) => child,
         Err(why) => {
@@ -116,7 +123,7 @@ pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> Exi
     };
     let theirs = child.stdin.take();
     let (tell, notices) = mpsc::channel();
-    let none_left = wait_in_background(child, Keeper::Supervisor, tell.clone());
+    let none_left = wait_in_background(child, CommandWaiter::Supervisor, tell.clone());
 
     let (pass_on, words) = mpsc::sync_channel::<Vec<u8>>(COMPANION_UNREAD_MAX / CHUNK);
     thread::spawn(move || {
@@ -136,7 +143,7 @@ pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> Exi
                     Ok(()) => {}
                     // It has not listened for so long that it never will.
                     Err(TrySendError::Full(_)) => {
-                        let _ = tell.send(Notice::Stop);
+                        let _ = tell.send(WatchNotice::Stop);
                         return;
                     }
                     Err(TrySendError::Disconnected(_)) => break,
@@ -146,10 +153,10 @@ pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> Exi
             }
         }
         drop(pass_on);
-        let _ = tell.send(Notice::OwnerGone);
+        let _ = tell.send(WatchNotice::OwnerGone);
     });
 
-    if let Ok(Notice::OwnerGone) = notices.recv() {
+    if let Ok(WatchNotice::OwnerGone) = notices.recv() {
         // Its input has ended. A program that means well ends, too.
         let _ = notices.recv_timeout(COMPANION_LEAVES_WITHIN);
     }
@@ -157,5 +164,5 @@ pub(super) fn attend(mut ours: impl Read + Send + 'static, order: &Order) -> Exi
     ExitCode::SUCCESS
 }
 
-/// What is passed on at once: a pipe's fill.
+/// Bytes passed on at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;

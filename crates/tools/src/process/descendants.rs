@@ -13,14 +13,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::stopwatch::Stopwatch;
-use super::tree::{Killed, Process, Tree};
+use super::tree::{KillResult, ProcessStat, ProcessTree};
 use crate::limits::{KILL_PAUSE, KILL_WITHIN};
 
 /// Says once that no child is left. See [`super::watch::wait_in_background`].
 pub(super) type NoneLeft = Receiver<()>;
 
 /// Kills until it is proved that nothing is left. Without proof `left` is at least one.
-pub(super) fn kill_descendants(marker: &str, none_left: &NoneLeft) -> Killed {
+pub(super) fn kill_descendants(marker: &str, none_left: &NoneLeft) -> KillResult {
     let since = Stopwatch::start();
     let me = Pid::this().as_raw();
     let mut killed = HashSet::new();
@@ -28,19 +28,19 @@ pub(super) fn kill_descendants(marker: &str, none_left: &NoneLeft) -> Killed {
     let mut pause = KILL_PAUSE;
     loop {
         match none_left.recv_timeout(pause) {
-            Ok(()) => return Killed { killed: killed.len() as u32, left: 0 },
-            // Whoever waited for children failed: then there is no proof.
+            Ok(()) => return KillResult { killed: killed.len() as u32, left: 0 },
+            // The thread that waits for children failed: then there is no proof.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
             Err(RecvTimeoutError::Timeout) => {}
         }
         let signalled = signal_below(me, &mut killed);
         let found = signalled.unwrap_or_else(|| {
             // A kernel without lists of children.
-            let tree = Tree { marker, ancestor: Some(me), leader: None, spare: Some(me) };
-            tree.signal(&mut killed)
+            let tree = ProcessTree { marker, ancestor: Some(me), leader: None, spare: Some(me) };
+            tree.signal_members(&mut killed)
         });
         if since.elapsed() > KILL_WITHIN {
-            return Killed { killed: killed.len() as u32, left: found.max(1) };
+            return KillResult { killed: killed.len() as u32, left: found.max(1) };
         }
         // As fast as we can while something moves: what forks and ends at once is met by luck only.
         pause = if found == 0 { KILL_PAUSE } else { std::time::Duration::ZERO };
@@ -65,7 +65,7 @@ fn signal_below(ancestor: i32, killed: &mut HashSet<(i32, u64)>) -> Option<u32> 
             if !seen.insert(child) {
                 continue;
             }
-            if let Some(process) = Process::read(child).filter(Process::is_alive) {
+            if let Some(process) = ProcessStat::read_stat(child).filter(ProcessStat::is_alive) {
                 let _ = kill(Pid::from_raw(child), Signal::SIGKILL);
                 killed.insert((child, process.start));
                 found += 1;

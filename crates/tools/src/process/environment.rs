@@ -58,7 +58,7 @@ impl Environment {
     }
 
     /// What people are shown: names only, since values may be secrets.
-    pub fn names(&self) -> String {
+    pub fn variable_names(&self) -> String {
         let fixed = ALWAYS.into_iter().chain(["LC_*"]);
         let mut names: Vec<&str> = fixed
             .chain(self.inherit.iter().map(String::as_str))
@@ -81,7 +81,7 @@ impl Environment {
 
     /// The values that this child gets and others do not: they may be secrets, and are kept out of
     /// logs. Short ones are words like `1` or `prod`, and hiding those would hide everything.
-    pub(crate) fn given(&self, variables: &BTreeMap<String, String>) -> Vec<String> {
+    pub(crate) fn own_values(&self, variables: &BTreeMap<String, String>) -> Vec<String> {
         let names = self.inherit.iter().chain(self.set.keys());
         names
             .filter_map(|name| variables.get(name))
@@ -92,13 +92,16 @@ impl Environment {
 
     /// The variables of one child, out of the server's own.
     pub(crate) fn for_a_child(&self) -> BTreeMap<String, String> {
-        self.select(std::env::vars_os().filter_map(|(name, value)| {
+        self.select_variables(std::env::vars_os().filter_map(|(name, value)| {
             // A value that is not UTF-8 could not be shown or recorded; nothing on the list needs one.
             Some((name.into_string().ok()?, value.into_string().ok()?))
         }))
     }
 
-    fn select(&self, ours: impl Iterator<Item = (String, String)>) -> BTreeMap<String, String> {
+    fn select_variables(
+        &self,
+        ours: impl Iterator<Item = (String, String)>,
+    ) -> BTreeMap<String, String> {
         let listed = |name: &str| {
             ALWAYS.contains(&name)
                 || name.starts_with(ALWAYS_PREFIX)
@@ -135,7 +138,7 @@ mod tests {
             ("LD_PRELOAD", "/tmp/x.so"),
         ]);
         assert_eq!(
-            environment.select(ours.into_iter()),
+            environment.select_variables(ours.into_iter()),
             text(&[
                 ("PATH", "/bin"),
                 ("LANG", "C"),
@@ -144,7 +147,10 @@ mod tests {
                 ("MODE", "ci")
             ])
         );
-        assert_eq!(environment.names(), "DEPLOY_TOKEN, HOME, LANG, LC_*, MODE, PATH, TMPDIR, TZ");
+        assert_eq!(
+            environment.variable_names(),
+            "DEPLOY_TOKEN, HOME, LANG, LC_*, MODE, PATH, TMPDIR, TZ"
+        );
     }
 
     #[test]
@@ -155,7 +161,7 @@ mod tests {
             assert!(Environment::new(vec![], text(&[(name, "x")])).is_err());
             // Even one that slipped past the constructor.
             let slipped = Environment { inherit: vec![name.into()], set: text(&[(name, "x")]) };
-            assert_eq!(slipped.select(text(&[(name, "y")]).into_iter()), BTreeMap::new());
+            assert_eq!(slipped.select_variables(text(&[(name, "y")]).into_iter()), BTreeMap::new());
         }
         assert!(!is_ours("HOLDPOIN"));
     }

@@ -7,12 +7,12 @@ use std::io;
 use domain::outcome::Outcome;
 use domain::visible::visible;
 
-use super::captured::Captured;
-use super::record::{Exit, First};
+use super::captured::CapturedOutput;
+use super::record::{ExitRecord, FirstRecord};
 use super::spool_file::parse_record;
-use super::supervisor::{frame, read_order};
-use super::trace::{Ended, Trace};
-use super::tree::{Identity, Process};
+use super::supervisor::{encode_order, read_order};
+use super::trace::{AttemptTrace, EndedAttempt};
+use super::tree::{ProcessIdentity, ProcessStat};
 
 /// One of the words about an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,43 +26,47 @@ pub enum Word {
 pub fn again(kind: Word, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let written = match kind {
         Word::First => {
-            parse_record::<First>(bytes).and_then(|first| Ok(serde_json::to_vec(&first)?))
+            parse_record::<FirstRecord>(bytes).and_then(|first| Ok(serde_json::to_vec(&first)?))
         }
-        Word::Pid => parse_record::<Identity>(bytes).and_then(|pid| Ok(serde_json::to_vec(&pid)?)),
-        Word::Last => parse_record::<Exit>(bytes).and_then(|exit| Ok(serde_json::to_vec(&exit)?)),
+        Word::Pid => {
+            parse_record::<ProcessIdentity>(bytes).and_then(|pid| Ok(serde_json::to_vec(&pid)?))
+        }
+        Word::Last => {
+            parse_record::<ExitRecord>(bytes).and_then(|exit| Ok(serde_json::to_vec(&exit)?))
+        }
     };
     written.map_err(told)
 }
 
 /// Whether an attempt is said never to have begun.
 pub fn is_fenced(bytes: &[u8]) -> Result<bool, String> {
-    parse_record::<First>(bytes).map(|first| first == First::Fenced).map_err(told)
+    parse_record::<FirstRecord>(bytes).map(|first| first == FirstRecord::Fenced).map_err(told)
 }
 
 /// An order as it would be sent again, and how many bytes it took.
 pub fn order_again(bytes: &[u8]) -> Result<(Vec<u8>, usize), String> {
     let mut rest = bytes;
     let order = read_order(&mut rest).map_err(|error| visible(&error.to_string()))?;
-    Ok((frame(&order).map_err(told)?, bytes.len() - rest.len()))
+    Ok((encode_order(&order).map_err(told)?, bytes.len() - rest.len()))
 }
 
 /// The parent and the group of a process, by what the kernel says of it.
 pub fn parent_and_group(stat: &[u8]) -> Option<(i32, i32)> {
-    Process::parse(1, stat).map(|process| (process.parent, process.group))
+    ProcessStat::parse_stat(1, stat).map(|process| (process.parent, process.group))
 }
 
 /// What a command printed.
-pub fn printed(streams: &[&[u8]]) -> io::Result<Captured> {
-    Captured::of(streams.iter().copied().map(Some).collect())
+pub fn printed(streams: &[&[u8]]) -> io::Result<CapturedOutput> {
+    CapturedOutput::from_streams(streams.iter().copied().map(Some).collect())
 }
 
 /// What is made of a last word and of what was printed, if whoever ended by itself did well.
-pub fn outcome(last: &[u8], stdout: &[u8], stderr: &[u8]) -> Result<(Exit, Outcome), String> {
-    let exit: Exit = parse_record(last).map_err(told)?;
+pub fn outcome(last: &[u8], stdout: &[u8], stderr: &[u8]) -> Result<(ExitRecord, Outcome), String> {
+    let exit: ExitRecord = parse_record(last).map_err(told)?;
     let (stdout, both) = (printed(&[stdout]), printed(&[stdout, stderr]));
     let (stdout, both) = (stdout.map_err(told)?, both.map_err(told)?);
-    let trace = Trace::Ended(Ended { exit: exit.clone(), stdout, both });
-    Ok((exit, trace.outcome(|ended| Outcome::Succeeded(ended.both.output()))))
+    let trace = AttemptTrace::Ended(EndedAttempt { exit: exit.clone(), stdout, both });
+    Ok((exit, trace.into_outcome(|ended| Outcome::Succeeded(ended.both.to_output()))))
 }
 
 fn told(error: impl Display) -> String {

@@ -12,7 +12,7 @@ use crate::limits::{SPOOL_BYTES_MAX, TIME_LIMIT_DEFAULT};
 
 /// What to run. There is no shell in it: `args` reach the program as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct ProcessJob {
     /// An absolute path.
     pub program: PathBuf,
     pub args: Vec<String>,
@@ -30,13 +30,13 @@ pub struct Job {
     pub files: Vec<BoundFile>,
 }
 
-impl Job {
+impl ProcessJob {
     pub fn new(
         program: impl Into<PathBuf>,
         args: Vec<String>,
         directory: impl Into<PathBuf>,
-    ) -> Job {
-        Job {
+    ) -> ProcessJob {
+        ProcessJob {
             program: program.into(),
             args,
             directory: directory.into(),

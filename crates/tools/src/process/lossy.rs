@@ -3,7 +3,7 @@
 
 /// Some bytes, as far as there was room for them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct LossyPart {
     pub(super) text: String,
     /// How many of the bytes it shows.
     pub(super) bytes: usize,
@@ -13,10 +13,10 @@ pub(super) struct Part {
 
 const SIGN: char = char::REPLACEMENT_CHARACTER;
 
-impl Part {
+impl LossyPart {
     /// The beginning.
-    pub(super) fn head(bytes: &[u8], room: usize) -> Part {
-        let mut part = Part::default();
+    pub(super) fn head_of(bytes: &[u8], room: usize) -> LossyPart {
+        let mut part = LossyPart::default();
         for chunk in bytes.utf8_chunks() {
             let fits = chunk.valid().floor_char_boundary(room - part.text.len());
             part.add_text(&chunk.valid()[..fits]);
@@ -29,12 +29,12 @@ impl Part {
     }
 
     /// The end.
-    pub(super) fn tail(bytes: &[u8], room: usize) -> Part {
+    pub(super) fn tail_of(bytes: &[u8], room: usize) -> LossyPart {
         let sign = |other: &[u8]| if other.is_empty() { 0 } else { SIGN.len_utf8() };
         let length = |chunk: std::str::Utf8Chunk<'_>| chunk.valid().len() + sign(chunk.invalid());
         let whole: usize = bytes.utf8_chunks().map(length).sum();
         let mut over = whole.saturating_sub(room);
-        let mut part = Part::default();
+        let mut part = LossyPart::default();
         for chunk in bytes.utf8_chunks() {
             let skipped = chunk.valid().ceil_char_boundary(over.min(chunk.valid().len()));
             over = over.saturating_sub(skipped);
@@ -72,9 +72,9 @@ mod tests {
         {
             let text = String::from_utf8_lossy(bytes);
             let is_lossy = std::str::from_utf8(bytes).is_err();
-            let whole = Part { text: text.into_owned(), bytes: bytes.len(), is_lossy };
-            assert_eq!(Part::head(bytes, 100), whole);
-            assert_eq!(Part::tail(bytes, 100), whole);
+            let whole = LossyPart { text: text.into_owned(), bytes: bytes.len(), is_lossy };
+            assert_eq!(LossyPart::head_of(bytes, 100), whole);
+            assert_eq!(LossyPart::tail_of(bytes, 100), whole);
         }
     }
 
@@ -83,14 +83,17 @@ mod tests {
         let bytes = b"\xff\xff\xc3\xa4bc\xff\xff";
         for room in 0..20 {
             for (part, shown) in [
-                (Part::head(bytes, room), &bytes[..Part::head(bytes, room).bytes]),
-                (Part::tail(bytes, room), &bytes[8 - Part::tail(bytes, room).bytes..]),
+                (LossyPart::head_of(bytes, room), &bytes[..LossyPart::head_of(bytes, room).bytes]),
+                (
+                    LossyPart::tail_of(bytes, room),
+                    &bytes[8 - LossyPart::tail_of(bytes, room).bytes..],
+                ),
             ] {
                 assert!(part.text.len() <= room, "{part:?}");
                 assert_eq!(part.text, String::from_utf8_lossy(shown));
             }
         }
-        assert_eq!(Part::head(bytes, 9).text, "\u{fffd}\u{fffd}äb");
-        assert_eq!(Part::tail(bytes, 8).text, "bc\u{fffd}\u{fffd}");
+        assert_eq!(LossyPart::head_of(bytes, 9).text, "\u{fffd}\u{fffd}äb");
+        assert_eq!(LossyPart::tail_of(bytes, 8).text, "bc\u{fffd}\u{fffd}");
     }
 }

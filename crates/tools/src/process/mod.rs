@@ -28,7 +28,7 @@
 //! and tamper with the spool. Run such tools as another user (`run_as`) or in a sandbox. Without a
 //! supervisor (`supervisor: None`, for embedding) there is no subreaper and no lifeline: processes
 //! that left their group are found by marker only, which is no proof, so a command that was stopped may
-//! still run; and when the server is killed its commands live on until the next [`Runner::sweep`] on the
+//! still run; and when the server is killed its commands live on until the next [`Runner::kill_orphans`] on the
 //! same spool. A process stuck in the kernel cannot be killed
 //! by anybody; then the outcome is unknown and the evidence says that it may still run.
 
@@ -58,19 +58,19 @@ mod watch;
 
 pub use bound_files::BoundFile;
 pub(crate) use bound_files::{BoundFiles, bound_files, changed_file};
-pub use captured::Captured;
+pub use captured::CapturedOutput;
 pub use environment::{BadEnvironment, Environment, is_ours};
-pub use job::Job;
+pub use job::ProcessJob;
 pub(crate) use program::path_of;
-pub use program::{NoProgram, resolve};
-pub use record::{Exit, How};
+pub use program::{NoProgram, resolve_program};
+pub use record::{ExitKind, ExitRecord};
 pub use run::Runner;
-pub(crate) use run::blocking;
+pub(crate) use run::run_blocking;
 #[cfg(test)]
 pub(crate) use run::without_blocking_threads;
 pub use run_as::{NoSuchUser, RunAs};
 pub use spool::Spool;
 pub(crate) use stopwatch::Stopwatch;
 pub use supervisor::{Supervisor, supervise};
-pub use trace::{Ended, Trace};
+pub use trace::{AttemptTrace, EndedAttempt};
 pub use tree::MARKER;

@@ -38,14 +38,14 @@ pub(super) fn named_files(
     };
     let path = program.to_string_lossy();
     search.follow_cd(&path, args)?;
-    let mut words = Reading::default();
-    search.word(&mut words, &path, false)?;
+    let mut words = CommandReading::default();
+    search.read_word(&mut words, &path, false)?;
     // A script of a shell: the words of other interpreters are no commands.
     let mut in_shell = is_shell(&path);
     for word in args {
-        let is_file = search.word(&mut words, word, false)?;
+        let is_file = search.read_word(&mut words, word, false)?;
         if !is_file {
-            search.script(&mut words, word, in_shell)?;
+            search.read_script(&mut words, word, in_shell)?;
         }
         in_shell |= is_shell(word);
     }
@@ -54,7 +54,7 @@ pub(super) fn named_files(
 
 /// Where the reading of a command stands.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reading {
+struct CommandReading {
     /// An interpreter was named, and its script has not come yet.
     awaits_script: bool,
     /// So a file may be the flag's value, and the script comes after it.
@@ -78,12 +78,17 @@ struct FileSearch<'a> {
 
 impl FileSearch<'_> {
     /// One word or token of a command; says whether it is a file of ours.
-    fn word(&mut self, at: &mut Reading, word: &str, warns: bool) -> Result<bool, String> {
+    fn read_word(
+        &mut self,
+        at: &mut CommandReading,
+        word: &str,
+        warns: bool,
+    ) -> Result<bool, String> {
         let found = self.own_files(word)?;
         let is_flag = word.starts_with('-');
         for path in &found {
             if at.awaits_script || is_program(path) {
-                self.add(path.clone())?;
+                self.add_file(path.clone())?;
             }
         }
         if !found.is_empty() && !is_flag && !at.after_flag {
@@ -99,11 +104,11 @@ impl FileSearch<'_> {
         at.after_flag = is_flag && found.is_empty();
         at.had_operand |= !is_flag;
         if is_interpreter(word) || word == "." {
-            *at = Reading {
+            *at = CommandReading {
                 awaits_script: true,
                 runs_files: !["awk", "gawk", "mawk", "sed", "make", "psql", "sqlite"]
-                    .contains(&family(word)),
-                ..Reading::default()
+                    .contains(&program_family(word)),
+                ..CommandReading::default()
             };
         }
         at.at_start &= begins_command(word);
@@ -111,13 +116,18 @@ impl FileSearch<'_> {
     }
 
     /// What a word that is no file names: a script, as after `sh -c`, or a file within an option.
-    fn script(&mut self, words: &mut Reading, word: &str, in_shell: bool) -> Result<(), String> {
+    fn read_script(
+        &mut self,
+        words: &mut CommandReading,
+        word: &str,
+        in_shell: bool,
+    ) -> Result<(), String> {
         let is_script = word.contains(|c: char| c.is_whitespace() || SEPARATORS.contains(c))
             || (in_shell && is_variable(word));
         if !is_script {
-            let mut option = Reading { after_flag: true, ..*words };
-            for token in tokens(word).filter(|token| token.text != word) {
-                if self.word(&mut option, token.text, false)? {
+            let mut option = CommandReading { after_flag: true, ..*words };
+            for token in script_tokens(word).filter(|token| token.text != word) {
+                if self.read_word(&mut option, token.text, false)? {
                     // The flag has its value: what follows is the script.
                     words.after_flag = false;
                 }
@@ -125,32 +135,32 @@ impl FileSearch<'_> {
             }
             return Ok(());
         }
-        let mut at = Reading::default();
-        for token in tokens(word) {
+        let mut at = CommandReading::default();
+        for token in script_tokens(word) {
             if token.starts_command {
-                at = Reading { at_start: true, ..Reading::default() };
+                at = CommandReading { at_start: true, ..CommandReading::default() };
             }
-            self.word(&mut at, token.text, in_shell)?;
+            self.read_word(&mut at, token.text, in_shell)?;
         }
         Ok(())
     }
 
     /// Files of ours that a token may mean: its own name, and what is attached to a flag or a list.
     fn own_files(&mut self, token: &str) -> Result<Vec<PathBuf>, String> {
-        let mut found = self.resolve(token)?;
+        let mut found = self.resolve_name(token)?;
         if !found.is_empty() {
             return Ok(found);
         }
         let attached = if token.starts_with('-') { token.get(2..) } else { None };
         for name in attached.into_iter().chain(token.split([':', ','])) {
             if name != token {
-                found.extend(self.resolve(name)?);
+                found.extend(self.resolve_name(name)?);
             }
         }
         Ok(found)
     }
 
-    fn resolve(&mut self, name: &str) -> Result<Vec<PathBuf>, String> {
+    fn resolve_name(&mut self, name: &str) -> Result<Vec<PathBuf>, String> {
         if name.is_empty() || name.len() > PATH_BYTES_MAX {
             return Ok(Vec::new());
         }
@@ -195,7 +205,7 @@ impl FileSearch<'_> {
         let (mut goes, mut in_shell) = (false, is_shell(program));
         for word in args {
             in_shell |= is_shell(word);
-            for token in tokens(word) {
+            for token in script_tokens(word) {
                 let text = token.text;
                 if ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"].contains(&text) {
                     goes = true;
@@ -225,7 +235,7 @@ impl FileSearch<'_> {
         Ok(())
     }
 
-    fn add(&mut self, path: PathBuf) -> Result<(), String> {
+    fn add_file(&mut self, path: PathBuf) -> Result<(), String> {
         if !self.named.files.contains(&path) {
             self.named.files.push(path);
         }
@@ -251,13 +261,13 @@ const PATH_BYTES_MAX: usize = 4_096;
 /// After each of these another command begins.
 const SEPARATORS: &str = ";|&(){}`\n";
 
-struct Token<'a> {
+struct ScriptToken<'a> {
     text: &'a str,
     starts_command: bool,
 }
 
 /// Cuts a script into words as a shell does, but for quoting: a name in quotes is a name.
-fn tokens(script: &str) -> impl Iterator<Item = Token<'_>> {
+fn script_tokens(script: &str) -> impl Iterator<Item = ScriptToken<'_>> {
     let mut starts_command = true;
     script
         .split_inclusive(|c: char| {
@@ -269,7 +279,7 @@ fn tokens(script: &str) -> impl Iterator<Item = Token<'_>> {
                 .next_back()
                 .filter(|c| c.is_whitespace() || "\"'<>=".contains(*c) || SEPARATORS.contains(*c));
             let text = &piece[..piece.len() - last.map_or(0, char::len_utf8)];
-            let token = Token { text, starts_command };
+            let token = ScriptToken { text, starts_command };
             // Quotes and spaces at the start of a command are not a word of it.
             starts_command =
                 last.is_some_and(|c| SEPARATORS.contains(c)) || (starts_command && text.is_empty());
@@ -294,13 +304,14 @@ fn begins_command(word: &str) -> bool {
 }
 
 /// The name of a program without its version: `python3.12` is `python`.
-fn family(program: &str) -> &str {
+fn program_family(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
 fn is_shell(program: &str) -> bool {
-    ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox"].contains(&family(program))
+    ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox"]
+        .contains(&program_family(program))
 }
 
 /// Programs that are given scripts.
@@ -329,7 +340,7 @@ fn is_interpreter(program: &str) -> bool {
             "psql",
             "sqlite",
         ]
-        .contains(&family(program))
+        .contains(&program_family(program))
 }
 
 /// Whether a file can be run by itself.

@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use ports::unpoisoned::Unpoisoned as _;
 
-use super::watch::Notice;
+use super::watch::WatchNotice;
 
 pub(super) struct OutputCopy {
-    shared: Arc<Shared>,
+    shared: Arc<CopyState>,
     /// Disconnected when every copying thread has ended.
     copying: Receiver<()>,
 }
 
-struct Shared {
+struct CopyState {
     /// Bytes that may still be written, of all streams together.
     room: AtomicU64,
     is_over: AtomicBool,
@@ -31,7 +31,7 @@ struct Shared {
 }
 
 /// What came of the copy.
-pub(super) struct Copied {
+pub(super) struct CopyResult {
     /// More was printed than there was room for.
     pub(super) is_over: bool,
     /// Every writer has let go of the pipes. Otherwise some process still has them.
@@ -44,9 +44,9 @@ impl OutputCopy {
     pub(super) fn start(
         bytes_max: u64,
         streams: [(PipeReader, File); 2],
-        tell: &Sender<Notice>,
+        tell: &Sender<WatchNotice>,
     ) -> OutputCopy {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(CopyState {
             room: AtomicU64::new(bytes_max),
             is_over: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
@@ -56,7 +56,7 @@ impl OutputCopy {
         for (pipe, file) in streams {
             let (shared, tell, working) = (shared.clone(), tell.clone(), working.clone());
             thread::spawn(move || {
-                if let Err(error) = shared.copy(pipe, file, &tell) {
+                if let Err(error) = shared.copy_stream(pipe, file, &tell) {
                     let mut lost = shared.lost.lock().unpoisoned();
                     lost.get_or_insert(error.to_string());
                 }
@@ -68,10 +68,10 @@ impl OutputCopy {
 
     /// Waits until all of it is in the files. For a time only: a process that could not be killed may
     /// keep a pipe open for ever.
-    pub(super) fn finish(self, within: Duration) -> Copied {
+    pub(super) fn finish(self, within: Duration) -> CopyResult {
         let waited = self.copying.recv_timeout(within);
         self.shared.is_closed.store(true, Ordering::Relaxed);
-        Copied {
+        CopyResult {
             is_over: self.shared.is_over.load(Ordering::Relaxed),
             has_ended: waited == Err(RecvTimeoutError::Disconnected),
             lost: self.shared.lost.lock().unpoisoned().take(),
@@ -79,8 +79,13 @@ impl OutputCopy {
     }
 }
 
-impl Shared {
-    fn copy(&self, mut pipe: PipeReader, mut file: File, tell: &Sender<Notice>) -> io::Result<()> {
+impl CopyState {
+    fn copy_stream(
+        &self,
+        mut pipe: PipeReader,
+        mut file: File,
+        tell: &Sender<WatchNotice>,
+    ) -> io::Result<()> {
         let mut buffer = vec![0; 64 << 10];
         loop {
             let read = match pipe.read(&mut buffer) {
@@ -98,7 +103,7 @@ impl Shared {
                 self.is_over.store(true, Ordering::Relaxed);
                 // Told before the pipe is let go of: the command is stopped for this, and not by a signal of
                 // the pipe.
-                let _ = tell.send(Notice::TooMuchOutput);
+                let _ = tell.send(WatchNotice::TooMuchOutput);
                 return Ok(());
             }
         }

@@ -18,7 +18,7 @@ pub enum NoProgram {
 
 /// Finds the file. A name with a slash is taken from the working directory; any other is looked for on
 /// `path`, of which only absolute entries count: `.` on PATH would run what a model just wrote there.
-pub fn resolve(name: &str, directory: &Path, path: &str) -> Result<PathBuf, NoProgram> {
+pub fn resolve_program(name: &str, directory: &Path, path: &str) -> Result<PathBuf, NoProgram> {
     if name.is_empty() {
         return Err(NoProgram::Empty);
     }
@@ -60,8 +60,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         executable(&dir.path().join("tool"));
         let here = dir.path().to_str().unwrap();
-        assert_eq!(resolve("tool", dir.path(), here), Ok(dir.path().join("tool")));
-        assert_eq!(resolve("tool", dir.path(), ".::bin"), Err(NoProgram::NotFound("tool".into())));
+        assert_eq!(resolve_program("tool", dir.path(), here), Ok(dir.path().join("tool")));
+        assert_eq!(
+            resolve_program("tool", dir.path(), ".::bin"),
+            Err(NoProgram::NotFound("tool".into()))
+        );
     }
 
     #[test]
@@ -69,10 +72,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         executable(&dir.path().join("tool"));
         std::fs::write(dir.path().join("data"), "").unwrap();
-        assert_eq!(resolve("./tool", dir.path(), ""), Ok(dir.path().join("./tool")));
-        assert!(resolve("./data", dir.path(), "").is_err(), "not executable");
-        assert!(resolve("./gone", dir.path(), "").is_err());
-        assert!(resolve("/", dir.path(), "").is_err(), "a directory");
-        assert_eq!(resolve("", dir.path(), ""), Err(NoProgram::Empty));
+        assert_eq!(resolve_program("./tool", dir.path(), ""), Ok(dir.path().join("./tool")));
+        assert!(resolve_program("./data", dir.path(), "").is_err(), "not executable");
+        assert!(resolve_program("./gone", dir.path(), "").is_err());
+        assert!(resolve_program("/", dir.path(), "").is_err(), "a directory");
+        assert_eq!(resolve_program("", dir.path(), ""), Err(NoProgram::Empty));
     }
 }

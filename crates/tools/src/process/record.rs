@@ -3,14 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tree::Identity;
+use super::tree::ProcessIdentity;
 
 /// The first word about an attempt, which only one party gets to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum First {
+pub(crate) enum FirstRecord {
     /// Written before the command is started.
-    Began(Began),
+    Began(StartRecord),
     /// Written by recovery: this attempt has not started, and now it cannot.
     Fenced,
     /// Written by recovery that found no trace of the attempt: it may have run, and now it cannot start.
@@ -18,18 +18,18 @@ pub(crate) enum First {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Began {
+pub(crate) struct StartRecord {
     pub(crate) marker: String,
     /// The server.
-    pub(crate) owner: Identity,
+    pub(crate) owner: ProcessIdentity,
     /// Who watches the command: a supervisor, or the server itself.
-    pub(crate) keeper: Identity,
+    pub(crate) keeper: ProcessIdentity,
 }
 
 /// The last word: how an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
-    pub how: How,
+pub struct ExitRecord {
+    pub how: ExitKind,
     pub ran_ms: u64,
     /// Processes that the command left behind, and that were killed.
     pub left_behind: u32,
@@ -45,7 +45,7 @@ pub struct Exit {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum ExitKind {
     Exited(i32),
     Signalled(i32),
     TimedOut {
@@ -63,10 +63,10 @@ pub enum How {
     },
 }
 
-impl Exit {
-    pub(crate) fn not_started(why: impl std::fmt::Display) -> Exit {
-        Exit {
-            how: How::NotStarted { why: why.to_string() },
+impl ExitRecord {
+    pub(crate) fn not_started(why: impl std::fmt::Display) -> ExitRecord {
+        ExitRecord {
+            how: ExitKind::NotStarted { why: why.to_string() },
             ran_ms: 0,
             left_behind: 0,
             may_still_run: 0,
@@ -83,18 +83,22 @@ mod tests {
     // A server finds what an earlier version of it left behind: these texts never change.
     #[test]
     fn records_are_pinned() {
-        let exit =
-            Exit { how: How::Exited(3), ran_ms: 12, left_behind: 1, ..Exit::not_started("") };
+        let exit = ExitRecord {
+            how: ExitKind::Exited(3),
+            ran_ms: 12,
+            left_behind: 1,
+            ..ExitRecord::not_started("")
+        };
         let text = r#"{"how":{"exited":3},"ran_ms":12,"left_behind":1,"may_still_run":0}"#;
         assert_eq!(serde_json::to_string(&exit).unwrap(), text);
-        assert_eq!(serde_json::from_str::<Exit>(text).unwrap(), exit);
+        assert_eq!(serde_json::from_str::<ExitRecord>(text).unwrap(), exit);
         let began = r#"{"began":{"marker":"m","owner":{"pid":1,"start":2,"boot":"b"},"keeper":{"pid":3,"start":4,"boot":"b"}}}"#;
-        let first: First = serde_json::from_str(began).unwrap();
+        let first: FirstRecord = serde_json::from_str(began).unwrap();
         assert_eq!(serde_json::to_string(&first).unwrap(), began);
-        assert_eq!(serde_json::to_string(&First::Fenced).unwrap(), r#""fenced""#);
-        assert_eq!(serde_json::to_string(&First::Lost).unwrap(), r#""lost""#);
+        assert_eq!(serde_json::to_string(&FirstRecord::Fenced).unwrap(), r#""fenced""#);
+        assert_eq!(serde_json::to_string(&FirstRecord::Lost).unwrap(), r#""lost""#);
         let stopped = r#"{"how":"stopped","ran_ms":1,"left_behind":0,"may_still_run":0,"unproven":true,"output_lost":"full"}"#;
-        let read: Exit = serde_json::from_str(stopped).unwrap();
+        let read: ExitRecord = serde_json::from_str(stopped).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), stopped);
         for how in [
             r#"{"signalled":9}"#,
@@ -104,7 +108,7 @@ mod tests {
             r#""owner_gone""#,
             r#"{"not_started":{"why":"x"}}"#,
         ] {
-            let read: How = serde_json::from_str(how).unwrap();
+            let read: ExitKind = serde_json::from_str(how).unwrap();
             assert_eq!(serde_json::to_string(&read).unwrap(), how);
         }
     }

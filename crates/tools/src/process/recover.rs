@@ -2,92 +2,103 @@
 
 use domain::visible::visible;
 
-use super::captured::Captured;
-use super::record::{Began, First};
-use super::run::{Runner, blocking};
-use super::spool::{Attempt, STDERR, STDOUT};
-use super::trace::{Trace, so_far};
-use super::tree::{Killed, Tree};
+use super::captured::CapturedOutput;
+use super::record::{FirstRecord, StartRecord};
+use super::run::{Runner, run_blocking};
+use super::spool::{STDERR, STDOUT, SpooledAttempt};
+use super::trace::{AttemptTrace, so_far};
+use super::tree::{KillResult, ProcessTree};
 
 impl Runner {
     /// Reads the traces of an attempt, after making sure that it is over: what still runs is killed,
     /// and what has not begun is kept from beginning.
-    pub async fn recover(&self, key: &str, attempt: u32) -> Trace {
+    pub async fn recover_attempt(&self, key: &str, attempt: u32) -> AttemptTrace {
         let (runner, traces) = (self.clone(), self.0.spool.attempt(key, attempt));
-        blocking(move || {
+        run_blocking(move || {
             // Looked at before the first word is said: saying it takes the announcement away.
             let is_announced = traces.is_announced();
-            match traces.first() {
+            match traces.read_first() {
                 Ok(None) => runner.give_up(&traces, is_announced),
-                _ => runner.look(&traces),
+                _ => runner.read_trace(&traces),
             }
         })
         .await
     }
 
     /// Keeps an attempt without a first word from beginning. Only its announcement proves that it has not.
-    fn give_up(&self, traces: &Attempt, is_announced: bool) -> Trace {
-        let word = if is_announced { First::Fenced } else { First::Lost };
-        // Making the folder is part of the fence: whoever comes later finds it taken.
+    fn give_up(&self, traces: &SpooledAttempt, is_announced: bool) -> AttemptTrace {
+        let word = if is_announced { FirstRecord::Fenced } else { FirstRecord::Lost };
+        // Making the folder is part of the fence: an executor that comes later finds it taken.
         let made = traces.make_folder();
         ports::failpoint!("recover.before_fence");
         let said = made.and_then(|_| traces.say_first(&word));
         ports::failpoint!("recover.fenced");
         match said {
-            Ok(true) if is_announced => Trace::NeverStarted { why: "no start was recorded".into() },
-            Ok(true) => lost(),
-            Ok(false) => self.look(traces),
-            Err(error) => unknown(format!("the spool cannot be written: {error}")),
+            Ok(true) if is_announced => {
+                AttemptTrace::NeverStarted { why: "no start was recorded".into() }
+            }
+            Ok(true) => lost_trace(),
+            Ok(false) => self.read_trace(traces),
+            Err(error) => unknown_trace(format!("the spool cannot be written: {error}")),
         }
     }
 
     /// What an attempt's folder says, once nothing of it is running.
-    pub(super) fn look(&self, traces: &Attempt) -> Trace {
+    pub(super) fn read_trace(&self, traces: &SpooledAttempt) -> AttemptTrace {
         let is_announced = traces.is_announced();
-        let began = match traces.first() {
-            Ok(Some(First::Began(began))) => began,
-            Ok(Some(First::Fenced)) => {
-                return Trace::NeverStarted { why: "it was given up before it began".into() };
+        let began = match traces.read_first() {
+            Ok(Some(FirstRecord::Began(began))) => began,
+            Ok(Some(FirstRecord::Fenced)) => {
+                return AttemptTrace::NeverStarted {
+                    why: "it was given up before it began".into(),
+                };
             }
-            Ok(Some(First::Lost)) => return lost(),
+            Ok(Some(FirstRecord::Lost)) => return lost_trace(),
             // A supervisor that said nothing did nothing; now it cannot start any more either.
             Ok(None) => return self.give_up(traces, is_announced),
-            Err(error) => return unknown(format!("what the spool says cannot be read: {error}")),
+            Err(error) => {
+                return unknown_trace(format!("what the spool says cannot be read: {error}"));
+            }
         };
         self.await_last_words(traces, &began);
-        let killed = match traces.last() {
-            Ok(Some(exit)) => return Trace::of_ended(traces, exit),
-            Ok(None) => Tree::marked(&began.marker).kill(),
+        let killed = match traces.read_exit() {
+            Ok(Some(exit)) => return AttemptTrace::of_ended(traces, exit),
+            Ok(None) => ProcessTree::with_marker(&began.marker).kill_all(),
             Err(error) => {
-                Tree::marked(&began.marker).kill();
-                return unknown(format!("how it ended cannot be read: {error}"));
+                ProcessTree::with_marker(&began.marker).kill_all();
+                return unknown_trace(format!("how it ended cannot be read: {error}"));
             }
         };
         // It may have ended, and been written down, just before the kill.
-        match traces.last() {
-            Ok(Some(exit)) => Trace::of_ended(traces, exit),
-            _ => unknown(self.evidence(traces, &began, killed)),
+        match traces.read_exit() {
+            Ok(Some(exit)) => AttemptTrace::of_ended(traces, exit),
+            _ => unknown_trace(self.gather_evidence(traces, &began, killed)),
         }
     }
 
-    fn evidence(&self, traces: &Attempt, began: &Began, killed: Killed) -> String {
+    fn gather_evidence(
+        &self,
+        traces: &SpooledAttempt,
+        began: &StartRecord,
+        killed: KillResult,
+    ) -> String {
         let mut text = String::from("It was started");
         if let Some(at) = traces.began_at() {
             text.push_str(&format!(" at {at}"));
         }
-        if let Some(pid) = traces.pid() {
+        if let Some(pid) = traces.read_pid() {
             text.push_str(&format!(" as process {}", pid.pid));
         }
         text.push_str(", and no end was recorded.");
         text.push_str(&match killed {
-            Killed { killed: 0, left: 0 } => {
+            KillResult { killed: 0, left: 0 } => {
                 " Nothing of it was found running, which does not prove that nothing is.".into()
             }
-            Killed { killed, left: 0 } => format!(
+            KillResult { killed, left: 0 } => format!(
                 " {killed} of its processes still ran and were killed. Others, which could not be found, may \
                  still run."
             ),
-            Killed { left, .. } => {
+            KillResult { left, .. } => {
                 format!(" {left} of its processes could not be killed: it may still run.")
             }
         });
@@ -97,8 +108,8 @@ impl Runner {
                 began.owner.pid
             ));
         }
-        let (stdout, stderr) = (traces.dir().join(STDOUT), traces.dir().join(STDERR));
-        match Captured::read(&[&stdout, &stderr]) {
+        let (stdout, stderr) = (traces.folder().join(STDOUT), traces.folder().join(STDERR));
+        match CapturedOutput::read_files(&[&stdout, &stderr]) {
             Ok(output) => text.push_str(&so_far(&output)),
             Err(error) => text
                 .push_str(&format!(" Its output cannot be read: {}", visible(&error.to_string()))),
@@ -107,12 +118,12 @@ impl Runner {
     }
 }
 
-fn unknown(evidence: impl Into<String>) -> Trace {
-    Trace::Unknown { evidence: evidence.into() }
+fn unknown_trace(evidence: impl Into<String>) -> AttemptTrace {
+    AttemptTrace::Unknown { evidence: evidence.into() }
 }
 
-fn lost() -> Trace {
-    unknown(
+fn lost_trace() -> AttemptTrace {
+    unknown_trace(
         "No trace of this attempt is left, neither of a start nor that there was none: it may have started \
          elsewhere, or its traces were removed. It may have been carried out.",
     )

@@ -12,34 +12,34 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin};
 use tokio_util::sync::CancellationToken;
 
-use super::job::Job;
-use super::record::{Began, First};
+use super::job::ProcessJob;
+use super::record::{FirstRecord, StartRecord};
 use super::run_as::{NoSuchUser, RunAs, find_setpriv};
-use super::spool::{Attempt, Spool};
-use super::supervisor::{Order, STOP, Supervisor, frame};
-use super::trace::Trace;
-use super::tree::{Identity, MARKER, Tree};
-use super::watch::{Keeper, Notice, carry_out};
+use super::spool::{Spool, SpooledAttempt};
+use super::supervisor::{STOP, Supervisor, SupervisorOrder, encode_order};
+use super::trace::AttemptTrace;
+use super::tree::{MARKER, ProcessIdentity, ProcessTree};
+use super::watch::{CommandWaiter, WatchNotice, carry_out};
 use crate::gated_io::first_write;
 use crate::limits::{FIRST_WORD_WITHIN, KILL_WITHIN, LAST_WORDS_WITHIN};
 
 /// Runs commands and remembers, in the spool, what became of them. Cheap to clone.
 #[derive(Clone)]
-pub struct Runner(pub(super) Arc<Parts>);
+pub struct Runner(pub(super) Arc<RunnerParts>);
 
-pub(super) struct Parts {
+pub(super) struct RunnerParts {
     pub(super) spool: Spool,
     pub(super) supervisor: Option<Supervisor>,
     pub(super) setpriv: Option<PathBuf>,
-    pub(super) me: Identity,
+    pub(super) me: ProcessIdentity,
 }
 
 impl Runner {
     /// Looks at nothing that is in the spool: what is there may take long, and nobody waits for it at
     /// the start.
     pub fn open(spool: Spool, supervisor: Option<Supervisor>) -> Runner {
-        let me = Identity::of_myself();
-        Runner(Arc::new(Parts { spool, supervisor, setpriv: find_setpriv(), me }))
+        let me = ProcessIdentity::of_myself();
+        Runner(Arc::new(RunnerParts { spool, supervisor, setpriv: find_setpriv(), me }))
     }
 
     /// A user to run commands as; tried out at once, so that a mistake is found at the start.
@@ -49,15 +49,15 @@ impl Runner {
 
     /// Runs one attempt at the call of this idempotency key. When this returns nothing of it is running any more, or the trace says so.
     /// When it is dropped, the command is killed. Refused at `start`, the attempt is as announced as before.
-    pub async fn run(
+    pub async fn run_attempt(
         &self,
         key: &str,
         attempt: u32,
-        job: Job,
+        job: ProcessJob,
         start: Start,
         stop: CancellationToken,
-    ) -> Result<Trace, NotBegun> {
-        let never = |why: String| Ok(Trace::NeverStarted { why });
+    ) -> Result<AttemptTrace, NotBegun> {
+        let never = |why: String| Ok(AttemptTrace::NeverStarted { why });
         if stop.is_cancelled() {
             return never("it was stopped before it started".into());
         }
@@ -65,7 +65,7 @@ impl Runner {
         let traces = self.0.spool.attempt(key, attempt);
         match traces.announce() {
             Ok(true) => {}
-            Ok(false) if matches!(traces.first(), Ok(None)) && traces.is_announced() => {}
+            Ok(false) if matches!(traces.read_first(), Ok(None)) && traces.is_announced() => {}
             Ok(false) => return never(format!("attempt {attempt} was made before, or given up")),
             Err(error) => return never(format!("the spool cannot be written: {error}")),
         }
@@ -82,27 +82,28 @@ impl Runner {
     }
 
     /// Leaves the proof that an attempt has not begun, before its intent is on disk.
-    pub async fn announce(&self, key: &str, attempt: u32) -> io::Result<()> {
+    pub async fn announce_attempt(&self, key: &str, attempt: u32) -> io::Result<()> {
         let traces = self.0.spool.attempt(key, attempt);
-        blocking(move || traces.announce()).await.map(drop)
+        run_blocking(move || traces.announce()).await.map(drop)
     }
 
     /// The result is in the store: the traces of this call are no longer needed.
-    pub async fn forget(&self, key: &str) {
+    pub async fn forget_call(&self, key: &str) {
         let (spool, key) = (self.0.spool.clone(), key.to_owned());
-        blocking(move || spool.attempts_of(&key).for_each(|attempt| attempt.forget())).await;
+        run_blocking(move || spool.attempts_of(&key).for_each(|attempt| attempt.remove_folder()))
+            .await;
     }
 
     async fn run_supervised(
         &self,
         supervisor: &Supervisor,
-        traces: Attempt,
+        traces: SpooledAttempt,
         marker: String,
-        job: Job,
+        job: ProcessJob,
         (start, stop): (Start, CancellationToken),
-    ) -> Result<Trace, NotBegun> {
-        let order = Order {
-            dir: Some(traces.dir().to_owned()),
+    ) -> Result<AttemptTrace, NotBegun> {
+        let order = SupervisorOrder {
+            dir: Some(traces.folder().to_owned()),
             marker,
             owner: self.0.me.clone(),
             setpriv: self.0.setpriv.clone(),
@@ -125,15 +126,15 @@ impl Runner {
             Err(error) => {
                 let why =
                     format!("`{}` could not be started: {error}", supervisor.program.display());
-                return Ok(self.fenced(traces, why).await);
+                return Ok(self.fence_attempt(traces, why).await);
             }
         };
         let Some(mut lifeline) = child.stdin.take() else {
             let why = "the supervisor has no standard input";
-            return Ok(self.fenced(traces, why.into()).await);
+            return Ok(self.fence_attempt(traces, why.into()).await);
         };
         ports::failpoint!("process.spawned");
-        if let Ok(frame) = frame(&order)
+        if let Ok(frame) = encode_order(&order)
             && let Err(refused) = give_order(&mut child, &mut lifeline, &frame, &start).await
         {
             // Half an order is none: the supervisor leaves, and has written nothing.
@@ -160,13 +161,17 @@ impl Runner {
 
     async fn run_directly(
         &self,
-        traces: Attempt,
+        traces: SpooledAttempt,
         marker: String,
-        job: Job,
+        job: ProcessJob,
         (start, stop): (Start, CancellationToken),
-    ) -> Result<Trace, NotBegun> {
+    ) -> Result<AttemptTrace, NotBegun> {
         let me = self.0.me.clone();
-        let began = First::Began(Began { marker: marker.clone(), owner: me.clone(), keeper: me });
+        let began = FirstRecord::Began(StartRecord {
+            marker: marker.clone(),
+            owner: me.clone(),
+            keeper: me,
+        });
         let setpriv = self.0.setpriv.clone();
         let (tell, notices) = mpsc::channel();
         // Told also when this future is dropped.
@@ -179,7 +184,7 @@ impl Runner {
                 Ok(false) => return Ok(Err(io::Error::other("this attempt was given up"))),
                 Err(error) => return Ok(Err(error)),
             }
-            let keeper = Keeper::Server;
+            let keeper = CommandWaiter::Server;
             let exit =
                 carry_out(&job, &attempt, &marker, keeper, setpriv.as_deref(), (tell, &notices));
             Ok(attempt.say_last(&exit))
@@ -187,33 +192,33 @@ impl Runner {
         let done = tokio::select! {
             done = &mut work => done,
             () = stop.cancelled() => {
-                let _ = lifeline.0.send(Notice::Stop);
+                let _ = lifeline.0.send(WatchNotice::Stop);
                 work.await
             }
         };
         match done {
             Ok(Err(refused)) => Err(refused),
-            Ok(Ok(Err(error))) if traces.first().is_ok_and(|first| first.is_none()) => {
-                Ok(self.fenced(traces, error.to_string()).await)
+            Ok(Ok(Err(error))) if traces.read_first().is_ok_and(|first| first.is_none()) => {
+                Ok(self.fence_attempt(traces, error.to_string()).await)
             }
             _ => Ok(self.read_back(traces).await),
         }
     }
 
     /// Gives an attempt up that has not begun.
-    async fn fenced(&self, traces: Attempt, why: String) -> Trace {
+    async fn fence_attempt(&self, traces: SpooledAttempt, why: String) -> AttemptTrace {
         let runner = self.clone();
-        blocking(move || match traces.say_first(&First::Fenced) {
-            Ok(true) => Trace::NeverStarted { why },
-            _ => runner.look(&traces),
+        run_blocking(move || match traces.say_first(&FirstRecord::Fenced) {
+            Ok(true) => AttemptTrace::NeverStarted { why },
+            _ => runner.read_trace(&traces),
         })
         .await
     }
 
     /// What the spool says about an attempt that should be over.
-    async fn read_back(&self, traces: Attempt) -> Trace {
+    async fn read_back(&self, traces: SpooledAttempt) -> AttemptTrace {
         let runner = self.clone();
-        blocking(move || runner.look(&traces)).await
+        run_blocking(move || runner.read_trace(&traces)).await
     }
 
     async fn end_earlier_attempts(&self, key: &str, attempt: u32) {
@@ -221,36 +226,36 @@ impl Runner {
             return;
         }
         let (runner, key) = (self.clone(), key.to_owned());
-        blocking(move || {
+        run_blocking(move || {
             let latest = runner.0.spool.attempt(&key, attempt);
             for earlier in runner.0.spool.attempts_of(&key).filter(|it| *it != latest) {
-                runner.end(&earlier);
+                runner.kill_remains(&earlier);
             }
         })
         .await;
     }
 
     /// Kills what is left of an attempt whose owner is gone.
-    fn end(&self, attempt: &Attempt) {
-        if let Ok(Some(First::Began(began))) = attempt.first()
-            && attempt.last().ok().flatten().is_none()
+    fn kill_remains(&self, attempt: &SpooledAttempt) {
+        if let Ok(Some(FirstRecord::Began(began))) = attempt.read_first()
+            && attempt.read_exit().ok().flatten().is_none()
             && (!began.owner.is_alive() || began.owner == self.0.me)
         {
-            Tree::marked(&began.marker).kill();
+            ProcessTree::with_marker(&began.marker).kill_all();
         }
     }
 
     /// Ends whatever a server that died left running.
-    pub async fn sweep(&self) {
+    pub async fn kill_orphans(&self) {
         let runner = self.clone();
-        blocking(move || {
-            for attempt in runner.0.spool.attempts() {
-                if let Ok(Some(First::Began(began))) = attempt.first()
+        run_blocking(move || {
+            for attempt in runner.0.spool.all_attempts() {
+                if let Ok(Some(FirstRecord::Began(began))) = attempt.read_first()
                     && !began.owner.is_alive()
                 {
                     // A supervisor is cleaning up by itself; give it the time to write down what it saw.
                     runner.await_last_words(&attempt, &began);
-                    runner.end(&attempt);
+                    runner.kill_remains(&attempt);
                 }
             }
         })
@@ -260,16 +265,16 @@ impl Runner {
     /// Removes the traces of attempts that are long over. Recovery must have looked at them before.
     pub async fn remove_stale(&self) {
         let runner = self.clone();
-        blocking(move || {
-            let stale = runner.0.spool.attempts().into_iter().filter(Attempt::is_stale);
-            stale.for_each(|attempt| attempt.forget());
+        run_blocking(move || {
+            let stale = runner.0.spool.all_attempts().into_iter().filter(SpooledAttempt::is_stale);
+            stale.for_each(|attempt| attempt.remove_folder());
         })
         .await;
     }
 
-    pub(super) fn await_last_words(&self, attempt: &Attempt, began: &Began) {
+    pub(super) fn await_last_words(&self, attempt: &SpooledAttempt, began: &StartRecord) {
         let since = super::stopwatch::Stopwatch::start();
-        while attempt.last().ok().flatten().is_none()
+        while attempt.read_exit().ok().flatten().is_none()
             && began.keeper != began.owner
             && began.keeper.is_alive()
             && since.elapsed() < LAST_WORDS_WITHIN
@@ -278,7 +283,7 @@ impl Runner {
         }
     }
 
-    pub(super) fn is_me(&self, other: &Identity) -> bool {
+    pub(super) fn is_me(&self, other: &ProcessIdentity) -> bool {
         self.0.me == *other
     }
 }
@@ -293,7 +298,7 @@ async fn give_order(
     start: &Start,
 ) -> Result<(), NotBegun> {
     let Some((last, before)) = frame.split_last() else { return Ok(()) };
-    // A supervisor that cannot be spoken to has died, which is seen by whoever waits for it.
+    // A supervisor that cannot be spoken to has died, which the task that waits for it sees.
     let _ = lifeline.write_all(before).await;
     let _ = lifeline.flush().await;
     let (_starting, _) = first_write(start, lifeline, std::slice::from_ref(last)).await?;
@@ -310,16 +315,18 @@ impl fmt::Debug for Runner {
     }
 }
 
-struct Lifeline(mpsc::Sender<Notice>);
+struct Lifeline(mpsc::Sender<WatchNotice>);
 
 impl Drop for Lifeline {
     fn drop(&mut self) {
-        let _ = self.0.send(Notice::OwnerGone);
+        let _ = self.0.send(WatchNotice::OwnerGone);
     }
 }
 
 /// Files and signals do not wait politely. A panic in there is a bug, and is passed on.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
     match tokio::task::spawn_blocking(work).await.map_err(tokio::task::JoinError::try_into_panic) {
         Ok(value) => value,
         Err(Ok(panic)) => std::panic::resume_unwind(panic),

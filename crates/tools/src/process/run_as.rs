@@ -48,7 +48,7 @@ impl RunAs {
         if worked { Ok(run_as) } else { Err(NoSuchUser::NotAllowed(name.into())) }
     }
 
-    pub fn name(&self) -> &str {
+    pub fn user_name(&self) -> &str {
         &self.name
     }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::record::{Exit, First};
+use super::record::{ExitRecord, FirstRecord};
 use super::spool_file::{create_spool_file, open_spool_file, read_record, sync_dir};
-use super::stopwatch::age;
+use super::stopwatch::file_age;
 use crate::limits::SPOOL_KEPT;
 
 /// A folder for the attempts of this machine.
@@ -23,27 +23,27 @@ impl Spool {
         let root = root.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&root)?;
         let root = root.canonicalize()?;
-        // What is synced in a folder is lost with the folder's own name.
+        // A synced file is lost with its folder, so the folder's own name is synced too.
         sync_dir(root.parent().unwrap_or(&root))?;
         Ok(Spool { root })
     }
 
-    pub(crate) fn attempt(&self, key: &str, attempt: u32) -> Attempt {
-        Attempt { dir: self.root.join(format!("{key}-{attempt}")) }
+    pub(crate) fn attempt(&self, key: &str, attempt: u32) -> SpooledAttempt {
+        SpooledAttempt { dir: self.root.join(format!("{key}-{attempt}")) }
     }
 
-    pub(crate) fn attempts(&self) -> Vec<Attempt> {
+    pub(crate) fn all_attempts(&self) -> Vec<SpooledAttempt> {
         let Ok(entries) = fs::read_dir(&self.root) else { return Vec::new() };
         entries
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.is_dir())
-            .map(|dir| Attempt { dir })
+            .map(|dir| SpooledAttempt { dir })
             .collect()
     }
 
-    pub(crate) fn attempts_of(&self, key: &str) -> impl Iterator<Item = Attempt> + use<> {
+    pub(crate) fn attempts_of(&self, key: &str) -> impl Iterator<Item = SpooledAttempt> + use<> {
         let prefix = format!("{key}-");
-        self.attempts().into_iter().filter(move |attempt| {
+        self.all_attempts().into_iter().filter(move |attempt| {
             attempt
                 .dir
                 .file_name()
@@ -55,7 +55,7 @@ impl Spool {
 
 /// The traces of one attempt at one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Attempt {
+pub(crate) struct SpooledAttempt {
     dir: PathBuf,
 }
 
@@ -66,12 +66,12 @@ const PID: &str = "pid";
 pub(crate) const STDOUT: &str = "stdout";
 pub(crate) const STDERR: &str = "stderr";
 
-impl Attempt {
-    pub(crate) fn at(dir: PathBuf) -> Attempt {
-        Attempt { dir }
+impl SpooledAttempt {
+    pub(crate) fn in_folder(dir: PathBuf) -> SpooledAttempt {
+        SpooledAttempt { dir }
     }
 
-    pub(crate) fn dir(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.dir
     }
 
@@ -87,8 +87,8 @@ impl Attempt {
         Ok(true)
     }
 
-    /// That nothing had begun when this was looked at. Whoever says the first word afterwards knows that
-    /// nothing has.
+    /// Whether the attempt had not begun when this looked. A party that writes the first record
+    /// afterwards knows that it still has not.
     pub(crate) fn is_announced(&self) -> bool {
         self.dir.join(ANNOUNCED).symlink_metadata().is_ok_and(|meta| meta.is_file())
     }
@@ -101,10 +101,10 @@ impl Attempt {
         }
     }
 
-    /// Says the first word, durably; false if it has been said. Whoever gets `true` decides whether
-    /// the attempt happens.
-    pub(crate) fn say_first(&self, word: &First) -> io::Result<bool> {
-        let draft = self.draft(STARTED, word)?;
+    /// Writes the first record, durably; false if there is one already. The party that gets `true`
+    /// decides whether the attempt happens.
+    pub(crate) fn say_first(&self, word: &FirstRecord) -> io::Result<bool> {
+        let draft = self.write_draft(STARTED, word)?;
         // A link, unlike a rename, fails if the name is taken.
         let said = match fs::hard_link(&draft, self.dir.join(STARTED)) {
             Ok(()) => true,
@@ -121,7 +121,7 @@ impl Attempt {
         Ok(said)
     }
 
-    pub(crate) fn first(&self) -> io::Result<Option<First>> {
+    pub(crate) fn read_first(&self) -> io::Result<Option<FirstRecord>> {
         read_record(&self.dir.join(STARTED))
     }
 
@@ -133,19 +133,19 @@ impl Attempt {
     }
 
     /// For evidence only, so it is not worth a sync.
-    pub(crate) fn note_pid(&self, pid: &super::tree::Identity) {
+    pub(crate) fn note_pid(&self, pid: &super::tree::ProcessIdentity) {
         if let Ok(text) = serde_json::to_vec(pid) {
             let _ =
                 create_spool_file(&self.dir.join(PID)).and_then(|mut file| file.write_all(&text));
         }
     }
 
-    pub(crate) fn pid(&self) -> Option<super::tree::Identity> {
+    pub(crate) fn read_pid(&self) -> Option<super::tree::ProcessIdentity> {
         read_record(&self.dir.join(PID)).ok().flatten()
     }
 
     /// Says the last word. The output is on disk before it.
-    pub(crate) fn say_last(&self, exit: &Exit) -> io::Result<()> {
+    pub(crate) fn say_last(&self, exit: &ExitRecord) -> io::Result<()> {
         for name in [STDOUT, STDERR] {
             match open_spool_file(&self.dir.join(name)) {
                 Ok(file) => file.sync_all()?,
@@ -154,34 +154,37 @@ impl Attempt {
             }
         }
         ports::failpoint!("supervisor.synced");
-        let draft = self.draft(EXIT, exit)?;
+        let draft = self.write_draft(EXIT, exit)?;
         fs::rename(draft, self.dir.join(EXIT))?;
         sync_dir(&self.dir)
     }
 
-    pub(crate) fn last(&self) -> io::Result<Option<Exit>> {
+    pub(crate) fn read_exit(&self) -> io::Result<Option<ExitRecord>> {
         read_record(&self.dir.join(EXIT))
     }
 
     /// For output.
-    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn create_file(&self, name: &str) -> io::Result<File> {
         create_spool_file(&self.dir.join(name))
     }
 
-    pub(crate) fn forget(&self) {
+    pub(crate) fn remove_folder(&self) {
         // Rubbish that cannot be removed is met again, and logged again, at the next start.
         if let Err(error) = fs::remove_dir_all(&self.dir)
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(dir = %self.dir.display(), %error, "a spool folder cannot be removed");
+            tracing::warn!(dir = %self.dir.display(), %error, "cannot remove a spool folder");
         }
     }
 
     pub(crate) fn is_stale(&self) -> bool {
-        self.dir.metadata().and_then(|meta| meta.modified()).is_ok_and(|at| age(at) > SPOOL_KEPT)
+        self.dir
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|at| file_age(at) > SPOOL_KEPT)
     }
 
-    fn draft(&self, name: &str, record: &impl Serialize) -> io::Result<PathBuf> {
+    fn write_draft(&self, name: &str, record: &impl Serialize) -> io::Result<PathBuf> {
         let path = self.dir.join(format!("{name}.{}", std::process::id()));
         // One that is left of a process with the same number.
         let _ = fs::remove_file(&path);
@@ -196,13 +199,13 @@ impl Attempt {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::record::{Began, How};
-    use super::super::tree::Identity;
+    use super::super::record::{ExitKind, StartRecord};
+    use super::super::tree::ProcessIdentity;
     use super::*;
 
-    fn began() -> First {
-        let me = Identity::of_myself();
-        First::Began(Began { marker: "m".into(), owner: me.clone(), keeper: me })
+    fn began() -> FirstRecord {
+        let me = ProcessIdentity::of_myself();
+        FirstRecord::Began(StartRecord { marker: "m".into(), owner: me.clone(), keeper: me })
     }
 
     #[test]
@@ -212,15 +215,18 @@ mod tests {
         let attempt = spool.attempt("call_a-1", 1);
         assert!(attempt.announce().unwrap() && attempt.is_announced());
         assert!(!attempt.announce().unwrap());
-        assert_eq!(attempt.first().unwrap(), None);
-        assert!(attempt.say_first(&First::Fenced).unwrap());
+        assert_eq!(attempt.read_first().unwrap(), None);
+        assert!(attempt.say_first(&FirstRecord::Fenced).unwrap());
         assert!(!attempt.is_announced());
         assert!(!attempt.say_first(&began()).unwrap(), "a fenced attempt cannot start");
-        assert_eq!(attempt.first().unwrap(), Some(First::Fenced));
+        assert_eq!(attempt.read_first().unwrap(), Some(FirstRecord::Fenced));
 
         let other = spool.attempt("call_a-1", 2);
         assert!(other.announce().unwrap() && other.say_first(&began()).unwrap());
-        assert!(!other.say_first(&First::Fenced).unwrap(), "a started attempt cannot be fenced");
+        assert!(
+            !other.say_first(&FirstRecord::Fenced).unwrap(),
+            "a started attempt cannot be fenced"
+        );
         assert_eq!(spool.attempts_of("call_a-1").count(), 2);
         assert_eq!(spool.attempts_of("call_a-2").count(), 0);
     }
@@ -243,21 +249,21 @@ mod tests {
         let spool = Spool::open(dir.path()).unwrap();
         let attempt = spool.attempt("call_a-1", 1);
         attempt.announce().unwrap();
-        attempt.create(STDOUT).unwrap().write_all(b"hello").unwrap();
-        let exit = Exit { how: How::Exited(0), ..Exit::not_started("") };
+        attempt.create_file(STDOUT).unwrap().write_all(b"hello").unwrap();
+        let exit = ExitRecord { how: ExitKind::Exited(0), ..ExitRecord::not_started("") };
         attempt.say_last(&exit).unwrap();
-        assert_eq!(attempt.last().unwrap(), Some(exit));
+        assert_eq!(attempt.read_exit().unwrap(), Some(exit));
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(attempt.dir()), 0o700);
-        assert_eq!(mode(&attempt.dir().join(EXIT)), 0o600);
-        fs::write(attempt.dir().join(EXIT), b"{").unwrap();
-        assert!(attempt.last().is_err(), "a torn record is not taken for none");
-        fs::write(attempt.dir().join(EXIT), br#"{"how":"\u001b[2J"}"#).unwrap();
-        let told = attempt.last().unwrap_err().to_string();
+        assert_eq!(mode(attempt.folder()), 0o700);
+        assert_eq!(mode(&attempt.folder().join(EXIT)), 0o600);
+        fs::write(attempt.folder().join(EXIT), b"{").unwrap();
+        assert!(attempt.read_exit().is_err(), "a torn record is not taken for none");
+        fs::write(attempt.folder().join(EXIT), br#"{"how":"\u001b[2J"}"#).unwrap();
+        let told = attempt.read_exit().unwrap_err().to_string();
         assert!(told.contains("`⟦U+001B⟧[2J`"), "what is wrong is told to people: {told}");
-        attempt.forget();
-        assert!(!attempt.dir().exists());
-        attempt.forget();
+        attempt.remove_folder();
+        assert!(!attempt.folder().exists());
+        attempt.remove_folder();
     }
 
     #[test]
@@ -267,10 +273,14 @@ mod tests {
         let attempt = spool.attempt("call_a-1", 1);
         attempt.announce().unwrap();
         // A device that cannot be synced stands for a disk that fails to.
-        std::os::unix::fs::symlink("/dev/null", attempt.dir().join(STDERR)).unwrap();
-        attempt.create(STDOUT).unwrap().write_all(b"hello").unwrap();
-        let exit = Exit { how: How::Exited(0), ..Exit::not_started("") };
+        std::os::unix::fs::symlink("/dev/null", attempt.folder().join(STDERR)).unwrap();
+        attempt.create_file(STDOUT).unwrap().write_all(b"hello").unwrap();
+        let exit = ExitRecord { how: ExitKind::Exited(0), ..ExitRecord::not_started("") };
         assert!(attempt.say_last(&exit).is_err());
-        assert_eq!(attempt.last().unwrap(), None, "whoever looks finds an attempt without an end");
+        assert_eq!(
+            attempt.read_exit().unwrap(),
+            None,
+            "whoever looks finds an attempt without an end"
+        );
     }
 }

@@ -17,13 +17,13 @@ impl Stopwatch {
         self.0.elapsed()
     }
 
-    pub(crate) fn left(&self, of: Duration) -> Duration {
+    pub(crate) fn time_left(&self, of: Duration) -> Duration {
         of.saturating_sub(self.elapsed())
     }
 }
 
 /// How old a file is; one from the future is new.
 #[expect(clippy::disallowed_methods, reason = "files carry the time of the machine")]
-pub(crate) fn age(modified: SystemTime) -> Duration {
+pub(crate) fn file_age(modified: SystemTime) -> Duration {
     SystemTime::now().duration_since(modified).unwrap_or_default()
 }

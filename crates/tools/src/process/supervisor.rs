@@ -14,11 +14,11 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 
 use super::companion;
-use super::job::Job;
-use super::record::{Began, First};
-use super::spool::Attempt;
-use super::tree::Identity;
-use super::watch::{Keeper, Notice, carry_out};
+use super::job::ProcessJob;
+use super::record::{FirstRecord, StartRecord};
+use super::spool::SpooledAttempt;
+use super::tree::ProcessIdentity;
+use super::watch::{CommandWaiter, WatchNotice, carry_out};
 
 /// How to start a supervisor: usually our own binary and `__run`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,17 +33,17 @@ const BEGUN: &[u8] = b"b";
 
 /// What a supervisor is told. The command's input follows as raw bytes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct SupervisorOrder {
     /// Where the attempt leaves its traces; a companion, which serves many calls, leaves none.
     pub(crate) dir: Option<PathBuf>,
     pub(crate) marker: String,
-    pub(crate) owner: Identity,
+    pub(crate) owner: ProcessIdentity,
     pub(crate) setpriv: Option<PathBuf>,
-    pub(crate) job: Job,
+    pub(crate) job: ProcessJob,
 }
 
 /// An order, its length, the input, its length: nothing is left to guess.
-pub(crate) fn frame(order: &Order) -> io::Result<Vec<u8>> {
+pub(crate) fn encode_order(order: &SupervisorOrder) -> io::Result<Vec<u8>> {
     let text = serde_json::to_vec(order)?;
     let mut frame = Vec::with_capacity(text.len() + order.job.stdin.len() + 16);
     for part in [&text, &order.job.stdin] {
@@ -53,8 +53,8 @@ pub(crate) fn frame(order: &Order) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-pub(super) fn read_order(from: &mut impl Read) -> io::Result<Order> {
-    let mut order: Order = serde_json::from_slice(&read_part(from)?)?;
+pub(super) fn read_order(from: &mut impl Read) -> io::Result<SupervisorOrder> {
+    let mut order: SupervisorOrder = serde_json::from_slice(&read_part(from)?)?;
     order.job.stdin = read_part(from)?;
     Ok(order)
 }
@@ -72,7 +72,7 @@ fn read_part(from: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(part)
 }
 
-/// The whole life of a supervisor. The result is in the spool; the exit code is only for whoever
+/// The whole life of a supervisor. The result is in the spool; the exit code is only for an operator who
 /// debugs this.
 pub fn supervise() -> ExitCode {
     let mut lifeline = io::stdin();
@@ -81,15 +81,17 @@ pub fn supervise() -> ExitCode {
     if nix::sys::prctl::set_child_subreaper(true).is_err() {
         return ExitCode::from(3);
     }
-    let Some(dir) = order.dir.clone() else { return companion::attend(lifeline, &order) };
-    let attempt = Attempt::at(dir);
+    let Some(dir) = order.dir.clone() else {
+        return companion::supervise_companion(lifeline, &order);
+    };
+    let attempt = SpooledAttempt::in_folder(dir);
     ports::failpoint!("supervisor.ordered");
-    let began = First::Began(Began {
+    let began = FirstRecord::Began(StartRecord {
         marker: order.marker.clone(),
         owner: order.owner.clone(),
-        keeper: Identity::of_myself(),
+        keeper: ProcessIdentity::of_myself(),
     });
-    // Somebody else spoke first: this attempt was given up before it began.
+    // The first record exists already: this attempt was given up before it began.
     let Ok(true) = attempt.say_first(&began) else { return ExitCode::from(4) };
     // The server waits for this before it says that a freeze is in force. It may be gone.
     let _ = io::stdout().write_all(BEGUN).and_then(|()| io::stdout().flush());
@@ -100,14 +102,14 @@ pub fn supervise() -> ExitCode {
     thread::spawn(move || {
         let mut byte = [0];
         let stop = lifeline.read_exact(&mut byte).is_ok();
-        let _ = tell.send(if stop { Notice::Stop } else { Notice::OwnerGone });
+        let _ = tell.send(if stop { WatchNotice::Stop } else { WatchNotice::OwnerGone });
     });
     let setpriv = order.setpriv.as_deref();
     let exit = carry_out(
         &order.job,
         &attempt,
         &order.marker,
-        Keeper::Supervisor,
+        CommandWaiter::Supervisor,
         setpriv,
         (to_me, &notices),
     );
@@ -126,16 +128,16 @@ mod tests {
 
     #[test]
     fn an_order_arrives_whole_or_not_at_all() {
-        let mut job = Job::new("/bin/true", vec!["a b".into(), "\u{202e}".into()], "/");
+        let mut job = ProcessJob::new("/bin/true", vec!["a b".into(), "\u{202e}".into()], "/");
         job.stdin = b"\xff\0 input".to_vec();
-        let order = Order {
+        let order = SupervisorOrder {
             dir: Some("/spool/x".into()),
             marker: "m".into(),
-            owner: Identity::of_myself(),
+            owner: ProcessIdentity::of_myself(),
             setpriv: None,
             job: job.clone(),
         };
-        let bytes = frame(&order).unwrap();
+        let bytes = encode_order(&order).unwrap();
         let read = read_order(&mut bytes.as_slice()).unwrap();
         assert_eq!(read.job, job);
         for cut in 0..bytes.len() {

@@ -1,18 +1,18 @@
-//! What is known about an attempt, in the words of an outcome.
+//! The evidence about an attempt, and the outcome that it amounts to.
 
 use domain::outcome::{Outcome, Output};
 use domain::visible::visible_multiline;
 use ports::tool_host::Recovery;
 
-use super::captured::Captured;
-use super::record::{Exit, How};
-use super::spool::{Attempt, STDERR, STDOUT};
+use super::captured::CapturedOutput;
+use super::record::{ExitKind, ExitRecord};
+use super::spool::{STDERR, STDOUT, SpooledAttempt};
 use crate::limits::EVIDENCE_BYTES_MAX;
 
 /// All that can be said about an attempt, just after it or long after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trace {
-    Ended(Ended),
+pub enum AttemptTrace {
+    Ended(EndedAttempt),
     /// The command did not start, and this attempt never will.
     NeverStarted {
         why: String,
@@ -24,17 +24,17 @@ pub enum Trace {
 
 /// An attempt that ended, and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    pub exit: Exit,
-    pub stdout: Captured,
+pub struct EndedAttempt {
+    pub exit: ExitRecord,
+    pub stdout: CapturedOutput,
     /// Standard output and then standard error.
-    pub both: Captured,
+    pub both: CapturedOutput,
 }
 
-impl Trace {
-    pub(crate) fn of_ended(attempt: &Attempt, exit: Exit) -> Trace {
-        let (stdout, stderr) = (attempt.dir().join(STDOUT), attempt.dir().join(STDERR));
-        let is_begun = !matches!(exit.how, How::NotStarted { .. });
+impl AttemptTrace {
+    pub(crate) fn of_ended(attempt: &SpooledAttempt, exit: ExitRecord) -> AttemptTrace {
+        let (stdout, stderr) = (attempt.folder().join(STDOUT), attempt.folder().join(STDERR));
+        let is_begun = !matches!(exit.how, ExitKind::NotStarted { .. });
         let missing = [&stdout, &stderr].into_iter().find(|path| is_begun && !path.exists());
         if let Some(why) = exit
             .output_lost
@@ -42,19 +42,19 @@ impl Trace {
             .or_else(|| missing.map(|path| format!("`{}` is gone", path.display())))
         {
             let evidence = format!("it ended ({:?}), but its output is lost: {why}", exit.how);
-            return Trace::Unknown { evidence };
+            return AttemptTrace::Unknown { evidence };
         }
         let read = || {
-            Ok(Ended {
-                stdout: Captured::read(&[&stdout])?,
-                both: Captured::read(&[&stdout, &stderr])?,
+            Ok(EndedAttempt {
+                stdout: CapturedOutput::read_files(&[&stdout])?,
+                both: CapturedOutput::read_files(&[&stdout, &stderr])?,
                 exit: exit.clone(),
             })
         };
         match read() {
-            Ok(ended) => Trace::Ended(ended),
+            Ok(ended) => AttemptTrace::Ended(ended),
             // It did end, but a result without its output would be a lie.
-            Err::<_, std::io::Error>(error) => Trace::Unknown {
+            Err::<_, std::io::Error>(error) => AttemptTrace::Unknown {
                 evidence: format!(
                     "it ended ({:?}), but its output cannot be read: {error}",
                     exit.how
@@ -64,21 +64,21 @@ impl Trace {
     }
 
     /// The outcome of a run; `ended` says how a command that ended by itself is to be read.
-    pub fn outcome(self, ended: impl FnOnce(&Ended) -> Outcome) -> Outcome {
+    pub fn into_outcome(self, ended: impl FnOnce(&EndedAttempt) -> Outcome) -> Outcome {
         match self {
-            Trace::Ended(it) => it.outcome(ended),
-            Trace::NeverStarted { why } => {
+            AttemptTrace::Ended(it) => it.outcome_by(ended),
+            AttemptTrace::NeverStarted { why } => {
                 Outcome::Failed(Output::text(format!("Nothing was run: {why}")))
             }
-            Trace::Unknown { evidence } => Outcome::Unknown { evidence },
+            AttemptTrace::Unknown { evidence } => Outcome::Unknown { evidence },
         }
     }
 
     /// The same for a recovery, where not having started is a proof and not a failure.
-    pub fn recovery(self, ended: impl FnOnce(&Ended) -> Outcome) -> Recovery {
+    pub fn into_recovery(self, ended: impl FnOnce(&EndedAttempt) -> Outcome) -> Recovery {
         match self {
-            Trace::NeverStarted { .. } => Recovery::NeverHappened,
-            other => match other.outcome(ended) {
+            AttemptTrace::NeverStarted { .. } => Recovery::NeverHappened,
+            other => match other.into_outcome(ended) {
                 Outcome::Unknown { evidence } => Recovery::Unknown { evidence },
                 outcome => Recovery::Done(outcome),
             },
@@ -86,8 +86,8 @@ impl Trace {
     }
 }
 
-impl Ended {
-    fn outcome(&self, ended: impl FnOnce(&Ended) -> Outcome) -> Outcome {
+impl EndedAttempt {
+    fn outcome_by(&self, ended: impl FnOnce(&EndedAttempt) -> Outcome) -> Outcome {
         let failed = |why: String| Outcome::Failed(self.with_note(why));
         if self.exit.may_still_run > 0 {
             let evidence = format!(
@@ -106,19 +106,19 @@ impl Ended {
             return Outcome::Unknown { evidence };
         }
         match &self.exit.how {
-            How::Exited(_) | How::Signalled(_) => ended(self),
-            How::TimedOut { after_ms } => failed(format!(
+            ExitKind::Exited(_) | ExitKind::Signalled(_) => ended(self),
+            ExitKind::TimedOut { after_ms } => failed(format!(
                 "Stopped at its time limit of {} s, with every process it had started. What it did before stands.",
                 *after_ms as f64 / 1000.0
             )),
-            How::Stopped => failed(
+            ExitKind::Stopped => failed(
                 "Stopped before it had finished, with every process it had started. What it did before stands.".into(),
             ),
-            How::TooMuchOutput { bytes_max } => failed(format!(
+            ExitKind::TooMuchOutput { bytes_max } => failed(format!(
                 "Stopped because it printed more than {bytes_max} bytes. What it did before stands."
             )),
-            How::NotStarted { why } => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
-            How::OwnerGone => Outcome::Unknown {
+            ExitKind::NotStarted { why } => Outcome::Failed(Output::text(format!("Nothing was run: {why}"))),
+            ExitKind::OwnerGone => Outcome::Unknown {
                 evidence: format!(
                     "The server died, and the command was killed with all its processes after {} ms.{}",
                     self.exit.ran_ms,
@@ -130,7 +130,7 @@ impl Ended {
 
     /// What it printed, under a first line of ours.
     pub fn with_note(&self, note: String) -> Output {
-        let output = self.both.output();
+        let output = self.both.to_output();
         let text = if output.text.is_empty() { note } else { format!("{note}\n{}", output.text) };
         Output { text, cut: output.cut }
     }
@@ -141,8 +141,8 @@ impl Ended {
 }
 
 /// The end of what was printed, as evidence for a person.
-pub(crate) fn so_far(output: &Captured) -> String {
-    let last = output.last(EVIDENCE_BYTES_MAX);
+pub(crate) fn so_far(output: &CapturedOutput) -> String {
+    let last = output.last_bytes(EVIDENCE_BYTES_MAX);
     if last.is_empty() {
         return " It had printed nothing.".into();
     }

@@ -19,37 +19,42 @@ pub const MARKER: &str = "CALL_TREE";
 
 /// One process, never to be confused with a later one of the same number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub(crate) struct ProcessIdentity {
     pub(crate) pid: i32,
     /// In clock ticks since the machine started.
     start: u64,
     boot: String,
 }
 
-impl Identity {
-    pub(crate) fn of(pid: i32) -> Option<Identity> {
-        let process = Process::read(pid)?;
-        Some(Identity { pid, start: process.start, boot: boot() })
+impl ProcessIdentity {
+    pub(crate) fn of_pid(pid: i32) -> Option<ProcessIdentity> {
+        let process = ProcessStat::read_stat(pid)?;
+        Some(ProcessIdentity { pid, start: process.start, boot: boot_id() })
     }
 
-    pub(crate) fn of_myself() -> Identity {
+    pub(crate) fn of_myself() -> ProcessIdentity {
         let pid = Pid::this().as_raw();
         // Where there is no /proc nothing is ever found alive, and evidence says less.
-        Identity::of(pid).unwrap_or(Identity { pid, start: 0, boot: String::new() })
+        ProcessIdentity::of_pid(pid).unwrap_or(ProcessIdentity {
+            pid,
+            start: 0,
+            boot: String::new(),
+        })
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        self.boot == boot()
-            && Process::read(self.pid).is_some_and(|it| it.start == self.start && it.is_alive())
+        self.boot == boot_id()
+            && ProcessStat::read_stat(self.pid)
+                .is_some_and(|it| it.start == self.start && it.is_alive())
     }
 }
 
-fn boot() -> String {
+fn boot_id() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }
 
-pub(super) struct Process {
+pub(super) struct ProcessStat {
     pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
@@ -57,18 +62,18 @@ pub(super) struct Process {
     state: char,
 }
 
-impl Process {
-    pub(super) fn read(pid: i32) -> Option<Process> {
-        Process::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+impl ProcessStat {
+    pub(super) fn read_stat(pid: i32) -> Option<ProcessStat> {
+        ProcessStat::parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    pub(super) fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
+    pub(super) fn parse_stat(pid: i32, stat: &[u8]) -> Option<ProcessStat> {
         // The second field is the program's name in brackets. It may itself contain brackets, and need
         // not be text: whoever is called so that nobody can read it must not live on for that.
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        Some(Process {
+        Some(ProcessStat {
             pid,
             state: fields.first()?.chars().next()?,
             parent: fields.get(1)?.parse().ok()?,
@@ -82,7 +87,7 @@ impl Process {
         !matches!(self.state, 'Z' | 'X' | 'x')
     }
 
-    fn carries(&self, marker: &str) -> bool {
+    fn carries_marker(&self, marker: &str) -> bool {
         fs::read(format!("/proc/{}/environ", self.pid)).is_ok_and(|environ| {
             environ.split(|byte| *byte == 0).any(|entry| {
                 entry.strip_prefix(MARKER.as_bytes()).and_then(|rest| rest.strip_prefix(b"="))
@@ -92,40 +97,40 @@ impl Process {
     }
 }
 
-fn all() -> Vec<Process> {
+fn all_processes() -> Vec<ProcessStat> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(Process::read)
+        .filter_map(ProcessStat::read_stat)
         .collect()
 }
 
 /// How the processes of one call are recognised.
-pub(crate) struct Tree<'a> {
+pub(crate) struct ProcessTree<'a> {
     pub(crate) marker: &'a str,
     /// A process all of whose descendants belong to the call.
     pub(crate) ancestor: Option<i32>,
     /// The leader of the command's process group.
-    pub(crate) leader: Option<Identity>,
+    pub(crate) leader: Option<ProcessIdentity>,
     /// The supervisor itself carries the marker too, and must not kill itself.
     pub(crate) spare: Option<i32>,
 }
 
 /// What a kill achieved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Killed {
+pub(crate) struct KillResult {
     pub(crate) killed: u32,
     /// Still there after [`KILL_WITHIN`]: hanging in the kernel, or out of our power.
     pub(crate) left: u32,
 }
 
-impl<'a> Tree<'a> {
-    pub(crate) fn marked(marker: &'a str) -> Tree<'a> {
-        Tree { marker, ancestor: None, leader: None, spare: None }
+impl<'a> ProcessTree<'a> {
+    pub(crate) fn with_marker(marker: &'a str) -> ProcessTree<'a> {
+        ProcessTree { marker, ancestor: None, leader: None, spare: None }
     }
 
-    fn members(&self) -> Vec<Process> {
-        let processes = all();
+    fn members(&self) -> Vec<ProcessStat> {
+        let processes = all_processes();
         let parents: HashMap<i32, i32> = processes.iter().map(|it| (it.pid, it.parent)).collect();
         let descends = |pid: i32| {
             let Some(ancestor) = self.ancestor else { return false };
@@ -140,7 +145,7 @@ impl<'a> Tree<'a> {
             }
             false
         };
-        let grouped = |it: &Process| {
+        let grouped = |it: &ProcessStat| {
             self.leader
                 .as_ref()
                 .is_some_and(|leader| it.group == leader.pid && it.start >= leader.start)
@@ -148,32 +153,32 @@ impl<'a> Tree<'a> {
         processes
             .into_iter()
             .filter(|it| it.is_alive() && Some(it.pid) != self.spare)
-            .filter(|it| grouped(it) || descends(it.pid) || it.carries(self.marker))
+            .filter(|it| grouped(it) || descends(it.pid) || it.carries_marker(self.marker))
             .collect()
     }
 
     /// Kills until two looks in a row find nothing: a process can fork and end between the moments at
     /// which one look reads its child's entry and its own. That is likely to be all, and no proof that it
     /// is; see [`super::descendants`].
-    pub(crate) fn kill(&self) -> Killed {
+    pub(crate) fn kill_all(&self) -> KillResult {
         let since = Stopwatch::start();
         let mut killed = HashSet::new();
         let mut empty_looks = 0;
         loop {
-            let found = self.signal(&mut killed);
+            let found = self.signal_members(&mut killed);
             empty_looks = if found == 0 { empty_looks + 1 } else { 0 };
             if empty_looks == 2 {
-                return Killed { killed: killed.len() as u32, left: 0 };
+                return KillResult { killed: killed.len() as u32, left: 0 };
             }
             if since.elapsed() > KILL_WITHIN {
-                return Killed { killed: killed.len() as u32, left: found };
+                return KillResult { killed: killed.len() as u32, left: found };
             }
             std::thread::sleep(KILL_PAUSE);
         }
     }
 
     /// Signals all that one look finds, and says how many that were.
-    pub(super) fn signal(&self, killed: &mut HashSet<(i32, u64)>) -> u32 {
+    pub(super) fn signal_members(&self, killed: &mut HashSet<(i32, u64)>) -> u32 {
         let members = self.members();
         for it in &members {
             // It may have ended by itself since we looked, which is as good.
@@ -193,9 +198,9 @@ mod tests {
     #[test]
     fn a_hostile_program_name_does_not_shift_the_fields() {
         let stat = b"7 (a) R 1 (b)) S 3 4 4 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0";
-        let it = Process::parse(7, stat).unwrap();
+        let it = ProcessStat::parse_stat(7, stat).unwrap();
         assert_eq!((it.parent, it.group, it.start, it.state), (3, 4, 4242, 'S'));
-        assert!(Process::parse(7, b"7 (a").is_none());
+        assert!(ProcessStat::parse_stat(7, b"7 (a").is_none());
     }
 
     #[test]
@@ -205,24 +210,32 @@ mod tests {
         std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
         let mut child =
             std::process::Command::new(&program).arg("60").env(MARKER, "unnamed").spawn().unwrap();
-        assert!(Identity::of(child.id() as i32).is_some_and(|it| it.is_alive()));
+        assert!(ProcessIdentity::of_pid(child.id() as i32).is_some_and(|it| it.is_alive()));
         // Until it is the program, and not any more the one that starts it.
         for _ in 0..10_000 {
-            if Process::read(child.id() as i32).is_some_and(|it| it.carries("unnamed")) {
+            if ProcessStat::read_stat(child.id() as i32)
+                .is_some_and(|it| it.carries_marker("unnamed"))
+            {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        assert_eq!(Tree::marked("unnamed").kill(), Killed { killed: 1, left: 0 });
+        assert_eq!(
+            ProcessTree::with_marker("unnamed").kill_all(),
+            KillResult { killed: 1, left: 0 }
+        );
         assert!(!child.wait().unwrap().success());
     }
 
     #[test]
     fn i_am_alive_and_nobody_else_is_me() {
-        let me = Identity::of_myself();
+        let me = ProcessIdentity::of_myself();
         assert!(me.is_alive());
-        assert!(!Identity { start: me.start + 1, ..me.clone() }.is_alive(), "a reused number");
-        assert!(!Identity { boot: "another".into(), ..me }.is_alive(), "before a restart");
+        assert!(
+            !ProcessIdentity { start: me.start + 1, ..me.clone() }.is_alive(),
+            "a reused number"
+        );
+        assert!(!ProcessIdentity { boot: "another".into(), ..me }.is_alive(), "before a restart");
     }
 
     #[test]
@@ -234,11 +247,11 @@ mod tests {
         while fs::read(format!("/proc/{pid}/cmdline")).unwrap() != b"sleep\x0060\0" {
             std::thread::yield_now();
         }
-        assert!(Process::read(pid).unwrap().carries("abc"));
-        assert!(!Process::read(pid).unwrap().carries("ab"));
-        assert!(!Process::read(pid).unwrap().carries(""));
-        assert_eq!(Tree::marked("abcd").kill(), Killed::default());
-        assert_eq!(Tree::marked("abc").kill(), Killed { killed: 1, left: 0 });
+        assert!(ProcessStat::read_stat(pid).unwrap().carries_marker("abc"));
+        assert!(!ProcessStat::read_stat(pid).unwrap().carries_marker("ab"));
+        assert!(!ProcessStat::read_stat(pid).unwrap().carries_marker(""));
+        assert_eq!(ProcessTree::with_marker("abcd").kill_all(), KillResult::default());
+        assert_eq!(ProcessTree::with_marker("abc").kill_all(), KillResult { killed: 1, left: 0 });
         assert!(!child.wait().unwrap().success());
     }
 }

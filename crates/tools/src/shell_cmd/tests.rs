@@ -6,7 +6,7 @@ use domain::id::CallId;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::{cleared, open};
+use crate::cleared::{clear_call, open_gate};
 use crate::process::Spool;
 
 struct Bench {
@@ -49,7 +49,7 @@ impl Bench {
         let call = self.call(arguments).await;
         let outcome = self
             .host
-            .run(cleared(call.clone(), 1), open(), CancellationToken::new())
+            .run(clear_call(call.clone(), 1), open_gate(), CancellationToken::new())
             .await
             .unwrap();
         assert!(self.dir.path().join("spool").read_dir().unwrap().next().is_some());
@@ -158,8 +158,9 @@ async fn i02_what_changed_after_the_approval_does_not_run() {
     // The link is turned round while the person thinks.
     fs::remove_file(home.join("now")).unwrap();
     std::os::unix::fs::symlink(&second, home.join("now")).unwrap();
-    let outcome =
-        text(bench.host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap());
+    let outcome = text(
+        bench.host.run(clear_call(call, 1), open_gate(), CancellationToken::new()).await.unwrap(),
+    );
     assert!(
         outcome.starts_with("failed: Nothing was run: what would run now is not what was approved")
     );
@@ -257,8 +258,11 @@ async fn i02_a_script_that_was_swapped_after_the_approval_does_not_run() {
         let call = bench.call(arguments.clone()).await;
         assert!(call.context.detail.contains("deploy.sh sha256:"), "{}", call.context.detail);
         write("#!/bin/sh\necho ran >> witness\n");
-        let outcome =
-            bench.host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
+        let outcome = bench
+            .host
+            .run(clear_call(call, 1), open_gate(), CancellationToken::new())
+            .await
+            .unwrap();
         let said = text(outcome);
         assert!(
             said.contains("deploy.sh` is not what it was when this call was approved"),
@@ -281,8 +285,8 @@ async fn i02_a_script_is_looked_at_once_more_right_before_its_start() {
     let job = bench.host.approved_plan(&call).await.unwrap();
     fs::write(home.join("deploy.sh"), "echo ran >> witness").unwrap();
     let (key, stop) = (call.idempotency_key(), CancellationToken::new());
-    let trace = bench.host.runner.run(&key, 1, job, open(), stop).await.unwrap();
-    let said = text(trace.outcome(read));
+    let trace = bench.host.runner.run_attempt(&key, 1, job, open_gate(), stop).await.unwrap();
+    let said = text(trace.into_outcome(read_outcome));
     assert!(said.contains("deploy.sh` has changed since this call was approved"), "{said}");
     assert!(!home.join("witness").exists());
 }
@@ -305,8 +309,13 @@ async fn i02_common_forms_of_a_script_are_bound() {
         write(&script, "#!/bin/sh\necho good\n");
         let call = bench.call(arguments.clone()).await;
         write(&script, "#!/bin/sh\necho ran >> witness\n");
-        let said =
-            text(bench.host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap());
+        let said = text(
+            bench
+                .host
+                .run(clear_call(call, 1), open_gate(), CancellationToken::new())
+                .await
+                .unwrap(),
+        );
         assert!(said.contains("is not what it was when this call was approved"), "{said}");
         assert!(!home.join("witness").exists() && !home.join("sub/witness").exists());
         write(&script, "#!/bin/sh\necho good\n");

@@ -16,7 +16,7 @@ pub(super) fn warnings(argv: &[String]) -> Vec<Warning> {
         if matches!(runs, WrapperRuns::Script | WrapperRuns::Elsewhere) {
             break;
         }
-        rest = inner(args);
+        rest = wrapped_command(args);
     }
     warnings
 }
@@ -63,7 +63,7 @@ fn wrapper_runs(name: &str, args: &[String]) -> Option<WrapperRuns> {
 
 /// The wrapped command, as well as it can be told: after flags and variables. A wrong guess costs a
 /// warning, and nothing else hangs on it.
-fn inner(args: &[String]) -> &[String] {
+fn wrapped_command(args: &[String]) -> &[String] {
     let skipped = args
         .iter()
         .take_while(|arg| {

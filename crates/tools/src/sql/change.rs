@@ -8,21 +8,21 @@ use ports::start_gate::{NotBegun, Start};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::connection::{StopFlag, Trouble, ValueBound, open_to_write, trouble};
-use super::databases::Database;
-use super::gate::{Gate, Tables};
+use super::authorizer::{SqlAuthorizer, TableAllowlist};
+use super::connection::{SqlErrorClass, StopFlag, ValueBound, classify_error, open_to_write};
+use super::databases::ChosenDatabase;
 use super::marker;
-use super::rows::{RowTrouble, Rows};
-use super::statement::{Statement, check_parameters};
+use super::rows::{RowTrouble, SqlRows};
+use super::statement::{SqlStatement, check_parameters};
 use crate::limits::SQL_BUSY_ATTEMPTS;
 
 /// One statement and where it goes.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
-    pub(super) database: Database,
+pub(super) struct SqlChange {
+    pub(super) database: ChosenDatabase,
     pub(super) sql: String,
-    pub(super) statement: Statement,
-    pub(super) tables: Tables,
+    pub(super) statement: SqlStatement,
+    pub(super) tables: TableAllowlist,
     /// Rows of a RETURNING clause that are given back.
     pub(super) rows_max: usize,
     /// Rows that it may change at the most.
@@ -32,22 +32,22 @@ pub(super) struct Change {
 
 /// How many rows a statement touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct RowCount {
     pub(super) rows: u64,
     /// Rows that triggers and foreign keys changed along with them.
     pub(super) also: u64,
 }
 
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum SqlChangeFailure {
     /// The statement can never work as it is.
     Refused(String),
     /// Nothing changed; another try may work.
     Database(rusqlite::Error),
     /// It would not do what the person saw. Nothing changed.
-    Differs { seen: Count, now: Count },
+    Differs { seen: RowCount, now: RowCount },
     /// It would change more than is ever allowed. Nothing changed.
-    TooMany { now: Count, max: u64 },
+    TooMany { now: RowCount, max: u64 },
     /// Recovery gave this attempt up. Nothing changed.
     GivenUp,
     /// The gate refused it. Nothing changed, and nothing says that it began.
@@ -56,55 +56,55 @@ pub(super) enum Failure {
     InDoubt(String),
 }
 
-impl From<NotBegun> for Failure {
-    fn from(refused: NotBegun) -> Failure {
-        Failure::NotBegun(refused)
+impl From<NotBegun> for SqlChangeFailure {
+    fn from(refused: NotBegun) -> SqlChangeFailure {
+        SqlChangeFailure::NotBegun(refused)
     }
 }
 
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Failure {
-        Failure::Database(error)
+impl From<rusqlite::Error> for SqlChangeFailure {
+    fn from(error: rusqlite::Error) -> SqlChangeFailure {
+        SqlChangeFailure::Database(error)
     }
 }
 
-impl Failure {
-    pub(super) fn text(&self) -> String {
+impl SqlChangeFailure {
+    pub(super) fn describe(&self) -> String {
         match self {
-            Failure::Refused(why) | Failure::InDoubt(why) => why.clone(),
-            Failure::Database(error) => match trouble(error) {
-                Trouble::Busy => "another program holds the database; try again later".into(),
-                Trouble::Interrupted => "it was stopped, or ran into its time limit".into(),
-                Trouble::Statement | Trouble::File => visible(&error.to_string()),
+            SqlChangeFailure::Refused(why) | SqlChangeFailure::InDoubt(why) => why.clone(),
+            SqlChangeFailure::Database(error) => match classify_error(error) {
+                SqlErrorClass::Busy => "another program holds the database; try again later".into(),
+                SqlErrorClass::Interrupted => "it was stopped, or ran into its time limit".into(),
+                SqlErrorClass::Statement | SqlErrorClass::File => visible(&error.to_string()),
             },
-            Failure::Differs { seen, now } => format!(
+            SqlChangeFailure::Differs { seen, now } => format!(
                 "it would change {} now, and {} when it was approved; propose it again",
-                now.text(),
-                seen.text()
+                now.describe(),
+                seen.describe()
             ),
-            Failure::TooMany { now, max } => {
-                format!("it would change {}, and no more than {max} are allowed", now.text())
+            SqlChangeFailure::TooMany { now, max } => {
+                format!("it would change {}, and no more than {max} are allowed", now.describe())
             }
-            Failure::GivenUp => "this attempt was given up".into(),
-            Failure::NotBegun(refused) => refused.to_string(),
+            SqlChangeFailure::GivenUp => "this attempt was given up".into(),
+            SqlChangeFailure::NotBegun(refused) => refused.to_string(),
         }
     }
 
     fn is_busy(&self) -> bool {
-        matches!(self, Failure::Database(error) if trouble(error) == Trouble::Busy)
+        matches!(self, SqlChangeFailure::Database(error) if classify_error(error) == SqlErrorClass::Busy)
     }
 }
 
 /// What one execution of a statement did.
-struct Executed {
-    count: Count,
-    returned: Rows,
+struct ExecutedChange {
+    count: RowCount,
+    returned: SqlRows,
     tables: SqlTables,
 }
 
 /// What a statement would do.
-pub(super) struct Tried {
-    pub(super) count: Count,
+pub(super) struct TriedChange {
+    pub(super) count: RowCount,
     pub(super) tables: SqlTables,
     /// Rows in its way may be deleted by a word of the table's own, uncounted.
     pub(super) replaces: bool,
@@ -114,8 +114,8 @@ pub(super) struct Tried {
 const CHANGED: &str = "rows changed: ";
 const ALSO: &str = "rows changed through triggers and foreign keys: ";
 
-impl Count {
-    pub(super) fn text(self) -> String {
+impl RowCount {
+    pub(super) fn describe(self) -> String {
         let rows = if self.rows == 1 { "1 row".into() } else { format!("{} rows", self.rows) };
         match self.also {
             0 => rows,
@@ -124,58 +124,58 @@ impl Count {
     }
 
     /// As it stands in the execution context, and so in the digest of what is approved.
-    pub(super) fn lines(self) -> String {
+    pub(super) fn to_detail(self) -> String {
         format!("{CHANGED}{}\n{ALSO}{}", self.rows, self.also)
     }
 
-    /// What is recorded of a change, and told to the model.
-    pub(super) fn result(self, returned: &Rows) -> String {
+    /// The result text of a change: it is recorded, and the model gets it.
+    pub(super) fn result_text(self, returned: &SqlRows) -> String {
         let mut value = json!({"rows": self.rows});
         if self.also > 0 {
             value["also_changed"] = Value::from(self.also);
         }
         if !returned.columns.is_empty() {
-            value["returned"] = returned.json();
+            value["returned"] = returned.to_json();
         }
         value.to_string()
     }
 
-    pub(super) fn read(detail: &str) -> Option<Count> {
+    pub(super) fn parse_detail(detail: &str) -> Option<RowCount> {
         let number =
             |name: &str| detail.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
-        Some(Count { rows: number(CHANGED)?, also: number(ALSO)? })
+        Some(RowCount { rows: number(CHANGED)?, also: number(ALSO)? })
     }
 }
 
-impl Change {
+impl SqlChange {
     /// Counts what would change and says which tables it touches, and changes nothing.
-    pub(super) fn try_out(&self) -> Result<Tried, Failure> {
-        self.patiently(&StopFlag::default(), || {
+    pub(super) fn try_out(&self) -> Result<TriedChange, SqlChangeFailure> {
+        self.retry_busy(&StopFlag::default(), || {
             let stop = StopFlag::default();
-            let mut connection = self.begin(&stop)?;
+            let mut connection = self.begin_transaction(&stop)?;
             let replaces = self.table_replaces(&connection)?;
-            let tried = self.execute(&mut connection, &stop);
+            let tried = self.execute_statement(&mut connection, &stop);
             // A connection that is closed in the middle of a transaction undoes it.
             drop(connection);
             let tried = tried?;
-            Ok(Tried { count: tried.count, tables: tried.tables, replaces })
+            Ok(TriedChange { count: tried.count, tables: tried.tables, replaces })
         })
     }
 
     /// Makes the change once, however often this is called with the same key, and gives what was
     /// recorded about it.
-    pub(super) fn make(
+    pub(super) fn apply_once(
         &self,
         key: &str,
         attempt: u32,
-        seen: Option<Count>,
+        seen: Option<RowCount>,
         start: &Start,
         stop: &StopFlag,
-    ) -> Result<String, Failure> {
-        self.patiently(stop, || {
+    ) -> Result<String, SqlChangeFailure> {
+        self.retry_busy(stop, || {
             let (connection, recorded) = self.up_to_commit(key, attempt, seen, start, stop)?;
             match connection {
-                Some(connection) => self.commit(connection, key, recorded),
+                Some(connection) => self.commit_change(connection, key, recorded),
                 None => Ok(recorded),
             }
         })
@@ -187,153 +187,164 @@ impl Change {
         &self,
         key: &str,
         attempt: u32,
-        seen: Option<Count>,
+        seen: Option<RowCount>,
         start: &Start,
         stop: &StopFlag,
-    ) -> Result<(Option<Connection>, String), Failure> {
-        let mut connection = self.begin(stop)?;
+    ) -> Result<(Option<Connection>, String), SqlChangeFailure> {
+        let mut connection = self.begin_transaction(stop)?;
         // The database is ours now, and nothing is left to wait for. A refused transaction is undone: it has
         // written nothing, and the announcement stands.
         let starting = start.enter_blocking()?;
         marker::make_table(&connection)?;
-        if let Some(recorded) = marker::find(&connection, key)? {
+        if let Some(recorded) = marker::find_result(&connection, key)? {
             return Ok((None, recorded));
         }
         if marker::is_fenced(&connection, key, attempt)? {
-            return Err(Failure::GivenUp);
+            return Err(SqlChangeFailure::GivenUp);
         }
         marker::say_first(&connection, key, attempt, marker::BEGUN)?;
         // It has begun; how long its statement takes is its own affair.
         drop(starting);
-        let Executed { count: now, returned, .. } = self.execute(&mut connection, stop)?;
+        let ExecutedChange { count: now, returned, .. } =
+            self.execute_statement(&mut connection, stop)?;
         if let Some(seen) = seen
             && seen != now
         {
-            return Err(Failure::Differs { seen, now });
+            return Err(SqlChangeFailure::Differs { seen, now });
         }
-        let result = now.result(&returned);
-        marker::write(&connection, key, now.rows, &result)?;
+        let result = now.result_text(&returned);
+        marker::write_result(&connection, key, now.rows, &result)?;
         marker::withdraw_announcement(&connection, key, attempt)?;
         Ok((Some(connection), result))
     }
 
     /// What happened to an earlier attempt. If nothing did, then nothing will.
-    pub(super) fn look_back(&self, key: &str, attempt: u32) -> Result<Option<String>, Failure> {
+    pub(super) fn look_back(
+        &self,
+        key: &str,
+        attempt: u32,
+    ) -> Result<Option<String>, SqlChangeFailure> {
         let stop = StopFlag::default();
-        self.patiently(&stop, || {
-            let connection = self.begin(&stop)?;
+        self.retry_busy(&stop, || {
+            let connection = self.begin_transaction(&stop)?;
             marker::make_table(&connection)?;
-            if let Some(recorded) = marker::find(&connection, key)? {
+            if let Some(recorded) = marker::find_result(&connection, key)? {
                 return Ok(Some(recorded));
             }
-            match marker::find(&connection, &marker::fence_key(key, attempt))?.as_deref() {
+            match marker::find_result(&connection, &marker::fence_key(key, attempt))?.as_deref() {
                 Some(marker::GIVEN_UP) => return Ok(None),
-                Some(_) => return Err(Failure::InDoubt(marker::NO_TRACE.into())),
+                Some(_) => return Err(SqlChangeFailure::InDoubt(marker::NO_TRACE.into())),
                 None => {}
             }
-            let announced = marker::find(&connection, &marker::announced_key(key, attempt))?;
+            let announced = marker::find_result(&connection, &marker::announced_key(key, attempt))?;
             let word = if announced.is_some() { marker::GIVEN_UP } else { marker::LOST };
             marker::say_first(&connection, key, attempt, word)?;
             connection.execute_batch("COMMIT")?;
             match announced {
                 Some(_) => Ok(None),
-                None => Err(Failure::InDoubt(marker::NO_TRACE.into())),
+                None => Err(SqlChangeFailure::InDoubt(marker::NO_TRACE.into())),
             }
         })
     }
 
     /// Leaves the proof that an attempt has not begun, before its intent is on disk.
-    pub(super) fn announce(&self, key: &str, attempt: u32) -> Result<(), Failure> {
-        let connection = self.begin(&StopFlag::default())?;
+    pub(super) fn announce_attempt(&self, key: &str, attempt: u32) -> Result<(), SqlChangeFailure> {
+        let connection = self.begin_transaction(&StopFlag::default())?;
         marker::make_table(&connection)?;
-        marker::announce(&connection, key, attempt)?;
+        marker::announce_attempt(&connection, key, attempt)?;
         connection.execute_batch("COMMIT")?;
         Ok(())
     }
 
-    fn begin(&self, stop: &StopFlag) -> Result<Connection, Failure> {
+    fn begin_transaction(&self, stop: &StopFlag) -> Result<Connection, SqlChangeFailure> {
         let connection = open_to_write(&self.database.path, self.time_limit, stop)?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         Ok(connection)
     }
 
-    fn execute(&self, connection: &mut Connection, stop: &StopFlag) -> Result<Executed, Failure> {
-        let gate = Gate::close(connection, self.statement.kind, &self.tables)?;
-        let bound = ValueBound::set(connection, &self.sql)?;
+    fn execute_statement(
+        &self,
+        connection: &mut Connection,
+        stop: &StopFlag,
+    ) -> Result<ExecutedChange, SqlChangeFailure> {
+        let authorizer = SqlAuthorizer::install(connection, self.statement.kind, &self.tables)?;
+        let bound = ValueBound::set_for(connection, &self.sql)?;
         let before = connection.total_changes();
         let (returned, rows) = {
-            let refused = |error| match gate.refusal().or_else(|| bound.refusal(&error)) {
-                Some(why) => Failure::Refused(why),
-                None => Failure::Database(error),
+            let refused = |error| match authorizer.refusal().or_else(|| bound.refusal(&error)) {
+                Some(why) => SqlChangeFailure::Refused(why),
+                None => SqlChangeFailure::Database(error),
             };
             let mut prepared = connection.prepare(&self.sql).map_err(refused)?;
-            gate.agrees_with(&self.statement, prepared.readonly()).map_err(Failure::Refused)?;
-            check_parameters(&prepared).map_err(Failure::Refused)?;
-            let returned = Rows::collect(&mut prepared, self.rows_max, true);
+            authorizer
+                .agrees_with(&self.statement, prepared.readonly())
+                .map_err(SqlChangeFailure::Refused)?;
+            check_parameters(&prepared).map_err(SqlChangeFailure::Refused)?;
+            let returned = SqlRows::collect(&mut prepared, self.rows_max, true);
             let returned = returned.map_err(|trouble| match (trouble, stop.memory_refusal()) {
-                (RowTrouble::TooLong(why), _) | (_, Some(why)) => Failure::Refused(why),
+                (RowTrouble::TooLong(why), _) | (_, Some(why)) => SqlChangeFailure::Refused(why),
                 (RowTrouble::Database(error), None) => refused(error),
             })?;
             (returned, connection.changes())
         };
         let total = connection.total_changes() - before;
-        Gate::open(connection)?;
+        SqlAuthorizer::remove(connection)?;
         bound.lift(connection)?;
         // A statement that changes no rows leaves the count of the one before it standing.
         let rows = if total == 0 { 0 } else { rows };
-        let count = Count { rows, also: total.saturating_sub(rows) };
+        let count = RowCount { rows, also: total.saturating_sub(rows) };
         match self.changes_max {
-            Some(max) if total > max => Err(Failure::TooMany { now: count, max }),
-            _ => Ok(Executed { count, returned, tables: gate.tables() }),
+            Some(max) if total > max => Err(SqlChangeFailure::TooMany { now: count, max }),
+            _ => Ok(ExecutedChange { count, returned, tables: authorizer.seen_tables() }),
         }
     }
 
     /// Whether the table itself says that rows in the way of a new one are deleted. SQLite does not count them.
-    fn table_replaces(&self, connection: &Connection) -> Result<bool, Failure> {
+    fn table_replaces(&self, connection: &Connection) -> Result<bool, SqlChangeFailure> {
         let sql = "SELECT coalesce(max(sql LIKE '%REPLACE%'), 0) FROM main.sqlite_schema
                    WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
         Ok(connection.query_row(sql, [&self.statement.table], |row| row.get(0))?)
     }
 
-    fn commit(
+    fn commit_change(
         &self,
         connection: Connection,
         key: &str,
         recorded: String,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, SqlChangeFailure> {
         ports::failpoint!("sql.before_commit");
         let committed = connection.execute_batch("COMMIT");
         ports::failpoint!("sql.committed");
         let Err(error) = committed else { return Ok(recorded) };
-        match trouble(&error) {
+        match classify_error(&error) {
             // These leave the transaction open and undone.
-            Trouble::Busy | Trouble::Statement | Trouble::Interrupted => {
+            SqlErrorClass::Busy | SqlErrorClass::Statement | SqlErrorClass::Interrupted => {
                 connection.execute_batch("ROLLBACK")?;
-                Err(Failure::Database(error))
+                Err(SqlChangeFailure::Database(error))
             }
             // Anything else may have happened or not: a handle that saw it is not asked again.
-            Trouble::File => {
+            SqlErrorClass::File => {
                 drop(connection);
                 let again = self
-                    .begin(&StopFlag::default())
-                    .and_then(|connection| Ok(marker::find(&connection, key)?));
+                    .begin_transaction(&StopFlag::default())
+                    .and_then(|connection| Ok(marker::find_result(&connection, key)?));
                 match again {
                     Ok(Some(recorded)) => Ok(recorded),
-                    Ok(None) => Err(Failure::Database(error)),
-                    Err(second) => Err(Failure::InDoubt(format!(
+                    Ok(None) => Err(SqlChangeFailure::Database(error)),
+                    Err(second) => Err(SqlChangeFailure::InDoubt(format!(
                         "the commit failed ({error}), and the database could not be read again: {}",
-                        second.text()
+                        second.describe()
                     ))),
                 }
             }
         }
     }
 
-    fn patiently<T>(
+    fn retry_busy<T>(
         &self,
         stop: &StopFlag,
-        mut once: impl FnMut() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        mut once: impl FnMut() -> Result<T, SqlChangeFailure>,
+    ) -> Result<T, SqlChangeFailure> {
         let mut tries = 1;
         loop {
             match once() {

@@ -20,10 +20,10 @@ use crate::process::Stopwatch;
 
 /// Set when a call is to stop; the database looks at it every few steps.
 #[derive(Clone, Default)]
-pub(super) struct StopFlag(Arc<Stopped>);
+pub(super) struct StopFlag(Arc<StatementStopped>);
 
 #[derive(Default)]
-struct Stopped {
+struct StatementStopped {
     by_somebody: AtomicBool,
     by_memory: AtomicBool,
 }
@@ -49,7 +49,7 @@ impl StopFlag {
 }
 
 pub(super) fn open_to_read(path: &Path, limit: Duration, stop: &StopFlag) -> Result<Connection> {
-    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, limit, stop)?;
+    let connection = open_database(path, OpenFlags::SQLITE_OPEN_READ_ONLY, limit, stop)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, SQL_VALUE_BYTES_MAX)?;
     Ok(connection)
@@ -57,13 +57,18 @@ pub(super) fn open_to_read(path: &Path, limit: Duration, stop: &StopFlag) -> Res
 
 /// The file must exist: a tool that changes rows has nothing to do in a database that it made up.
 pub(super) fn open_to_write(path: &Path, limit: Duration, stop: &StopFlag) -> Result<Connection> {
-    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, limit, stop)?;
+    let connection = open_database(path, OpenFlags::SQLITE_OPEN_READ_WRITE, limit, stop)?;
     // "It happened" must survive a power cut, whatever the database's other users are content with.
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
 }
 
-fn open(path: &Path, flags: OpenFlags, limit: Duration, stop: &StopFlag) -> Result<Connection> {
+fn open_database(
+    path: &Path,
+    flags: OpenFlags,
+    limit: Duration,
+    stop: &StopFlag,
+) -> Result<Connection> {
     // Without SQLITE_OPEN_URI: a path is a path, and no `?mode=` in it means anything.
     let mut connection =
         Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -75,7 +80,7 @@ fn open(path: &Path, flags: OpenFlags, limit: Duration, stop: &StopFlag) -> Resu
     connection.progress_handler(
         SQL_STEPS_PER_CHECK,
         Some(move || {
-            if memory.growth().is_some_and(|bytes| bytes > SQL_HEAP_BYTES_MAX) {
+            if memory.resident_growth().is_some_and(|bytes| bytes > SQL_HEAP_BYTES_MAX) {
                 stop.0.by_memory.store(true, Ordering::Relaxed);
                 return true;
             }
@@ -95,7 +100,7 @@ pub(super) struct ValueBound {
 
 impl ValueBound {
     /// Sets the bound for `sql`, which is compiled for that and not run.
-    pub(super) fn set(connection: &Connection, sql: &str) -> Result<ValueBound> {
+    pub(super) fn set_for(connection: &Connection, sql: &str) -> Result<ValueBound> {
         let before = connection.limit(Limit::SQLITE_LIMIT_LENGTH)?;
         let most = u64::try_from(before).unwrap_or_default();
         let bytes = match steps_of(connection, sql) {
@@ -108,7 +113,7 @@ impl ValueBound {
         Ok(ValueBound { bytes, before })
     }
 
-    /// What is written about the statement is ours, and not bound by it.
+    /// The marker row is our own writing, so the bound does not apply to it.
     pub(super) fn lift(self, connection: &Connection) -> Result<()> {
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, self.before).map(|_| ())
     }
@@ -150,15 +155,15 @@ const PAGE_BYTES: u64 = 4096;
 impl MemoryGauge {
     fn start() -> MemoryGauge {
         let mut gauge = MemoryGauge { file: File::open("/proc/self/statm").ok(), first: 0 };
-        gauge.first = gauge.resident().unwrap_or_default();
+        gauge.first = gauge.resident_bytes().unwrap_or_default();
         gauge
     }
 
-    fn growth(&self) -> Option<u64> {
-        self.resident().map(|bytes| bytes.saturating_sub(self.first))
+    fn resident_growth(&self) -> Option<u64> {
+        self.resident_bytes().map(|bytes| bytes.saturating_sub(self.first))
     }
 
-    fn resident(&self) -> Option<u64> {
+    fn resident_bytes(&self) -> Option<u64> {
         let mut text = [0; 128];
         let read = self.file.as_ref()?.read_at(&mut text, 0).ok()?;
         let text = std::str::from_utf8(text.get(..read)?).ok()?;
@@ -167,9 +172,9 @@ impl MemoryGauge {
     }
 }
 
-/// What an error means for whoever has to act on it.
+/// The remedy that an SQLite or PostgreSQL error asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum SqlErrorClass {
     /// The statement itself is no good: write another.
     Statement,
     /// Another writer has the database: try again.
@@ -180,10 +185,10 @@ pub(super) enum Trouble {
     File,
 }
 
-pub(super) fn trouble(error: &Error) -> Trouble {
+pub(super) fn classify_error(error: &Error) -> SqlErrorClass {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Busy,
-        Some(ErrorCode::OperationInterrupted) => Trouble::Interrupted,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqlErrorClass::Busy,
+        Some(ErrorCode::OperationInterrupted) => SqlErrorClass::Interrupted,
         Some(
             ErrorCode::Unknown
             | ErrorCode::ConstraintViolation
@@ -191,8 +196,8 @@ pub(super) fn trouble(error: &Error) -> Trouble {
             | ErrorCode::TooBig
             | ErrorCode::AuthorizationForStatementDenied
             | ErrorCode::ParameterOutOfRange,
-        ) => Trouble::Statement,
-        Some(_) => Trouble::File,
-        None => Trouble::Statement,
+        ) => SqlErrorClass::Statement,
+        Some(_) => SqlErrorClass::File,
+        None => SqlErrorClass::Statement,
     }
 }

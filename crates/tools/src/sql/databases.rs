@@ -9,39 +9,39 @@ use crate::bad_tool::BadTool;
 use crate::limits::SQL_BYTES_MAX;
 
 #[derive(Clone, Debug)]
-pub struct Databases(BTreeMap<String, PathBuf>);
+pub struct SqlDatabases(BTreeMap<String, PathBuf>);
 
 /// One of them, chosen by a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Database {
+pub(super) struct ChosenDatabase {
     pub(super) name: String,
     pub(super) path: PathBuf,
 }
 
-impl Database {
-    pub(super) fn line(&self) -> String {
+impl ChosenDatabase {
+    pub(super) fn context_line(&self) -> String {
         format!("database {} at {}", self.name, self.path.display())
     }
 }
 
-impl Databases {
+impl SqlDatabases {
     /// Files need not exist yet, but their folders must.
-    pub fn new(tool: &str, files: BTreeMap<String, PathBuf>) -> Result<Databases, BadTool> {
+    pub fn new(tool: &str, files: BTreeMap<String, PathBuf>) -> Result<SqlDatabases, BadTool> {
         if files.is_empty() {
             return Err(BadTool::new(tool, "name at least one database file"));
         }
         files
             .into_iter()
-            .map(|(name, path)| Ok((name, absolute(tool, &path)?)))
+            .map(|(name, path)| Ok((name, absolute_path(tool, &path)?)))
             .collect::<Result<_, _>>()
-            .map(Databases)
+            .map(SqlDatabases)
     }
 
-    pub fn one(tool: &str, path: impl Into<PathBuf>) -> Result<Databases, BadTool> {
-        Databases::new(tool, [("main".to_owned(), path.into())].into())
+    pub fn single(tool: &str, path: impl Into<PathBuf>) -> Result<SqlDatabases, BadTool> {
+        SqlDatabases::new(tool, [("main".to_owned(), path.into())].into())
     }
 
-    pub(super) fn chosen(&self, arguments: &Value) -> Result<Database, String> {
+    pub(super) fn choose_database(&self, arguments: &Value) -> Result<ChosenDatabase, String> {
         let found = match (arguments.get("database"), self.0.len()) {
             (None, 1) => self.0.first_key_value(),
             (None, _) => {
@@ -51,18 +51,18 @@ impl Databases {
         };
         let (name, path) = found
             .ok_or_else(|| format!("`database` must be one of: {}", self.names().join(", ")))?;
-        Ok(Database { name: name.clone(), path: path.clone() })
+        Ok(ChosenDatabase { name: name.clone(), path: path.clone() })
     }
 
     fn names(&self) -> Vec<&str> {
         self.0.keys().map(String::as_str).collect()
     }
 
-    pub(super) fn origin(&self) -> String {
+    pub(super) fn tool_origin(&self) -> String {
         format!("{:?}", self.0)
     }
 
-    pub(super) fn schema(&self, what: &str) -> Value {
+    pub(super) fn arguments_schema(&self, what: &str) -> Value {
         let mut required = json!(["sql"]);
         if self.0.len() > 1 {
             required = json!(["sql", "database"]);
@@ -80,7 +80,7 @@ impl Databases {
 }
 
 /// For the model: which tables there are for it.
-pub(super) fn only(tables: &Option<Vec<String>>) -> String {
+pub(super) fn describe_allowlist(tables: &Option<Vec<String>>) -> String {
     match tables {
         None => String::new(),
         Some(tables) => format!(" (tables: {})", tables.join(", ")),
@@ -97,7 +97,7 @@ pub(super) fn sql_of(arguments: &Value) -> Result<&str, String> {
     }
 }
 
-fn absolute(tool: &str, path: &Path) -> Result<PathBuf, BadTool> {
+fn absolute_path(tool: &str, path: &Path) -> Result<PathBuf, BadTool> {
     let bad =
         || BadTool::new(tool, format!("`{}` is not a file in an existing folder", path.display()));
     let name = path.file_name().ok_or_else(bad)?;
@@ -116,24 +116,24 @@ mod tests {
     #[test]
     fn a_database_is_named_unless_there_is_one() {
         let dir = tempfile::tempdir().unwrap();
-        let one = Databases::one("sql_query", dir.path().join("a.db")).unwrap();
-        assert_eq!(one.chosen(&json!({})).unwrap().name, "main");
+        let one = SqlDatabases::single("sql_query", dir.path().join("a.db")).unwrap();
+        assert_eq!(one.choose_database(&json!({})).unwrap().name, "main");
         let files = ["shop", "logs"].map(|name| (name.to_owned(), dir.path().join(name)));
-        let two = Databases::new("sql_query", files.into()).unwrap();
-        assert_eq!(two.chosen(&json!({"database": "logs"})).unwrap().name, "logs");
+        let two = SqlDatabases::new("sql_query", files.into()).unwrap();
+        assert_eq!(two.choose_database(&json!({"database": "logs"})).unwrap().name, "logs");
         for arguments in [json!({}), json!({"database": "x"}), json!({"database": 1})] {
             assert_eq!(
-                two.chosen(&arguments).unwrap_err(),
+                two.choose_database(&arguments).unwrap_err(),
                 "`database` must be one of: logs, shop"
             );
         }
-        assert_eq!(two.schema("")["required"], json!(["sql", "database"]));
+        assert_eq!(two.arguments_schema("")["required"], json!(["sql", "database"]));
     }
 
     #[test]
     fn a_path_that_cannot_be_is_refused_at_the_start() {
-        assert!(Databases::one("sql_query", "/nonexistent/a.db").is_err());
-        assert!(Databases::one("sql_query", "/").is_err());
-        assert!(Databases::new("sql_query", BTreeMap::new()).is_err());
+        assert!(SqlDatabases::single("sql_query", "/nonexistent/a.db").is_err());
+        assert!(SqlDatabases::single("sql_query", "/").is_err());
+        assert!(SqlDatabases::new("sql_query", BTreeMap::new()).is_err());
     }
 }

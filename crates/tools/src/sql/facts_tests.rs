@@ -14,7 +14,9 @@ use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{Databases, Dialect, ModifyConfig, QueryConfig, SqlModify, SqlQuery, facts_of_text};
+use super::{
+    ModifyConfig, QueryConfig, SqlDatabases, SqlDialect, SqlModify, SqlQuery, facts_of_text,
+};
 
 fn shop() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -35,12 +37,12 @@ fn shop() -> (TempDir, PathBuf) {
 }
 
 fn modify(path: &Path) -> SqlModify {
-    let databases = Databases::one("sql_modify", path).unwrap();
+    let databases = SqlDatabases::single("sql_modify", path).unwrap();
     SqlModify::new(ModifyConfig { allow_ddl: true, ..ModifyConfig::new(databases) }).unwrap()
 }
 
 fn query(path: &Path) -> SqlQuery {
-    SqlQuery::new(QueryConfig::new(Databases::one("sql_query", path).unwrap())).unwrap()
+    SqlQuery::new(QueryConfig::new(SqlDatabases::single("sql_query", path).unwrap())).unwrap()
 }
 
 /// What the tool says, or why it refuses.
@@ -204,7 +206,7 @@ fn i06_no_spelling_of_a_delete_gets_by_with_fewer_than_two() {
         }
         // Another tool's call, or a program's: nothing is known about it.
         assert!(quorum_for(&policy, None, sql) >= 2, "{sql}");
-        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        for dialect in [SqlDialect::Sqlite, SqlDialect::Postgres] {
             let facts = facts_of_text(dialect, sql).unwrap_or_default();
             assert!(quorum_for(&policy, Some(&facts), sql) >= 2, "{sql}: {facts}");
         }
@@ -257,7 +259,7 @@ proptest! {
     #[test]
     fn i06_a_decorated_delete_is_a_delete_or_unknown(sql in decorated_delete()) {
         let (policy, mut deletes) = (two_for_deletes(), 0);
-        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        for dialect in [SqlDialect::Sqlite, SqlDialect::Postgres] {
             if let Ok(facts) = facts_of_text(dialect, &sql) {
                 // Text that hides all of the DELETE in a comment or a quotation deletes nothing.
                 if facts.kind != SqlKind::Select {
@@ -269,7 +271,7 @@ proptest! {
         }
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE notes (id INTEGER PRIMARY KEY, what)").unwrap();
-        let judged = super::judged(&mut connection, &sql);
+        let judged = super::judge_statement(&mut connection, &sql);
         if let Ok((kind, _)) = judged {
             let read_only = connection.prepare(&sql).is_ok_and(|prepared| prepared.readonly());
             prop_assert_eq!(kind == "read", read_only, "{} is {}", sql, kind);

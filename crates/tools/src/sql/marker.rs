@@ -21,13 +21,18 @@ pub(super) fn make_table(connection: &Connection) -> Result<()> {
     )
 }
 
-pub(super) fn find(connection: &Connection, key: &str) -> Result<Option<String>> {
+pub(super) fn find_result(connection: &Connection, key: &str) -> Result<Option<String>> {
     connection
         .query_row("SELECT result FROM holdpoint_marker WHERE key = ?1", [key], |row| row.get(0))
         .optional()
 }
 
-pub(super) fn write(connection: &Connection, key: &str, rows: u64, result: &str) -> Result<()> {
+pub(super) fn write_result(
+    connection: &Connection,
+    key: &str,
+    rows: u64,
+    result: &str,
+) -> Result<()> {
     connection
         .execute(
             "INSERT INTO holdpoint_marker (key, rows, at, result)
@@ -50,12 +55,12 @@ pub(super) fn say_first(
     attempt: u32,
     word: &str,
 ) -> Result<()> {
-    note(connection, &fence_key(key, attempt), word)
+    write_attempt_row(connection, &fence_key(key, attempt), word)
 }
 
 /// Says that an attempt has not begun.
-pub(super) fn announce(connection: &Connection, key: &str, attempt: u32) -> Result<()> {
-    note(connection, &announced_key(key, attempt), "announced")
+pub(super) fn announce_attempt(connection: &Connection, key: &str, attempt: u32) -> Result<()> {
+    write_attempt_row(connection, &announced_key(key, attempt), "announced")
 }
 
 /// It has begun. Left standing, the announcement would be taken for the truth where no other row is found.
@@ -69,7 +74,7 @@ pub(super) fn withdraw_announcement(
         .map(drop)
 }
 
-fn note(connection: &Connection, key: &str, word: &str) -> Result<()> {
+fn write_attempt_row(connection: &Connection, key: &str, word: &str) -> Result<()> {
     connection
         .execute(
             "INSERT OR IGNORE INTO holdpoint_marker (key, at, result)
@@ -80,7 +85,7 @@ fn note(connection: &Connection, key: &str, word: &str) -> Result<()> {
 }
 
 pub(super) fn is_fenced(connection: &Connection, key: &str, attempt: u32) -> Result<bool> {
-    find(connection, &fence_key(key, attempt)).map(|found| found.is_some())
+    find_result(connection, &fence_key(key, attempt)).map(|found| found.is_some())
 }
 
 pub(super) fn announced_key(key: &str, attempt: u32) -> String {

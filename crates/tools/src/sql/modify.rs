@@ -12,19 +12,19 @@ use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
-use super::change::{Change, Count, Failure, Tried};
-use super::connection::{StopFlag, Trouble, trouble};
-use super::databases::{Databases, only, sql_of};
-use super::statement::{Kind, parse};
-use super::told::{self, Counted, Told};
+use super::change::{RowCount, SqlChange, SqlChangeFailure, TriedChange};
+use super::connection::{SqlErrorClass, StopFlag, classify_error};
+use super::databases::{SqlDatabases, describe_allowlist, sql_of};
+use super::statement::{SqlStatementKind, parse_statement};
+use super::told::{self, ChangeSummary, CountedRows};
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
-use crate::process::blocking;
+use crate::process::run_blocking;
 
 #[derive(Clone, Debug)]
 pub struct ModifyConfig {
     pub name: String,
-    pub databases: Databases,
+    pub databases: SqlDatabases,
     /// Rows of a RETURNING clause that are given back.
     pub rows_max: usize,
     /// Tables that may be touched; `None` for all.
@@ -39,7 +39,7 @@ pub struct ModifyConfig {
 }
 
 impl ModifyConfig {
-    pub fn new(databases: Databases) -> ModifyConfig {
+    pub fn new(databases: SqlDatabases) -> ModifyConfig {
         ModifyConfig {
             name: "sql_modify".into(),
             databases,
@@ -71,16 +71,16 @@ impl SqlModify {
                 "a list of tables says nothing about new ones: take `tables` or `allow_ddl` out";
             return Err(BadTool::new(&config.name, why));
         }
-        let only = only(&config.tables);
+        let only = describe_allowlist(&config.tables);
         let tool = Tool::new(
             &config.name,
             &format!("Runs one SQL statement ({what}) on a SQLite database{only}. A person sees how many rows it touches and may be asked first."),
-            config.databases.schema("one SQL statement"),
+            config.databases.arguments_schema("one SQL statement"),
             Effects::Transactional,
             Place::Server,
             &format!(
                 "sqlite write {} ddl={} tables={:?} rows_max={:?}",
-                config.databases.origin(),
+                config.databases.tool_origin(),
                 config.allow_ddl,
                 config.tables,
                 config.changes_max
@@ -90,18 +90,20 @@ impl SqlModify {
         Ok(SqlModify { tool, config })
     }
 
-    fn change(&self, arguments: &Arguments) -> Result<Change, String> {
+    fn parse_change(&self, arguments: &Arguments) -> Result<SqlChange, String> {
         let sql = sql_of(arguments.value())?;
-        let statement = parse(sql)?;
+        let statement = parse_statement(sql)?;
         match statement.kind {
-            Kind::Read => return Err("this statement changes nothing; use the query tool".into()),
-            Kind::Define if !self.config.allow_ddl => {
+            SqlStatementKind::Read => {
+                return Err("this statement changes nothing; use the query tool".into());
+            }
+            SqlStatementKind::Define if !self.config.allow_ddl => {
                 return Err("tables, indexes, views and triggers cannot be changed here".into());
             }
             _ => {}
         }
-        Ok(Change {
-            database: self.config.databases.chosen(arguments.value())?,
+        Ok(SqlChange {
+            database: self.config.databases.choose_database(arguments.value())?,
             sql: sql.to_owned(),
             statement,
             tables: self.config.tables.clone(),
@@ -119,24 +121,26 @@ impl ToolHost for SqlModify {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let change = self.change(arguments).map_err(PrepareError::Unsound)?;
+        let change = self.parse_change(arguments).map_err(PrepareError::Unsound)?;
         let trying = change.clone();
-        match blocking(move || trying.try_out()).await {
-            Ok(Tried { count, tables, replaces }) => Ok(told::prepared(
-                &Told {
+        match run_blocking(move || trying.try_out()).await {
+            Ok(TriedChange { count, tables, replaces }) => Ok(told::prepared(
+                &ChangeSummary {
                     statement: &change.statement.clone().on_a_table_that(replaces),
                     sql: &change.sql,
                     database: &change.database.name,
-                    line: &change.database.line(),
-                    counted: Counted::Exactly(count),
+                    line: &change.database.context_line(),
+                    counted: CountedRows::Exactly(count),
                     tables,
                 },
                 self.config.ask,
             )),
             Err(failure) => {
-                let text = failure.text();
+                let text = failure.describe();
                 match failure {
-                    Failure::Database(error) if trouble(&error) != Trouble::Statement => {
+                    SqlChangeFailure::Database(error)
+                        if classify_error(&error) != SqlErrorClass::Statement =>
+                    {
                         Err(PrepareError::Blind {
                             why: format!("how many rows it touches could not be counted: {text}"),
                             sql: Some(change.statement.facts_unseen()),
@@ -156,15 +160,15 @@ impl ToolHost for SqlModify {
     ) -> Result<Outcome, NotBegun> {
         let nothing =
             |why: String| Outcome::Failed(Output::text(format!("Nothing was changed: {why}")));
-        let change = match self.change(&call.call().arguments) {
+        let change = match self.parse_change(&call.call().arguments) {
             Ok(change) => change,
             Err(why) => return Ok(nothing(why)),
         };
         let detail = &call.call().context.detail;
         // Empty when it could not be tried, and the person approved it knowing that.
-        let seen = Count::read(detail);
+        let seen = RowCount::parse_detail(detail);
         if !detail.is_empty()
-            && (seen.is_none() || detail.lines().next() != Some(&change.database.line()))
+            && (seen.is_none() || detail.lines().next() != Some(&change.database.context_line()))
         {
             let why = "it is not the database that was approved; propose it again";
             return Ok(nothing(why.into()));
@@ -172,7 +176,7 @@ impl ToolHost for SqlModify {
         let (key, attempt) = (call.call().idempotency_key(), call.attempt());
         let flag = StopFlag::default();
         let raised = flag.clone();
-        let work = blocking(move || change.make(&key, attempt, seen, &start, &raised));
+        let work = run_blocking(move || change.apply_once(&key, attempt, seen, &start, &raised));
         let mut work = std::pin::pin!(work);
         let made = tokio::select! {
             made = &mut work => made,
@@ -184,33 +188,41 @@ impl ToolHost for SqlModify {
         };
         Ok(match made {
             Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
-            Err(Failure::NotBegun(refused)) => return Err(refused),
-            Err(Failure::InDoubt(evidence)) => Outcome::Unknown { evidence },
-            Err(failure) => nothing(failure.text()),
+            Err(SqlChangeFailure::NotBegun(refused)) => return Err(refused),
+            Err(SqlChangeFailure::InDoubt(evidence)) => Outcome::Unknown { evidence },
+            Err(failure) => nothing(failure.describe()),
         })
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
-        let (change, key) = (self.change(&call.arguments)?, call.idempotency_key());
-        let announced = blocking(move || change.announce(&key, attempt)).await;
-        announced.map_err(|failure| failure.text())
+        let (change, key) = (self.parse_change(&call.arguments)?, call.idempotency_key());
+        let announced = run_blocking(move || change.announce_attempt(&key, attempt)).await;
+        announced.map_err(|failure| failure.describe())
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
         let unknown = |evidence: String| Recovery::Unknown { evidence };
-        let change = match self.change(&call.arguments) {
+        let change = match self.parse_change(&call.arguments) {
             Ok(change) => change,
             Err(why) => return unknown(format!("the statement can no longer be read: {why}")),
         };
-        if call.context.detail.lines().next().is_some_and(|line| line != change.database.line()) {
+        if call
+            .context
+            .detail
+            .lines()
+            .next()
+            .is_some_and(|line| line != change.database.context_line())
+        {
             return unknown("the database is not the one that it was run on".into());
         }
         let key = call.idempotency_key();
-        match blocking(move || change.look_back(&key, attempt)).await {
+        match run_blocking(move || change.look_back(&key, attempt)).await {
             Ok(Some(recorded)) => Recovery::Done(Outcome::Succeeded(Output::text(recorded))),
             Ok(None) => Recovery::NeverHappened,
-            Err(Failure::InDoubt(evidence)) => unknown(evidence),
-            Err(failure) => unknown(format!("the marker could not be read: {}", failure.text())),
+            Err(SqlChangeFailure::InDoubt(evidence)) => unknown(evidence),
+            Err(failure) => {
+                unknown(format!("the marker could not be read: {}", failure.describe()))
+            }
         }
     }
 }

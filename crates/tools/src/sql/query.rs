@@ -14,20 +14,20 @@ use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{StopFlag, Trouble, ValueBound, open_to_read, trouble};
-use super::databases::{Database, Databases, only, sql_of};
-use super::gate::{Gate, Tables};
-use super::rows::{RowTrouble, Rows};
-use super::statement::{Kind, Statement, check_parameters, parse};
+use super::authorizer::{SqlAuthorizer, TableAllowlist};
+use super::connection::{SqlErrorClass, StopFlag, ValueBound, classify_error, open_to_read};
+use super::databases::{ChosenDatabase, SqlDatabases, describe_allowlist, sql_of};
+use super::rows::{RowTrouble, SqlRows};
+use super::statement::{SqlStatement, SqlStatementKind, check_parameters, parse_statement};
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
-use crate::process::blocking;
-use crate::title::headline;
+use crate::process::run_blocking;
+use crate::title::make_headline;
 
 #[derive(Clone, Debug)]
 pub struct QueryConfig {
     pub name: String,
-    pub databases: Databases,
+    pub databases: SqlDatabases,
     pub rows_max: usize,
     /// Tables that may be read, and whatever is behind a view; `None` for all.
     pub tables: Option<Vec<String>>,
@@ -35,7 +35,7 @@ pub struct QueryConfig {
 }
 
 impl QueryConfig {
-    pub fn new(databases: Databases) -> QueryConfig {
+    pub fn new(databases: SqlDatabases) -> QueryConfig {
         QueryConfig {
             name: "sql_query".into(),
             databases,
@@ -56,112 +56,117 @@ impl SqlQuery {
     pub fn new(config: QueryConfig) -> Result<SqlQuery, BadTool> {
         let description = format!(
             "Runs one SQL query (SELECT, VALUES, WITH … SELECT, EXPLAIN) on a SQLite database{} and returns at most {} rows. It cannot change anything.",
-            only(&config.tables),
+            describe_allowlist(&config.tables),
             config.rows_max
         );
         let tool = Tool::new(
             &config.name,
             &description,
-            config.databases.schema("one SQL query"),
+            config.databases.arguments_schema("one SQL query"),
             Effects::ReadOnly,
             Place::Server,
-            &format!("sqlite read {} tables={:?}", config.databases.origin(), config.tables),
+            &format!("sqlite read {} tables={:?}", config.databases.tool_origin(), config.tables),
         )
         .map_err(|why| BadTool::new(&config.name, why))?;
         Ok(SqlQuery { tool, config })
     }
 
-    fn plan(&self, arguments: &Arguments) -> Result<(Database, String, Statement), String> {
+    fn parse_query(
+        &self,
+        arguments: &Arguments,
+    ) -> Result<(ChosenDatabase, String, SqlStatement), String> {
         let sql = sql_of(arguments.value())?;
-        let statement = parse(sql)?;
-        if statement.kind != Kind::Read {
+        let statement = parse_statement(sql)?;
+        if statement.kind != SqlStatementKind::Read {
             return Err(
                 "only queries are allowed here: SELECT, VALUES, WITH … SELECT or EXPLAIN".into()
             );
         }
-        Ok((self.config.databases.chosen(arguments.value())?, sql.to_owned(), statement))
+        Ok((self.config.databases.choose_database(arguments.value())?, sql.to_owned(), statement))
     }
 }
 
-enum Failure {
+enum SqlQueryFailure {
     Refused(String),
     Database(rusqlite::Error),
     NotBegun(NotBegun),
 }
 
-impl From<NotBegun> for Failure {
-    fn from(refused: NotBegun) -> Failure {
-        Failure::NotBegun(refused)
+impl From<NotBegun> for SqlQueryFailure {
+    fn from(refused: NotBegun) -> SqlQueryFailure {
+        SqlQueryFailure::NotBegun(refused)
     }
 }
 
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Failure {
-        Failure::Database(error)
+impl From<rusqlite::Error> for SqlQueryFailure {
+    fn from(error: rusqlite::Error) -> SqlQueryFailure {
+        SqlQueryFailure::Database(error)
     }
 }
 
-impl Failure {
-    fn text(&self) -> String {
+impl SqlQueryFailure {
+    fn describe(&self) -> String {
         match self {
-            Failure::Refused(why) => why.clone(),
-            Failure::Database(error) if trouble(error) == Trouble::Interrupted => {
+            SqlQueryFailure::Refused(why) => why.clone(),
+            SqlQueryFailure::Database(error)
+                if classify_error(error) == SqlErrorClass::Interrupted =>
+            {
                 "it was stopped, or ran into its time limit".into()
             }
-            Failure::Database(error) => visible(&error.to_string()),
-            Failure::NotBegun(refused) => refused.to_string(),
+            SqlQueryFailure::Database(error) => visible(&error.to_string()),
+            SqlQueryFailure::NotBegun(refused) => refused.to_string(),
         }
     }
 }
 
 /// How a statement is run once it is compiled.
-struct Running {
+struct QueryExecution {
     rows_max: usize,
     start: Start,
 }
 
 /// Compiles the statement, and with `running` runs it.
-fn read(
-    database: &Database,
+fn read_rows(
+    database: &ChosenDatabase,
     sql: &str,
-    statement: &Statement,
-    tables: &Tables,
-    running: Option<Running>,
+    statement: &SqlStatement,
+    tables: &TableAllowlist,
+    running: Option<QueryExecution>,
     limit: Duration,
     stop: &StopFlag,
-) -> Result<Seen, Failure> {
+) -> Result<QueryFindings, SqlQueryFailure> {
     let mut connection = open_to_read(&database.path, limit, stop)?;
-    // Waits here for whoever holds the file. From then on it is ours to read, and no later step waits.
+    // Waits here for the process that holds the file. From then on it is ours to read, and no later step waits.
     connection.execute_batch("BEGIN; SELECT 1 FROM main.sqlite_schema LIMIT 1")?;
-    let gate = Gate::close(&mut connection, Kind::Read, tables)?;
-    let bound = ValueBound::set(&connection, sql)?;
-    let refused = |error| match gate.refusal().or_else(|| bound.refusal(&error)) {
-        Some(why) => Failure::Refused(why),
-        None => Failure::Database(error),
+    let authorizer = SqlAuthorizer::install(&mut connection, SqlStatementKind::Read, tables)?;
+    let bound = ValueBound::set_for(&connection, sql)?;
+    let refused = |error| match authorizer.refusal().or_else(|| bound.refusal(&error)) {
+        Some(why) => SqlQueryFailure::Refused(why),
+        None => SqlQueryFailure::Database(error),
     };
     let mut prepared = connection.prepare(sql).map_err(refused)?;
     // EXPLAIN compiles to something that SQLite itself calls read-only, like every query.
-    gate.agrees_with(statement, prepared.readonly()).map_err(Failure::Refused)?;
-    check_parameters(&prepared).map_err(Failure::Refused)?;
+    authorizer.agrees_with(statement, prepared.readonly()).map_err(SqlQueryFailure::Refused)?;
+    check_parameters(&prepared).map_err(SqlQueryFailure::Refused)?;
     let rows = match running {
         None => None,
-        Some(Running { rows_max, start }) => {
+        Some(QueryExecution { rows_max, start }) => {
             // Let go when its first step begins: that step alone may be the whole of a long query.
             drop(start.enter_blocking()?);
-            let rows = Rows::collect(&mut prepared, rows_max, false);
+            let rows = SqlRows::collect(&mut prepared, rows_max, false);
             Some(rows.map_err(|trouble| match (trouble, stop.memory_refusal()) {
-                (RowTrouble::TooLong(why), _) | (_, Some(why)) => Failure::Refused(why),
+                (RowTrouble::TooLong(why), _) | (_, Some(why)) => SqlQueryFailure::Refused(why),
                 (RowTrouble::Database(error), None) => refused(error),
             })?)
         }
     };
-    Ok(Seen { tables: gate.tables(), rows })
+    Ok(QueryFindings { tables: authorizer.seen_tables(), rows })
 }
 
-struct Seen {
+struct QueryFindings {
     tables: SqlTables,
     /// If it was run.
-    rows: Option<Rows>,
+    rows: Option<SqlRows>,
 }
 
 #[async_trait]
@@ -171,21 +176,22 @@ impl ToolHost for SqlQuery {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let (database, sql, statement) = self.plan(arguments).map_err(PrepareError::Unsound)?;
+        let (database, sql, statement) =
+            self.parse_query(arguments).map_err(PrepareError::Unsound)?;
         let mut prepared = Prepared {
             context: ExecutionContext {
-                detail: format!("{}, read only", database.line()),
+                detail: format!("{}, read only", database.context_line()),
                 ..ExecutionContext::default()
             },
-            title: Some(headline(&format!("Query {}: {sql}", database.name))),
+            title: Some(make_headline(&format!("Query {}: {sql}", database.name))),
             ..Prepared::default()
         };
         let (limit, tables) = (self.config.time_limit, self.config.tables.clone());
         let unseen = statement.facts_unseen();
-        let looked = blocking(move || {
+        let looked = run_blocking(move || {
             let seen =
-                read(&database, &sql, &statement, &tables, None, limit, &StopFlag::default())?;
-            Ok(statement.facts(seen.tables, None))
+                read_rows(&database, &sql, &statement, &tables, None, limit, &StopFlag::default())?;
+            Ok(statement.sql_facts(seen.tables, None))
         })
         .await;
         match looked {
@@ -193,13 +199,15 @@ impl ToolHost for SqlQuery {
                 prepared.context.sql = Some(facts);
                 Ok(prepared)
             }
-            Err(Failure::Database(error)) if trouble(&error) != Trouble::Statement => {
+            Err(SqlQueryFailure::Database(error))
+                if classify_error(&error) != SqlErrorClass::Statement =>
+            {
                 Err(PrepareError::Blind {
                     why: format!("the database cannot be read: {}", visible(&error.to_string())),
                     sql: Some(unseen),
                 })
             }
-            Err(failure) => Err(PrepareError::Unsound(failure.text())),
+            Err(failure) => Err(PrepareError::Unsound(failure.describe())),
         }
     }
 
@@ -211,17 +219,17 @@ impl ToolHost for SqlQuery {
     ) -> Result<Outcome, NotBegun> {
         let failed =
             |why: String| Outcome::Failed(Output::text(format!("The query failed: {why}")));
-        let (database, sql, statement) = match self.plan(&call.call().arguments) {
+        let (database, sql, statement) = match self.parse_query(&call.call().arguments) {
             Ok(plan) => plan,
             Err(why) => return Ok(failed(why)),
         };
-        let running = Running { rows_max: self.config.rows_max, start };
+        let running = QueryExecution { rows_max: self.config.rows_max, start };
         let limit = self.config.time_limit;
         let tables = self.config.tables.clone();
         let flag = StopFlag::default();
         let raised = flag.clone();
-        let work = blocking(move || {
-            read(&database, &sql, &statement, &tables, Some(running), limit, &raised)
+        let work = run_blocking(move || {
+            read_rows(&database, &sql, &statement, &tables, Some(running), limit, &raised)
         });
         let mut work = std::pin::pin!(work);
         let done = tokio::select! {
@@ -232,12 +240,12 @@ impl ToolHost for SqlQuery {
             }
         };
         Ok(match done {
-            Ok(Seen { rows: Some(rows), .. }) => {
-                Outcome::Succeeded(Output::text(rows.json().to_string()))
+            Ok(QueryFindings { rows: Some(rows), .. }) => {
+                Outcome::Succeeded(Output::text(rows.to_json().to_string()))
             }
-            Ok(Seen { rows: None, .. }) => failed("nothing was read".into()),
-            Err(Failure::NotBegun(refused)) => return Err(refused),
-            Err(failure) => failed(failure.text()),
+            Ok(QueryFindings { rows: None, .. }) => failed("nothing was read".into()),
+            Err(SqlQueryFailure::NotBegun(refused)) => return Err(refused),
+            Err(failure) => failed(failure.describe()),
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::limits::{OUTPUT_BYTES_KEPT, SQL_ROW_BYTES_MAX};
 /// One cell is cut at this, so that a row with a file in it does not hide the other rows.
 pub(super) const CELL_BYTES_MAX: usize = OUTPUT_BYTES_KEPT / 8;
 
-pub(super) struct Rows {
+pub(super) struct SqlRows {
     pub(super) columns: Vec<String>,
     pub(super) rows: Vec<Value>,
     /// There were more rows than are here.
@@ -33,17 +33,17 @@ impl From<rusqlite::Error> for RowTrouble {
 /// What to do about values that are too long to be given to anybody.
 pub(super) const READ_LESS: &str = "read fewer columns, or only the length of long values";
 
-impl Rows {
+impl SqlRows {
     /// Runs a statement and keeps the first rows. With `to_the_end` the others are stepped over, as a
     /// change with RETURNING needs; a query just stops.
     pub(super) fn collect(
         statement: &mut Statement<'_>,
         rows_max: usize,
         to_the_end: bool,
-    ) -> Result<Rows, RowTrouble> {
+    ) -> Result<SqlRows, RowTrouble> {
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let width = columns.len();
-        let mut kept = Rows { columns, rows: Vec::new(), truncated: false };
+        let mut kept = SqlRows { columns, rows: Vec::new(), truncated: false };
         let mut bytes = 0;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
@@ -54,14 +54,14 @@ impl Rows {
             for at in 0..width {
                 let value = row.get_ref(at)?;
                 // Some values are made only when they are looked at, so it is added up on the way.
-                let Some(left) = room.checked_sub(size(value)) else {
+                let Some(left) = room.checked_sub(value_size(value)) else {
                     return Err(RowTrouble::TooLong(format!(
                         "a row of the result is longer than {} MiB; {READ_LESS}",
                         SQL_ROW_BYTES_MAX >> 20
                     )));
                 };
                 room = left;
-                cells.push(cell(value));
+                cells.push(cell_value(value));
             }
             let row = Value::from(cells);
             bytes += row.to_string().len();
@@ -77,7 +77,7 @@ impl Rows {
         Ok(kept)
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let mut value =
             json!({"columns": self.columns, "rows": self.rows, "truncated": self.truncated});
         if self.truncated {
@@ -93,21 +93,21 @@ impl Rows {
     }
 }
 
-fn size(value: ValueRef<'_>) -> usize {
+fn value_size(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 8,
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
     }
 }
 
-fn cell(value: ValueRef<'_>) -> Value {
+fn cell_value(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::from(number),
         // Infinity has no number in JSON.
         ValueRef::Real(number) if number.is_finite() => Value::from(number),
         ValueRef::Real(number) => Value::from(number.to_string()),
-        ValueRef::Text(bytes) => Value::from(cut(&String::from_utf8_lossy(bytes))),
+        ValueRef::Text(bytes) => Value::from(cut_cell(&String::from_utf8_lossy(bytes))),
         ValueRef::Blob(bytes) => {
             let shown: String = bytes.iter().take(32).map(|byte| format!("{byte:02x}")).collect();
             let rest = if bytes.len() > 32 { "…" } else { "" };
@@ -116,7 +116,7 @@ fn cell(value: ValueRef<'_>) -> Value {
     }
 }
 
-pub(super) fn cut(text: &str) -> String {
+pub(super) fn cut_cell(text: &str) -> String {
     if text.len() <= CELL_BYTES_MAX {
         return text.to_owned();
     }

@@ -11,7 +11,7 @@ use sqlparser::dialect::{Dialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SqlStatementKind {
     Read,
     Insert,
     Update,
@@ -21,20 +21,20 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Statement {
-    pub(super) kind: Kind,
+pub(super) struct SqlStatement {
+    pub(super) kind: SqlStatementKind,
     /// The table that is changed, without quotes.
     pub(super) table: Option<String>,
     /// An update or delete that names no rows in particular.
     pub(super) everything: bool,
     /// Whether an update or delete has a WHERE clause.
     pub(super) has_where: Option<bool>,
-    pub(super) conflict: Conflict,
+    pub(super) conflict: ConflictClause,
 }
 
 /// What becomes of rows that are in the way of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Conflict {
+pub(super) enum ConflictClause {
     /// They stay as they are.
     #[default]
     Kept,
@@ -44,34 +44,40 @@ pub(super) enum Conflict {
     Replaced,
 }
 
-impl Statement {
-    pub(super) fn new(kind: Kind, table: Option<String>) -> Statement {
-        Statement { kind, table, everything: false, has_where: None, conflict: Conflict::default() }
+impl SqlStatement {
+    pub(super) fn new(kind: SqlStatementKind, table: Option<String>) -> SqlStatement {
+        SqlStatement {
+            kind,
+            table,
+            everything: false,
+            has_where: None,
+            conflict: ConflictClause::default(),
+        }
     }
 
     /// The same, where the table itself may say that rows in the way are deleted (`replaces`).
-    pub(super) fn on_a_table_that(self, replaces: bool) -> Statement {
-        let adds = matches!(self.kind, Kind::Insert | Kind::Update);
-        match replaces && adds && self.conflict == Conflict::Kept {
-            true => Statement { conflict: Conflict::Replaced, ..self },
+    pub(super) fn on_a_table_that(self, replaces: bool) -> SqlStatement {
+        let adds = matches!(self.kind, SqlStatementKind::Insert | SqlStatementKind::Update);
+        match replaces && adds && self.conflict == ConflictClause::Kept {
+            true => SqlStatement { conflict: ConflictClause::Replaced, ..self },
             false => self,
         }
     }
 
     /// What rules may know about it. `changed` is the number of rows that were counted.
-    pub(super) fn facts(&self, tables: SqlTables, changed: Option<u64>) -> SqlFacts {
+    pub(super) fn sql_facts(&self, tables: SqlTables, changed: Option<u64>) -> SqlFacts {
         let kind = match (self.kind, self.conflict) {
-            (Kind::Read, _) => SqlKind::Select,
-            (Kind::Define, _) => SqlKind::Ddl,
-            (_, Conflict::Updated | Conflict::Replaced) => SqlKind::Upsert,
-            (Kind::Insert, Conflict::Kept) => SqlKind::Insert,
-            (Kind::Update, Conflict::Kept) => SqlKind::Update,
-            (Kind::Delete, Conflict::Kept) => SqlKind::Delete,
+            (SqlStatementKind::Read, _) => SqlKind::Select,
+            (SqlStatementKind::Define, _) => SqlKind::Ddl,
+            (_, ConflictClause::Updated | ConflictClause::Replaced) => SqlKind::Upsert,
+            (SqlStatementKind::Insert, ConflictClause::Kept) => SqlKind::Insert,
+            (SqlStatementKind::Update, ConflictClause::Kept) => SqlKind::Update,
+            (SqlStatementKind::Delete, ConflictClause::Kept) => SqlKind::Delete,
         };
         let rows = match (self.kind, self.conflict) {
-            (Kind::Read, _) => Some(0),
+            (SqlStatementKind::Read, _) => Some(0),
             // A dropped table has no changed rows, and loses all of them.
-            (Kind::Define, _) | (_, Conflict::Replaced) => None,
+            (SqlStatementKind::Define, _) | (_, ConflictClause::Replaced) => None,
             _ => changed,
         };
         SqlFacts { kind, tables, has_where: self.has_where, rows }
@@ -80,7 +86,7 @@ impl Statement {
     /// What can be said without the database: other tables may be behind the one that is named.
     pub(super) fn facts_unseen(&self) -> SqlFacts {
         let names = self.table.iter().cloned().collect();
-        self.facts(SqlTables { names, complete: false }, None)
+        self.sql_facts(SqlTables { names, complete: false }, None)
     }
 }
 
@@ -101,22 +107,22 @@ pub(super) fn check_parameters(prepared: &rusqlite::Statement<'_>) -> Result<(),
 }
 
 /// What an INSERT does to rows that are in its way.
-pub(super) fn conflict_of(insert: &Insert) -> Conflict {
+pub(super) fn conflict_of(insert: &Insert) -> ConflictClause {
     match (&insert.or, &insert.on) {
-        _ if insert.replace_into || insert.overwrite => Conflict::Replaced,
-        (Some(SqliteOnConflict::Replace), _) => Conflict::Replaced,
-        (_, None) => Conflict::Kept,
+        _ if insert.replace_into || insert.overwrite => ConflictClause::Replaced,
+        (Some(SqliteOnConflict::Replace), _) => ConflictClause::Replaced,
+        (_, None) => ConflictClause::Kept,
         (_, Some(OnInsert::OnConflict(on))) if matches!(on.action, OnConflictAction::DoNothing) => {
-            Conflict::Kept
+            ConflictClause::Kept
         }
-        (_, Some(_)) => Conflict::Updated,
+        (_, Some(_)) => ConflictClause::Updated,
     }
 }
 
-pub(super) fn parse(sql: &str) -> Result<Statement, String> {
+pub(super) fn parse_statement(sql: &str) -> Result<SqlStatement, String> {
     check_line_ends(sql)?;
     let statement = parse_one(&SQLiteDialect {}, sql)?;
-    let found = classify(&statement)?;
+    let found = classify_statement(&statement)?;
     check_changes(&statement, found.kind)?;
     Ok(found)
 }
@@ -136,18 +142,20 @@ pub(super) fn parse_one(dialect: &dyn Dialect, sql: &str) -> Result<Parsed, Stri
 
 /// A statement changes what it says that it changes, and nothing on the way there: SQLite takes no change in
 /// a WITH, and where only the text is known it must not pass for a query.
-pub(super) fn check_changes(statement: &Parsed, kind: Kind) -> Result<(), String> {
-    let mut changes = Changes(0);
+pub(super) fn check_changes(statement: &Parsed, kind: SqlStatementKind) -> Result<(), String> {
+    let mut changes = ChangeCounter(0);
     let _ = statement.visit(&mut changes);
-    match changes.0 > usize::from(!matches!(kind, Kind::Read | Kind::Define)) {
+    match changes.0
+        > usize::from(!matches!(kind, SqlStatementKind::Read | SqlStatementKind::Define))
+    {
         true => Err("one change in a statement: what stands in WITH may only read".into()),
         false => Ok(()),
     }
 }
 
-struct Changes(usize);
+struct ChangeCounter(usize);
 
-impl Visitor for Changes {
+impl Visitor for ChangeCounter {
     type Break = ();
 
     fn pre_visit_statement(&mut self, statement: &Parsed) -> ControlFlow<()> {
@@ -159,12 +167,12 @@ impl Visitor for Changes {
     }
 }
 
-fn classify(statement: &Parsed) -> Result<Statement, String> {
-    let plain = |kind| Ok(Statement::new(kind, None));
+fn classify_statement(statement: &Parsed) -> Result<SqlStatement, String> {
+    let plain = |kind| Ok(SqlStatement::new(kind, None));
     match statement {
         Parsed::Query(query) => classify_query(query),
-        Parsed::Explain { statement, .. } => match classify(statement)?.kind {
-            Kind::Read => plain(Kind::Read),
+        Parsed::Explain { statement, .. } => match classify_statement(statement)?.kind {
+            SqlStatementKind::Read => plain(SqlStatementKind::Read),
             _ => Err("only queries can be explained".into()),
         },
         Parsed::Insert(insert) => {
@@ -172,16 +180,19 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
                 return Err("insert into a table, by its name".into());
             };
             let table = Some(table_name(name)?);
-            Ok(Statement { conflict: conflict_of(insert), ..Statement::new(Kind::Insert, table) })
+            Ok(SqlStatement {
+                conflict: conflict_of(insert),
+                ..SqlStatement::new(SqlStatementKind::Insert, table)
+            })
         }
-        Parsed::Update(update) => Ok(Statement {
+        Parsed::Update(update) => Ok(SqlStatement {
             everything: update.selection.is_none() && update.limit.is_none(),
             has_where: Some(update.selection.is_some()),
             conflict: match update.or {
-                Some(SqliteOnConflict::Replace) => Conflict::Replaced,
-                _ => Conflict::Kept,
+                Some(SqliteOnConflict::Replace) => ConflictClause::Replaced,
+                _ => ConflictClause::Kept,
             },
-            ..Statement::new(Kind::Update, Some(table_of(&update.table)?))
+            ..SqlStatement::new(SqlStatementKind::Update, Some(table_of(&update.table)?))
         }),
         Parsed::Delete(delete) => {
             let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) =
@@ -189,10 +200,10 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
             let [table] = tables.as_slice() else {
                 return Err("delete from one table at a time".into());
             };
-            Ok(Statement {
+            Ok(SqlStatement {
                 everything: delete.selection.is_none() && delete.limit.is_none(),
                 has_where: Some(delete.selection.is_some()),
-                ..Statement::new(Kind::Delete, Some(table_of(table)?))
+                ..SqlStatement::new(SqlStatementKind::Delete, Some(table_of(table)?))
             })
         }
         Parsed::CreateTable(_)
@@ -201,7 +212,7 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
         | Parsed::CreateTrigger(_)
         | Parsed::DropTrigger(_)
         | Parsed::AlterTable(_)
-        | Parsed::Drop { .. } => plain(Kind::Define),
+        | Parsed::Drop { .. } => plain(SqlStatementKind::Define),
         Parsed::AttachDatabase { .. } => {
             Err("ATTACH is not allowed: use the databases that are configured".into())
         }
@@ -219,20 +230,22 @@ fn classify(statement: &Parsed) -> Result<Statement, String> {
 }
 
 /// `WITH … DELETE` is a query to the parser, and a change to everybody else.
-fn classify_query(query: &Query) -> Result<Statement, String> {
+fn classify_query(query: &Query) -> Result<SqlStatement, String> {
     match &*query.body {
-        SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => classify(inner),
-        body if reads(body) => Ok(Statement::new(Kind::Read, None)),
+        SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => {
+            classify_statement(inner)
+        }
+        body if is_read_only(body) => Ok(SqlStatement::new(SqlStatementKind::Read, None)),
         _ => Err("this kind of statement is not allowed".into()),
     }
 }
 
 /// Whether it only reads: it makes no table either.
-pub(super) fn reads(body: &SetExpr) -> bool {
+pub(super) fn is_read_only(body: &SetExpr) -> bool {
     match body {
         SetExpr::Select(select) => select.into.is_none(),
-        SetExpr::Query(query) => reads(&query.body),
-        SetExpr::SetOperation { left, right, .. } => reads(left) && reads(right),
+        SetExpr::Query(query) => is_read_only(&query.body),
+        SetExpr::SetOperation { left, right, .. } => is_read_only(left) && is_read_only(right),
         SetExpr::Values(_) => true,
         _ => false,
     }
@@ -260,29 +273,29 @@ fn table_name(name: &ObjectName) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn kind(sql: &str) -> Result<Kind, String> {
-        parse(sql).map(|statement| statement.kind)
+    fn kind(sql: &str) -> Result<SqlStatementKind, String> {
+        parse_statement(sql).map(|statement| statement.kind)
     }
 
     #[test]
     fn statements_are_told_apart() {
         for (sql, expected) in [
-            ("SELECT * FROM orders", Kind::Read),
-            ("VALUES (1), (2)", Kind::Read),
-            ("WITH a AS (SELECT 1) SELECT * FROM a;", Kind::Read),
-            ("EXPLAIN QUERY PLAN SELECT 1", Kind::Read),
-            ("SELECT 1 UNION SELECT 2 -- done", Kind::Read),
-            ("INSERT INTO orders VALUES (1)", Kind::Insert),
-            ("REPLACE INTO orders VALUES (1)", Kind::Insert),
-            ("INSERT OR IGNORE INTO orders VALUES (1)", Kind::Insert),
-            ("UPDATE orders SET a = 1", Kind::Update),
-            ("DELETE FROM orders WHERE status = 1", Kind::Delete),
-            ("WITH x AS (SELECT 1) DELETE FROM orders", Kind::Delete),
-            ("WITH x AS (SELECT 1) UPDATE orders SET a = 1", Kind::Update),
-            ("CREATE TABLE t (a)", Kind::Define),
-            ("DROP TABLE t", Kind::Define),
-            ("ALTER TABLE t ADD COLUMN b", Kind::Define),
-            ("CREATE INDEX i ON t (a)", Kind::Define),
+            ("SELECT * FROM orders", SqlStatementKind::Read),
+            ("VALUES (1), (2)", SqlStatementKind::Read),
+            ("WITH a AS (SELECT 1) SELECT * FROM a;", SqlStatementKind::Read),
+            ("EXPLAIN QUERY PLAN SELECT 1", SqlStatementKind::Read),
+            ("SELECT 1 UNION SELECT 2 -- done", SqlStatementKind::Read),
+            ("INSERT INTO orders VALUES (1)", SqlStatementKind::Insert),
+            ("REPLACE INTO orders VALUES (1)", SqlStatementKind::Insert),
+            ("INSERT OR IGNORE INTO orders VALUES (1)", SqlStatementKind::Insert),
+            ("UPDATE orders SET a = 1", SqlStatementKind::Update),
+            ("DELETE FROM orders WHERE status = 1", SqlStatementKind::Delete),
+            ("WITH x AS (SELECT 1) DELETE FROM orders", SqlStatementKind::Delete),
+            ("WITH x AS (SELECT 1) UPDATE orders SET a = 1", SqlStatementKind::Update),
+            ("CREATE TABLE t (a)", SqlStatementKind::Define),
+            ("DROP TABLE t", SqlStatementKind::Define),
+            ("ALTER TABLE t ADD COLUMN b", SqlStatementKind::Define),
+            ("CREATE INDEX i ON t (a)", SqlStatementKind::Define),
         ] {
             assert_eq!(kind(sql), Ok(expected), "{sql}");
         }
@@ -295,11 +308,11 @@ mod tests {
             "UPDATE [orders] SET a = 1",
             "INSERT INTO `orders` (a) VALUES (1)",
         ] {
-            let statement = parse(sql).unwrap();
+            let statement = parse_statement(sql).unwrap();
             assert_eq!(statement.table.as_deref(), Some("orders"), "{sql}");
         }
-        assert!(parse("DELETE FROM orders").unwrap().everything);
-        assert!(!parse("DELETE FROM orders WHERE a = 1").unwrap().everything);
+        assert!(parse_statement("DELETE FROM orders").unwrap().everything);
+        assert!(!parse_statement("DELETE FROM orders WHERE a = 1").unwrap().everything);
     }
 
     #[test]
@@ -321,7 +334,7 @@ mod tests {
             ("DELETE FROM temp.a", "one database"),
             ("CREATE VIRTUAL TABLE t USING fts5(a)", "not allowed"),
         ] {
-            let refusal = parse(sql).expect_err(sql);
+            let refusal = parse_statement(sql).expect_err(sql);
             assert!(refusal.contains(why), "{sql}: {refusal}");
         }
     }

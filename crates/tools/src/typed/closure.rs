@@ -15,8 +15,9 @@ use super::error::ToolError;
 use super::host::TypedTool;
 use super::preview::Preview;
 
-type Doing<A, R> = Box<dyn Fn(A, CallContext) -> BoxFuture<'static, R> + Send + Sync>;
-type Looking<A> = Box<dyn Fn(A) -> BoxFuture<'static, Result<Preview, ToolError>> + Send + Sync>;
+type RunClosure<A, R> = Box<dyn Fn(A, CallContext) -> BoxFuture<'static, R> + Send + Sync>;
+type PreviewClosure<A> =
+    Box<dyn Fn(A) -> BoxFuture<'static, Result<Preview, ToolError>> + Send + Sync>;
 
 /// A tool that is a closure, with what else there is to say about it.
 ///
@@ -49,9 +50,9 @@ pub struct TypedFn<A> {
     version: String,
     effects: Effects,
     confirm: Confirm,
-    body: Doing<A, Result<Output, ToolError>>,
-    preview: Option<Looking<A>>,
-    recover: Option<Doing<A, Recovery>>,
+    body: RunClosure<A, Result<Output, ToolError>>,
+    preview: Option<PreviewClosure<A>>,
+    recover: Option<RunClosure<A, Recovery>>,
 }
 
 impl<A: DeserializeOwned + JsonSchema + Send + 'static> TypedFn<A> {

@@ -20,10 +20,10 @@ use ports::tool_host::PrepareError;
 /// assert_eq!(cents("x").unwrap_err().to_string(), "invalid digit found in string");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolError(Kind);
+pub struct ToolError(ToolErrorKind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum ToolErrorKind {
     Failed(String),
     Unsound(String),
     Unknown(String),
@@ -32,32 +32,34 @@ enum Kind {
 impl ToolError {
     /// It did not work, and nothing is in doubt. The model is told the text.
     pub fn failed(why: impl Into<String>) -> ToolError {
-        ToolError(Kind::Failed(why.into()))
+        ToolError(ToolErrorKind::Failed(why.into()))
     }
 
     /// A call like this can never work; the text tells the model what to change. In a preview it
     /// spares people the question.
     pub fn unsound(why: impl Into<String>) -> ToolError {
-        ToolError(Kind::Unsound(why.into()))
+        ToolError(ToolErrorKind::Unsound(why.into()))
     }
 
-    /// Nobody can say whether it happened: the connection broke after the request was sent. A person
+    /// The outcome is in doubt: the connection broke after the request was sent. A person
     /// is asked, and shown the text; the call is never run again by itself.
     pub fn unknown(evidence: impl Into<String>) -> ToolError {
-        ToolError(Kind::Unknown(evidence.into()))
+        ToolError(ToolErrorKind::Unknown(evidence.into()))
     }
 
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn into_outcome(self) -> Outcome {
         match self.0 {
-            Kind::Failed(why) | Kind::Unsound(why) => Outcome::Failed(Output::text(why)),
-            Kind::Unknown(evidence) => Outcome::Unknown { evidence },
+            ToolErrorKind::Failed(why) | ToolErrorKind::Unsound(why) => {
+                Outcome::Failed(Output::text(why))
+            }
+            ToolErrorKind::Unknown(evidence) => Outcome::Unknown { evidence },
         }
     }
 
     pub(super) fn of_preview(self) -> PrepareError {
         match self.0 {
-            Kind::Unsound(why) => PrepareError::Unsound(why),
-            Kind::Failed(why) | Kind::Unknown(why) => PrepareError::blind(why),
+            ToolErrorKind::Unsound(why) => PrepareError::Unsound(why),
+            ToolErrorKind::Failed(why) | ToolErrorKind::Unknown(why) => PrepareError::blind(why),
         }
     }
 }
@@ -65,7 +67,9 @@ impl ToolError {
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Failed(text) | Kind::Unsound(text) | Kind::Unknown(text) => f.write_str(text),
+            ToolErrorKind::Failed(text)
+            | ToolErrorKind::Unsound(text)
+            | ToolErrorKind::Unknown(text) => f.write_str(text),
         }
     }
 }

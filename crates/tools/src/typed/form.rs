@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::schema::schema_of;
 use crate::bad_tool::BadTool;
 use crate::limits::PROMPT_BYTES_MAX;
-use crate::title::headline;
+use crate::title::make_headline;
 
 /// The model gets what was filled in, as JSON; secrets are kept from it.
 ///
@@ -64,7 +64,7 @@ impl FormTool {
         let tool =
             Tool::new(name, description, arguments, Effects::ReadOnly, Place::Person, &origin)
                 .map_err(|why| BadTool::new(name, why))?;
-        Ok(FormTool { tool, title: headline(title), form })
+        Ok(FormTool { tool, title: make_headline(title), form })
     }
 }
 

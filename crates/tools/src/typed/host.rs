@@ -35,7 +35,7 @@ use crate::limits::{LOOK_WITHIN, OUTPUT_BYTES_KEPT, STOP_WITHIN};
 ///
 /// use domain::outcome::Output;
 /// use domain::tool::Effects;
-/// use tools::typed::{CallContext, Preview, ToolError, Typed, TypedTool};
+/// use tools::typed::{CallContext, Preview, ToolError, TypedHost, TypedTool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Move {
@@ -76,7 +76,7 @@ use crate::limits::{LOOK_WITHIN, OUTPUT_BYTES_KEPT, STOP_WITHIN};
 ///     }
 /// }
 ///
-/// let host = Typed::new(Warehouse(Mutex::default())).unwrap();
+/// let host = TypedHost::new(Warehouse(Mutex::default())).unwrap();
 /// ```
 pub trait TypedTool: Send + Sync + 'static {
     /// What the model gives. Its schema is [`schema_of`] this type.
@@ -133,7 +133,7 @@ pub trait TypedTool: Send + Sync + 'static {
 }
 
 /// A [`TypedTool`] as the engine wants it.
-pub struct Typed<T> {
+pub struct TypedHost<T> {
     tool: Tool,
     inner: T,
     has_secrets: bool,
@@ -141,9 +141,9 @@ pub struct Typed<T> {
     pub(super) look_within: Duration,
 }
 
-impl<T: TypedTool> Typed<T> {
+impl<T: TypedTool> TypedHost<T> {
     /// Refuses a tool whose schema makes no sense.
-    pub fn new(inner: T) -> Result<Typed<T>, BadTool> {
+    pub fn new(inner: T) -> Result<TypedHost<T>, BadTool> {
         let schema = schema_of::<T::Arguments>();
         let has_secrets = !write_only_pointers(&schema).is_empty();
         let origin = match inner.version() {
@@ -160,10 +160,10 @@ impl<T: TypedTool> Typed<T> {
         )
         .map_err(|why| BadTool::new(inner.name(), why))?;
         tool.confirm = inner.confirm();
-        Ok(Typed { tool, inner, has_secrets, look_within: LOOK_WITHIN })
+        Ok(TypedHost { tool, inner, has_secrets, look_within: LOOK_WITHIN })
     }
 
-    fn parse(&self, arguments: &Arguments) -> Result<T::Arguments, String> {
+    fn parse_arguments(&self, arguments: &Arguments) -> Result<T::Arguments, String> {
         serde_json::from_slice(arguments.bytes()).map_err(|error| match self.has_secrets {
             // The message may repeat a value.
             true => "The arguments cannot be read.".into(),
@@ -173,13 +173,13 @@ impl<T: TypedTool> Typed<T> {
 }
 
 #[async_trait]
-impl<T: TypedTool> ToolHost for Typed<T> {
+impl<T: TypedTool> ToolHost for TypedHost<T> {
     fn tool(&self) -> &Tool {
         &self.tool
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let parsed = self.parse(arguments).map_err(PrepareError::Unsound)?;
+        let parsed = self.parse_arguments(arguments).map_err(PrepareError::Unsound)?;
         let looking = AssertUnwindSafe(async { self.inner.preview(parsed).await }).catch_unwind();
         match tokio::time::timeout(self.look_within, looking).await {
             Ok(Ok(Ok(preview))) => Ok(preview.prepared()),
@@ -201,7 +201,7 @@ impl<T: TypedTool> ToolHost for Typed<T> {
         if stop.is_cancelled() {
             return Ok(Outcome::Failed(Output::text("Stopped before it started.")));
         }
-        let arguments = match self.parse(&call.call().arguments) {
+        let arguments = match self.parse_arguments(&call.call().arguments) {
             Ok(arguments) => arguments,
             Err(why) => return Ok(Outcome::Failed(Output::text(why))),
         };
@@ -213,21 +213,21 @@ impl<T: TypedTool> ToolHost for Typed<T> {
         let running = AssertUnwindSafe(running).catch_unwind();
         tokio::pin!(running);
         let ended = tokio::select! {
-            // Whoever is done is done, also when told to stop at the same moment.
+            // A tool that has finished keeps its result, also when the stop comes in the same moment.
             biased;
             ended = &mut running => Some(ended),
             () = stop.cancelled() => tokio::time::timeout(STOP_WITHIN, &mut running).await.ok(),
         };
         Ok(match ended {
-            Some(Ok(Ok(output))) => Outcome::Succeeded(kept(output)),
-            Some(Ok(Err(error))) => error.outcome(),
+            Some(Ok(Ok(output))) => Outcome::Succeeded(bound_output(output)),
+            Some(Ok(Err(error))) => error.into_outcome(),
             Some(Err(_)) => self.cut_short("It panicked before it had finished."),
             None => self.cut_short("It was stopped before it had finished."),
         })
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
-        let Ok(arguments) = self.parse(&call.arguments) else { return no_traces() };
+        let Ok(arguments) = self.parse_arguments(&call.arguments) else { return no_traces() };
         let context =
             CallContext { call: Arc::new(call.clone()), attempt, stop: CancellationToken::new() };
         let looking = async { self.inner.recover(arguments, context).await };
@@ -241,7 +241,7 @@ impl<T: TypedTool> ToolHost for Typed<T> {
     }
 }
 
-impl<T> Typed<T> {
+impl<T> TypedHost<T> {
     /// A future that is dropped in the middle leaves behind whatever it has sent off, so only a tool
     /// without effects can be said to have done nothing.
     fn cut_short(&self, what: &str) -> Outcome {
@@ -259,7 +259,7 @@ pub(super) fn no_traces() -> Recovery {
 }
 
 /// More than this drowns the conversation: the rest is counted and digested.
-fn kept(output: Output) -> Output {
+fn bound_output(output: Output) -> Output {
     if output.cut.is_some() || output.text.len() <= OUTPUT_BYTES_KEPT {
         return output;
     }

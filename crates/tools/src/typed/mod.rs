@@ -18,7 +18,7 @@ pub use closure::TypedFn;
 pub use context::CallContext;
 pub use error::ToolError;
 pub use form::FormTool;
-pub use host::{Typed, TypedTool};
+pub use host::{TypedHost, TypedTool};
 pub use preview::Preview;
 pub use schema::schema_of;
 

@@ -3,7 +3,7 @@
 use domain::hold::Risk;
 use ports::tool_host::{AskAnyway, Prepared};
 
-use crate::title::headline;
+use crate::title::make_headline;
 
 /// Shown to whoever decides. It is the program's own word, so nothing that the model wrote should
 /// be repeated here as if it were a fact; the arguments are shown beside it anyway.
@@ -33,7 +33,7 @@ impl Preview {
     /// The headline of the question; `Run NAME` without it.
     #[must_use]
     pub fn title(mut self, title: &str) -> Preview {
-        self.prepared.title = Some(headline(title));
+        self.prepared.title = Some(make_headline(title));
         self
     }
 

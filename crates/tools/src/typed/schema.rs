@@ -41,11 +41,11 @@ pub fn schema_of<A: JsonSchema>() -> Value {
     if let Value::Object(root) = &mut schema {
         root.remove("title");
     }
-    close(&mut schema);
+    close_schema(&mut schema);
     schema
 }
 
-fn close(schema: &mut Value) {
+fn close_schema(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
     let is_plain = object.get("properties").is_some_and(Value::is_object)
         && !COMBINING.iter().any(|keyword| object.contains_key(*keyword));
@@ -54,16 +54,16 @@ fn close(schema: &mut Value) {
     }
     // Not into alternatives: what one of them does not know may stand beside it.
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
-        properties.values_mut().for_each(close);
+        properties.values_mut().for_each(close_schema);
     }
     close_items(object);
 }
 
 fn close_items(object: &mut Map<String, Value>) {
     if let Some(items) = object.get_mut("items") {
-        close(items);
+        close_schema(items);
     }
     if let Some(Value::Array(items)) = object.get_mut("prefixItems") {
-        items.iter_mut().for_each(close);
+        items.iter_mut().for_each(close_schema);
     }
 }

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::cleared::{cleared, open};
-use crate::conformance::{Case, conforms};
+use crate::cleared::{clear_call, open_gate};
+use crate::conformance::{ConformanceCase, check_host};
 
 /// Money that goes back.
 #[derive(Deserialize, JsonSchema)]
@@ -58,7 +58,7 @@ fn call(tool: &Tool, arguments: &[u8]) -> Call {
 
 async fn run(host: &dyn ToolHost, arguments: Value) -> Outcome {
     let call = call(host.tool(), arguments.to_string().as_bytes());
-    host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap()
+    host.run(clear_call(call, 1), open_gate(), CancellationToken::new()).await.unwrap()
 }
 
 async fn prepare(host: &dyn ToolHost, arguments: Value) -> Result<Prepared, String> {
@@ -138,11 +138,12 @@ async fn i02_what_runs_is_what_the_approved_bytes_say() {
         let Refund { order, to, pin } = refund;
         Ok(format!("{order} {} {} {pin:?} {bytes}", to.iban, to.tags[0].text))
     });
-    let host = Typed::new(tool).unwrap();
+    let host = TypedHost::new(tool).unwrap();
     let written = br#"{ "to": {"tags":[{"text":"a"}],  "iban":"X\u0031"},"order":7 }"#;
     let call = call(host.tool(), written);
     let key = call.idempotency_key();
-    let outcome = host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
+    let outcome =
+        host.run(clear_call(call, 1), open_gate(), CancellationToken::new()).await.unwrap();
     let Outcome::Succeeded(output) = outcome else { panic!("{outcome:?}") };
     assert_eq!(output.text, format!("7 X1 a None {}", String::from_utf8_lossy(written)));
     assert!(key.ends_with("-1"));
@@ -163,8 +164,8 @@ async fn errors_fail_and_doubts_stay_doubts() {
             _ => Ok(()),
         }
     };
-    let careful = Typed::new(TypedFn::new("t", "t", body)).unwrap();
-    let reading = Typed::new(TypedFn::new("t", "t", body).read_only()).unwrap();
+    let careful = TypedHost::new(TypedFn::new("t", "t", body)).unwrap();
+    let reading = TypedHost::new(TypedFn::new("t", "t", body).read_only()).unwrap();
     let failed = |text: &str| Outcome::Failed(domain::outcome::Output::text(text));
     let unknown = |text: &str| Outcome::Unknown { evidence: text.into() };
     for (host, how, expected) in [
@@ -185,9 +186,9 @@ async fn a_tool_that_heeds_the_token_ends_in_good_order() {
         context.stop().cancelled().await;
         Ok("two of three are done")
     });
-    let host = Typed::new(tool).unwrap();
+    let host = TypedHost::new(tool).unwrap();
     let stop = CancellationToken::new();
-    let running = host.run(cleared(call(host.tool(), b"{}"), 1), open(), stop.clone());
+    let running = host.run(clear_call(call(host.tool(), b"{}"), 1), open_gate(), stop.clone());
     let stopping = async { stop.cancel() };
     let (outcome, ()) = tokio::join!(running, stopping);
     assert_eq!(outcome, Ok(Outcome::Succeeded("two of three are done".into())));
@@ -198,12 +199,12 @@ struct Empty {}
 
 #[tokio::test]
 async fn a_tool_that_does_not_heed_it_is_dropped_and_in_doubt() {
-    let host = Typed::new(TypedFn::new("wait", "waits", |_: Empty, _: CallContext| {
+    let host = TypedHost::new(TypedFn::new("wait", "waits", |_: Empty, _: CallContext| {
         std::future::pending::<Result<(), ToolError>>()
     }));
     let host = host.unwrap();
     let stop = CancellationToken::new();
-    let running = host.run(cleared(call(host.tool(), b"{}"), 1), open(), stop.clone());
+    let running = host.run(clear_call(call(host.tool(), b"{}"), 1), open_gate(), stop.clone());
     let (outcome, ()) = tokio::join!(running, async { stop.cancel() });
     let evidence = "It was stopped before it had finished.".into();
     assert_eq!(outcome, Ok(Outcome::Unknown { evidence }));
@@ -226,7 +227,7 @@ async fn previews_say_refuse_and_go_blind() {
                     .always_ask("it is a lot", Risk::High)),
             }
         });
-    let mut host = Typed::new(tool).unwrap();
+    let mut host = TypedHost::new(tool).unwrap();
     host.look_within = Duration::from_secs(1);
     let order = |order: u64| json!({"order": order, "to": {"iban": "X"}});
     let said = prepare(&host, order(9)).await.unwrap();
@@ -247,12 +248,13 @@ async fn previews_say_refuse_and_go_blind() {
 
 #[tokio::test]
 async fn i45_what_cannot_be_read_is_not_repeated_where_something_is_secret() {
-    let host =
-        Typed::new(TypedFn::new("refund", "pays", |_: Refund, _: CallContext| async { Ok(()) }));
+    let host = TypedHost::new(TypedFn::new("refund", "pays", |_: Refund, _: CallContext| async {
+        Ok(())
+    }));
     let host = host.unwrap();
     let why = prepare(&host, json!({"order": "hunter2", "to": {"iban": "X"}})).await.unwrap_err();
     assert_eq!(why, "unsound: The arguments cannot be read.");
-    let host = Typed::new(TypedFn::new("t", "t", |_: Tag, _: CallContext| async { Ok(()) }));
+    let host = TypedHost::new(TypedFn::new("t", "t", |_: Tag, _: CallContext| async { Ok(()) }));
     let why = prepare(&host.unwrap(), json!({"text": 7})).await.unwrap_err();
     assert!(why.contains("expected a string"), "{why}");
 }
@@ -261,7 +263,7 @@ async fn i45_what_cannot_be_read_is_not_repeated_where_something_is_secret() {
 fn i03_another_version_is_another_definition() {
     let define = |version: &str, description: &str| {
         let tool = TypedFn::new("t", description, |_: Empty, _: CallContext| async { Ok(()) });
-        Typed::new(tool.version(version)).unwrap().tool().definition()
+        TypedHost::new(tool.version(version)).unwrap().tool().definition()
     };
     assert_eq!(define("", "t"), define("", "t"));
     assert_ne!(define("2", "t"), define("", "t"));
@@ -276,7 +278,7 @@ async fn a_recovering_closure_is_asked_and_one_that_fails_leaves_the_doubt() {
             assert!(!fails, "a bug");
             Recovery::Done(Outcome::Succeeded(format!("attempt {}", context.attempt()).into()))
         });
-        Typed::new(tool).unwrap()
+        TypedHost::new(tool).unwrap()
     };
     let host = tool(false);
     let done = host.recover(&call(host.tool(), b"{}"), 3).await;
@@ -313,8 +315,8 @@ async fn a_typed_closure_conforms() {
             }
         }
     });
-    let host = Typed::new(tool).unwrap();
-    conforms(Case {
+    let host = TypedHost::new(tool).unwrap();
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"how": "Once"}),
         effects: &|| effects.load(Ordering::Relaxed),
@@ -322,7 +324,7 @@ async fn a_typed_closure_conforms() {
         unsound: Some(json!({"how": "Twice"})),
         endless: Some(json!({"how": "Endless"})),
         noisy: Some(json!({"how": "Noisy"})),
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
 }
@@ -335,7 +337,7 @@ async fn a_form_conforms_and_asks_by_its_type() {
     assert_eq!(prepared.question, question);
     assert_eq!(prepared.title.as_deref(), Some("Whose account?"));
     assert_eq!(prepared.shown, json!({"note": "for the refund"}));
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({}),
         effects: &|| 0,
@@ -343,7 +345,7 @@ async fn a_form_conforms_and_asks_by_its_type() {
         unsound: None,
         endless: None,
         noisy: None,
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
     let other = FormTool::new::<Tag>("ask_account", "Asks.", "Whose account?").unwrap();

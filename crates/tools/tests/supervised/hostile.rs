@@ -20,9 +20,9 @@ async fn i50_a_command_cannot_make_its_output_larger_than_it_printed() {
     let text = "echo first; truncate -s 8T /dev/stdout; truncate -s 8T /dev/stderr; exit 0";
     let running = run(&runner, "call_a-1", 1, script(&dir, text), CancellationToken::new());
     let trace = tokio::time::timeout(BOUNDED, running).await.expect("the output has a bound");
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!(ended.exit.how, How::Exited(0));
-    assert!(ended.stdout.output().text.starts_with("first\n"), "{:?}", ended.stdout);
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.exit.how, ExitKind::Exited(0));
+    assert!(ended.stdout.to_output().text.starts_with("first\n"), "{:?}", ended.stdout);
     for name in ["stdout", "stderr"] {
         let length = fs::metadata(spool_file(&dir, name)).unwrap().len();
         assert!(length < 1_000, "{name} has {length} bytes");
@@ -37,8 +37,8 @@ async fn a_command_cannot_change_what_it_printed_before() {
         "echo deleted everything; truncate -s 0 /dev/stdout; echo looked around > /dev/stdout";
     let trace =
         run(&runner(&dir), "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!(ended.stdout.output().text, "deleted everything\nlooked around\n");
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.stdout.to_output().text, "deleted everything\nlooked around\n");
 }
 
 /// As a version before the pipes left them, or a command that runs as our own user.
@@ -53,18 +53,18 @@ async fn i50_spool_files_of_any_size_are_read_up_to_the_bound() {
         file.set_len(huge).unwrap();
     }
     let runner = runner(&dir);
-    let looking = runner.recover("call_a-1", 1);
+    let looking = runner.recover_attempt("call_a-1", 1);
     let trace = tokio::time::timeout(BOUNDED, looking).await.expect("reading has a bound");
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    let output = ended.both.output();
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    let output = ended.both.to_output();
     assert_eq!(output.cut.expect("a cut").total_bytes, 2 * huge);
     assert!(output.text.contains("were read"), "what was not read is said");
 
     for name in ["exit", "pid", "started"] {
         OpenOptions::new().write(true).open(spool_file(&dir, name)).unwrap().set_len(huge).unwrap();
-        let looking = runner.recover("call_a-1", 1);
+        let looking = runner.recover_attempt("call_a-1", 1);
         let trace = tokio::time::timeout(BOUNDED, looking).await.expect("reading has a bound");
-        assert!(matches!(trace, Trace::Unknown { .. }), "{name}: {trace:?}");
+        assert!(matches!(trace, AttemptTrace::Unknown { .. }), "{name}: {trace:?}");
     }
 }
 
@@ -77,9 +77,9 @@ async fn i50_a_pipe_in_place_of_a_spool_file_holds_nobody_up() {
         let path = spool_file(&dir, name);
         fs::remove_file(&path).unwrap();
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let looking = runner.recover("call_a-1", 1);
+        let looking = runner.recover_attempt("call_a-1", 1);
         let trace = tokio::time::timeout(BOUNDED, looking).await.expect("nobody writes to it");
-        assert!(matches!(trace, Trace::Unknown { .. }), "{name}: {trace:?}");
+        assert!(matches!(trace, AttemptTrace::Unknown { .. }), "{name}: {trace:?}");
     }
 }
 
@@ -115,11 +115,11 @@ async fn stands_still(dir: &TempDir) -> bool {
 }
 
 /// Either it is proved that everything is gone, and then it is; or the result says that it may still run.
-async fn told_truly(dir: &TempDir, trace: Trace, how: How) {
-    let Trace::Ended(ended) = &trace else { panic!("{trace:?}") };
+async fn told_truly(dir: &TempDir, trace: AttemptTrace, how: ExitKind) {
+    let AttemptTrace::Ended(ended) = &trace else { panic!("{trace:?}") };
     assert_eq!(ended.exit.how, how);
     let is_proved = ended.exit.may_still_run == 0;
-    match trace.recovery(|_| domain::outcome::Outcome::Succeeded(Default::default())) {
+    match trace.into_recovery(|_| domain::outcome::Outcome::Succeeded(Default::default())) {
         Recovery::Unknown { evidence } => {
             assert!(!is_proved && evidence.contains("may still run"), "{evidence}");
         }
@@ -141,7 +141,7 @@ async fn i51_a_fork_hopping_tree_is_stopped_or_said_to_run() {
         stop.cancel();
     };
     let (trace, ()) = tokio::join!(running, stopping);
-    told_truly(&dir, trace, How::Stopped).await;
+    told_truly(&dir, trace, ExitKind::Stopped).await;
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn i51_the_time_limit_stops_a_fork_hopping_tree_or_says_that_it_runs() {
     let mut job = script(&dir, &format!("{HOPPER} sleep 60"));
     job.time_limit = Duration::from_secs(2);
     let trace = run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
-    told_truly(&dir, trace, How::TimedOut { after_ms: 2_000 }).await;
+    told_truly(&dir, trace, ExitKind::TimedOut { after_ms: 2_000 }).await;
 }
 
 #[tokio::test]
@@ -159,5 +159,5 @@ async fn i51_a_fork_hopping_tree_that_is_left_behind_is_stopped_or_said_to_run()
     let text = format!("{HOPPER} until [ -s hops ]; do sleep 0.01; done");
     let trace =
         run(&runner(&dir), "call_a-1", 1, script(&dir, &text), CancellationToken::new()).await;
-    told_truly(&dir, trace, How::Exited(0)).await;
+    told_truly(&dir, trace, ExitKind::Exited(0)).await;
 }

@@ -11,7 +11,7 @@ async fn i49_a_lost_trace_never_proves_that_nothing_ran() {
         let first = runner(&dir);
         let job = script(&dir, "echo ran >> witness");
         let trace = run(&first, "call_a-1", 1, job, CancellationToken::new()).await;
-        assert!(matches!(trace, Trace::Ended(_)), "{trace:?}");
+        assert!(matches!(trace, AttemptTrace::Ended(_)), "{trace:?}");
         assert_eq!(lines(&dir.path().join("witness")), 1);
 
         let folder = dir.path().join("spool/call_a-1-1");
@@ -21,13 +21,13 @@ async fn i49_a_lost_trace_never_proves_that_nothing_ran() {
         }
         // The first look, a second one after another crash, and one that finds what the others left.
         for look in 1..=3 {
-            let trace = runner(&dir).recover("call_a-1", 1).await;
+            let trace = runner(&dir).recover_attempt("call_a-1", 1).await;
             assert!(
-                !matches!(trace, Trace::NeverStarted { .. }),
+                !matches!(trace, AttemptTrace::NeverStarted { .. }),
                 "{lost:?}, look {look}: {trace:?}"
             );
             let is_known = ["announced", "pid"].map(Some).contains(&lost);
-            assert_eq!(matches!(trace, Trace::Ended(_)), is_known, "{lost:?}: {trace:?}");
+            assert_eq!(matches!(trace, AttemptTrace::Ended(_)), is_known, "{lost:?}: {trace:?}");
         }
     }
 }
@@ -42,7 +42,7 @@ async fn i49_a_lost_spool_leaves_every_attempt_in_doubt() {
     until(|| alive(&dir).is_empty()).await;
     // The supervisor may be writing its last words into the folder that goes.
     until(|| fs::remove_dir_all(dir.path().join("spool")).is_ok()).await;
-    let trace = runner(&dir).recover("call_a-1", 1).await;
-    let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
+    let trace = runner(&dir).recover_attempt("call_a-1", 1).await;
+    let AttemptTrace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.contains("No trace"), "{evidence}");
 }

@@ -12,12 +12,18 @@ use std::time::Duration;
 use ports::start_gate::StartGate;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use tools::process::{How, Job, MARKER, Runner, Spool, Supervisor, Trace};
+use tools::process::{AttemptTrace, ExitKind, MARKER, ProcessJob, Runner, Spool, Supervisor};
 
 /// Runs an attempt that nothing keeps from beginning.
-async fn run(runner: &Runner, key: &str, attempt: u32, job: Job, stop: CancellationToken) -> Trace {
+async fn run(
+    runner: &Runner,
+    key: &str,
+    attempt: u32,
+    job: ProcessJob,
+    stop: CancellationToken,
+) -> AttemptTrace {
     let start = StartGate::default().start(stop.clone());
-    runner.run(key, attempt, job, start, stop).await.unwrap()
+    runner.run_attempt(key, attempt, job, start, stop).await.unwrap()
 }
 
 fn supervisor() -> Supervisor {
@@ -28,8 +34,8 @@ fn runner(dir: &TempDir) -> Runner {
     Runner::open(Spool::open(dir.path().join("spool")).unwrap(), Some(supervisor()))
 }
 
-fn script(dir: &TempDir, text: &str) -> Job {
-    let mut job = Job::new("/bin/sh", vec!["-c".into(), text.into()], dir.path());
+fn script(dir: &TempDir, text: &str) -> ProcessJob {
+    let mut job = ProcessJob::new("/bin/sh", vec!["-c".into(), text.into()], dir.path());
     job.environment.insert("PATH".into(), "/usr/bin:/bin".into());
     job
 }
@@ -85,13 +91,13 @@ async fn a_command_is_run_and_its_end_recorded() {
     let mut job = script(&dir, "cat; echo oops >&2; exit 3");
     job.stdin = b"input".to_vec();
     let trace = run(&runner, "call_a-1", 1, job, CancellationToken::new()).await;
-    let Trace::Ended(ended) = &trace else { panic!("{trace:?}") };
-    assert_eq!(ended.exit.how, How::Exited(3));
-    assert_eq!(ended.stdout.output().text, "input");
-    assert_eq!(ended.both.output().text, "input\n[stderr]\noops\n");
+    let AttemptTrace::Ended(ended) = &trace else { panic!("{trace:?}") };
+    assert_eq!(ended.exit.how, ExitKind::Exited(3));
+    assert_eq!(ended.stdout.to_output().text, "input");
+    assert_eq!(ended.both.to_output().text, "input\n[stderr]\noops\n");
     // The same traces tell the next server the same.
-    assert_eq!(self::runner(&dir).recover("call_a-1", 1).await, trace);
-    runner.forget("call_a-1").await;
+    assert_eq!(self::runner(&dir).recover_attempt("call_a-1", 1).await, trace);
+    runner.forget_call("call_a-1").await;
     assert_eq!(fs::read_dir(dir.path().join("spool")).unwrap().count(), 0);
 }
 
@@ -102,8 +108,8 @@ async fn i02_a_command_has_all_of_its_input_before_it_begins() {
     let mut job = script(&dir, "stat -L -c %s /dev/stdin; wc -c");
     job.stdin = vec![b'x'; 300_000];
     let trace = run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!(ended.both.output().text, "300000\n300000\n");
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.both.to_output().text, "300000\n300000\n");
 }
 
 #[tokio::test]
@@ -116,8 +122,8 @@ async fn i21_a_stop_kills_children_that_forked_twice_and_left_the_session() {
         stop.cancel();
     };
     let (trace, ()) = tokio::join!(running, stopping);
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!((ended.exit.how, ended.exit.may_still_run), (How::Stopped, 0));
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!((ended.exit.how, ended.exit.may_still_run), (ExitKind::Stopped, 0));
     assert_eq!(alive(&dir), Vec::<i32>::new());
 }
 
@@ -128,8 +134,8 @@ async fn i21_the_time_limit_kills_everything_too() {
     // Long enough for every head to grow on a busy machine.
     job.time_limit = Duration::from_secs(2);
     let trace = run(&runner(&dir), "call_a-1", 1, job, CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!(ended.exit.how, How::TimedOut { after_ms: 2_000 });
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.exit.how, ExitKind::TimedOut { after_ms: 2_000 });
     assert_eq!(heads(&dir), 4);
     assert_eq!(alive(&dir), Vec::<i32>::new());
 }
@@ -140,8 +146,8 @@ async fn i21_what_a_command_leaves_behind_is_killed_and_counted() {
     let text = "setsid sleep 600 & (sleep 600 &) ; echo done";
     let trace =
         run(&runner(&dir), "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!((ended.exit.how, ended.exit.left_behind), (How::Exited(0), 2));
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!((ended.exit.how, ended.exit.left_behind), (ExitKind::Exited(0), 2));
     assert_eq!(alive(&dir), Vec::<i32>::new());
 }
 
@@ -155,9 +161,9 @@ async fn i21_dropping_a_run_kills_it() {
         () = until(|| heads(&dir) == 4) => {}
     }
     until(|| alive(&dir).is_empty()).await;
-    let trace = runner.recover("call_a-1", 1).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!(ended.exit.how, How::OwnerGone, "and it is not taken for a failure");
+    let trace = runner.recover_attempt("call_a-1", 1).await;
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.exit.how, ExitKind::OwnerGone, "and it is not taken for a failure");
 }
 
 #[tokio::test]
@@ -167,7 +173,7 @@ async fn i21_a_command_dies_with_its_supervisor() {
     // The command kills the one that watches it, once that one has heard it.
     let text = "echo begun; until grep -q begun spool/*/stdout; do sleep 0.01; done; kill -9 $PPID; sleep 600";
     let trace = run(&runner, "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
-    let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
+    let AttemptTrace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.contains("no end was recorded"), "{evidence}");
     assert!(evidence.ends_with("The last it printed:\nbegun\n"), "{evidence}");
     assert_eq!(alive(&dir), Vec::<i32>::new());
@@ -179,8 +185,8 @@ async fn i20_output_is_bounded_and_a_cut_is_explicit() {
     let runner = runner(&dir);
     let trace =
         run(&runner, "call_a-1", 1, script(&dir, "seq 200000"), CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    let cut = ended.stdout.output().cut.expect("it was cut");
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    let cut = ended.stdout.to_output().cut.expect("it was cut");
     let whole: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
     assert_eq!(cut.total_bytes, whole.len() as u64);
     assert_eq!(cut.digest, domain::digest::Digest::of(whole.as_bytes()));
@@ -188,8 +194,8 @@ async fn i20_output_is_bounded_and_a_cut_is_explicit() {
     let mut flood = script(&dir, "yes");
     flood.spool_bytes_max = 1 << 20;
     let trace = run(&runner, "call_b-1", 1, flood, CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!(ended.exit.how, How::TooMuchOutput { bytes_max: 1 << 20 });
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!(ended.exit.how, ExitKind::TooMuchOutput { bytes_max: 1 << 20 });
     assert_eq!(alive(&dir), Vec::<i32>::new());
 }
 
@@ -210,9 +216,9 @@ async fn i21_a_command_of_another_user_is_killed_like_any_other() {
         stop.cancel();
     };
     let (trace, ()) = tokio::join!(running, stopping);
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert_eq!((ended.exit.how, ended.exit.may_still_run), (How::Stopped, 0));
-    assert_eq!(ended.stdout.output().text, "nobody\n");
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert_eq!((ended.exit.how, ended.exit.may_still_run), (ExitKind::Stopped, 0));
+    assert_eq!(ended.stdout.to_output().text, "nobody\n");
     assert_eq!(alive(&dir), Vec::<i32>::new());
 }
 
@@ -222,8 +228,8 @@ async fn the_supervisor_knows_nothing_of_our_environment() {
     let text = "tr '\\0' '\\n' < /proc/$PPID/environ; echo; env";
     let trace =
         run(&runner(&dir), "call_a-1", 1, script(&dir, text), CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    let output = ended.stdout.output().text;
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    let output = ended.stdout.to_output().text;
     for line in output.lines().filter(|line| !line.is_empty()) {
         let name = line.split('=').next().unwrap_or_default();
         assert!([MARKER, "PATH", "PWD", "SHLVL", "_", "OLDPWD"].contains(&name), "{line}");
@@ -237,19 +243,19 @@ async fn a_command_that_cannot_start_is_told_apart_from_one_that_failed() {
     let mut job = script(&dir, "true");
     job.directory = dir.path().join("gone");
     let trace = run(&runner, "call_a-1", 1, job, CancellationToken::new()).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert!(matches!(ended.exit.how, How::NotStarted { .. }), "{:?}", ended.exit);
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert!(matches!(ended.exit.how, ExitKind::NotStarted { .. }), "{:?}", ended.exit);
 
     let absent = Supervisor { program: dir.path().join("no-supervisor"), args: vec![] };
     let spool = Spool::open(dir.path().join("spool")).unwrap();
     let runner = Runner::open(spool, Some(absent));
     let trace = run(&runner, "call_b-1", 1, script(&dir, "true"), CancellationToken::new()).await;
-    assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
+    assert!(matches!(trace, AttemptTrace::NeverStarted { .. }), "{trace:?}");
     let silent = Supervisor { program: "/bin/true".into(), args: vec![] };
     let spool = Spool::open(dir.path().join("spool")).unwrap();
     let runner = Runner::open(spool, Some(silent));
     let trace = run(&runner, "call_c-1", 1, script(&dir, "true"), CancellationToken::new()).await;
-    assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
+    assert!(matches!(trace, AttemptTrace::NeverStarted { .. }), "{trace:?}");
 }
 
 /// Not a test of its own: the server that the next tests kill. It is this same program, told by its
@@ -281,12 +287,12 @@ async fn a_server_that_will_be_killed() {
     let spool = Spool::open(Path::new(&dir).join("spool")).unwrap();
     let runner = Runner::open(spool, supervised.then(supervisor));
     // As the engine does, before its intent is on disk.
-    runner.announce("call_a-1", 1).await.unwrap();
+    runner.announce_attempt("call_a-1", 1).await.unwrap();
     let text = std::env::var("DOOMED_SCRIPT").unwrap();
-    let mut job = Job::new("/bin/sh", vec!["-c".into(), text], &dir);
+    let mut job = ProcessJob::new("/bin/sh", vec!["-c".into(), text], &dir);
     job.environment.insert("PATH".into(), "/usr/bin:/bin".into());
     let trace = run(&runner, "call_a-1", 1, job, CancellationToken::new()).await;
-    assert!(matches!(trace, Trace::Ended(_)), "{trace:?}");
+    assert!(matches!(trace, AttemptTrace::Ended(_)), "{trace:?}");
 }
 
 #[tokio::test]
@@ -298,10 +304,10 @@ async fn i16_i21_when_the_server_is_killed_its_commands_die_and_the_outcome_is_u
     server.wait().unwrap();
     // Nobody recovers anything: the supervisor does it alone.
     until(|| alive(&dir).is_empty()).await;
-    let trace = runner(&dir).recover("call_a-1", 1).await;
-    let Trace::Ended(ended) = &trace else { panic!("{trace:?}") };
-    assert_eq!(ended.exit.how, How::OwnerGone);
-    let recovery = trace.recovery(|_| panic!("a killed command did not end by itself"));
+    let trace = runner(&dir).recover_attempt("call_a-1", 1).await;
+    let AttemptTrace::Ended(ended) = &trace else { panic!("{trace:?}") };
+    assert_eq!(ended.exit.how, ExitKind::OwnerGone);
+    let recovery = trace.into_recovery(|_| panic!("a killed command did not end by itself"));
     let ports::tool_host::Recovery::Unknown { evidence } = recovery else { panic!("{recovery:?}") };
     assert!(evidence.starts_with("The server died, and the command was killed"), "{evidence}");
     assert!(evidence.contains("begun"), "{evidence}");
@@ -332,10 +338,10 @@ async fn i17_without_a_supervisor_the_next_server_kills_what_still_runs() {
     server.wait().unwrap();
     assert!(!alive(&dir).is_empty(), "nobody was there to kill them");
     let runner = runner(&dir);
-    runner.sweep().await;
+    runner.kill_orphans().await;
     assert_eq!(alive(&dir), Vec::<i32>::new());
-    let trace = runner.recover("call_a-1", 1).await;
-    let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
+    let trace = runner.recover_attempt("call_a-1", 1).await;
+    let AttemptTrace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.starts_with("It was started at 2"), "{evidence}");
     assert!(evidence.contains("as process") && evidence.contains("begun"), "{evidence}");
 }
@@ -352,9 +358,13 @@ async fn i16_an_end_that_was_recorded_is_found_after_the_server_died() {
     until(|| alive(&dir).is_empty()).await;
     // Whichever was first, the command's end or the news of the server's death, is the truth; never
     // "it did not happen".
-    let trace = runner(&dir).recover("call_a-1", 1).await;
-    let Trace::Ended(ended) = trace else { panic!("{trace:?}") };
-    assert!(matches!(ended.exit.how, How::Exited(0) | How::OwnerGone), "{:?}", ended.exit);
+    let trace = runner(&dir).recover_attempt("call_a-1", 1).await;
+    let AttemptTrace::Ended(ended) = trace else { panic!("{trace:?}") };
+    assert!(
+        matches!(ended.exit.how, ExitKind::Exited(0) | ExitKind::OwnerGone),
+        "{:?}",
+        ended.exit
+    );
     assert_eq!(lines(&dir.path().join("witness")), 1);
 }
 
@@ -362,16 +372,19 @@ async fn i16_an_end_that_was_recorded_is_found_after_the_server_died() {
 async fn i17_a_server_that_slept_through_its_recovery_starts_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (early, late) = (runner(&dir), runner(&dir));
-    late.announce("call_a-1", 1).await.unwrap();
-    assert!(matches!(early.recover("call_a-1", 1).await, Trace::NeverStarted { .. }));
+    late.announce_attempt("call_a-1", 1).await.unwrap();
+    assert!(matches!(
+        early.recover_attempt("call_a-1", 1).await,
+        AttemptTrace::NeverStarted { .. }
+    ));
     // The old server wakes up and goes on where it was: about to start.
     let job = script(&dir, "echo ran >> witness");
     let trace = run(&late, "call_a-1", 1, job.clone(), CancellationToken::new()).await;
-    assert!(matches!(trace, Trace::NeverStarted { .. }), "{trace:?}");
+    assert!(matches!(trace, AttemptTrace::NeverStarted { .. }), "{trace:?}");
     assert_eq!(lines(&dir.path().join("witness")), 0);
     assert!(matches!(
         run(&late, "call_a-1", 2, job, CancellationToken::new()).await,
-        Trace::Ended(_)
+        AttemptTrace::Ended(_)
     ));
     assert_eq!(lines(&dir.path().join("witness")), 1);
 }
@@ -379,8 +392,8 @@ async fn i17_a_server_that_slept_through_its_recovery_starts_nothing() {
 #[tokio::test]
 async fn i16_a_machine_of_several_does_not_conclude_from_its_own_silence() {
     let dir = tempfile::tempdir().unwrap();
-    let trace = runner(&dir).recover("call_a-1", 1).await;
-    let Trace::Unknown { evidence } = trace else { panic!("{trace:?}") };
+    let trace = runner(&dir).recover_attempt("call_a-1", 1).await;
+    let AttemptTrace::Unknown { evidence } = trace else { panic!("{trace:?}") };
     assert!(evidence.contains("may have started elsewhere"), "{evidence}");
 }
 
@@ -395,20 +408,20 @@ async fn i15_kills_at_random_moments_never_lead_to_a_second_effect() {
         server.wait().unwrap();
         let runner = runner(&dir);
         let witness = dir.path().join("witness");
-        match runner.recover("call_a-1", 1).await {
-            Trace::NeverStarted { .. } => {
+        match runner.recover_attempt("call_a-1", 1).await {
+            AttemptTrace::NeverStarted { .. } => {
                 assert_eq!(lines(&witness), 0, "after {delay_ms} ms");
                 let job = script(&dir, "echo ran >> witness");
                 let again = run(&runner, "call_a-1", 2, job, CancellationToken::new()).await;
-                assert!(matches!(again, Trace::Ended(_)));
+                assert!(matches!(again, AttemptTrace::Ended(_)));
                 assert_eq!(lines(&witness), 1, "after {delay_ms} ms");
             }
-            Trace::Ended(ended) if ended.exit.how == How::Exited(0) => {
+            AttemptTrace::Ended(ended) if ended.exit.how == ExitKind::Exited(0) => {
                 assert_eq!(lines(&witness), 1, "after {delay_ms} ms");
-                assert_eq!(ended.stdout.output().text, "done\n");
+                assert_eq!(ended.stdout.to_output().text, "done\n");
             }
             // In doubt: it may have had its one effect, and nothing of it is left to have another.
-            Trace::Ended(_) | Trace::Unknown { .. } => assert!(lines(&witness) <= 1),
+            AttemptTrace::Ended(_) | AttemptTrace::Unknown { .. } => assert!(lines(&witness) <= 1),
         }
         assert_eq!(alive(&dir), Vec::<i32>::new());
     }

@@ -30,17 +30,17 @@ async fn i52_a_command_that_is_refused_at_the_gate_has_not_begun_and_may_start_a
         job.stdin = vec![b'x'; 1 << 20];
         gate.close();
         for attempt in [1, 2] {
-            runner.announce(&key, attempt).await.unwrap();
+            runner.announce_attempt(&key, attempt).await.unwrap();
             let start = gate.start(stop.clone());
-            let refused = runner.run(&key, attempt, job.clone(), start, stop.clone()).await;
+            let refused = runner.run_attempt(&key, attempt, job.clone(), start, stop.clone()).await;
             assert!(refused.is_err(), "{refused:?}");
             assert_eq!(traces(&dir, &format!("{key}-{attempt}")), ["announced"]);
         }
-        let found = runner.recover(&key, 2).await;
-        assert!(matches!(found, Trace::NeverStarted { .. }), "{found:?}");
+        let found = runner.recover_attempt(&key, 2).await;
+        assert!(matches!(found, AttemptTrace::NeverStarted { .. }), "{found:?}");
         gate.open();
-        let trace = runner.run(&key, 1, job, gate.start(stop.clone()), stop).await.unwrap();
-        assert!(matches!(trace, Trace::Ended(_)), "{trace:?}");
+        let trace = runner.run_attempt(&key, 1, job, gate.start(stop.clone()), stop).await.unwrap();
+        assert!(matches!(trace, AttemptTrace::Ended(_)), "{trace:?}");
         let ran = fs::read_to_string(dir.path().join("ran")).unwrap();
         assert_eq!(ran.lines().count(), number + 1);
     }
@@ -59,7 +59,7 @@ async fn i52_what_has_not_begun_when_a_freeze_is_acknowledged_does_not_begin_lat
         let (start, job) = (gate.start(stop.clone()), script(&dir, "true"));
         let mut running = JoinSet::new();
         let of = key.clone();
-        running.spawn(async move { runner.run(&of, 1, job, start, stop).await });
+        running.spawn(async move { runner.run_attempt(&of, 1, job, start, stop).await });
         // The freeze falls into every part of the start.
         for _ in 0..number * 60 {
             traces(&dir, &format!("{key}-1"));
@@ -68,7 +68,7 @@ async fn i52_what_has_not_begun_when_a_freeze_is_acknowledged_does_not_begin_lat
         gate.close();
         gate.idle().await;
         let had_begun = traces(&dir, &format!("{key}-1")).iter().any(|name| name == "started");
-        let ended: Result<Trace, NotBegun> = running.join_next().await.unwrap().unwrap();
+        let ended: Result<AttemptTrace, NotBegun> = running.join_next().await.unwrap().unwrap();
         assert_eq!(ended.is_ok(), had_begun, "{number}: {ended:?}");
         match had_begun {
             true => begun += 1,

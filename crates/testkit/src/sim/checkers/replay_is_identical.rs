@@ -9,7 +9,7 @@ use super::{Evidence, Verdict};
 use crate::sim::house::{INSTRUCTIONS, offered};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
-    let tools: Vec<_> = offered().iter().map(agent::offer).collect();
+    let tools: Vec<_> = offered().iter().map(agent::tool_offer).collect();
     // Each request that the journal accounts for, and since which commit.
     let mut known: Vec<(usize, ports::model::ModelRequest<'static>)> = Vec::new();
     for id in evidence.sessions() {
@@ -22,7 +22,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             let is_new = session.owes_thought()
                 && messages.insert(session.transcript.len(), index).is_none();
             if is_new {
-                let request = agent::transcript::request(&session, Some(INSTRUCTIONS), &tools);
+                let request =
+                    agent::transcript::build_request(&session, Some(INSTRUCTIONS), &tools);
                 known.push((index, request.into_owned()));
             }
         }
@@ -35,7 +36,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             return Err(format!(
                 "the model heard what the first {} commits do not say: {}",
                 heard.journal,
-                agent::transcript::canonical(&heard.request)
+                agent::transcript::canonical_text(&heard.request)
             ));
         }
     }
@@ -57,9 +58,10 @@ mod tests {
             let begins = [Event::RunStarted { run: run() }, said(1, Role::User, "tidy up")];
             story().then([opened_by("ana")]).then(begins)
         };
-        let tools: Vec<_> = offered().iter().map(agent::offer).collect();
+        let tools: Vec<_> = offered().iter().map(agent::tool_offer).collect();
         let session = asked().folded();
-        let request = agent::transcript::request(&session, Some(INSTRUCTIONS), &tools).into_owned();
+        let request =
+            agent::transcript::build_request(&session, Some(INSTRUCTIONS), &tools).into_owned();
         let heard = |journal, change: fn(&mut ports::model::ModelRequest<'static>)| {
             let mut story = asked();
             let mut request = request.clone();

@@ -11,8 +11,8 @@ use self::stage::{
     OK, Service, failed, names, prepare, proposed, run, succeeded, unknown, unsound,
 };
 use super::*;
-use crate::cleared::{cleared, open};
-use crate::conformance::{Case, conforms};
+use crate::cleared::{clear_call, open_gate};
+use crate::conformance::{ConformanceCase, check_host};
 use crate::limits::{HTTP_REDIRECTS_MAX, OUTPUT_BYTES_KEPT};
 
 const TOKEN: &str = "hunter2-of-the-operator";
@@ -185,7 +185,8 @@ async fn i02_another_request_than_the_approved_one_is_not_sent() {
         call.definition,
         call.policy,
     );
-    let outcome = host.run(cleared(moved, 1), open(), CancellationToken::new()).await.unwrap();
+    let outcome =
+        host.run(clear_call(moved, 1), open_gate(), CancellationToken::new()).await.unwrap();
     assert!(failed(outcome).contains("not the request that was approved"));
     assert_eq!(service.count(), 0);
 }
@@ -416,15 +417,17 @@ async fn a_stopped_request_is_in_doubt_unless_it_only_read() {
             silent.somebody_came().await;
             stop.cancel();
         };
-        let (outcome, ()) =
-            tokio::join!(host.run(cleared(call.clone(), 1), open(), stop.clone()), stopping);
+        let (outcome, ()) = tokio::join!(
+            host.run(clear_call(call.clone(), 1), open_gate(), stop.clone()),
+            stopping
+        );
         match in_doubt {
             true => {
                 assert!(unknown(outcome.unwrap()).contains("stopped before there was an answer"))
             }
             false => assert!(failed(outcome.unwrap()).contains("stopped")),
         }
-        let outcome = host.run(cleared(call, 2), open(), stop.clone()).await.unwrap();
+        let outcome = host.run(clear_call(call, 2), open_gate(), stop.clone()).await.unwrap();
         assert!(failed(outcome).contains("stopped before it began"));
     }
 }
@@ -442,7 +445,7 @@ async fn it_conforms() {
     let mut setup = config(&service, "/{what}", json!({"what": {"type": "string"}}));
     setup.method = "POST".into();
     let host = host(setup);
-    conforms(Case {
+    check_host(ConformanceCase {
         host: &host,
         works: json!({"what": "one"}),
         effects: &|| service.count(),
@@ -450,7 +453,7 @@ async fn it_conforms() {
         unsound: Some(json!({"what": ".."})),
         endless: None,
         noisy: Some(json!({"what": "noisy"})),
-        clear: &cleared,
+        clear: &clear_call,
     })
     .await;
     let call = proposed(&host, json!({"what": "one"}), 9).await;

@@ -130,7 +130,7 @@ async fn i21_nothing_of_a_server_is_left_when_it_is_let_go_of() {
 async fn a_server_that_is_not_there_is_told_of_and_nothing_waits_for_ever() {
     let folder = World::start(&[]).await.close().await;
     let world = World::within(folder, &[], |config| {
-        config.reach = crate::mcp::Reach::Service {
+        config.reach = crate::mcp::McpEndpoint::Service {
             url: "http://127.0.0.1:9/mcp".into(),
             headers: Vec::new(),
         };
@@ -145,10 +145,12 @@ async fn a_server_that_is_not_there_is_told_of_and_nothing_waits_for_ever() {
 #[test]
 fn i45_the_values_of_headers_are_not_printed() {
     let headers = vec![("Authorization".to_owned(), "Bearer stub-secret".to_owned())];
-    let reach = crate::mcp::Reach::Service { url: "https://x.example/mcp".into(), headers };
+    let reach = crate::mcp::McpEndpoint::Service { url: "https://x.example/mcp".into(), headers };
     let printed = format!("{:?}", crate::mcp::McpConfig::new("mcp", reach.clone()));
     assert!(printed.contains("x.example") && !printed.contains("stub-secret"), "{printed}");
-    assert!(!reach.origin().contains("stub-secret") && !reach.shown().contains("stub-secret"));
+    assert!(
+        !reach.tool_origin().contains("stub-secret") && !reach.describe().contains("stub-secret")
+    );
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ mod world;
 use domain::outcome::Outcome;
 use serde_json::json;
 
-use crate::cleared::cleared;
-use crate::conformance::{Case, conforms};
+use crate::cleared::clear_call;
+use crate::conformance::{ConformanceCase, check_host};
 use world::{World, succeeded};
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn it_is_a_tool_host_like_any_other() {
         let host = world.host("work");
         let effects =
             || world.notes().iter().filter(|note| note.starts_with("work")).count() as u64;
-        conforms(Case {
+        check_host(ConformanceCase {
             host: &*host,
             works: json!({}),
             effects: &effects,
@@ -42,7 +42,7 @@ async fn it_is_a_tool_host_like_any_other() {
             unsound: None,
             endless: Some(json!({"endless": true})),
             noisy: Some(json!({"noisy": true})),
-            clear: &cleared,
+            clear: &clear_call,
         })
         .await;
         world.close().await;

@@ -131,7 +131,8 @@ async fn a_tool_that_comes_later_is_asked_about_and_one_that_goes_is_refused() {
 async fn damaged_pins_stop_the_house_rather_than_trust_anew() {
     let folder = seen(&[]).await.close().await;
     std::fs::write(folder.path().join("pins/mcp.json"), "{").unwrap();
-    let reach = crate::mcp::Reach::Service { url: "http://127.0.0.1:1/".into(), headers: vec![] };
+    let reach =
+        crate::mcp::McpEndpoint::Service { url: "http://127.0.0.1:1/".into(), headers: vec![] };
     let runner = crate::process::Runner::open(
         crate::process::Spool::open(folder.path().join("spool")).unwrap(),
         None,

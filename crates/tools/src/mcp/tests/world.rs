@@ -18,8 +18,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::cleared::{cleared, open};
-use crate::mcp::{McpConfig, McpServer, Reach};
+use crate::cleared::{clear_call, open_gate};
+use crate::mcp::{McpConfig, McpEndpoint, McpServer};
 use crate::process::{Environment, Runner, Spool};
 
 pub(super) struct World {
@@ -75,11 +75,11 @@ impl World {
             service = Some(child.unwrap());
             let port = until(|| std::fs::read_to_string(folder.path().join("port")).ok()).await;
             let headers = vec![("Authorization".to_owned(), "Bearer stub-secret".to_owned())];
-            Reach::Service { url: format!("http://127.0.0.1:{port}/mcp"), headers }
+            McpEndpoint::Service { url: format!("http://127.0.0.1:{port}/mcp"), headers }
         } else {
             let set = BTreeMap::from([("STUB_KEY".to_owned(), "stub-key-value".to_owned())]);
             let environment = Environment::new(vec![], set).unwrap();
-            Reach::Program { argv, cwd: folder.path().to_owned(), environment, run_as: None }
+            McpEndpoint::Program { argv, cwd: folder.path().to_owned(), environment, run_as: None }
         };
         let mut config = McpConfig::new("mcp", reach);
         change(&mut config);
@@ -164,10 +164,10 @@ pub(super) async fn run(
         context: context.unwrap_or_default(),
         policy: Digest::of(b"p"),
     };
-    let call = cleared(Call::propose(proposal, host.tool()), 1);
+    let call = clear_call(Call::propose(proposal, host.tool()), 1);
     let ran = match asker {
-        Some(asker) => host.run_asking(call, asker, open(), stop).await,
-        None => host.run(call, open(), stop).await,
+        Some(asker) => host.run_asking(call, asker, open_gate(), stop).await,
+        None => host.run(call, open_gate(), stop).await,
     };
     ran.unwrap()
 }

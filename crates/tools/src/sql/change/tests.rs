@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::super::statement::parse;
+use super::super::statement::parse_statement;
 use super::*;
-use crate::cleared::open;
+use crate::cleared::open_gate;
 
 struct Shop {
     dir: TempDir,
@@ -22,11 +22,11 @@ impl Shop {
         self.dir.path().join("shop.db")
     }
 
-    fn change(&self, sql: &str) -> Change {
-        Change {
-            database: Database { name: "shop".into(), path: self.path() },
+    fn change(&self, sql: &str) -> SqlChange {
+        SqlChange {
+            database: ChosenDatabase { name: "shop".into(), path: self.path() },
             sql: sql.into(),
-            statement: parse(sql).unwrap(),
+            statement: parse_statement(sql).unwrap(),
             tables: None,
             rows_max: 10,
             changes_max: None,
@@ -72,8 +72,8 @@ fn trying_out_counts_and_changes_nothing() {
         .try_out()
         .map(|tried| tried.count)
         .unwrap();
-    assert_eq!(count, Count { rows: 214, also: 0 });
-    assert_eq!(count.text(), "214 rows");
+    assert_eq!(count, RowCount { rows: 214, also: 0 });
+    assert_eq!(count.describe(), "214 rows");
     assert_eq!(
         shop.change("DELETE FROM orders WHERE id = -1")
             .try_out()
@@ -105,14 +105,16 @@ fn triggers_and_foreign_keys_are_counted_apart() {
         .unwrap();
     let count =
         shop.change("DELETE FROM orders WHERE id <= 3").try_out().map(|tried| tried.count).unwrap();
-    assert_eq!(count, Count { rows: 3, also: 3 });
-    assert_eq!(count.text(), "3 rows, and 3 more through triggers and foreign keys");
-    assert_eq!(Count::read(&format!("database x\n{}", count.lines())), Some(count));
+    assert_eq!(count, RowCount { rows: 3, also: 3 });
+    assert_eq!(count.describe(), "3 rows, and 3 more through triggers and foreign keys");
+    assert_eq!(RowCount::parse_detail(&format!("database x\n{}", count.to_detail())), Some(count));
     assert_eq!(
-        Count::read("rows changed: x\nrows changed through triggers and foreign keys: 1"),
+        RowCount::parse_detail(
+            "rows changed: x\nrows changed through triggers and foreign keys: 1"
+        ),
         None
     );
-    assert_eq!(Count::read(""), None);
+    assert_eq!(RowCount::parse_detail(""), None);
 }
 
 #[test]
@@ -120,12 +122,15 @@ fn i19_a_crash_before_the_commit_leaves_neither_effect_nor_marker() {
     let shop = Shop::open();
     let sell = shop.change(SELL);
     let stop = StopFlag::default();
-    sell.announce(&key(1), 1).unwrap();
-    let (connection, _) = sell.up_to_commit(&key(1), 1, None, &open(), &stop).unwrap();
+    sell.announce_attempt(&key(1), 1).unwrap();
+    let (connection, _) = sell.up_to_commit(&key(1), 1, None, &open_gate(), &stop).unwrap();
     drop(connection);
     assert_eq!(shop.sold_and_marked(), (0, 0));
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None, "it never happened");
-    assert!(sell.make(&key(1), 2, None, &open(), &stop).is_ok(), "so it may be started again");
+    assert!(
+        sell.apply_once(&key(1), 2, None, &open_gate(), &stop).is_ok(),
+        "so it may be started again"
+    );
     assert_eq!(shop.sold_and_marked(), (1, 1));
 }
 
@@ -136,7 +141,7 @@ fn i19_a_copy_of_the_files_at_any_moment_has_as_many_effects_as_markers() {
     for (n, mode) in [(1, "delete"), (2, "wal")] {
         let keeper = Connection::open(shop.path()).unwrap();
         keeper.pragma_update(None, "journal_mode", mode).unwrap();
-        let (connection, _) = sell.up_to_commit(&key(n), 1, None, &open(), &stop).unwrap();
+        let (connection, _) = sell.up_to_commit(&key(n), 1, None, &open_gate(), &stop).unwrap();
         // What a power cut at this moment would leave: the files as they are, with no process.
         let cut = |name: &str| {
             let copy = shop.dir.path().join(name);
@@ -160,12 +165,12 @@ fn i19_the_same_key_changes_once_however_often_it_is_made() {
     let shop = Shop::open();
     let sell = shop.change(SELL);
     let results: Vec<String> = (1..=3)
-        .map(|n| sell.make(&key(1), n, None, &open(), &StopFlag::default()).unwrap())
+        .map(|n| sell.apply_once(&key(1), n, None, &open_gate(), &StopFlag::default()).unwrap())
         .collect();
     assert_eq!(results, [r#"{"rows":1}"#; 3]);
     assert_eq!(sell.look_back(&key(1), 1).unwrap().as_deref(), Some(r#"{"rows":1}"#));
     assert_eq!(shop.sold_and_marked(), (1, 1));
-    sell.make(&key(2), 1, None, &open(), &StopFlag::default()).unwrap();
+    sell.apply_once(&key(2), 1, None, &open_gate(), &StopFlag::default()).unwrap();
     assert_eq!(shop.sold_and_marked(), (2, 2));
 }
 
@@ -176,8 +181,9 @@ fn i19_racing_attempts_change_once() {
     std::thread::scope(|scope| {
         for n in 1..=4 {
             let sell = &sell;
-            scope
-                .spawn(move || sell.make(&key(1), n, None, &open(), &StopFlag::default()).unwrap());
+            scope.spawn(move || {
+                sell.apply_once(&key(1), n, None, &open_gate(), &StopFlag::default()).unwrap()
+            });
         }
     });
     assert_eq!(shop.sold_and_marked(), (1, 1));
@@ -196,13 +202,13 @@ fn i49_a_lost_marker_never_proves_that_nothing_happened() {
     ] {
         let shop = Shop::open();
         let sell = shop.change(SELL);
-        sell.announce(&key(1), 1).unwrap();
-        sell.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap();
+        sell.announce_attempt(&key(1), 1).unwrap();
+        sell.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default()).unwrap();
         Connection::open(shop.path()).unwrap().execute_batch(lost).unwrap();
         for look in 1..=3 {
             match sell.look_back(&key(1), 1) {
                 Ok(Some(recorded)) => assert_eq!(recorded, r#"{"rows":1}"#),
-                Err(Failure::InDoubt(_)) => {}
+                Err(SqlChangeFailure::InDoubt(_)) => {}
                 other => panic!("{lost}, look {look}: {other:?}"),
             }
         }
@@ -214,11 +220,11 @@ fn i49_a_lost_marker_never_proves_that_nothing_happened() {
 fn i17_an_attempt_that_was_given_up_changes_nothing_when_it_wakes_up() {
     let shop = Shop::open();
     let sell = shop.change(SELL);
-    sell.announce(&key(1), 1).unwrap();
+    sell.announce_attempt(&key(1), 1).unwrap();
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None);
     assert_eq!(sell.look_back(&key(1), 1).unwrap(), None, "and again after another crash");
-    let late = sell.make(&key(1), 1, None, &open(), &StopFlag::default());
-    assert!(matches!(late, Err(Failure::GivenUp)), "{late:?}");
+    let late = sell.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default());
+    assert!(matches!(late, Err(SqlChangeFailure::GivenUp)), "{late:?}");
     assert_eq!(shop.sold_and_marked(), (0, 0));
 }
 
@@ -231,15 +237,16 @@ fn another_count_than_the_person_saw_changes_nothing() {
         .unwrap()
         .execute_batch(SELL.replace(" 2,", " 1,").as_str())
         .unwrap();
-    let failure = delete.make(&key(1), 1, seen, &open(), &StopFlag::default()).unwrap_err();
+    let failure =
+        delete.apply_once(&key(1), 1, seen, &open_gate(), &StopFlag::default()).unwrap_err();
     assert_eq!(
-        failure.text(),
+        failure.describe(),
         "it would change 215 rows now, and 214 rows when it was approved; propose it again"
     );
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 501);
     let now = Some(delete.try_out().map(|tried| tried.count).unwrap());
     assert_eq!(
-        delete.make(&key(2), 1, now, &open(), &StopFlag::default()).unwrap(),
+        delete.apply_once(&key(2), 1, now, &open_gate(), &StopFlag::default()).unwrap(),
         r#"{"rows":215}"#
     );
     assert_eq!(shop.number("SELECT count(*) FROM orders WHERE status = 1"), 0);
@@ -252,13 +259,16 @@ fn more_rows_than_are_allowed_are_not_changed() {
     delete.changes_max = Some(213);
     for failure in [
         delete.try_out().map(|tried| tried.count).unwrap_err(),
-        delete.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap_err(),
+        delete.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default()).unwrap_err(),
     ] {
-        assert_eq!(failure.text(), "it would change 214 rows, and no more than 213 are allowed");
+        assert_eq!(
+            failure.describe(),
+            "it would change 214 rows, and no more than 213 are allowed"
+        );
     }
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 500);
     delete.changes_max = Some(214);
-    delete.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap();
+    delete.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default()).unwrap();
     assert_eq!(shop.number("SELECT count(*) FROM orders"), 286);
 }
 
@@ -269,7 +279,8 @@ fn i39_a_busy_database_is_waited_for_and_then_left_alone() {
     let other = Connection::open(shop.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     std::thread::scope(|scope| {
-        let selling = scope.spawn(|| sell.make(&key(1), 1, None, &open(), &StopFlag::default()));
+        let selling =
+            scope.spawn(|| sell.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default()));
         std::thread::sleep(Duration::from_millis(50));
         other.execute_batch("COMMIT").unwrap();
         assert!(selling.join().unwrap().is_ok(), "another writer came and went");
@@ -278,8 +289,8 @@ fn i39_a_busy_database_is_waited_for_and_then_left_alone() {
     let stop = StopFlag::default();
     // So that the test does not wait for every attempt.
     stop.raise();
-    let failure = sell.make(&key(2), 1, None, &open(), &stop).unwrap_err();
-    assert_eq!(failure.text(), "another program holds the database; try again later");
+    let failure = sell.apply_once(&key(2), 1, None, &open_gate(), &stop).unwrap_err();
+    assert_eq!(failure.describe(), "another program holds the database; try again later");
     assert_eq!(shop.sold_and_marked(), (1, 1));
 }
 
@@ -292,12 +303,12 @@ fn a_stopped_change_is_undone() {
          INSERT INTO orders (customer, status, total_cents) SELECT 'new', 1, i FROM n",
     );
     let failure = std::thread::scope(|scope| {
-        let running = scope.spawn(|| endless.make(&key(1), 1, None, &open(), &stop));
+        let running = scope.spawn(|| endless.apply_once(&key(1), 1, None, &open_gate(), &stop));
         std::thread::sleep(Duration::from_millis(50));
         stop.raise();
         running.join().unwrap().unwrap_err()
     });
-    assert_eq!(failure.text(), "it was stopped, or ran into its time limit");
+    assert_eq!(failure.describe(), "it was stopped, or ran into its time limit");
     assert_eq!(shop.sold_and_marked(), (0, 0));
 }
 
@@ -307,9 +318,9 @@ fn a_broken_rule_of_the_database_changes_nothing() {
     let twice = shop
         .change("INSERT INTO orders (id, customer, status, total_cents) VALUES (1, 'new', 1, 1)");
     assert!(
-        matches!(twice.try_out().map(|tried| tried.count), Err(Failure::Database(error)) if trouble(&error) == Trouble::Statement)
+        matches!(twice.try_out().map(|tried| tried.count), Err(SqlChangeFailure::Database(error)) if classify_error(&error) == SqlErrorClass::Statement)
     );
-    assert!(twice.make(&key(1), 1, None, &open(), &StopFlag::default()).is_err());
+    assert!(twice.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default()).is_err());
     assert_eq!(shop.sold_and_marked(), (0, 0));
 }
 
@@ -318,8 +329,9 @@ fn returned_rows_are_recorded_with_the_change() {
     let shop = Shop::open();
     let sell = shop.change(&format!("{SELL} RETURNING id, customer"));
     let expected = r#"{"returned":{"columns":["id","customer"],"rows":[[501,"new"]],"truncated":false},"rows":1}"#;
-    let made: Value =
-        serde_json::from_str(&sell.make(&key(1), 1, None, &open(), &StopFlag::default()).unwrap())
-            .unwrap();
+    let made: Value = serde_json::from_str(
+        &sell.apply_once(&key(1), 1, None, &open_gate(), &StopFlag::default()).unwrap(),
+    )
+    .unwrap();
     assert_eq!(made, serde_json::from_str::<Value>(expected).unwrap());
 }

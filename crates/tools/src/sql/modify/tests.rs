@@ -9,7 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::{cleared, open};
+use crate::cleared::{clear_call, open_gate};
 
 fn shop() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -19,7 +19,7 @@ fn shop() -> (TempDir, PathBuf) {
 }
 
 fn host(path: &Path, change: impl FnOnce(&mut ModifyConfig)) -> SqlModify {
-    let mut config = ModifyConfig::new(Databases::one("sql_modify", path).unwrap());
+    let mut config = ModifyConfig::new(SqlDatabases::single("sql_modify", path).unwrap());
     change(&mut config);
     SqlModify::new(config).unwrap()
 }
@@ -110,7 +110,8 @@ async fn tables_change_only_where_that_is_allowed() {
     assert_eq!(prepared.title.as_deref(), Some(&*format!("Change the tables of main: {sql}")));
     assert_eq!(prepared.ask.unwrap().risk, Risk::High);
     let call = call(&host, sql, prepared.context);
-    let outcome = host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
+    let outcome =
+        host.run(clear_call(call, 1), open_gate(), CancellationToken::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Succeeded(Output::text(r#"{"rows":0}"#)));
     assert!(prepare(&host, "DROP TABLE holdpoint_marker").await.is_err(), "not even then");
 }
@@ -127,7 +128,7 @@ async fn i02_the_count_that_was_approved_is_the_count_that_runs() {
         .execute_batch("UPDATE orders SET status = 1 WHERE id = 300")
         .unwrap();
     let Outcome::Failed(output) =
-        host.run(cleared(call.clone(), 1), open(), CancellationToken::new()).await.unwrap()
+        host.run(clear_call(call.clone(), 1), open_gate(), CancellationToken::new()).await.unwrap()
     else {
         panic!("it ran")
     };
@@ -153,7 +154,8 @@ async fn a_change_that_could_not_be_counted_is_made_if_a_person_approved_it_so()
     let call = call(&host, sql, ExecutionContext::default());
     assert!(matches!(host.recover(&call, 1).await, Recovery::Unknown { .. }), "nothing to look at");
     crate::demo::create_database(&path).unwrap();
-    let outcome = host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap();
+    let outcome =
+        host.run(clear_call(call, 1), open_gate(), CancellationToken::new()).await.unwrap();
     assert_eq!(outcome, Outcome::Succeeded(Output::text(r#"{"rows":214}"#)));
 }
 
@@ -167,7 +169,10 @@ async fn another_database_than_the_approved_one_is_left_alone() {
     let call = call(&first, sql, prepare(&first, sql).await.unwrap().context);
     let moved = host(&other, |_| {});
     assert!(matches!(
-        moved.run(cleared(call.clone(), 1), open(), CancellationToken::new()).await.unwrap(),
+        moved
+            .run(clear_call(call.clone(), 1), open_gate(), CancellationToken::new())
+            .await
+            .unwrap(),
         Outcome::Failed(_)
     ));
     assert!(matches!(moved.recover(&call, 1).await, Recovery::Unknown { .. }));

@@ -8,30 +8,30 @@ use serde_json::Value;
 use tokio_postgres::Error;
 use tokio_util::sync::CancellationToken;
 
-use super::super::change::Count;
+use super::super::change::RowCount;
 use super::super::marker::{BEGUN, GIVEN_UP, LOST, NO_TRACE, TABLE, announced_key, fence_key};
-use super::super::rows::Rows;
-use super::super::statement::Kind;
-use super::super::told::Counted;
-use super::check::{self, Tables};
+use super::super::rows::SqlRows;
+use super::super::statement::SqlStatementKind;
+use super::super::told::CountedRows;
+use super::check::{self, PgTableAllowlist};
 use super::cut_query::cut_change;
+use super::failure::{PgFailure, describe_error};
 use super::marker;
-use super::rows::Collector;
-use super::session::{Mode, Session};
+use super::rows::RowCollector;
+use super::session::{PgSession, TransactionMode};
 use super::statement::PgStatement;
-use super::target::Target;
-use super::trouble::{Failure, told};
+use super::target::PgTarget;
 use crate::limits::{
     SQL_BUSY_ATTEMPTS, SQL_LOOK_BACK_ATTEMPTS, SQL_LOOK_BACK_PAUSE, SQL_PREVIEW_LIMIT,
 };
 
 /// One statement and where it goes.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
-    pub(super) target: Target,
+pub(super) struct PgChange {
+    pub(super) target: PgTarget,
     pub(super) sql: String,
     pub(super) statement: PgStatement,
-    pub(super) tables: Tables,
+    pub(super) tables: PgTableAllowlist,
     /// Rows of a RETURNING clause that are given back.
     pub(super) rows_kept: usize,
     /// Rows that it may change at the most.
@@ -40,30 +40,30 @@ pub(super) struct Change {
 }
 
 /// How far a transaction got before it failed.
-enum Broken {
+enum TransactionFailure {
     /// The commit was never sent, so it never happened.
-    Before(Failure),
+    Before(PgFailure),
     /// The commit was sent.
     At(Error),
 }
 
-impl From<Failure> for Broken {
-    fn from(failure: Failure) -> Broken {
-        Broken::Before(failure)
+impl From<PgFailure> for TransactionFailure {
+    fn from(failure: PgFailure) -> TransactionFailure {
+        TransactionFailure::Before(failure)
     }
 }
 
-impl Change {
+impl PgChange {
     /// Counts what would change and says which tables it touches, and changes nothing.
-    pub(super) async fn try_out(&self) -> Result<(Counted, SqlTables), Failure> {
+    pub(super) async fn try_out(&self) -> Result<(CountedRows, SqlTables), PgFailure> {
         let limit = self.time_limit.min(SQL_PREVIEW_LIMIT);
-        let session = Session::open(&self.target, "holdpoint preview").await?;
-        session.begin(Mode::ReadOnly, limit).await?;
+        let session = PgSession::connect(&self.target, "holdpoint preview").await?;
+        session.begin_transaction(TransactionMode::ReadOnly, limit).await?;
         marker::could_be_written(&session).await?;
-        let mut tables = check::check(&session, &self.statement, &self.tables).await?;
+        let mut tables = check::check_names(&session, &self.statement, &self.tables).await?;
         let untried = match &self.statement.target {
             Some(target) => {
-                let fires = check::fires(&session, target).await?;
+                let fires = check::triggered_effects(&session, target).await?;
                 tables.complete &= fires.untried.is_none() && !fires.reaches_others;
                 fires.untried
             }
@@ -71,25 +71,25 @@ impl Change {
         };
         let counted = match untried {
             Some(because) => {
-                let rows = self.estimate(&session).await?;
-                Counted::About { rows, because }
+                let rows = self.estimate_rows(&session).await?;
+                CountedRows::About { rows, because }
             }
             None => {
                 session.client.batch_execute("ROLLBACK").await?;
-                session.begin(Mode::ReadWrite, limit).await?;
-                let (count, _) = self.execute(&session, None).await?;
-                self.allows(count)?;
-                Counted::Exactly(count)
+                session.begin_transaction(TransactionMode::ReadWrite, limit).await?;
+                let (count, _) = self.execute_statement(&session, None).await?;
+                self.check_row_count(count)?;
+                CountedRows::Exactly(count)
             }
         };
         session.client.batch_execute("ROLLBACK").await?;
-        session.end().await;
+        session.disconnect().await;
         Ok((counted, tables))
     }
 
-    async fn estimate(&self, session: &Session) -> Result<u64, Failure> {
+    async fn estimate_rows(&self, session: &PgSession) -> Result<u64, PgFailure> {
         // Only a statement that the server takes as one is put behind another word.
-        self.prepared(session).await?;
+        self.prepare_statement(session).await?;
         let explain = format!("EXPLAIN (FORMAT JSON) {}", self.sql);
         let mut text = String::new();
         for message in session.client.simple_query(&explain).await? {
@@ -105,17 +105,17 @@ impl Change {
 
     /// Makes the change once, however often this is called with the same key, and gives what was
     /// recorded about it.
-    pub(super) async fn make(
+    pub(super) async fn apply_once(
         &self,
         key: &str,
         attempt: u32,
-        seen: Option<Count>,
+        seen: Option<RowCount>,
         start: &Start,
         stop: &CancellationToken,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, PgFailure> {
         let mut tries = 1;
         loop {
-            match self.once(key, attempt, seen, start, stop).await {
+            match self.try_apply(key, attempt, seen, start, stop).await {
                 Err(failure)
                     if failure.is_busy() && tries < SQL_BUSY_ATTEMPTS && !stop.is_cancelled() =>
                 {
@@ -126,19 +126,20 @@ impl Change {
         }
     }
 
-    async fn once(
+    async fn try_apply(
         &self,
         key: &str,
         attempt: u32,
-        seen: Option<Count>,
+        seen: Option<RowCount>,
         start: &Start,
         stop: &CancellationToken,
-    ) -> Result<String, Failure> {
-        let session = Session::open(&self.target, &purpose(key, attempt)).await?;
+    ) -> Result<String, PgFailure> {
+        let session = PgSession::connect(&self.target, &session_purpose(key, attempt)).await?;
         marker::make_table(&session).await?;
         let (token, tls) = session.canceller();
         let made = {
-            let mut work = std::pin::pin!(self.transact(&session, key, attempt, seen, start));
+            let mut work =
+                std::pin::pin!(self.run_transaction(&session, key, attempt, seen, start));
             tokio::select! {
                 made = &mut work => made,
                 () = stop.cancelled() => {
@@ -150,55 +151,57 @@ impl Change {
         };
         let result = match made {
             Ok(recorded) => Ok(recorded),
-            Err(Broken::Before(failure)) => Err(failure),
-            Err(Broken::At(error)) => return self.settle(session, key, attempt, error).await,
+            Err(TransactionFailure::Before(failure)) => Err(failure),
+            Err(TransactionFailure::At(error)) => {
+                return self.settle_commit(session, key, attempt, error).await;
+            }
         };
-        session.end().await;
+        session.disconnect().await;
         result
     }
 
-    async fn transact(
+    async fn run_transaction(
         &self,
-        session: &Session,
+        session: &PgSession,
         key: &str,
         attempt: u32,
-        seen: Option<Count>,
+        seen: Option<RowCount>,
         start: &Start,
-    ) -> Result<String, Broken> {
-        session.begin(Mode::ReadWrite, self.time_limit).await?;
-        if !marker::take(session, key, attempt, BEGUN).await? {
-            return match marker::find(session, key).await? {
+    ) -> Result<String, TransactionFailure> {
+        session.begin_transaction(TransactionMode::ReadWrite, self.time_limit).await?;
+        if !marker::lock_attempt_row(session, key, attempt, BEGUN).await? {
+            return match marker::find_result(session, key).await? {
                 Some(recorded) => Ok(recorded),
-                None => Err(Failure::GivenUp.into()),
+                None => Err(PgFailure::GivenUp.into()),
             };
         }
-        if let Some(recorded) = marker::find(session, key).await? {
+        if let Some(recorded) = marker::find_result(session, key).await? {
             return Ok(recorded);
         }
-        check::check(session, &self.statement, &self.tables).await?;
+        check::check_names(session, &self.statement, &self.tables).await?;
         // What was written so far is undone with the session where the gate refuses the statement.
-        let (now, returned) = self.execute(session, Some(start)).await?;
+        let (now, returned) = self.execute_statement(session, Some(start)).await?;
         if let Some(seen) = seen
             && seen != now
         {
-            return Err(Failure::Differs { seen, now }.into());
+            return Err(PgFailure::Differs { seen, now }.into());
         }
-        self.allows(now)?;
-        let result = now.result(&returned);
-        marker::write(session, key, now.rows, &result).await?;
-        session.client.batch_execute("COMMIT").await.map_err(Broken::At)?;
+        self.check_row_count(now)?;
+        let result = now.result_text(&returned);
+        marker::write_result(session, key, now.rows, &result).await?;
+        session.client.batch_execute("COMMIT").await.map_err(TransactionFailure::At)?;
         Ok(result)
     }
 
     /// The commit was sent, and something went wrong. A word of the server that it refused is believed;
     /// for anything else the marker is looked for.
-    async fn settle(
+    async fn settle_commit(
         &self,
-        session: Session,
+        session: PgSession,
         key: &str,
         attempt: u32,
         error: Error,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, PgFailure> {
         let class = error.code().and_then(|code| code.code().get(..2));
         let refused = matches!(class, Some("23" | "40"))
             && error.code().is_some_and(|code| code.code() != "40003");
@@ -209,15 +212,15 @@ impl Change {
         }
         match self.look_back(key, attempt).await {
             Ok(Some(recorded)) => Ok(recorded),
-            Ok(None) => Err(Failure::Away(format!(
+            Ok(None) => Err(PgFailure::Away(format!(
                 "the connection was lost, and the database says that it did not happen: {}",
-                told(&error)
+                describe_error(&error)
             ))),
-            Err(second) => Err(Failure::InDoubt(format!(
+            Err(second) => Err(PgFailure::InDoubt(format!(
                 "the commit was sent, and then the connection was lost ({}); the database could not be \
                  asked what became of it: {}",
-                told(&error),
-                second.text()
+                describe_error(&error),
+                second.describe()
             ))),
         }
     }
@@ -227,12 +230,12 @@ impl Change {
         &self,
         key: &str,
         attempt: u32,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, PgFailure> {
         let mut tries = 1;
         loop {
-            match self.look(key, attempt).await {
+            match self.find_marker(key, attempt).await {
                 // A server that is starting again, or a transaction that is just ending.
-                Err(Failure::InDoubt(why)) => return Err(Failure::InDoubt(why)),
+                Err(PgFailure::InDoubt(why)) => return Err(PgFailure::InDoubt(why)),
                 Err(failure) if tries < SQL_LOOK_BACK_ATTEMPTS && !failure.is_the_statements() => {
                     tries += 1;
                     tokio::time::sleep(SQL_LOOK_BACK_PAUSE).await;
@@ -242,72 +245,75 @@ impl Change {
         }
     }
 
-    async fn look(&self, key: &str, attempt: u32) -> Result<Option<String>, Failure> {
-        let session = Session::open(&self.target, "holdpoint recovery").await?;
+    async fn find_marker(&self, key: &str, attempt: u32) -> Result<Option<String>, PgFailure> {
+        let session = PgSession::connect(&self.target, "holdpoint recovery").await?;
         marker::make_table(&session).await?;
-        // Its executor is gone, so nobody waits for what is left of it on the server.
+        // Its executor is gone, so its session on the server serves no caller any more.
         let end = "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
                    WHERE application_name = $1 AND usename = current_user AND pid <> pg_catalog.pg_backend_pid()";
-        session.client.query(end, &[&purpose(key, attempt)]).await?;
-        let announced = marker::find(&session, &announced_key(key, attempt)).await?;
+        session.client.query(end, &[&session_purpose(key, attempt)]).await?;
+        let announced = marker::find_result(&session, &announced_key(key, attempt)).await?;
         let word = if announced.is_some() { GIVEN_UP } else { LOST };
-        session.begin(Mode::ReadWrite, self.time_limit).await?;
-        let taken = marker::take(&session, key, attempt, word).await?;
-        let found = marker::find(&session, key).await?;
-        let first = marker::find(&session, &fence_key(key, attempt)).await?;
+        session.begin_transaction(TransactionMode::ReadWrite, self.time_limit).await?;
+        let taken = marker::lock_attempt_row(&session, key, attempt, word).await?;
+        let found = marker::find_result(&session, key).await?;
+        let first = marker::find_result(&session, &fence_key(key, attempt)).await?;
         if found.is_none() && taken {
             session.client.batch_execute("COMMIT").await?;
         }
-        session.end().await;
+        session.disconnect().await;
         match (found, first.as_deref()) {
             (Some(recorded), _) => Ok(Some(recorded)),
             (None, Some(GIVEN_UP)) => Ok(None),
-            (None, _) => Err(Failure::InDoubt(NO_TRACE.into())),
+            (None, _) => Err(PgFailure::InDoubt(NO_TRACE.into())),
         }
     }
 
     /// Leaves the proof that an attempt has not begun, before its intent is on disk.
-    pub(super) async fn announce(&self, key: &str, attempt: u32) -> Result<(), Failure> {
-        let session = Session::open(&self.target, "holdpoint announcement").await?;
+    pub(super) async fn announce_attempt(&self, key: &str, attempt: u32) -> Result<(), PgFailure> {
+        let session = PgSession::connect(&self.target, "holdpoint announcement").await?;
         marker::make_table(&session).await?;
-        marker::announce(&session, key, attempt).await?;
-        session.end().await;
+        marker::announce_attempt(&session, key, attempt).await?;
+        session.disconnect().await;
         Ok(())
     }
 
-    async fn prepared(&self, session: &Session) -> Result<tokio_postgres::Statement, Failure> {
+    async fn prepare_statement(
+        &self,
+        session: &PgSession,
+    ) -> Result<tokio_postgres::Statement, PgFailure> {
         let prepared = session.client.prepare(&self.sql).await?;
         match prepared.params() {
             [] => Ok(prepared),
-            _ => Err(Failure::Refused("parameters such as $1 have no values here".into())),
+            _ => Err(PgFailure::Refused("parameters such as $1 have no values here".into())),
         }
     }
 
     /// Without a start it is only tried, in a transaction that is undone.
-    async fn execute(
+    async fn execute_statement(
         &self,
-        session: &Session,
+        session: &PgSession,
         start: Option<&Start>,
-    ) -> Result<(Count, Rows), Failure> {
-        let prepared = self.prepared(session).await?;
-        let before = changed(session).await?;
-        let mut returned = Collector::new(&prepared, self.rows_kept);
-        let cut = cut_change(&self.sql, &prepared).map_err(Failure::Refused)?;
+    ) -> Result<(RowCount, SqlRows), PgFailure> {
+        let prepared = self.prepare_statement(session).await?;
+        let before = count_changed_rows(session).await?;
+        let mut returned = RowCollector::new(&prepared, self.rows_kept);
+        let cut = cut_change(&self.sql, &prepared).map_err(PgFailure::Refused)?;
         let rows = match start {
-            Some(start) => returned.begin(session, &cut, start).await?,
-            None => returned.run(session, &cut).await?,
+            Some(start) => returned.run_gated(session, &cut, start).await?,
+            None => returned.run_query(session, &cut).await?,
         };
-        let rows = if self.statement.what.kind == Kind::Define { 0 } else { rows };
+        let rows = if self.statement.what.kind == SqlStatementKind::Define { 0 } else { rows };
         // What waits for the end of the transaction happens now, where it is counted.
         session.client.batch_execute("SET CONSTRAINTS ALL IMMEDIATE").await?;
-        let total = changed(session).await?.saturating_sub(before);
-        Ok((Count { rows, also: total.saturating_sub(rows) }, returned.kept))
+        let total = count_changed_rows(session).await?.saturating_sub(before);
+        Ok((RowCount { rows, also: total.saturating_sub(rows) }, returned.kept))
     }
 
-    fn allows(&self, count: Count) -> Result<(), Failure> {
+    fn check_row_count(&self, count: RowCount) -> Result<(), PgFailure> {
         match self.rows_max {
             Some(max) if count.rows.saturating_add(count.also) > max => {
-                Err(Failure::TooMany { now: count, max })
+                Err(PgFailure::TooMany { now: count, max })
             }
             _ => Ok(()),
         }
@@ -315,7 +321,7 @@ impl Change {
 }
 
 /// Rows that this transaction has changed so far, through triggers and foreign keys as well.
-async fn changed(session: &Session) -> Result<u64, Failure> {
+async fn count_changed_rows(session: &PgSession) -> Result<u64, PgFailure> {
     let sql = format!(
         "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint
          FROM pg_catalog.pg_stat_xact_user_tables WHERE relname <> '{TABLE}'"
@@ -325,6 +331,6 @@ async fn changed(session: &Session) -> Result<u64, Failure> {
 }
 
 /// Names the attempt in the server's list of sessions, by which recovery finds it.
-fn purpose(key: &str, attempt: u32) -> String {
+fn session_purpose(key: &str, attempt: u32) -> String {
     format!("holdpoint {key}/{attempt}")
 }

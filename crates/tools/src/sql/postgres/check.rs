@@ -4,13 +4,13 @@ use domain::sql_facts::SqlTables;
 use domain::warning::WhyEstimated;
 
 use super::super::marker;
-use super::super::statement::Kind;
-use super::session::Session;
+use super::super::statement::SqlStatementKind;
+use super::failure::PgFailure;
+use super::session::PgSession;
 use super::statement::PgStatement;
-use super::trouble::Failure;
 
 /// Tables that may be used, as `schema.table`; `None` for all.
-pub(super) type Tables = Option<Vec<String>>;
+pub(super) type PgTableAllowlist = Option<Vec<String>>;
 
 /// Functions that are called volatile and change nothing.
 const HARMLESS: [&str; 10] = [
@@ -30,12 +30,12 @@ const SYSTEM: [&str; 3] = ["pg_catalog", "information_schema", "pg_toast"];
 
 /// Asks the server, inside the transaction, about every name in the statement. Gives the tables that
 /// they mean.
-pub(super) async fn check(
-    session: &Session,
+pub(super) async fn check_names(
+    session: &PgSession,
     statement: &PgStatement,
-    tables: &Tables,
-) -> Result<SqlTables, Failure> {
-    functions(session, statement).await?;
+    tables: &PgTableAllowlist,
+) -> Result<SqlTables, PgFailure> {
+    check_functions(session, statement).await?;
     let found = session
         .client
         .query(
@@ -48,22 +48,23 @@ pub(super) async fn check(
         .await?;
     // A name that leads nowhere here may lead somewhere when the server reads it another way.
     let resolves = |name: &String| found.iter().any(|row| row.get::<_, &str>(0) == name);
-    if statement.what.kind != Kind::Define
+    if statement.what.kind != SqlStatementKind::Define
         && let Some(lost) = statement
             .relations
             .iter()
             .find(|name| !resolves(name) && !statement.withs.contains(name))
     {
-        return Err(Failure::Refused(format!("the table {lost} does not exist")));
+        return Err(PgFailure::Refused(format!("the table {lost} does not exist")));
     }
     // What a change of tables names is not all looked up.
-    let mut meant = SqlTables { names: Vec::new(), complete: statement.what.kind != Kind::Define };
+    let mut meant =
+        SqlTables { names: Vec::new(), complete: statement.what.kind != SqlStatementKind::Define };
     for row in found {
         let (name, schema, table, kind): (&str, &str, &str, &str) =
             (row.get(0), row.get(1), row.get(2), row.get(3));
         let whole = format!("{schema}.{table}");
         if marker::is_ours(table) {
-            return Err(Failure::Refused(format!("`{whole}` is Holdpoint's own table")));
+            return Err(PgFailure::Refused(format!("`{whole}` is Holdpoint's own table")));
         }
         // Others are behind a view, a partitioned table, or one that others inherit from; and a dot in
         // a name would make it look like another.
@@ -71,16 +72,16 @@ pub(super) async fn check(
         meant.names.push(whole.clone());
         // A query of a WITH that is called like a table is taken for the table: inside of itself it is.
         if tables.as_ref().is_some_and(|tables| !tables.contains(&whole)) {
-            return Err(Failure::Refused(format!(
+            return Err(PgFailure::Refused(format!(
                 "`{whole}` is not one of the tables that may be used here"
             )));
         }
         if statement.target.as_deref() == Some(name) {
             if SYSTEM.contains(&schema) {
-                return Err(Failure::Refused(format!("`{whole}` is the database's own table")));
+                return Err(PgFailure::Refused(format!("`{whole}` is the database's own table")));
             }
             if !["r", "p", "v"].contains(&kind) {
-                return Err(Failure::Refused(format!("`{whole}` is not a table")));
+                return Err(PgFailure::Refused(format!("`{whole}` is not a table")));
             }
         }
     }
@@ -91,16 +92,16 @@ pub(super) async fn check(
 
 /// Only what the server itself brings along, and of that only what has no effects: neither the parser
 /// nor a read-only transaction knows what `pg_terminate_backend` does.
-async fn functions(session: &Session, statement: &PgStatement) -> Result<(), Failure> {
+async fn check_functions(session: &PgSession, statement: &PgStatement) -> Result<(), PgFailure> {
     let by_text = |name: &&String| name.contains("_to_xml");
     if let Some(name) = statement.functions.iter().find(by_text) {
-        return Err(Failure::Refused(format!("the function `{name}` is not allowed")));
+        return Err(PgFailure::Refused(format!("the function `{name}` is not allowed")));
     }
     let named: Vec<&String> = statement
         .functions
         .iter()
         .filter(|name| !HARMLESS.contains(&name.as_str()))
-        .filter(|name| name.as_str() != "nextval" || statement.what.kind == Kind::Read)
+        .filter(|name| name.as_str() != "nextval" || statement.what.kind == SqlStatementKind::Read)
         .collect();
     if named.is_empty() {
         return Ok(());
@@ -117,7 +118,7 @@ async fn functions(session: &Session, statement: &PgStatement) -> Result<(), Fai
         .await?;
     match refused {
         None => Ok(()),
-        Some(row) => Err(Failure::Refused(format!(
+        Some(row) => Err(PgFailure::Refused(format!(
             "the function `{}` is not allowed: it is the database's own, or has effects",
             row.get::<_, &str>(0)
         ))),
@@ -126,7 +127,10 @@ async fn functions(session: &Session, statement: &PgStatement) -> Result<(), Fai
 
 /// Which tables the server really opened for a query, where the list has no views that could have
 /// opened others.
-pub(super) async fn opened(session: &Session, tables: &Tables) -> Result<(), Failure> {
+pub(super) async fn check_opened_tables(
+    session: &PgSession,
+    tables: &PgTableAllowlist,
+) -> Result<(), PgFailure> {
     let Some(tables) = tables else { return Ok(()) };
     let strange = session
         .client
@@ -147,7 +151,7 @@ pub(super) async fn opened(session: &Session, tables: &Tables) -> Result<(), Fai
         .await?;
     match strange {
         None => Ok(()),
-        Some(row) => Err(Failure::Refused(format!(
+        Some(row) => Err(PgFailure::Refused(format!(
             "the server reads `{}` for this, which may not be used here",
             row.get::<_, &str>(0)
         ))),
@@ -155,7 +159,7 @@ pub(super) async fn opened(session: &Session, tables: &Tables) -> Result<(), Fai
 }
 
 /// What a change of a table sets off.
-pub(super) struct Fires {
+pub(super) struct TriggeredEffects {
     /// Why it cannot be tried.
     pub(super) untried: Option<WhyEstimated>,
     /// Foreign keys or inheritance lead to other tables.
@@ -164,7 +168,10 @@ pub(super) struct Fires {
 
 /// Why a change cannot be tried out without effects that outlast the trial: triggers run code, and so
 /// do rules. Tables that foreign keys lead to are looked at as well.
-pub(super) async fn fires(session: &Session, target: &str) -> Result<Fires, Failure> {
+pub(super) async fn triggered_effects(
+    session: &PgSession,
+    target: &str,
+) -> Result<TriggeredEffects, PgFailure> {
     let row = session
         .client
         .query_one(
@@ -192,5 +199,5 @@ pub(super) async fn fires(session: &Session, target: &str) -> Result<Fires, Fail
         (_, true) => Some(WhyEstimated::IsViewOrHasRules),
         (false, false) => None,
     };
-    Ok(Fires { untried, reaches_others: row.get(2) })
+    Ok(TriggeredEffects { untried, reaches_others: row.get(2) })
 }

@@ -22,14 +22,18 @@ const PLAN_CHARS: usize = OUTPUT_BYTES_KEPT;
 
 /// The same rows, without the ends of long values.
 pub(super) fn cut_query(sql: &str, prepared: &Statement) -> Result<String, String> {
-    let Some(Cut { names, values }) = Cut::of(prepared) else { return Ok(sql.to_owned()) };
+    let Some(CutColumns { names, values }) = CutColumns::of_statement(prepared) else {
+        return Ok(sql.to_owned());
+    };
     Ok(format!("SELECT {values} FROM (\n{}\n) AS q ({names})", without_end(sql)?))
 }
 
 /// The same change, whose RETURNING gives the same rows without the ends of long values. As many rows come
 /// back as it changes.
 pub(super) fn cut_change(sql: &str, prepared: &Statement) -> Result<String, String> {
-    let Some(Cut { names, values }) = Cut::of(prepared) else { return Ok(sql.to_owned()) };
+    let Some(CutColumns { names, values }) = CutColumns::of_statement(prepared) else {
+        return Ok(sql.to_owned());
+    };
     Ok(format!("WITH q ({names}) AS (\n{}\n) SELECT {values} FROM q", without_end(sql)?))
 }
 
@@ -44,28 +48,28 @@ pub(super) fn cut_plan(sql: &str) -> [String; 2] {
            END LOOP;
            PERFORM pg_catalog.set_config('{PLAN}', pg_catalog.rtrim(plan, pg_catalog.chr(10)), true);
          END",
-        literal(sql)
+        quote_literal(sql)
     );
     let read = format!(
         "SELECT pg_catalog.unnest(pg_catalog.string_to_array(
            pg_catalog.current_setting('{PLAN}'), pg_catalog.chr(10)))"
     );
-    [format!("DO {}", literal(&block)), read]
+    [format!("DO {}", quote_literal(&block)), read]
 }
 
 /// A text constant, where backslashes are plain characters as the session says.
-fn literal(text: &str) -> String {
+fn quote_literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Columns under names of our own, and their values as they are sent.
-struct Cut {
+struct CutColumns {
     names: String,
     values: String,
 }
 
-impl Cut {
-    fn of(prepared: &Statement) -> Option<Cut> {
+impl CutColumns {
+    fn of_statement(prepared: &Statement) -> Option<CutColumns> {
         let columns = prepared.columns();
         let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
         let value = |(column, name): (&Column, &String)| match is_short(column.type_()) {
@@ -73,7 +77,8 @@ impl Cut {
             false => format!("pg_catalog.left(q.{name}::pg_catalog.text, {CELL_CHARS})"),
         };
         let values: Vec<String> = columns.iter().zip(&names).map(value).collect();
-        (!columns.is_empty()).then(|| Cut { names: names.join(", "), values: values.join(", ") })
+        (!columns.is_empty())
+            .then(|| CutColumns { names: names.join(", "), values: values.join(", ") })
     }
 }
 
@@ -119,14 +124,14 @@ fn without_end(sql: &str) -> Result<&str, String> {
         matches!(found.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF)
     });
     let end = behind.filter(|found| found.token == Token::SemiColon).last();
-    Ok(match end.and_then(|found| offset(sql, found.span.start)) {
+    Ok(match end.and_then(|found| byte_offset(sql, found.span.start)) {
         Some(end) => &sql[..end],
         None => sql,
     })
 }
 
 /// Where a line and column (of characters, from 1) begin.
-fn offset(sql: &str, at: Location) -> Option<usize> {
+fn byte_offset(sql: &str, at: Location) -> Option<usize> {
     let (mut line, mut column) = (1, 1);
     for (offset, c) in sql.char_indices() {
         if (line, column) == (at.line, at.column) {

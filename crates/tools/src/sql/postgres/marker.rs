@@ -3,23 +3,23 @@
 use tokio_postgres::error::SqlState;
 
 use super::super::marker::{TABLE, announced_key, fence_key};
-use super::session::Session;
-use super::trouble::Failure;
+use super::failure::PgFailure;
+use super::session::PgSession;
 
 /// In `public`, like the names of tables that are not qualified.
 const MAKE: &str = "CREATE TABLE IF NOT EXISTS public.holdpoint_marker (
     key text PRIMARY KEY, rows bigint, at timestamptz NOT NULL DEFAULT now(), result text)";
 
 /// Without the table nothing could be proved, so nothing is changed.
-fn missing(why: &str) -> Failure {
-    Failure::Away(format!(
+fn no_marker_table(why: &str) -> PgFailure {
+    PgFailure::Away(format!(
         "the table public.{TABLE} is needed to run changes exactly once, and {why}; let the owner of \
          the database run: {MAKE}; GRANT SELECT, INSERT ON public.{TABLE} TO this user",
     ))
 }
 
 /// Whether a change could leave its mark, and whether the table is there. Looks, and makes nothing.
-pub(super) async fn could_be_written(session: &Session) -> Result<bool, Failure> {
+pub(super) async fn could_be_written(session: &PgSession) -> Result<bool, PgFailure> {
     let row = session
         .client
         .query_one(
@@ -35,21 +35,21 @@ pub(super) async fn could_be_written(session: &Session) -> Result<bool, Failure>
     match (row.get(0), row.get(1), row.get(2)) {
         (true, _, true) => Ok(true),
         (false, true, _) => Ok(false),
-        (true, _, false) => Err(missing("this user may not write to it")),
-        (false, false, _) => Err(missing("this user may not make it")),
+        (true, _, false) => Err(no_marker_table("this user may not write to it")),
+        (false, false, _) => Err(no_marker_table("this user may not make it")),
     }
 }
 
 /// Makes the table, outside of any change: two who make it at once would wait for each other's
 /// statements.
-pub(super) async fn make_table(session: &Session) -> Result<(), Failure> {
+pub(super) async fn make_table(session: &PgSession) -> Result<(), PgFailure> {
     // Who may write to a table need not be allowed to make one, not even one that is there.
     if could_be_written(session).await? {
         return Ok(());
     }
     match session.client.batch_execute(MAKE).await {
         Ok(()) => Ok(()),
-        // Somebody else made it in the same moment.
+        // Another session created it in the same moment.
         Err(error)
             if [Some(&SqlState::UNIQUE_VIOLATION), Some(&SqlState::DUPLICATE_TABLE)]
                 .contains(&error.code()) =>
@@ -60,20 +60,23 @@ pub(super) async fn make_table(session: &Session) -> Result<(), Failure> {
     }
 }
 
-pub(super) async fn find(session: &Session, key: &str) -> Result<Option<String>, Failure> {
+pub(super) async fn find_result(
+    session: &PgSession,
+    key: &str,
+) -> Result<Option<String>, PgFailure> {
     let sql = "SELECT result FROM public.holdpoint_marker WHERE key = $1";
     let found = session.client.query_opt(sql, &[&key]).await?;
     Ok(found.map(|row| row.get::<_, Option<String>>(0).unwrap_or_default()))
 }
 
-/// Takes the attempt's own row, so that nobody else can until this transaction has ended. `false` if
-/// it is taken; if somebody is just taking it, this waits for how that ends.
-pub(super) async fn take(
-    session: &Session,
+/// Takes the attempt's own row, so that no other session can until this transaction has ended. `false` if
+/// it is taken; if another transaction is just taking it, this waits for how that ends.
+pub(super) async fn lock_attempt_row(
+    session: &PgSession,
     key: &str,
     attempt: u32,
     word: &str,
-) -> Result<bool, Failure> {
+) -> Result<bool, PgFailure> {
     let sql =
         "INSERT INTO public.holdpoint_marker (key, result) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let taken = session.client.execute(sql, &[&fence_key(key, attempt), &word]).await?;
@@ -81,19 +84,23 @@ pub(super) async fn take(
 }
 
 /// Says that an attempt has not begun.
-pub(super) async fn announce(session: &Session, key: &str, attempt: u32) -> Result<(), Failure> {
+pub(super) async fn announce_attempt(
+    session: &PgSession,
+    key: &str,
+    attempt: u32,
+) -> Result<(), PgFailure> {
     let sql = "INSERT INTO public.holdpoint_marker (key, result) VALUES ($1, 'announced') ON CONFLICT DO NOTHING";
     session.client.execute(sql, &[&announced_key(key, attempt)]).await?;
     Ok(())
 }
 
 /// The call's own row: it was made. A second one is refused by the key.
-pub(super) async fn write(
-    session: &Session,
+pub(super) async fn write_result(
+    session: &PgSession,
     key: &str,
     rows: u64,
     result: &str,
-) -> Result<(), Failure> {
+) -> Result<(), PgFailure> {
     let rows = i64::try_from(rows).unwrap_or(i64::MAX);
     let sql = "INSERT INTO public.holdpoint_marker (key, rows, result) VALUES ($1, $2, $3)";
     session.client.execute(sql, &[&key, &rows, &result]).await?;

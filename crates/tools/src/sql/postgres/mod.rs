@@ -14,6 +14,7 @@
 mod change;
 mod check;
 mod cut_query;
+mod failure;
 mod marker;
 mod modify;
 mod query;
@@ -21,8 +22,7 @@ mod rows;
 mod session;
 pub(super) mod statement;
 mod target;
-mod trouble;
 
 pub use modify::{PgModify, PgModifyConfig};
 pub use query::{PgQuery, PgQueryConfig};
-pub use target::Target;
+pub use target::PgTarget;

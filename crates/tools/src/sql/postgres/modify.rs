@@ -12,23 +12,23 @@ use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
-use super::super::change::Count;
-use super::super::databases::{only, sql_of};
-use super::super::statement::Kind;
-use super::super::told::{self, Told};
-use super::change::Change;
-use super::check::Tables;
-use super::query::{qualified, schema};
-use super::statement::parse;
-use super::target::Target;
-use super::trouble::Failure;
+use super::super::change::RowCount;
+use super::super::databases::{describe_allowlist, sql_of};
+use super::super::statement::SqlStatementKind;
+use super::super::told::{self, ChangeSummary};
+use super::change::PgChange;
+use super::check::PgTableAllowlist;
+use super::failure::PgFailure;
+use super::query::{arguments_schema, qualify_tables};
+use super::statement::parse_pg_statement;
+use super::target::PgTarget;
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
 
 #[derive(Clone, Debug)]
 pub struct PgModifyConfig {
     pub name: String,
-    pub target: Target,
+    pub target: PgTarget,
     /// Tables that may be read and changed, as `schema.table`; `None` for all that the user may.
     pub tables: Option<Vec<String>>,
     /// Rows that one statement may change, with those that triggers and foreign keys change.
@@ -43,7 +43,7 @@ pub struct PgModifyConfig {
 }
 
 impl PgModifyConfig {
-    pub fn new(target: Target) -> PgModifyConfig {
+    pub fn new(target: PgTarget) -> PgModifyConfig {
         PgModifyConfig {
             name: "sql_modify".into(),
             target,
@@ -61,12 +61,12 @@ impl PgModifyConfig {
 pub struct PgModify {
     tool: Tool,
     config: PgModifyConfig,
-    tables: Tables,
+    tables: PgTableAllowlist,
 }
 
 impl PgModify {
     pub fn new(config: PgModifyConfig) -> Result<PgModify, BadTool> {
-        let tables = qualified(&config.tables);
+        let tables = qualify_tables(&config.tables);
         if config.allow_ddl && tables.is_some() {
             return Err(BadTool::new(
                 &config.name,
@@ -82,9 +82,9 @@ impl PgModify {
             &config.name,
             &format!(
                 "Runs one SQL statement ({what}) on a PostgreSQL database{}. A person sees how many rows it touches and may be asked first.",
-                only(&tables)
+                describe_allowlist(&tables)
             ),
-            schema("one SQL statement"),
+            arguments_schema("one SQL statement"),
             Effects::Transactional,
             Place::Server,
             &format!(
@@ -96,23 +96,25 @@ impl PgModify {
         Ok(PgModify { tool, config, tables })
     }
 
-    fn change(&self, arguments: &Arguments) -> Result<Change, String> {
+    fn parse_change(&self, arguments: &Arguments) -> Result<PgChange, String> {
         let sql = sql_of(arguments.value())?;
-        let statement = parse(sql)?;
+        let statement = parse_pg_statement(sql)?;
         match statement.what.kind {
-            Kind::Read => return Err("this statement changes nothing; use the query tool".into()),
-            Kind::Define if !self.config.allow_ddl => {
+            SqlStatementKind::Read => {
+                return Err("this statement changes nothing; use the query tool".into());
+            }
+            SqlStatementKind::Define if !self.config.allow_ddl => {
                 return Err("tables, indexes and views cannot be changed here".into());
             }
             _ => {}
         }
         // What a change of tables names is not looked up on the server; this one name is known.
-        if statement.what.kind == Kind::Define
+        if statement.what.kind == SqlStatementKind::Define
             && sql.to_lowercase().contains(super::super::marker::TABLE)
         {
             return Err("that is Holdpoint's own table".into());
         }
-        Ok(Change {
+        Ok(PgChange {
             target: self.config.target.clone(),
             sql: sql.to_owned(),
             statement,
@@ -131,24 +133,27 @@ impl ToolHost for PgModify {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let change = self.change(arguments).map_err(PrepareError::Unsound)?;
+        let change = self.parse_change(arguments).map_err(PrepareError::Unsound)?;
         match change.try_out().await {
             Ok((counted, tables)) => Ok(told::prepared(
-                &Told {
+                &ChangeSummary {
                     statement: &change.statement.what,
                     sql: &change.sql,
-                    database: change.target.database(),
-                    line: &change.target.line(),
+                    database: change.target.database_name(),
+                    line: &change.target.context_line(),
                     counted,
                     tables,
                 },
                 self.config.ask,
             )),
             Err(failure) if failure.is_the_statements() => {
-                Err(PrepareError::Unsound(failure.text()))
+                Err(PrepareError::Unsound(failure.describe()))
             }
             Err(failure) => Err(PrepareError::Blind {
-                why: format!("how many rows it touches could not be counted: {}", failure.text()),
+                why: format!(
+                    "how many rows it touches could not be counted: {}",
+                    failure.describe()
+                ),
                 sql: Some(change.statement.facts_unseen()),
             }),
         }
@@ -162,14 +167,14 @@ impl ToolHost for PgModify {
     ) -> Result<Outcome, NotBegun> {
         let nothing =
             |why: String| Outcome::Failed(Output::text(format!("Nothing was changed: {why}")));
-        let change = match self.change(&call.call().arguments) {
+        let change = match self.parse_change(&call.call().arguments) {
             Ok(change) => change,
             Err(why) => return Ok(nothing(why)),
         };
         let detail = &call.call().context.detail;
         // Empty when it could not be tried, and the person approved it knowing that; without a count
         // when it was estimated.
-        if !detail.is_empty() && detail.lines().next() != Some(&change.target.line()) {
+        if !detail.is_empty() && detail.lines().next() != Some(&change.target.context_line()) {
             let why = "it is not the database that was approved; propose it again";
             return Ok(nothing(why.into()));
         }
@@ -177,34 +182,47 @@ impl ToolHost for PgModify {
             return Ok(nothing("it was stopped before it began".into()));
         }
         let (key, attempt) = (call.call().idempotency_key(), call.attempt());
-        Ok(match change.make(&key, attempt, Count::read(detail), &start, &stop).await {
-            Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
-            Err(Failure::NotBegun(refused)) => return Err(refused),
-            Err(Failure::InDoubt(evidence)) => Outcome::Unknown { evidence },
-            Err(failure) => nothing(failure.text()),
-        })
+        Ok(
+            match change
+                .apply_once(&key, attempt, RowCount::parse_detail(detail), &start, &stop)
+                .await
+            {
+                Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
+                Err(PgFailure::NotBegun(refused)) => return Err(refused),
+                Err(PgFailure::InDoubt(evidence)) => Outcome::Unknown { evidence },
+                Err(failure) => nothing(failure.describe()),
+            },
+        )
     }
 
     async fn announce(&self, call: &Call, attempt: u32) -> Result<(), String> {
-        let change = self.change(&call.arguments)?;
-        let announced = change.announce(&call.idempotency_key(), attempt).await;
-        announced.map_err(|failure| failure.text())
+        let change = self.parse_change(&call.arguments)?;
+        let announced = change.announce_attempt(&call.idempotency_key(), attempt).await;
+        announced.map_err(|failure| failure.describe())
     }
 
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
         let unknown = |evidence: String| Recovery::Unknown { evidence };
-        let change = match self.change(&call.arguments) {
+        let change = match self.parse_change(&call.arguments) {
             Ok(change) => change,
             Err(why) => return unknown(format!("the statement can no longer be read: {why}")),
         };
-        if call.context.detail.lines().next().is_some_and(|line| line != change.target.line()) {
+        if call
+            .context
+            .detail
+            .lines()
+            .next()
+            .is_some_and(|line| line != change.target.context_line())
+        {
             return unknown("the database is not the one that it was run on".into());
         }
         match change.look_back(&call.idempotency_key(), attempt).await {
             Ok(Some(recorded)) => Recovery::Done(Outcome::Succeeded(Output::text(recorded))),
             Ok(None) => Recovery::NeverHappened,
-            Err(Failure::InDoubt(evidence)) => unknown(evidence),
-            Err(failure) => unknown(format!("the marker could not be read: {}", failure.text())),
+            Err(PgFailure::InDoubt(evidence)) => unknown(evidence),
+            Err(failure) => {
+                unknown(format!("the marker could not be read: {}", failure.describe()))
+            }
         }
     }
 }

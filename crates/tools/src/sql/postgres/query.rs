@@ -14,24 +14,24 @@ use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::super::databases::{only, sql_of};
-use super::super::rows::Rows;
-use super::super::statement::Kind;
-use super::check::{self, Tables};
+use super::super::databases::{describe_allowlist, sql_of};
+use super::super::rows::SqlRows;
+use super::super::statement::SqlStatementKind;
+use super::check::{self, PgTableAllowlist};
 use super::cut_query::{cut_plan, cut_query};
-use super::rows::Collector;
-use super::session::{Mode, Session};
-use super::statement::{PgStatement, parse};
-use super::target::Target;
-use super::trouble::Failure;
+use super::failure::PgFailure;
+use super::rows::RowCollector;
+use super::session::{PgSession, TransactionMode};
+use super::statement::{PgStatement, parse_pg_statement};
+use super::target::PgTarget;
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_BYTES_MAX, SQL_TIME_LIMIT};
-use crate::title::headline;
+use crate::title::make_headline;
 
 #[derive(Clone, Debug)]
 pub struct PgQueryConfig {
     pub name: String,
-    pub target: Target,
+    pub target: PgTarget,
     /// Tables and views that may be read, as `schema.table`; `None` for all that the user may read.
     pub tables: Option<Vec<String>>,
     pub rows_max: usize,
@@ -39,7 +39,7 @@ pub struct PgQueryConfig {
 }
 
 impl PgQueryConfig {
-    pub fn new(target: Target) -> PgQueryConfig {
+    pub fn new(target: PgTarget) -> PgQueryConfig {
         PgQueryConfig {
             name: "sql_query".into(),
             target,
@@ -54,23 +54,23 @@ impl PgQueryConfig {
 pub struct PgQuery {
     tool: Tool,
     config: PgQueryConfig,
-    tables: Tables,
+    tables: PgTableAllowlist,
 }
 
 const CURSOR: &str = "holdpoint_rows";
 
 impl PgQuery {
     pub fn new(config: PgQueryConfig) -> Result<PgQuery, BadTool> {
-        let tables = qualified(&config.tables);
+        let tables = qualify_tables(&config.tables);
         let description = format!(
             "Runs one SQL query (SELECT, VALUES, WITH … SELECT, EXPLAIN) on a PostgreSQL database{} and returns at most {} rows. It cannot change anything.",
-            only(&tables),
+            describe_allowlist(&tables),
             config.rows_max
         );
         let tool = Tool::new(
             &config.name,
             &description,
-            schema("one SQL query"),
+            arguments_schema("one SQL query"),
             Effects::ReadOnly,
             Place::Server,
             &format!("postgres read {:?} tables={tables:?}", config.target),
@@ -79,10 +79,10 @@ impl PgQuery {
         Ok(PgQuery { tool, config, tables })
     }
 
-    fn plan(&self, arguments: &Arguments) -> Result<(String, PgStatement), String> {
+    fn parse_statement(&self, arguments: &Arguments) -> Result<(String, PgStatement), String> {
         let sql = sql_of(arguments.value())?;
-        let statement = parse(sql)?;
-        if statement.what.kind != Kind::Read {
+        let statement = parse_pg_statement(sql)?;
+        if statement.what.kind != SqlStatementKind::Read {
             return Err(
                 "this tool only reads: write SELECT, VALUES, WITH … SELECT or EXPLAIN".into()
             );
@@ -91,20 +91,20 @@ impl PgQuery {
     }
 
     /// Has the statement looked at by the server, and with `start` carried out.
-    async fn read(
+    async fn read_rows(
         &self,
-        session: &Session,
+        session: &PgSession,
         sql: &str,
         statement: &PgStatement,
         start: Option<&Start>,
-    ) -> Result<(Rows, SqlTables), Failure> {
-        session.begin(Mode::ReadOnly, self.config.time_limit).await?;
-        let tables = check::check(session, statement, &self.tables).await?;
+    ) -> Result<(SqlRows, SqlTables), PgFailure> {
+        session.begin_transaction(TransactionMode::ReadOnly, self.config.time_limit).await?;
+        let tables = check::check_names(session, statement, &self.tables).await?;
         let prepared = session.client.prepare(sql).await?;
         if !prepared.params().is_empty() {
-            return Err(Failure::Refused("parameters such as $1 have no values here".into()));
+            return Err(PgFailure::Refused("parameters such as $1 have no values here".into()));
         }
-        let mut rows = Collector::new(&prepared, self.config.rows_max);
+        let mut rows = RowCollector::new(&prepared, self.config.rows_max);
         // The first poll puts a request on its way; what the server takes for it is the query's own time.
         match (start, statement.explains) {
             (None, _) => {}
@@ -112,18 +112,18 @@ impl PgQuery {
                 let [plan, read] = cut_plan(sql);
                 let starting = start.enter().await?;
                 starting.first_poll(session.client.batch_execute(&plan)).await?;
-                rows.run(session, &read).await?;
+                rows.run_query(session, &read).await?;
             }
             (Some(start), false) => {
                 // A cursor takes nothing but a query, and gives no more than it is asked for. It is
                 // prepared first, and so cannot be two statements either.
-                let query = cut_query(sql, &prepared).map_err(Failure::Refused)?;
+                let query = cut_query(sql, &prepared).map_err(PgFailure::Refused)?;
                 let declare = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {query}");
                 let declared = session.client.prepare(&declare).await?;
                 let starting = start.enter().await?;
                 starting.first_poll(session.client.execute(&declared, &[])).await?;
-                check::opened(session, &self.tables).await?;
-                rows.fetch(session, CURSOR).await?;
+                check::check_opened_tables(session, &self.tables).await?;
+                rows.fetch_from(session, CURSOR).await?;
             }
         }
         session.client.batch_execute("ROLLBACK").await?;
@@ -132,7 +132,7 @@ impl PgQuery {
 }
 
 /// What every SQL tool on PostgreSQL takes.
-pub(super) fn schema(what: &str) -> Value {
+pub(super) fn arguments_schema(what: &str) -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -144,7 +144,7 @@ pub(super) fn schema(what: &str) -> Value {
 }
 
 /// A name without a schema is one of `public`.
-pub(super) fn qualified(tables: &Option<Vec<String>>) -> Tables {
+pub(super) fn qualify_tables(tables: &Option<Vec<String>>) -> PgTableAllowlist {
     let whole = |table: &String| match table.contains('.') {
         true => table.clone(),
         false => format!("public.{table}"),
@@ -159,32 +159,32 @@ impl ToolHost for PgQuery {
     }
 
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
-        let (sql, statement) = self.plan(arguments).map_err(PrepareError::Unsound)?;
+        let (sql, statement) = self.parse_statement(arguments).map_err(PrepareError::Unsound)?;
         let target = &self.config.target;
         let mut prepared = Prepared {
             context: ExecutionContext {
-                detail: format!("{}, read only", target.line()),
+                detail: format!("{}, read only", target.context_line()),
                 ..ExecutionContext::default()
             },
-            title: Some(headline(&format!("Query {}: {sql}", target.database()))),
+            title: Some(make_headline(&format!("Query {}: {sql}", target.database_name()))),
             ..Prepared::default()
         };
         let looked = async {
-            let session = Session::open(target, "holdpoint preview").await?;
-            let (_, tables) = self.read(&session, &sql, &statement, None).await?;
-            session.end().await;
-            Ok::<_, Failure>(tables)
+            let session = PgSession::connect(target, "holdpoint preview").await?;
+            let (_, tables) = self.read_rows(&session, &sql, &statement, None).await?;
+            session.disconnect().await;
+            Ok::<_, PgFailure>(tables)
         };
         match looked.await {
             Ok(tables) => {
-                prepared.context.sql = Some(statement.what.facts(tables, None));
+                prepared.context.sql = Some(statement.what.sql_facts(tables, None));
                 Ok(prepared)
             }
             Err(failure) if failure.is_the_statements() => {
-                Err(PrepareError::Unsound(failure.text()))
+                Err(PrepareError::Unsound(failure.describe()))
             }
             Err(failure) => Err(PrepareError::Blind {
-                why: format!("the database cannot be read: {}", failure.text()),
+                why: format!("the database cannot be read: {}", failure.describe()),
                 sql: Some(statement.facts_unseen()),
             }),
         }
@@ -198,20 +198,20 @@ impl ToolHost for PgQuery {
     ) -> Result<Outcome, NotBegun> {
         let failed =
             |why: String| Outcome::Failed(Output::text(format!("The query failed: {why}")));
-        let (sql, statement) = match self.plan(&call.call().arguments) {
+        let (sql, statement) = match self.parse_statement(&call.call().arguments) {
             Ok(plan) => plan,
             Err(why) => return Ok(failed(why)),
         };
         if stop.is_cancelled() {
             return Ok(failed("it was stopped before it began".into()));
         }
-        let session = match Session::open(&self.config.target, "holdpoint query").await {
+        let session = match PgSession::connect(&self.config.target, "holdpoint query").await {
             Ok(session) => session,
-            Err(failure) => return Ok(failed(failure.text())),
+            Err(failure) => return Ok(failed(failure.describe())),
         };
         let (token, tls) = session.canceller();
         let read = {
-            let mut work = std::pin::pin!(self.read(&session, &sql, &statement, Some(&start)));
+            let mut work = std::pin::pin!(self.read_rows(&session, &sql, &statement, Some(&start)));
             tokio::select! {
                 read = &mut work => read,
                 () = stop.cancelled() => {
@@ -220,11 +220,11 @@ impl ToolHost for PgQuery {
                 }
             }
         };
-        session.end().await;
+        session.disconnect().await;
         Ok(match read {
-            Ok((rows, _)) => Outcome::Succeeded(Output::text(rows.json().to_string())),
-            Err(Failure::NotBegun(refused)) => return Err(refused),
-            Err(failure) => failed(failure.text()),
+            Ok((rows, _)) => Outcome::Succeeded(Output::text(rows.to_json().to_string())),
+            Err(PgFailure::NotBegun(refused)) => return Err(refused),
+            Err(failure) => failed(failure.describe()),
         })
     }
 }

@@ -10,27 +10,27 @@ use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{SimpleQueryMessage, SimpleQueryStream, Statement};
 
-use super::super::rows::{CELL_BYTES_MAX, Rows, cut};
+use super::super::rows::{CELL_BYTES_MAX, SqlRows, cut_cell};
 use super::cut_query::batch_rows;
-use super::session::Session;
-use super::trouble::Failure;
+use super::failure::PgFailure;
+use super::session::PgSession;
 use crate::limits::OUTPUT_BYTES_KEPT;
 
-pub(super) struct Collector {
+pub(super) struct RowCollector {
     types: Vec<Type>,
     rows_max: usize,
     bytes: usize,
-    pub(super) kept: Rows,
+    pub(super) kept: SqlRows,
 }
 
-impl Collector {
-    pub(super) fn new(statement: &Statement, rows_max: usize) -> Collector {
+impl RowCollector {
+    pub(super) fn new(statement: &Statement, rows_max: usize) -> RowCollector {
         let columns = statement.columns();
-        Collector {
+        RowCollector {
             types: columns.iter().map(|column| column.type_().clone()).collect(),
             rows_max,
             bytes: 0,
-            kept: Rows {
+            kept: SqlRows {
                 columns: columns.iter().map(|column| column.name().to_owned()).collect(),
                 rows: Vec::new(),
                 truncated: false,
@@ -40,25 +40,29 @@ impl Collector {
 
     /// Runs `sql`, which was prepared before and so is one statement. Keeps the first rows, steps over
     /// the others, and says how many rows it was about.
-    pub(super) async fn run(&mut self, session: &Session, sql: &str) -> Result<u64, Failure> {
-        self.read(session.client.simple_query_raw(sql).await?).await
+    pub(super) async fn run_query(
+        &mut self,
+        session: &PgSession,
+        sql: &str,
+    ) -> Result<u64, PgFailure> {
+        self.read_rows(session.client.simple_query_raw(sql).await?).await
     }
 
     /// The same for the statement that the call is about: it is sent when `start` lets it through.
-    pub(super) async fn begin(
+    pub(super) async fn run_gated(
         &mut self,
-        session: &Session,
+        session: &PgSession,
         sql: &str,
         start: &Start,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, PgFailure> {
         let starting = start.enter().await?;
         // Returns when the statement is with the connection's own task, and does not wait for the server.
         let messages = session.client.simple_query_raw(sql).await?;
         drop(starting);
-        self.read(messages).await
+        self.read_rows(messages).await
     }
 
-    async fn read(&mut self, messages: SimpleQueryStream) -> Result<u64, Failure> {
+    async fn read_rows(&mut self, messages: SimpleQueryStream) -> Result<u64, PgFailure> {
         let mut messages = std::pin::pin!(messages);
         let mut count = 0;
         while let Some(message) = messages.try_next().await? {
@@ -67,7 +71,8 @@ impl Collector {
                     if self.kept.truncated {
                         continue;
                     }
-                    let cells = (0..row.len()).map(|at| cell(self.types.get(at), row.get(at)));
+                    let cells =
+                        (0..row.len()).map(|at| cell_value(self.types.get(at), row.get(at)));
                     let row = Value::Array(cells.collect());
                     self.bytes += row.to_string().len();
                     if self.kept.rows.len() == self.rows_max || self.bytes > OUTPUT_BYTES_KEPT {
@@ -84,10 +89,15 @@ impl Collector {
     }
 
     /// Takes rows out of a cursor until there are enough, or no more.
-    pub(super) async fn fetch(&mut self, session: &Session, cursor: &str) -> Result<(), Failure> {
+    pub(super) async fn fetch_from(
+        &mut self,
+        session: &PgSession,
+        cursor: &str,
+    ) -> Result<(), PgFailure> {
         let batch = batch_rows(self.types.len());
         loop {
-            let count = self.run(session, &format!("FETCH FORWARD {batch} FROM {cursor}")).await?;
+            let count =
+                self.run_query(session, &format!("FETCH FORWARD {batch} FROM {cursor}")).await?;
             if count < batch as u64 || self.kept.truncated {
                 return Ok(());
             }
@@ -95,7 +105,7 @@ impl Collector {
     }
 }
 
-fn cell(kind: Option<&Type>, text: Option<&str>) -> Value {
+fn cell_value(kind: Option<&Type>, text: Option<&str>) -> Value {
     let Some(text) = text else { return Value::Null };
     let number = match kind {
         Some(&Type::BOOL) => return Value::from(text == "t"),
@@ -108,13 +118,13 @@ fn cell(kind: Option<&Type>, text: Option<&str>) -> Value {
         }
         _ => None,
     };
-    number.unwrap_or_else(|| Value::from(cut_cell(text)))
+    number.unwrap_or_else(|| Value::from(cut_pg_cell(text)))
 }
 
 /// The server cuts long values after one character more than is shown.
-fn cut_cell(text: &str) -> String {
+fn cut_pg_cell(text: &str) -> String {
     match text.char_indices().nth(CELL_BYTES_MAX) {
-        None => cut(text),
+        None => cut_cell(text),
         Some(_) => {
             let kept = &text[..text.floor_char_boundary(CELL_BYTES_MAX)];
             format!("{kept}… [the rest is left out]")

@@ -9,11 +9,11 @@ use tokio::task::JoinSet;
 use tokio_postgres::{CancelToken, Client};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::target::Target;
-use super::trouble::{Failure, told};
+use super::failure::{PgFailure, describe_error};
+use super::target::PgTarget;
 use crate::limits::{SQL_BUSY_WAIT, SQL_CONNECT_LIMIT, SQL_SILENCE};
 
-pub(super) struct Session {
+pub(super) struct PgSession {
     pub(super) client: Client,
     /// Moves bytes for as long as the session lives, and is ended with it: what was not committed by
     /// then never will be.
@@ -22,43 +22,47 @@ pub(super) struct Session {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum TransactionMode {
     ReadOnly,
     ReadWrite,
 }
 
-impl Session {
+impl PgSession {
     /// `purpose` is what the database's owner sees in its list of sessions.
-    pub(super) async fn open(target: &Target, purpose: &str) -> Result<Session, Failure> {
-        let tls = MakeRustlsConnect::new(tls(target)?);
+    pub(super) async fn connect(target: &PgTarget, purpose: &str) -> Result<PgSession, PgFailure> {
+        let tls = MakeRustlsConnect::new(tls_config(target)?);
         let mut config = target.config.clone();
         config.application_name(purpose);
         // A wire that went silent is found out, and does not hold a call for hours.
         config.keepalives_idle(SQL_SILENCE).keepalives_interval(SQL_SILENCE).keepalives_retries(3);
         config.tcp_user_timeout(SQL_SILENCE * 3);
-        let away = |why: String| Failure::Away(format!("the database cannot be reached: {why}"));
+        let away = |why: String| PgFailure::Away(format!("the database cannot be reached: {why}"));
         let opening = tokio::time::timeout(SQL_CONNECT_LIMIT, config.connect(tls.clone()));
         let (client, connection) = match opening.await {
             Ok(Ok(opened)) => opened,
-            Ok(Err(error)) => return Err(away(told(&error))),
+            Ok(Err(error)) => return Err(away(describe_error(&error))),
             Err(_) => {
                 return Err(away(format!("no answer within {} s", SQL_CONNECT_LIMIT.as_secs())));
             }
         };
         let mut wire = JoinSet::new();
         wire.spawn(async move {
-            // Whoever waits for an answer is told what became of it.
+            // A query that waits for an answer gets the error itself.
             let _ = connection.await;
         });
-        Ok(Session { client, wire, tls })
+        Ok(PgSession { client, wire, tls })
     }
 
     /// Begins a transaction in which everything is fixed that changes what a statement means or how
     /// long it may take. `public` is where unqualified names are looked for, after the system's own.
-    pub(super) async fn begin(&self, mode: Mode, limit: Duration) -> Result<(), Failure> {
+    pub(super) async fn begin_transaction(
+        &self,
+        mode: TransactionMode,
+        limit: Duration,
+    ) -> Result<(), PgFailure> {
         let mode = match mode {
-            Mode::ReadOnly => "READ ONLY",
-            Mode::ReadWrite => "READ WRITE",
+            TransactionMode::ReadOnly => "READ ONLY",
+            TransactionMode::ReadWrite => "READ WRITE",
         };
         let begin = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED {mode};
@@ -85,15 +89,15 @@ impl Session {
     }
 
     /// Says goodbye. Only a courtesy: the server undoes what was not committed in any case.
-    pub(super) async fn end(self) {
-        let Session { client, mut wire, .. } = self;
+    pub(super) async fn disconnect(self) {
+        let PgSession { client, mut wire, .. } = self;
         drop(client);
         let _ = tokio::time::timeout(Duration::from_secs(1), wire.join_next()).await;
     }
 }
 
-fn tls(target: &Target) -> Result<ClientConfig, Failure> {
-    // Whoever came first installed the same one.
+fn tls_config(target: &PgTarget) -> Result<ClientConfig, PgFailure> {
+    // An error means that a provider is installed already, and it is the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = ClientConfig::builder();
     if !target.tls {
@@ -101,7 +105,7 @@ fn tls(target: &Target) -> Result<ClientConfig, Failure> {
         return Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
     }
     let builder = builder.with_platform_verifier().map_err(|error| {
-        Failure::Away(format!("this machine's certificates cannot be read: {error}"))
+        PgFailure::Away(format!("this machine's certificates cannot be read: {error}"))
     })?;
     Ok(builder.with_no_client_auth())
 }

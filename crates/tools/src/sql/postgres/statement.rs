@@ -10,12 +10,13 @@ use sqlparser::ast::{
 use sqlparser::dialect::PostgreSqlDialect;
 
 use super::super::statement::{
-    Kind, Statement, check_changes, check_line_ends, conflict_of, parse_one, reads,
+    SqlStatement, SqlStatementKind, check_changes, check_line_ends, conflict_of, is_read_only,
+    parse_one,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sql) struct PgStatement {
-    pub(super) what: Statement,
+    pub(super) what: SqlStatement,
     /// Every table, view and query of a WITH that is named, as the server would read the name.
     pub(super) relations: Vec<String>,
     /// Of these, the queries of a WITH.
@@ -27,7 +28,8 @@ pub(in crate::sql) struct PgStatement {
     pub(super) explains: bool,
 }
 
-pub(in crate::sql) fn parse(sql: &str) -> Result<PgStatement, String> {
+/// Reads exactly one statement. The text is for the model: what it may write instead.
+pub(in crate::sql) fn parse_pg_statement(sql: &str) -> Result<PgStatement, String> {
     check_line_ends(sql)?;
     // A second way to end a text; nobody needs it here.
     if sql.contains('\0') {
@@ -38,8 +40,8 @@ pub(in crate::sql) fn parse(sql: &str) -> Result<PgStatement, String> {
         return Err("names of the form U&\"…\" are not allowed: write the name itself".into());
     }
     let statement = parse_one(&PostgreSqlDialect {}, sql)?;
-    let (what, target) = classify(&statement)?;
-    let mut names = Names::default();
+    let (what, target) = classify_statement(&statement)?;
+    let mut names = StatementNames::default();
     if let ControlFlow::Break(why) = statement.visit(&mut names) {
         return Err(why);
     }
@@ -71,30 +73,30 @@ impl PgStatement {
     }
 }
 
-type Classified = (Statement, Option<String>);
+type ClassifiedStatement = (SqlStatement, Option<String>);
 
-fn classify(statement: &Parsed) -> Result<Classified, String> {
-    let plain = |kind| Ok((Statement::new(kind, None), None));
-    let change = |kind, name: &ObjectName| -> Result<Classified, String> {
-        Ok((Statement::new(kind, Some(shown(name)?)), Some(quoted(name)?)))
+fn classify_statement(statement: &Parsed) -> Result<ClassifiedStatement, String> {
+    let plain = |kind| Ok((SqlStatement::new(kind, None), None));
+    let change = |kind, name: &ObjectName| -> Result<ClassifiedStatement, String> {
+        Ok((SqlStatement::new(kind, Some(display_name(name)?)), Some(quote_name(name)?)))
     };
     // Whether an update or delete has a WHERE clause.
     let changing = |kind, name: &ObjectName, has_where: bool| {
         let (what, target) = change(kind, name)?;
-        Ok((Statement { everything: !has_where, has_where: Some(has_where), ..what }, target))
+        Ok((SqlStatement { everything: !has_where, has_where: Some(has_where), ..what }, target))
     };
     match statement {
         Parsed::Query(query) => match &*query.body {
             // `WITH … DELETE` is a query to the parser, and a change to everybody else.
             SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => {
-                classify(inner)
+                classify_statement(inner)
             }
-            body if reads(body) => plain(Kind::Read),
+            body if is_read_only(body) => plain(SqlStatementKind::Read),
             _ => Err("this kind of statement is not allowed".into()),
         },
         Parsed::Explain { statement, analyze: false, options: None, .. } => {
-            match classify(statement)?.0.kind {
-                Kind::Read => plain(Kind::Read),
+            match classify_statement(statement)?.0.kind {
+                SqlStatementKind::Read => plain(SqlStatementKind::Read),
                 _ => Err("only queries can be explained".into()),
             }
         }
@@ -103,29 +105,31 @@ fn classify(statement: &Parsed) -> Result<Classified, String> {
         }
         Parsed::Insert(insert) => match &insert.table {
             TableObject::TableName(name) => {
-                let (what, target) = change(Kind::Insert, name)?;
-                Ok((Statement { conflict: conflict_of(insert), ..what }, target))
+                let (what, target) = change(SqlStatementKind::Insert, name)?;
+                Ok((SqlStatement { conflict: conflict_of(insert), ..what }, target))
             }
             _ => Err("insert into a table, by its name".into()),
         },
         Parsed::Update(update) => {
-            changing(Kind::Update, table_of(&update.table)?, update.selection.is_some())
+            changing(SqlStatementKind::Update, table_of(&update.table)?, update.selection.is_some())
         }
         Parsed::Delete(Delete { from, selection, tables, .. }) => {
             let (FromTable::WithFromKeyword(found) | FromTable::WithoutKeyword(found)) = from;
             match (found.as_slice(), tables.as_slice()) {
-                ([table], []) => changing(Kind::Delete, table_of(table)?, selection.is_some()),
+                ([table], []) => {
+                    changing(SqlStatementKind::Delete, table_of(table)?, selection.is_some())
+                }
                 _ => Err("delete from one table at a time".into()),
             }
         }
-        Parsed::CreateTable(table) if !table.temporary => plain(Kind::Define),
-        Parsed::CreateIndex(index) if !index.concurrently => plain(Kind::Define),
-        Parsed::CreateView(view) if !view.temporary => plain(Kind::Define),
-        Parsed::AlterTable(_) => plain(Kind::Define),
+        Parsed::CreateTable(table) if !table.temporary => plain(SqlStatementKind::Define),
+        Parsed::CreateIndex(index) if !index.concurrently => plain(SqlStatementKind::Define),
+        Parsed::CreateView(view) if !view.temporary => plain(SqlStatementKind::Define),
+        Parsed::AlterTable(_) => plain(SqlStatementKind::Define),
         Parsed::Drop {
             object_type: ObjectType::Table | ObjectType::Index | ObjectType::View,
             ..
-        } => plain(Kind::Define),
+        } => plain(SqlStatementKind::Define),
         Parsed::Truncate(_) => Err("TRUNCATE is not allowed: DELETE says how many rows go".into()),
         Parsed::Copy { .. } => Err("COPY is not allowed".into()),
         Parsed::Call(_) => Err("CALL is not allowed: nobody can see what a procedure does".into()),
@@ -154,7 +158,7 @@ fn table_of(table: &TableWithJoins) -> Result<&ObjectName, String> {
 }
 
 /// A name as the server reads it: in small letters unless quoted.
-fn part(ident: &Ident) -> String {
+fn folded_part(ident: &Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
         // Other letters than these the server leaves as they are.
@@ -162,25 +166,25 @@ fn part(ident: &Ident) -> String {
     }
 }
 
-fn parts(name: &ObjectName) -> Result<Vec<String>, String> {
+fn name_parts(name: &ObjectName) -> Result<Vec<String>, String> {
     let parts: Option<Vec<String>> =
-        name.0.iter().map(|found| found.as_ident().map(part)).collect();
+        name.0.iter().map(|found| found.as_ident().map(folded_part)).collect();
     match parts {
         Some(parts) if (1..=2).contains(&parts.len()) => Ok(parts),
         _ => Err("name a table by itself, or as schema.table".into()),
     }
 }
 
-fn shown(name: &ObjectName) -> Result<String, String> {
-    Ok(parts(name)?.join("."))
+fn display_name(name: &ObjectName) -> Result<String, String> {
+    Ok(name_parts(name)?.join("."))
 }
 
-fn quoted(name: &ObjectName) -> Result<String, String> {
-    let parts = parts(name)?;
-    Ok(parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join("."))
+fn quote_name(name: &ObjectName) -> Result<String, String> {
+    let parts = name_parts(name)?;
+    Ok(parts.iter().map(|part| quote_part(part)).collect::<Vec<_>>().join("."))
 }
 
-fn quote(part: &str) -> String {
+fn quote_part(part: &str) -> String {
     format!("\"{}\"", part.replace('"', "\"\""))
 }
 
@@ -196,7 +200,7 @@ fn is_only(name: &ObjectName) -> bool {
 const ONLY: &str = "ONLY is not allowed: name the table by itself";
 
 #[derive(Default)]
-struct Names {
+struct StatementNames {
     relations: Vec<String>,
     withs: Vec<String>,
     functions: Vec<String>,
@@ -204,15 +208,15 @@ struct Names {
     as_functions: Vec<String>,
 }
 
-impl Names {
-    fn function(&mut self, name: &ObjectName) {
+impl StatementNames {
+    fn add_function(&mut self, name: &ObjectName) {
         if let Some(last) = name.0.last().and_then(|found| found.as_ident()) {
-            self.functions.push(part(last));
+            self.functions.push(folded_part(last));
         }
     }
 }
 
-impl Visitor for Names {
+impl Visitor for StatementNames {
     type Break = String;
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
@@ -220,11 +224,11 @@ impl Visitor for Names {
             return ControlFlow::Break("FOR UPDATE and FOR SHARE are not allowed".into());
         }
         for with in query.with.iter().flat_map(|with| &with.cte_tables) {
-            self.withs.push(quote(&part(&with.alias.name)));
+            self.withs.push(quote_part(&folded_part(&with.alias.name)));
         }
         let body = &*query.body;
         let known = matches!(body, SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_));
-        match known || reads(body) {
+        match known || is_read_only(body) {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break("SELECT INTO, TABLE and MERGE are not allowed".into()),
         }
@@ -234,7 +238,7 @@ impl Visitor for Names {
         if is_only(name) {
             return ControlFlow::Break(ONLY.into());
         }
-        match quoted(name) {
+        match quote_name(name) {
             Ok(name) => self.relations.push(name),
             Err(why) => return ControlFlow::Break(why),
         }
@@ -244,14 +248,14 @@ impl Visitor for Names {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
         match factor {
             TableFactor::Table { name, args: Some(_), .. } => {
-                self.function(name);
-                self.as_functions.extend(quoted(name));
+                self.add_function(name);
+                self.as_functions.extend(quote_name(name));
             }
             TableFactor::Function { name, .. } if is_only(name) => {
                 return ControlFlow::Break(ONLY.into());
             }
             // Not among the relations, unlike the one above.
-            TableFactor::Function { name, .. } => self.function(name),
+            TableFactor::Function { name, .. } => self.add_function(name),
             TableFactor::Table { .. }
             | TableFactor::Derived { .. }
             | TableFactor::TableFunction { .. }
@@ -264,13 +268,15 @@ impl Visitor for Names {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
         match expr {
-            Expr::Function(function) => self.function(&function.name),
+            Expr::Function(function) => self.add_function(&function.name),
             // `a.b` is the column b of a, or the function b of a, whichever the server finds.
-            Expr::CompoundIdentifier(parts) => self.functions.extend(parts.last().map(part)),
+            Expr::CompoundIdentifier(parts) => self.functions.extend(parts.last().map(folded_part)),
             Expr::CompoundFieldAccess { access_chain, .. } => {
                 for access in access_chain {
                     match access {
-                        AccessExpr::Dot(Expr::Identifier(name)) => self.functions.push(part(name)),
+                        AccessExpr::Dot(Expr::Identifier(name)) => {
+                            self.functions.push(folded_part(name))
+                        }
                         AccessExpr::Dot(_) => {
                             return ControlFlow::Break("write `(a).b` with a plain name".into());
                         }
@@ -288,28 +294,28 @@ impl Visitor for Names {
 mod tests {
     use super::*;
 
-    fn kind(sql: &str) -> Result<Kind, String> {
-        parse(sql).map(|statement| statement.what.kind)
+    fn kind(sql: &str) -> Result<SqlStatementKind, String> {
+        parse_pg_statement(sql).map(|statement| statement.what.kind)
     }
 
     #[test]
     fn statements_are_told_apart() {
         for (sql, expected) in [
-            ("SELECT * FROM orders", Kind::Read),
-            ("VALUES (1), (2)", Kind::Read),
-            ("WITH a AS (SELECT 1) SELECT * FROM a;", Kind::Read),
-            ("EXPLAIN SELECT 1", Kind::Read),
-            ("SELECT 1 UNION ALL SELECT 2 -- done", Kind::Read),
-            ("SELECT $$;DELETE FROM a;$$", Kind::Read),
-            ("SELECT E'\\';', 'x'", Kind::Read),
-            ("INSERT INTO orders VALUES (1) ON CONFLICT DO NOTHING", Kind::Insert),
-            ("UPDATE orders SET a = 1 FROM b WHERE b.id = orders.id", Kind::Update),
-            ("DELETE FROM orders USING b WHERE b.id = orders.id", Kind::Delete),
-            ("WITH x AS (SELECT 1) DELETE FROM orders", Kind::Delete),
-            ("CREATE TABLE t (a int)", Kind::Define),
-            ("DROP TABLE t", Kind::Define),
-            ("ALTER TABLE t ADD COLUMN b int", Kind::Define),
-            ("CREATE INDEX i ON t (a)", Kind::Define),
+            ("SELECT * FROM orders", SqlStatementKind::Read),
+            ("VALUES (1), (2)", SqlStatementKind::Read),
+            ("WITH a AS (SELECT 1) SELECT * FROM a;", SqlStatementKind::Read),
+            ("EXPLAIN SELECT 1", SqlStatementKind::Read),
+            ("SELECT 1 UNION ALL SELECT 2 -- done", SqlStatementKind::Read),
+            ("SELECT $$;DELETE FROM a;$$", SqlStatementKind::Read),
+            ("SELECT E'\\';', 'x'", SqlStatementKind::Read),
+            ("INSERT INTO orders VALUES (1) ON CONFLICT DO NOTHING", SqlStatementKind::Insert),
+            ("UPDATE orders SET a = 1 FROM b WHERE b.id = orders.id", SqlStatementKind::Update),
+            ("DELETE FROM orders USING b WHERE b.id = orders.id", SqlStatementKind::Delete),
+            ("WITH x AS (SELECT 1) DELETE FROM orders", SqlStatementKind::Delete),
+            ("CREATE TABLE t (a int)", SqlStatementKind::Define),
+            ("DROP TABLE t", SqlStatementKind::Define),
+            ("ALTER TABLE t ADD COLUMN b int", SqlStatementKind::Define),
+            ("CREATE INDEX i ON t (a)", SqlStatementKind::Define),
         ] {
             assert_eq!(kind(sql), Ok(expected), "{sql}");
         }
@@ -320,21 +326,24 @@ mod tests {
         let sql = "WITH a AS (SELECT f(1) FROM s.\"T\") SELECT g(x), (SELECT h() FROM Deep) \
                    FROM a JOIN b USING (x), LATERAL generate_series(1, k(2)) n \
                    WHERE EXISTS (SELECT 1 FROM c WHERE m(y)) ORDER BY o(z)";
-        let statement = parse(sql).unwrap();
+        let statement = parse_pg_statement(sql).unwrap();
         assert_eq!(statement.relations, ["\"a\"", "\"b\"", "\"c\"", "\"deep\"", "\"s\".\"T\""]);
         let functions: Vec<&str> = statement.functions.iter().map(String::as_str).collect();
         assert_eq!(functions, ["f", "g", "generate_series", "h", "k", "m", "o"]);
         assert_eq!(statement.withs, ["\"a\""]);
-        let hidden = parse("SELECT o.pg_sleep, (5).quiet, (o.x).deep FROM o").unwrap();
+        let hidden = parse_pg_statement("SELECT o.pg_sleep, (5).quiet, (o.x).deep FROM o").unwrap();
         assert_eq!(hidden.functions, ["deep", "pg_sleep", "quiet", "x"]);
-        let beside = parse("SELECT 1 FROM date, LATERAL date('2026-01-01') d").unwrap();
+        let beside =
+            parse_pg_statement("SELECT 1 FROM date, LATERAL date('2026-01-01') d").unwrap();
         assert_eq!(beside.relations, ["\"date\""], "the table is still looked at");
-        let change = parse("UPDATE Shop.\"Or\"\"ders\" SET a = f(1) WHERE b IN (SELECT c FROM d)");
+        let change = parse_pg_statement(
+            "UPDATE Shop.\"Or\"\"ders\" SET a = f(1) WHERE b IN (SELECT c FROM d)",
+        );
         let change = change.unwrap();
         assert_eq!(change.target.as_deref(), Some("\"shop\".\"Or\"\"ders\""));
         assert_eq!(change.what.table.as_deref(), Some("shop.Or\"ders"));
         assert_eq!(change.relations, ["\"d\"", "\"shop\".\"Or\"\"ders\""]);
-        assert!(parse("DELETE FROM a").unwrap().what.everything);
+        assert!(parse_pg_statement("DELETE FROM a").unwrap().what.everything);
     }
 
     #[test]
@@ -384,7 +393,7 @@ mod tests {
             ("TABLE a", ""),
             ("SELECT 1\0; DELETE FROM a", "NUL"),
         ] {
-            let refusal = parse(sql).expect_err(sql);
+            let refusal = parse_pg_statement(sql).expect_err(sql);
             assert!(refusal.contains(why), "{sql}: {refusal}");
         }
     }

@@ -10,16 +10,16 @@ use tokio_postgres::config::{Host, SslMode};
 use crate::limits::SQL_CONNECT_LIMIT;
 
 #[derive(Clone)]
-pub struct Target {
+pub struct PgTarget {
     pub(super) config: Config,
     pub(super) tls: bool,
     place: String,
 }
 
-impl Target {
+impl PgTarget {
     /// Reads `postgres://user:password@host:port/database`. What is wrong with it is told without
     /// repeating any of it.
-    pub fn parse(url: &str) -> Result<Target, String> {
+    pub fn parse(url: &str) -> Result<PgTarget, String> {
         let begins = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let Some(mut config) = begins.then(|| url.parse::<Config>().ok()).flatten() else {
             return Err("this is not the address of a PostgreSQL database: one looks like \
@@ -52,20 +52,20 @@ impl Target {
         };
         config.ssl_mode(mode).connect_timeout(SQL_CONNECT_LIMIT).dbname(&database);
         let place = format!("{database} at {host}:{port} as {user}");
-        Ok(Target { config, tls: mode == SslMode::Require, place: visible(&place) })
+        Ok(PgTarget { config, tls: mode == SslMode::Require, place: visible(&place) })
     }
 
     /// Server, database and user: the credential's name, and never the credential.
-    pub(super) fn line(&self) -> String {
+    pub(super) fn context_line(&self) -> String {
         format!("database {} (PostgreSQL)", self.place)
     }
 
-    pub(super) fn database(&self) -> &str {
+    pub(super) fn database_name(&self) -> &str {
         self.config.get_dbname().unwrap_or_default()
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for PgTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place)
     }
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn a_target_says_where_and_as_whom_and_nothing_else() {
-        let target = Target::parse("postgres://app:hunter2@db.example:6000/shop").unwrap();
-        assert_eq!(target.line(), "database shop at db.example:6000 as app (PostgreSQL)");
+        let target = PgTarget::parse("postgres://app:hunter2@db.example:6000/shop").unwrap();
+        assert_eq!(target.context_line(), "database shop at db.example:6000 as app (PostgreSQL)");
         assert!(!format!("{target:?}").contains("hunter2"));
         assert!(target.tls, "in the clear only on this machine");
         for (url, tls) in [
@@ -88,7 +88,7 @@ mod tests {
             ("postgres://app@db.example/shop?sslmode=disable", false),
             ("postgres://app@db.example/shop?sslmode=prefer", true),
         ] {
-            assert_eq!(Target::parse(url).unwrap().tls, tls, "{url}");
+            assert_eq!(PgTarget::parse(url).unwrap().tls, tls, "{url}");
         }
     }
 
@@ -102,7 +102,7 @@ mod tests {
             "postgres://:hunter2@b/d",
             "host=b password=hunter2",
         ] {
-            assert!(!Target::parse(url).unwrap_err().contains("hunter2"), "{url}");
+            assert!(!PgTarget::parse(url).unwrap_err().contains("hunter2"), "{url}");
         }
     }
 }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::cleared::{cleared, open};
+use crate::cleared::{clear_call, open_gate};
 
 fn host(path: &Path) -> SqlQuery {
-    SqlQuery::new(QueryConfig::new(Databases::one("sql_query", path).unwrap())).unwrap()
+    SqlQuery::new(QueryConfig::new(SqlDatabases::single("sql_query", path).unwrap())).unwrap()
 }
 
 fn shop() -> (TempDir, SqlQuery) {
@@ -37,7 +37,7 @@ fn call(host: &SqlQuery, sql: &str) -> Call {
 }
 
 async fn run(host: &SqlQuery, sql: &str) -> Outcome {
-    host.run(cleared(call(host, sql), 1), open(), CancellationToken::new()).await.unwrap()
+    host.run(clear_call(call(host, sql), 1), open_gate(), CancellationToken::new()).await.unwrap()
 }
 
 async fn rows(host: &SqlQuery, sql: &str) -> Value {
@@ -105,7 +105,7 @@ async fn only_one_query_is_taken() {
 async fn an_endless_query_is_stopped() {
     let (dir, _) = shop();
     let mut config =
-        QueryConfig::new(Databases::one("sql_query", dir.path().join("shop.db")).unwrap());
+        QueryConfig::new(SqlDatabases::single("sql_query", dir.path().join("shop.db")).unwrap());
     config.time_limit = Duration::from_millis(50);
     let host = SqlQuery::new(config).unwrap();
     let endless =
@@ -209,7 +209,7 @@ async fn i52_a_query_that_waits_for_a_lock_does_not_begin_after_a_freeze() {
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let (gate, stop) = (StartGate::default(), CancellationToken::new());
     let sql = "SELECT count(*) FROM orders";
-    let waiting = host.run(cleared(call(&host, sql), 1), gate.start(stop.clone()), stop);
+    let waiting = host.run(clear_call(call(&host, sql), 1), gate.start(stop.clone()), stop);
     let freezing = async {
         // The query has been handed over, and cannot get past the lock.
         gate.close();

@@ -12,7 +12,7 @@ use domain::digest::Digest;
 use domain::id::CallId;
 use domain::json::Arguments;
 use domain::outcome::Outcome;
-use egress::Names;
+use egress::HostResolver;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::super::HttpTool;
-use crate::cleared::{cleared, open};
+use crate::cleared::{clear_call, open_gate};
 
 pub(super) const OK: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\nfine";
@@ -37,7 +37,7 @@ pub(super) fn names(addresses: &[&'static str]) -> Arc<Changing> {
 }
 
 #[async_trait]
-impl Names for Changing {
+impl HostResolver for Changing {
     async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         assert_eq!(host, "api.example");
         let asked = self.asked.fetch_add(1, Ordering::Relaxed) as usize;
@@ -223,7 +223,7 @@ pub(super) async fn proposed(host: &HttpTool, arguments: Value, number: u128) ->
 
 pub(super) async fn run(host: &HttpTool, arguments: Value, number: u128) -> Outcome {
     let call = proposed(host, arguments, number).await;
-    host.run(cleared(call, 1), open(), CancellationToken::new()).await.unwrap()
+    host.run(clear_call(call, 1), open_gate(), CancellationToken::new()).await.unwrap()
 }
 
 #[track_caller]

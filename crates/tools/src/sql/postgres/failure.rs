@@ -1,14 +1,14 @@
-//! What an error of the server means for whoever has to act on it.
+//! Classifies errors of the PostgreSQL server by their remedy.
 
 use domain::visible::visible;
 use ports::start_gate::NotBegun;
 use tokio_postgres::Error;
 
-use super::super::change::Count;
-use super::super::connection::Trouble;
+use super::super::change::RowCount;
+use super::super::connection::SqlErrorClass;
 
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum PgFailure {
     /// The statement can never work as it is.
     Refused(String),
     /// Nothing changed; another try may work.
@@ -16,9 +16,9 @@ pub(super) enum Failure {
     /// The server cannot be reached, or cannot be used as it is. Nothing changed.
     Away(String),
     /// It would not do what the person saw. Nothing changed.
-    Differs { seen: Count, now: Count },
+    Differs { seen: RowCount, now: RowCount },
     /// It would change more than is ever allowed. Nothing changed.
-    TooMany { now: Count, max: u64 },
+    TooMany { now: RowCount, max: u64 },
     /// Recovery gave this attempt up. Nothing changed.
     GivenUp,
     /// The gate refused it. Nothing changed, and nothing says that it began.
@@ -27,71 +27,71 @@ pub(super) enum Failure {
     InDoubt(String),
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Database(error)
+impl From<Error> for PgFailure {
+    fn from(error: Error) -> PgFailure {
+        PgFailure::Database(error)
     }
 }
 
-impl From<NotBegun> for Failure {
-    fn from(refused: NotBegun) -> Failure {
-        Failure::NotBegun(refused)
+impl From<NotBegun> for PgFailure {
+    fn from(refused: NotBegun) -> PgFailure {
+        PgFailure::NotBegun(refused)
     }
 }
 
-impl Failure {
-    pub(super) fn text(&self) -> String {
+impl PgFailure {
+    pub(super) fn describe(&self) -> String {
         match self {
-            Failure::Refused(why) | Failure::Away(why) | Failure::InDoubt(why) => why.clone(),
-            Failure::Database(error) => match trouble(error) {
-                Trouble::Busy => "another program holds these rows; try again later".into(),
-                Trouble::Interrupted => "it was stopped, or ran into its time limit".into(),
-                Trouble::Statement | Trouble::File => told(error),
+            PgFailure::Refused(why) | PgFailure::Away(why) | PgFailure::InDoubt(why) => why.clone(),
+            PgFailure::Database(error) => match classify_error(error) {
+                SqlErrorClass::Busy => "another program holds these rows; try again later".into(),
+                SqlErrorClass::Interrupted => "it was stopped, or ran into its time limit".into(),
+                SqlErrorClass::Statement | SqlErrorClass::File => describe_error(error),
             },
-            Failure::Differs { seen, now } => format!(
+            PgFailure::Differs { seen, now } => format!(
                 "it would change {} now, and {} when it was approved; propose it again",
-                now.text(),
-                seen.text()
+                now.describe(),
+                seen.describe()
             ),
-            Failure::TooMany { now, max } => {
-                format!("it would change {}, and no more than {max} are allowed", now.text())
+            PgFailure::TooMany { now, max } => {
+                format!("it would change {}, and no more than {max} are allowed", now.describe())
             }
-            Failure::GivenUp => "this attempt was given up".into(),
-            Failure::NotBegun(refused) => refused.to_string(),
+            PgFailure::GivenUp => "this attempt was given up".into(),
+            PgFailure::NotBegun(refused) => refused.to_string(),
         }
     }
 
     /// Whether the statement is at fault, and not the day.
     pub(super) fn is_the_statements(&self) -> bool {
         match self {
-            Failure::Refused(_) | Failure::TooMany { .. } => true,
-            Failure::Database(error) => trouble(error) == Trouble::Statement,
+            PgFailure::Refused(_) | PgFailure::TooMany { .. } => true,
+            PgFailure::Database(error) => classify_error(error) == SqlErrorClass::Statement,
             _ => false,
         }
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        matches!(self, Failure::Database(error) if trouble(error) == Trouble::Busy)
+        matches!(self, PgFailure::Database(error) if classify_error(error) == SqlErrorClass::Busy)
     }
 }
 
-pub(super) fn trouble(error: &Error) -> Trouble {
-    let Some(code) = error.code().map(|code| code.code()) else { return Trouble::File };
+pub(super) fn classify_error(error: &Error) -> SqlErrorClass {
+    let Some(code) = error.code().map(|code| code.code()) else { return SqlErrorClass::File };
     match (code, code.get(..2)) {
-        ("57014", _) => Trouble::Interrupted,
-        ("55P03" | "40001" | "40P01", _) => Trouble::Busy,
+        ("57014", _) => SqlErrorClass::Interrupted,
+        ("55P03" | "40001" | "40P01", _) => SqlErrorClass::Busy,
         // Bad values, broken rules of the database, syntax and rights, what is not supported, what a
         // function raised, and what a read-only transaction may not do.
         (_, Some("22" | "23" | "42" | "0A" | "2F" | "38" | "P0" | "21" | "25" | "44")) => {
-            Trouble::Statement
+            SqlErrorClass::Statement
         }
-        _ => Trouble::File,
+        _ => SqlErrorClass::File,
     }
 }
 
 /// An error of the server in its own words. Those of the connection have no secrets in them either:
 /// the address is never repeated.
-pub(super) fn told(error: &Error) -> String {
+pub(super) fn describe_error(error: &Error) -> String {
     match error.as_db_error() {
         Some(db) => {
             let mut text = format!("{} ({})", db.message(), db.code().code());

@@ -1,4 +1,5 @@
-//! What SQLite's compiler says a statement would do, and whether it may.
+//! The SQLite authorizer: records the actions of a statement as SQLite compiles it, and refuses those
+//! that its kind or the allowlist of tables does not cover.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -9,20 +10,20 @@ use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use super::marker;
-use super::statement::{Kind, Statement};
+use super::statement::{SqlStatement, SqlStatementKind};
 
 /// Tables that a statement may touch, also through views, triggers and foreign keys; `None` for all.
-pub(super) type Tables = Option<Vec<String>>;
+pub(super) type TableAllowlist = Option<Vec<String>>;
 
 /// Watches one connection while a model's statement is compiled and run on it.
 #[derive(Clone, Default)]
-pub(super) struct Gate(Arc<Mutex<Seen>>);
+pub(super) struct SqlAuthorizer(Arc<Mutex<AuthorizedActions>>);
 
 #[derive(Default)]
-struct Seen {
+struct AuthorizedActions {
     /// The first change that the statement makes: the compiler asks about the statement's own table
     /// before it asks about triggers and foreign keys.
-    first: Option<(Kind, String)>,
+    first: Option<(SqlStatementKind, String)>,
     defines: bool,
     /// Every table that it reads or changes, also behind views and through triggers and foreign keys.
     tables: BTreeSet<String>,
@@ -36,20 +37,21 @@ const OUTSIDE: [&str; 6] =
 const DESCRIBES: [&str; 6] =
     ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list"];
 
-impl Gate {
-    pub(super) fn close(
+impl SqlAuthorizer {
+    pub(super) fn install(
         connection: &mut Connection,
-        kind: Kind,
-        tables: &Tables,
-    ) -> rusqlite::Result<Gate> {
-        let gate = Gate::default();
-        let (seen, tables) = (Arc::clone(&gate.0), tables.clone());
+        kind: SqlStatementKind,
+        tables: &TableAllowlist,
+    ) -> rusqlite::Result<SqlAuthorizer> {
+        let authorizer = SqlAuthorizer::default();
+        let (seen, tables) = (Arc::clone(&authorizer.0), tables.clone());
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             let mut seen = seen.lock().unpoisoned();
-            if let Some(table) = touched(&context) {
+            if let Some(table) = touched_table(&context) {
                 seen.tables.insert(table.to_owned());
             }
-            let judged = listed(&tables, &context).and_then(|()| judge(kind, &context, &mut seen));
+            let judged = check_allowlist(&tables, &context)
+                .and_then(|()| judge_action(kind, &context, &mut seen));
             match judged {
                 Ok(()) => Authorization::Allow,
                 Err(why) => {
@@ -58,10 +60,10 @@ impl Gate {
                 }
             }
         }))?;
-        Ok(gate)
+        Ok(authorizer)
     }
 
-    pub(super) fn open(connection: &mut Connection) -> rusqlite::Result<()> {
+    pub(super) fn remove(connection: &mut Connection) -> rusqlite::Result<()> {
         connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)
     }
 
@@ -70,7 +72,7 @@ impl Gate {
     }
 
     /// The tables that the compiler saw, by the names that the schema gives them.
-    pub(super) fn tables(&self) -> SqlTables {
+    pub(super) fn seen_tables(&self) -> SqlTables {
         let seen = self.0.lock().unpoisoned();
         let names: Vec<String> = seen.tables.iter().cloned().collect();
         // A dot would make it look like a table of a schema.
@@ -80,11 +82,15 @@ impl Gate {
 
     /// Whether the compiler saw the statement that the parser saw. Two readers of one text that
     /// disagree are a trick, or a bug; either way nothing runs.
-    pub(super) fn agrees_with(&self, statement: &Statement, read_only: bool) -> Result<(), String> {
+    pub(super) fn agrees_with(
+        &self,
+        statement: &SqlStatement,
+        read_only: bool,
+    ) -> Result<(), String> {
         let seen = self.0.lock().unpoisoned();
         let agreed = match statement.kind {
-            Kind::Read => read_only && seen.first.is_none() && !seen.defines,
-            Kind::Define => seen.defines && !read_only,
+            SqlStatementKind::Read => read_only && seen.first.is_none() && !seen.defines,
+            SqlStatementKind::Define => seen.defines && !read_only,
             kind => {
                 let same_table = |found: &str| {
                     statement
@@ -108,7 +114,7 @@ impl Gate {
     }
 }
 
-fn touched<'a>(context: &AuthContext<'a>) -> Option<&'a str> {
+fn touched_table<'a>(context: &AuthContext<'a>) -> Option<&'a str> {
     match context.action {
         AuthAction::Read { table_name, .. }
         | AuthAction::Insert { table_name }
@@ -120,9 +126,9 @@ fn touched<'a>(context: &AuthContext<'a>) -> Option<&'a str> {
 
 /// Whatever leads there, a table that is not on the list is not touched. A view is on the list by
 /// itself, and so are the tables behind it: who says that a name is a view may be a trick.
-fn listed(tables: &Tables, context: &AuthContext<'_>) -> Result<(), String> {
+fn check_allowlist(tables: &TableAllowlist, context: &AuthContext<'_>) -> Result<(), String> {
     let Some(tables) = tables else { return Ok(()) };
-    let table = match (touched(context), context.action) {
+    let table = match (touched_table(context), context.action) {
         (Some(table), _) => table,
         (None, AuthAction::Pragma { .. }) => return Err("PRAGMA is not allowed".into()),
         (None, _) => return Ok(()),
@@ -133,27 +139,33 @@ fn listed(tables: &Tables, context: &AuthContext<'_>) -> Result<(), String> {
     }
 }
 
-fn judge(kind: Kind, context: &AuthContext<'_>, seen: &mut Seen) -> Result<(), String> {
-    let change = |seen: &mut Seen, act: Kind, table: &str| {
-        if kind == Kind::Read {
+fn judge_action(
+    kind: SqlStatementKind,
+    context: &AuthContext<'_>,
+    seen: &mut AuthorizedActions,
+) -> Result<(), String> {
+    let change = |seen: &mut AuthorizedActions, act: SqlStatementKind, table: &str| {
+        if kind == SqlStatementKind::Read {
             return Err(format!("a query cannot change `{table}`"));
         }
         if marker::is_ours(table) {
             return Err(format!("`{table}` is Holdpoint's own table"));
         }
         if table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"))
-            && kind != Kind::Define
+            && kind != SqlStatementKind::Define
         {
             return Err(format!("`{table}` is SQLite's own table"));
         }
-        if kind != Kind::Define && context.database_name.is_some_and(|name| name != "main") {
+        if kind != SqlStatementKind::Define
+            && context.database_name.is_some_and(|name| name != "main")
+        {
             return Err("only the database itself can be changed".into());
         }
         seen.first.get_or_insert_with(|| (act, table.to_owned()));
         Ok(())
     };
-    let define = |seen: &mut Seen, table: &str| {
-        if kind != Kind::Define {
+    let define = |seen: &mut AuthorizedActions, table: &str| {
+        if kind != SqlStatementKind::Define {
             return Err("tables, indexes, views and triggers cannot be changed here".to_owned());
         }
         if marker::is_ours(table) {
@@ -174,9 +186,9 @@ fn judge(kind: Kind, context: &AuthContext<'_>, seen: &mut Seen) -> Result<(), S
                 false => Ok(()),
             }
         }
-        AuthAction::Insert { table_name } => change(seen, Kind::Insert, table_name),
-        AuthAction::Update { table_name, .. } => change(seen, Kind::Update, table_name),
-        AuthAction::Delete { table_name } => change(seen, Kind::Delete, table_name),
+        AuthAction::Insert { table_name } => change(seen, SqlStatementKind::Insert, table_name),
+        AuthAction::Update { table_name, .. } => change(seen, SqlStatementKind::Update, table_name),
+        AuthAction::Delete { table_name } => change(seen, SqlStatementKind::Delete, table_name),
         AuthAction::CreateTable { table_name }
         | AuthAction::DropTable { table_name }
         | AuthAction::AlterTable { table_name, .. }
@@ -194,7 +206,7 @@ fn judge(kind: Kind, context: &AuthContext<'_>, seen: &mut Seen) -> Result<(), S
         // As tables, `pragma_table_info(…)` and the like tell a model what there is. Only such as
         // change nothing exist in that form, and a PRAGMA by itself the parser refuses.
         AuthAction::Pragma { pragma_name, .. }
-            if kind == Kind::Read && DESCRIBES.contains(&pragma_name) =>
+            if kind == SqlStatementKind::Read && DESCRIBES.contains(&pragma_name) =>
         {
             Ok(())
         }
@@ -206,7 +218,7 @@ fn judge(kind: Kind, context: &AuthContext<'_>, seen: &mut Seen) -> Result<(), S
 
 #[cfg(test)]
 mod tests {
-    use super::super::statement::parse;
+    use super::super::statement::parse_statement;
     use super::*;
 
     fn connection() -> Connection {
@@ -224,38 +236,41 @@ mod tests {
         connection
     }
 
-    fn judged(sql: &str, as_kind: Kind) -> Result<(), String> {
+    fn judged(sql: &str, as_kind: SqlStatementKind) -> Result<(), String> {
         let mut connection = connection();
-        let gate = Gate::close(&mut connection, as_kind, &None).unwrap();
-        let statement = parse(sql)?;
+        let authorizer = SqlAuthorizer::install(&mut connection, as_kind, &None).unwrap();
+        let statement = parse_statement(sql)?;
         let prepared = connection.prepare(sql);
         match prepared {
-            Ok(prepared) => gate.agrees_with(&statement, prepared.readonly()),
-            Err(error) => Err(gate.refusal().unwrap_or_else(|| error.to_string())),
+            Ok(prepared) => authorizer.agrees_with(&statement, prepared.readonly()),
+            Err(error) => Err(authorizer.refusal().unwrap_or_else(|| error.to_string())),
         }
     }
 
     #[test]
     fn honest_statements_pass() {
         for (sql, kind) in [
-            ("SELECT count(*) FROM v", Kind::Read),
-            ("SELECT name FROM pragma_table_info('orders')", Kind::Read),
+            ("SELECT count(*) FROM v", SqlStatementKind::Read),
+            ("SELECT name FROM pragma_table_info('orders')", SqlStatementKind::Read),
             (
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n LIMIT 5) SELECT * FROM n",
-                Kind::Read,
+                SqlStatementKind::Read,
             ),
-            ("EXPLAIN QUERY PLAN SELECT * FROM orders", Kind::Read),
-            ("DELETE FROM orders WHERE id IN (SELECT id FROM lines)", Kind::Delete),
-            ("DELETE FROM ORDERS", Kind::Delete),
-            ("UPDATE orders SET status = 1", Kind::Update),
-            ("INSERT INTO orders VALUES (1, 2)", Kind::Insert),
-            ("INSERT INTO orders VALUES (1, 2) ON CONFLICT DO UPDATE SET status = 3", Kind::Insert),
-            ("REPLACE INTO orders VALUES (1, 2)", Kind::Insert),
-            ("CREATE TABLE x (a)", Kind::Define),
-            ("CREATE INDEX i ON orders (status)", Kind::Define),
-            ("DROP TABLE lines", Kind::Define),
-            ("ALTER TABLE orders ADD COLUMN note", Kind::Define),
-            ("ALTER TABLE orders RENAME COLUMN status TO state", Kind::Define),
+            ("EXPLAIN QUERY PLAN SELECT * FROM orders", SqlStatementKind::Read),
+            ("DELETE FROM orders WHERE id IN (SELECT id FROM lines)", SqlStatementKind::Delete),
+            ("DELETE FROM ORDERS", SqlStatementKind::Delete),
+            ("UPDATE orders SET status = 1", SqlStatementKind::Update),
+            ("INSERT INTO orders VALUES (1, 2)", SqlStatementKind::Insert),
+            (
+                "INSERT INTO orders VALUES (1, 2) ON CONFLICT DO UPDATE SET status = 3",
+                SqlStatementKind::Insert,
+            ),
+            ("REPLACE INTO orders VALUES (1, 2)", SqlStatementKind::Insert),
+            ("CREATE TABLE x (a)", SqlStatementKind::Define),
+            ("CREATE INDEX i ON orders (status)", SqlStatementKind::Define),
+            ("DROP TABLE lines", SqlStatementKind::Define),
+            ("ALTER TABLE orders ADD COLUMN note", SqlStatementKind::Define),
+            ("ALTER TABLE orders RENAME COLUMN status TO state", SqlStatementKind::Define),
         ] {
             assert_eq!(judged(sql, kind), Ok(()), "{sql}");
         }
@@ -264,19 +279,19 @@ mod tests {
     #[test]
     fn what_a_statement_may_not_do_it_cannot() {
         for (sql, kind, why) in [
-            ("DELETE FROM orders", Kind::Read, "a query cannot change `orders`"),
-            ("SELECT load_extension('x')", Kind::Read, "load_extension"),
-            ("SELECT * FROM holdpoint_marker", Kind::Read, "Holdpoint's own"),
-            ("DELETE FROM holdpoint_marker", Kind::Delete, "Holdpoint's own"),
-            ("DROP TABLE Holdpoint_Marker", Kind::Define, "Holdpoint's own"),
+            ("DELETE FROM orders", SqlStatementKind::Read, "a query cannot change `orders`"),
+            ("SELECT load_extension('x')", SqlStatementKind::Read, "load_extension"),
+            ("SELECT * FROM holdpoint_marker", SqlStatementKind::Read, "Holdpoint's own"),
+            ("DELETE FROM holdpoint_marker", SqlStatementKind::Delete, "Holdpoint's own"),
+            ("DROP TABLE Holdpoint_Marker", SqlStatementKind::Define, "Holdpoint's own"),
             (
                 "CREATE TRIGGER x AFTER INSERT ON holdpoint_marker BEGIN SELECT 1; END",
-                Kind::Define,
+                SqlStatementKind::Define,
                 "",
             ),
-            ("CREATE TABLE x (a)", Kind::Insert, ""),
-            ("DROP TABLE orders", Kind::Delete, ""),
-            ("CREATE TEMP TABLE x (a)", Kind::Define, ""),
+            ("CREATE TABLE x (a)", SqlStatementKind::Insert, ""),
+            ("DROP TABLE orders", SqlStatementKind::Delete, ""),
+            ("CREATE TEMP TABLE x (a)", SqlStatementKind::Define, ""),
         ] {
             let refusal = judged(sql, kind).expect_err(sql);
             assert!(refusal.contains(why), "{sql}: {refusal}");
@@ -288,13 +303,14 @@ mod tests {
         let judged = |sql: &str, tables: &[&str]| {
             let mut connection = connection();
             connection.execute_batch("CREATE TABLE secrets (word)").unwrap();
-            let statement = parse(sql).unwrap();
+            let statement = parse_statement(sql).unwrap();
             let tables = Some(tables.iter().map(|table| (*table).to_owned()).collect());
-            let gate = Gate::close(&mut connection, statement.kind, &tables).unwrap();
+            let authorizer =
+                SqlAuthorizer::install(&mut connection, statement.kind, &tables).unwrap();
             let prepared = connection.prepare(sql);
             match prepared {
-                Ok(prepared) => gate.agrees_with(&statement, prepared.readonly()),
-                Err(error) => Err(gate.refusal().unwrap_or_else(|| error.to_string())),
+                Ok(prepared) => authorizer.agrees_with(&statement, prepared.readonly()),
+                Err(error) => Err(authorizer.refusal().unwrap_or_else(|| error.to_string())),
             }
         };
         for (sql, tables) in [
@@ -328,7 +344,7 @@ mod tests {
     #[test]
     fn i06_two_readers_that_disagree_run_nothing() {
         // As if the parser had been tricked into seeing a harmless statement.
-        let delete = Statement::new(Kind::Delete, Some("log".into()));
+        let delete = SqlStatement::new(SqlStatementKind::Delete, Some("log".into()));
         for sql in [
             "DELETE FROM orders",
             "UPDATE log SET what = 1",
@@ -336,14 +352,16 @@ mod tests {
             "INSERT INTO log VALUES (1)",
         ] {
             let mut connection = connection();
-            let gate = Gate::close(&mut connection, Kind::Delete, &None).unwrap();
+            let authorizer =
+                SqlAuthorizer::install(&mut connection, SqlStatementKind::Delete, &None).unwrap();
             let prepared = connection.prepare(sql).unwrap();
-            assert!(gate.agrees_with(&delete, prepared.readonly()).is_err(), "{sql}");
+            assert!(authorizer.agrees_with(&delete, prepared.readonly()).is_err(), "{sql}");
         }
-        let read = Statement::new(Kind::Read, None);
+        let read = SqlStatement::new(SqlStatementKind::Read, None);
         let mut connection = connection();
-        let gate = Gate::close(&mut connection, Kind::Delete, &None).unwrap();
+        let authorizer =
+            SqlAuthorizer::install(&mut connection, SqlStatementKind::Delete, &None).unwrap();
         let prepared = connection.prepare("DELETE FROM log").unwrap();
-        assert!(gate.agrees_with(&read, prepared.readonly()).is_err());
+        assert!(authorizer.agrees_with(&read, prepared.readonly()).is_err());
     }
 }

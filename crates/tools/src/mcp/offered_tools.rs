@@ -6,73 +6,77 @@ use domain::tool::{Effects, Place, Tool};
 use ports::tool_host::ToolHost;
 use ports::toolbox::Shelf;
 
-use super::catalog::{Catalog, Definition};
+use super::catalog::{McpCatalog, McpDefinition};
 use super::host::McpTool;
-use super::link::Identity;
-use super::pins::{Pin, Pins};
-use super::server::{Core, McpConfig};
+use super::link::ServerIdentity;
+use super::pins::{PinStore, ToolPin};
+use super::server::{McpConfig, ServerCore};
 
 /// How what the server shows stands to what was pinned.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Standing {
+pub(crate) enum PinStatus {
     /// The same, or the server has not been seen since we started.
     Pinned,
     /// Another than was pinned, or one that was not there then: a person looks at it first.
-    Changed { pinned: Option<Box<Pin>> },
+    Changed { pinned: Option<Box<ToolPin>> },
     /// The server does not offer it any more.
     Gone,
 }
 
 /// One definition of a tool, and how it came to be on the shelf.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Face {
+pub(crate) struct OfferedTool {
     /// As the server shows it; as it is pinned where the server shows nothing.
-    pub(crate) definition: Definition,
-    pub(crate) identity: Identity,
-    pub(crate) standing: Standing,
+    pub(crate) definition: McpDefinition,
+    pub(crate) identity: ServerIdentity,
+    pub(crate) standing: PinStatus,
 }
 
-impl Face {
-    fn of(name: &str, pins: &Pins, catalog: Option<&Catalog>) -> Option<Face> {
-        let pin = pins.get(name);
+impl OfferedTool {
+    fn find_offered(
+        name: &str,
+        pins: &PinStore,
+        catalog: Option<&McpCatalog>,
+    ) -> Option<OfferedTool> {
+        let pin = pins.find_pin(name);
         let pinned = || {
             let pin = pin?;
-            Some((pin.definition()?, pin.server.clone()))
+            Some((pin.parse_definition()?, pin.server.clone()))
         };
         let Some(catalog) = catalog else {
             let (definition, identity) = pinned()?;
-            return Some(Face { definition, identity, standing: Standing::Pinned });
+            return Some(OfferedTool { definition, identity, standing: PinStatus::Pinned });
         };
-        let Some(shown) = catalog.get(name) else {
+        let Some(shown) = catalog.find_definition(name) else {
             let (definition, identity) = pinned()?;
-            return Some(Face { definition, identity, standing: Standing::Gone });
+            return Some(OfferedTool { definition, identity, standing: PinStatus::Gone });
         };
         let (definition, identity) = (shown.clone(), catalog.identity.clone());
-        let is_same = pin.and_then(Pin::digest) == Some(definition.digest(&identity));
+        let is_same = pin.and_then(ToolPin::parse_digest) == Some(definition.pin_digest(&identity));
         let standing = match is_same {
-            true => Standing::Pinned,
-            false => Standing::Changed { pinned: pin.cloned().map(Box::new) },
+            true => PinStatus::Pinned,
+            false => PinStatus::Changed { pinned: pin.cloned().map(Box::new) },
         };
-        Some(Face { definition, identity, standing })
+        Some(OfferedTool { definition, identity, standing })
     }
 
     /// What the model is told: the pinned words for as long as nobody has agreed to others. What is
     /// approved covers the words of now, through the tool's origin.
-    fn tool(&self, config: &McpConfig) -> Result<Tool, String> {
+    fn to_tool(&self, config: &McpConfig) -> Result<Tool, String> {
         let pinned = match &self.standing {
-            Standing::Changed { pinned: Some(pin) } => pin.definition(),
+            PinStatus::Changed { pinned: Some(pin) } => pin.parse_definition(),
             _ => None,
         };
         let told = pinned.as_ref().unwrap_or(&self.definition);
-        let schema = told.schema();
+        let schema = told.input_schema();
         if schema["type"] != "object" {
             return Err("its arguments are no object".into());
         }
         let name = config.tool_name(&self.definition.name);
         let origin = format!(
             "mcp {} definition={} limit={:?}",
-            config.reach.origin(),
-            self.definition.digest(&self.identity),
+            config.reach.tool_origin(),
+            self.definition.pin_digest(&self.identity),
             config.time_limit
         );
         let effects = config.effects_of(&self.definition.name);
@@ -82,20 +86,20 @@ impl Face {
 
 /// Everything that is pinned or shown, of what the configuration lets through. The notes say what
 /// had to be left out.
-pub(crate) fn shelf(
-    core: &Weak<Core>,
+pub(crate) fn build_shelf(
+    core: &Weak<ServerCore>,
     config: &McpConfig,
-    pins: &Pins,
-    catalog: Option<&Catalog>,
+    pins: &PinStore,
+    catalog: Option<&McpCatalog>,
 ) -> (Shelf, Vec<String>) {
     let shown = catalog.map(|catalog| catalog.order.clone()).unwrap_or_default();
-    let pinned = pins.names().filter(|name| !shown.contains(name)).cloned();
+    let pinned = pins.tool_names().filter(|name| !shown.contains(name)).cloned();
     let names: Vec<String> = shown.iter().cloned().chain(pinned).collect();
     let mut shelf = Shelf::default();
     let mut notes = Vec::new();
     for name in names.iter().filter(|name| config.lets_through(name)) {
-        let Some(face) = Face::of(name, pins, catalog) else { continue };
-        let tool = match face.tool(config) {
+        let Some(face) = OfferedTool::find_offered(name, pins, catalog) else { continue };
+        let tool = match face.to_tool(config) {
             Ok(tool) => tool,
             Err(why) => {
                 notes.push(format!("`{name}`: {why}"));
@@ -103,7 +107,7 @@ pub(crate) fn shelf(
             }
         };
         let called = tool.name.clone();
-        if face.standing != Standing::Gone {
+        if face.standing != PinStatus::Gone {
             shelf.offered.push(called.clone());
         }
         let host: Arc<dyn ToolHost> = Arc::new(McpTool::new(tool, face, core.clone()));

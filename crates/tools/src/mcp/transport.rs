@@ -11,29 +11,29 @@ use super::message::RpcError;
 
 /// Why there is no result; each kind has another remedy.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum WireError {
+pub(crate) enum TransportError {
     /// The server never got the request: nothing came of it.
     NotSent(String),
     /// The same, because the start gate is closed.
     NotBegun(NotBegun),
-    /// The server may have got it, and nobody will ever tell us what it did.
+    /// The server may have received it; what it did stays unknown.
     Lost(String),
     /// The server says that it did not do it.
     Refused(RpcError),
 }
 
-impl WireError {
-    pub(crate) fn refused(code: i64, message: String) -> WireError {
-        WireError::Refused(RpcError { code, message, data: Value::Null })
+impl TransportError {
+    pub(crate) fn from_rpc_error(code: i64, message: String) -> TransportError {
+        TransportError::Refused(RpcError { code, message, data: Value::Null })
     }
 }
 
-impl std::fmt::Display for WireError {
+impl std::fmt::Display for TransportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            WireError::NotSent(why) | WireError::Lost(why) => f.write_str(why),
-            WireError::NotBegun(refused) => write!(f, "{refused}"),
-            WireError::Refused(error) => write!(
+            TransportError::NotSent(why) | TransportError::Lost(why) => f.write_str(why),
+            TransportError::NotBegun(refused) => write!(f, "{refused}"),
+            TransportError::Refused(error) => write!(
                 f,
                 "the server refused it: {} ({})",
                 domain::visible::visible(&error.message),
@@ -43,7 +43,7 @@ impl std::fmt::Display for WireError {
     }
 }
 
-pub(crate) struct Request<'a> {
+pub(crate) struct McpRequest<'a> {
     pub(crate) id: u64,
     pub(crate) method: &'a str,
     /// The tool's name, which modern HTTP also wants in a header.
@@ -61,34 +61,34 @@ pub(crate) struct ServerAsk {
 }
 
 #[async_trait]
-pub(crate) trait Wire: Send + Sync {
+pub(crate) trait McpTransport: Send + Sync {
     /// Sends a request and waits for its answer. What the server asks people meanwhile goes to `asks`;
     /// without it, such questions are turned away. Dropped, it is no longer waited for.
-    async fn request(
+    async fn send_request(
         &self,
-        request: Request<'_>,
+        request: McpRequest<'_>,
         asks: Option<mpsc::Sender<ServerAsk>>,
-    ) -> Result<Value, WireError>;
+    ) -> Result<Value, TransportError>;
 
     /// Our answer to a question of the server.
-    async fn answer(&self, id: &Value, answer: Result<Value, RpcError>);
+    async fn send_answer(&self, id: &Value, answer: Result<Value, RpcError>);
 
-    async fn notify(&self, method: &str, params: Option<&RawValue>);
+    async fn send_notification(&self, method: &str, params: Option<&RawValue>);
 
     /// From now on this version is spoken.
-    fn agreed(&self, version: &str);
+    fn set_version(&self, version: &str);
 
     /// Cancelled when the wire is cut, for whatever reason.
-    fn cut(&self) -> &CancellationToken;
+    fn closed_token(&self) -> &CancellationToken;
 
     /// Why it was cut.
-    fn why(&self) -> String;
+    fn close_reason(&self) -> String;
 
     /// Resolves when the server says that its tools are others.
     async fn tools_changed(&self);
 
-    /// The server is about to be told a secret of somebody: nothing that it prints is logged from now on.
-    fn hush(&self) {}
+    /// The server is about to get a person's secret: its output is not logged from now on.
+    fn stop_logging(&self) {}
 
     /// Whether requests other than this one wait for an answer.
     fn is_shared(&self) -> bool;
