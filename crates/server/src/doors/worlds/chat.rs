@@ -213,7 +213,7 @@ pub(super) fn title(session: &Session) -> String {
 
 pub(super) async fn list(here: Here) -> Answered {
     let chats = here.chats().await?;
-    Ok(ok(&chats.iter().map(|(id, session)| summary(id, session)).collect()))
+    Ok(ok(&chats.iter().map(|(id, session)| summary(id, session)).collect::<Vec<_>>()))
 }
 
 pub(super) async fn open(here: Here) -> Answered {

@@ -1,13 +1,24 @@
 //! Events as this wire has them: one line `data: {json}` and an empty line each, no names, no ids.
 //! Pure: what is said is passed in.
 
+use std::collections::BTreeMap;
+
 use axum::body::Bytes;
 use domain::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use super::wire::{
+    CallStatus, ChatMessage, FunctionCall, LogEvent, PromptMetadata, SseData, SseTold,
+    ToolExecution, WorldActivity, WorldsEvent,
+};
+use crate::asked::write;
 
 /// One event as it is sent. JSON has no line breaks of its own, so text cannot forge one.
-pub(super) fn frame(event: &Value) -> Bytes {
-    Bytes::from(format!("data: {event}\n\n"))
+pub(super) fn frame(event: &WorldsEvent) -> Bytes {
+    let mut frame = b"data: ".to_vec();
+    write(event, &mut frame);
+    frame.extend_from_slice(b"\n\n");
+    frame.into()
 }
 
 /// Whom events are about.
@@ -27,17 +38,27 @@ pub(super) enum Activity {
     Idle,
 }
 
-pub(super) fn world(activity: Activity, source: &Source, number: u64, at: Timestamp) -> Value {
-    let (name, pending) = match activity {
+pub(super) fn world(
+    activity: Activity,
+    source: &Source,
+    number: u64,
+    at: Timestamp,
+) -> WorldsEvent {
+    let (kind, pending_operations) = match activity {
         Activity::Begun => ("response-start", 1),
         Activity::Ended => ("response-end", 0),
         Activity::Idle => ("idle", 0),
     };
-    json!({"type": "world", "data": {
-        "type": name, "pendingOperations": pending, "activityId": number,
-        "timestamp": at.to_string(), "source": format!("agent:{}", source.agent), "queue": [],
-        "chatId": source.chat,
-    }})
+    let data = WorldActivity {
+        kind,
+        pending_operations,
+        activity_id: number,
+        timestamp: at.to_string(),
+        source: format!("agent:{}", source.agent),
+        queue: [],
+        chat_id: source.chat.clone(),
+    };
+    WorldsEvent::World { data }
 }
 
 /// One message of the transcript, or a prompt in the form of one.
@@ -49,38 +70,34 @@ pub(super) struct Message {
     pub(super) content: String,
     pub(super) at: Timestamp,
     pub(super) reply_to: Option<String>,
-    pub(super) tool_calls: Vec<Value>,
-    pub(super) tool_call_status: Option<Value>,
+    pub(super) tool_calls: Vec<FunctionCall>,
+    pub(super) tool_call_status: Option<BTreeMap<String, CallStatus>>,
     /// Of a result: whose it is.
     pub(super) tool_call_id: Option<String>,
 }
 
 impl Message {
     /// The message itself, as an agent's memory has it too.
-    pub(super) fn data(&self, source: &Source) -> Value {
-        let mut data = json!({
-            "type": "message", "sender": self.sender, "content": self.content,
-            "messageId": self.id, "createdAt": self.at.to_string(), "role": self.role,
-            "agentId": source.agent, "chatId": source.chat,
-        });
-        if let Some(earlier) = &self.reply_to {
-            data["replyToMessageId"] = json!(earlier);
+    pub(super) fn data(&self, source: &Source) -> ChatMessage {
+        ChatMessage {
+            kind: "message",
+            sender: self.sender.clone(),
+            content: self.content.clone(),
+            message_id: self.id.clone(),
+            created_at: self.at.to_string(),
+            role: self.role,
+            agent_id: source.agent.clone(),
+            chat_id: source.chat.clone(),
+            reply_to_message_id: self.reply_to.clone(),
+            tool_calls: self.tool_calls.clone(),
+            tool_call_status: self.tool_call_status.clone(),
+            tool_call_id: self.tool_call_id.clone(),
         }
-        if !self.tool_calls.is_empty() {
-            data["tool_calls"] = json!(self.tool_calls);
-        }
-        if let Some(status) = &self.tool_call_status {
-            data["toolCallStatus"] = status.clone();
-        }
-        if let Some(id) = &self.tool_call_id {
-            data["tool_call_id"] = json!(id);
-        }
-        data
     }
 }
 
-pub(super) fn message(message: &Message, source: &Source) -> Value {
-    json!({"type": "message", "data": message.data(source)})
+pub(super) fn message(message: &Message, source: &Source) -> WorldsEvent {
+    WorldsEvent::Message { data: message.data(source) }
 }
 
 /// What a model says while it says it.
@@ -92,42 +109,45 @@ pub(super) enum Speaking<'a> {
     },
     /// Calls for the client, which come in a message without words.
     Calls {
-        calls: &'a [Value],
+        calls: &'a [FunctionCall],
     },
     End {
         whole: &'a str,
     },
+    /// What was said is no part of the conversation.
+    Discard,
     Error {
         why: &'a str,
     },
 }
 
-pub(super) fn speaking(speaking: &Speaking<'_>, message: &str, source: &Source) -> Value {
-    let mut data = json!({
-        "agentName": source.agent, "messageId": message, "chatId": source.chat,
-    });
-    match speaking {
-        Speaking::Start => data["type"] = json!("start"),
+pub(super) fn speaking(speaking: &Speaking<'_>, message: &str, source: &Source) -> WorldsEvent {
+    let (kind, told) = match speaking {
+        Speaking::Start => ("start", SseTold::Nothing {}),
         Speaking::Chunk { piece, so_far } => {
-            data["type"] = json!("chunk");
-            data["content"] = json!(piece);
-            data["accumulatedContent"] = json!(so_far);
+            let (content, accumulated_content) = ((*piece).to_owned(), (*so_far).to_owned());
+            ("chunk", SseTold::Chunk { content, accumulated_content })
         }
         Speaking::Calls { calls } => {
-            data["type"] = json!("chunk");
-            data["content"] = json!("");
-            data["tool_calls"] = json!(calls);
+            ("chunk", SseTold::Calls { content: "", tool_calls: calls.to_vec() })
         }
-        Speaking::End { whole } => {
-            data["type"] = json!("end");
-            data["finalContent"] = json!(whole);
-        }
-        Speaking::Error { why } => {
-            data["type"] = json!("error");
-            data["error"] = json!(why);
-        }
+        Speaking::End { whole } => ("end", SseTold::Whole { final_content: (*whole).to_owned() }),
+        Speaking::Discard => ("end", SseTold::Whole { final_content: String::new() }),
+        Speaking::Error { why } => ("error", SseTold::Error { error: (*why).to_owned() }),
+    };
+    let discard = matches!(speaking, Speaking::Discard);
+    WorldsEvent::Sse { data: SseData { discard, ..sse(kind, message, source, told) } }
+}
+
+fn sse(kind: &'static str, message: &str, source: &Source, told: SseTold) -> SseData {
+    SseData {
+        kind,
+        agent_name: source.agent.clone(),
+        message_id: message.to_owned(),
+        chat_id: source.chat.clone(),
+        told,
+        discard: false,
     }
-    json!({"type": "sse", "data": data})
 }
 
 /// How far a call of a tool is.
@@ -148,47 +168,47 @@ pub(super) enum Tool<'a> {
     },
 }
 
-pub(super) fn tool(tool: &Tool<'_>, name: &str, call: &str, source: &Source) -> Value {
-    let mut execution = json!({"toolName": name, "toolCallId": call});
-    let kind = match tool {
+pub(super) fn tool(tool: &Tool<'_>, name: &str, call: &str, source: &Source) -> WorldsEvent {
+    let execution = ToolExecution {
+        tool_name: name.to_owned(),
+        tool_call_id: call.to_owned(),
+        ..ToolExecution::default()
+    };
+    let (kind, execution) = match tool {
         Tool::Start { input } => {
-            execution["input"] = (*input).clone();
-            "tool-start"
+            ("tool-start", ToolExecution { input: Some((*input).clone()), ..execution })
         }
         Tool::Prompt { prompt } => {
-            execution["metadata"] = json!({"hitlPrompt": prompt});
-            "tool-progress"
+            let metadata = Some(PromptMetadata { hitl_prompt: (*prompt).clone() });
+            ("tool-progress", ToolExecution { metadata, ..execution })
         }
         Tool::Result { text, took_ms } => {
-            execution["result"] = json!(text);
-            execution["duration"] = json!(took_ms);
-            "tool-result"
+            let (result, duration) = (Some((*text).to_owned()), Some(*took_ms));
+            ("tool-result", ToolExecution { result, duration, ..execution })
         }
         Tool::Error { text } => {
-            execution["error"] = json!(text);
-            "tool-error"
+            ("tool-error", ToolExecution { error: Some((*text).to_owned()), ..execution })
         }
     };
-    json!({"type": "sse", "data": {
-        "type": kind, "messageId": call, "agentName": source.agent, "chatId": source.chat,
-        "toolExecution": execution,
-    }})
+    let told = SseTold::Tool { tool_execution: Box::new(execution) };
+    WorldsEvent::Sse { data: sse(kind, call, source, told) }
 }
 
 /// Word from the runtime that belongs to no message.
-pub(super) fn log(text: &str, source: &Source, at: Timestamp) -> Value {
-    json!({"type": "sse", "data": {
-        "type": "log", "agentName": source.agent, "messageId": format!("log-{}", at.as_ms()),
-        "chatId": source.chat,
-        "logEvent": {
-            "level": "info", "category": "holdpoint", "message": text,
-            "timestamp": at.to_string(), "chatId": source.chat,
-        },
-    }})
+pub(super) fn log(text: &str, source: &Source, at: Timestamp) -> WorldsEvent {
+    let log_event = LogEvent {
+        level: "info",
+        category: "holdpoint",
+        message: text.to_owned(),
+        timestamp: at.to_string(),
+        chat_id: source.chat.clone(),
+    };
+    let message = format!("log-{}", at.as_ms());
+    WorldsEvent::Sse { data: sse("log", &message, source, SseTold::Log { log_event }) }
 }
 
-pub(super) fn error(text: &str) -> Value {
-    json!({"type": "error", "message": text})
+pub(super) fn error(text: &str) -> WorldsEvent {
+    WorldsEvent::Error { message: text.to_owned() }
 }
 
 #[cfg(test)]
@@ -202,7 +222,7 @@ mod tests {
     const AT: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 
     /// One line that begins so and says just this; members have no order.
-    fn golden(event: &Value, line: &str) {
+    fn golden(event: &WorldsEvent, line: &str) {
         let bytes = frame(event);
         let sent = std::str::from_utf8(&bytes).unwrap();
         let json = sent.strip_prefix("data: ").and_then(|rest| rest.strip_suffix("\n\n")).unwrap();
@@ -250,13 +270,13 @@ mod tests {
             content: String::new(),
             at: AT,
             reply_to: None,
-            tool_calls: vec![json!({"id": "hitl_1"})],
-            tool_call_status: Some(json!({"hitl_1": {"complete": false}})),
+            tool_calls: vec![FunctionCall::new("hitl_1".into(), "f", "{}".into())],
+            tool_call_status: Some(BTreeMap::from([("hitl_1".into(), CallStatus::open())])),
             tool_call_id: None,
         };
         golden(
             &message(&prompt, &source()),
-            r#"{"data":{"agentId":"a1","chatId":"c1","content":"","createdAt":"2023-11-14T22:13:20.000Z","messageId":"m","role":"assistant","sender":"a1","toolCallStatus":{"hitl_1":{"complete":false}},"tool_calls":[{"id":"hitl_1"}],"type":"message"},"type":"message"}"#,
+            r#"{"data":{"agentId":"a1","chatId":"c1","content":"","createdAt":"2023-11-14T22:13:20.000Z","messageId":"m","role":"assistant","sender":"a1","toolCallStatus":{"hitl_1":{"complete":false}},"tool_calls":[{"id":"hitl_1","type":"function","function":{"name":"f","arguments":"{}"}}],"type":"message"},"type":"message"}"#,
         );
     }
 }

@@ -5,23 +5,23 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use domain::visible::visible;
-use serde_json::Value;
 
 use super::chat::title;
 use super::fault::Answered;
 use super::here::Here;
 use super::memory::memory;
 use super::rest::current;
+use super::wire::ChatMessage;
 
 pub(super) async fn export(here: Here) -> Answered<Response> {
     let mut text = format!("# {}\n", visible(&here.world.name));
     if let Some(chat) = current(&here).await? {
-        let mut said: Vec<Value> = Vec::new();
+        let mut said: Vec<ChatMessage> = Vec::new();
         for session in &chat.sessions {
             said.extend(memory(session, &here.source(&chat.id, session), here.app()));
         }
         // Each agent's conversation is in order; together they are by time.
-        said.sort_by(|a, b| a["createdAt"].as_str().cmp(&b["createdAt"].as_str()));
+        said.sort_by(|a, b| a.created_at.cmp(&b.created_at));
         let name = chat.sessions.first().map(|session| title(session)).unwrap_or_default();
         text.push_str(&format!("\n## {}\n", visible(&name)));
         for message in &said {
@@ -39,21 +39,17 @@ pub(super) async fn export(here: Here) -> Answered<Response> {
     Ok(reply)
 }
 
-fn one(text: &mut String, message: &Value) {
-    let part = |key: &str| message[key].as_str().unwrap_or_default();
-    let calls: Vec<&Value> = message["tool_calls"].as_array().into_iter().flatten().collect();
-    if part("content").is_empty() && calls.is_empty() {
+fn one(text: &mut String, message: &ChatMessage) {
+    if message.content.is_empty() && message.tool_calls.is_empty() {
         return;
     }
-    text.push_str(&format!("\n### {} ({})\n\n", visible(part("sender")), part("createdAt")));
+    text.push_str(&format!("\n### {} ({})\n\n", visible(&message.sender), message.created_at));
     // Markdown ends a line at either sign.
-    for line in part("content").replace("\r\n", "\n").split(['\n', '\r']) {
+    for line in message.content.replace("\r\n", "\n").split(['\n', '\r']) {
         text.push_str(&format!("> {line}\n"));
     }
-    for call in calls {
-        let function = &call["function"];
-        let (name, input) = (function["name"].as_str(), function["arguments"].as_str());
-        let (name, input) = (name.unwrap_or_default(), input.unwrap_or_default());
-        text.push_str(&format!("> calls {}: {}\n", visible(name), visible(input)));
+    for call in &message.tool_calls {
+        let (name, input) = (visible(&call.function.name), visible(&call.function.arguments));
+        text.push_str(&format!("> calls {name}: {input}\n"));
     }
 }

@@ -7,13 +7,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 use engine::Caller;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::body::{loose, object};
 use super::fault::{Answered, Fault};
 use super::name::kebab;
 use crate::app::App;
-use crate::asked::read_body;
+use crate::asked::{bytes, read_body};
 use crate::auth::Who;
 use crate::doors::{NamedAgent, Room, World, Worlds};
 
@@ -103,8 +104,8 @@ impl FromRequest<Room<Worlds>> for Posted {
     }
 }
 
-pub(super) fn ok(value: &Value) -> Response {
-    let mut reply = (StatusCode::OK, value.to_string()).into_response();
+pub(super) fn ok<T: Serialize>(value: &T) -> Response {
+    let mut reply = (StatusCode::OK, bytes(value)).into_response();
     let json = axum::http::HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
     reply

@@ -5,7 +5,6 @@ use domain::answer::Answer;
 use domain::hold::{Hold, HoldState};
 use domain::refusal::Refusal;
 use engine::{Answering, Error};
-use serde_json::json;
 
 use super::DOOR;
 use super::fault::Answered;
@@ -13,12 +12,15 @@ use super::find::Found;
 use super::here::{Here, Posted, ok};
 use super::prompt::Prompt;
 use super::respond::Respond;
+use super::wire::{EmptyObject, HitlReply};
 use crate::doors::shown;
 
 pub(super) async fn respond(posted: Posted) -> Answered {
     let given = Respond::read(&posted.strict()?)?;
     let here = posted.here;
-    let refused = |reason: String| Ok(ok(&json!({"accepted": false, "reason": reason})));
+    let refused = |reason: String| {
+        Ok(ok(&HitlReply { accepted: false, reason: Some(reason), metadata: None }))
+    };
     let Some(found) = here.find(&given.request, given.chat.as_deref()).await? else {
         // The client may only be wrong about the chat.
         let elsewhere = match given.chat {
@@ -41,7 +43,9 @@ pub(super) async fn respond(posted: Posted) -> Answered {
         Err(reason) => return refused(reason),
     };
     match store(&here, &found, answer).await? {
-        Ok(()) => Ok(ok(&json!({"accepted": true, "metadata": {}}))),
+        Ok(()) => {
+            Ok(ok(&HitlReply { accepted: true, reason: None, metadata: Some(EmptyObject {}) }))
+        }
         Err(refusal) => refused(reason(&here, &given.request, &refusal)),
     }
 }

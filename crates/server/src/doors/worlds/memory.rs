@@ -3,15 +3,15 @@
 
 use domain::message::{Message as Said, Origin, Part, Role};
 use domain::session::Session;
-use serde_json::{Value, json};
 
 use super::event::{Message, Source};
 use super::limits::MEMORY_MAX;
 use super::prompt;
+use super::wire::{ChatMessage, FunctionCall};
 use crate::app::App;
 use crate::wire;
 
-pub(super) fn memory(session: &Session, source: &Source, app: &App) -> Vec<Value> {
+pub(super) fn memory(session: &Session, source: &Source, app: &App) -> Vec<ChatMessage> {
     let mut memory: Vec<Message> = Vec::new();
     for said in &session.transcript {
         match said.role {
@@ -52,10 +52,7 @@ pub(super) fn thought(said: &Said, session: &Session, source: &Source, app: &App
     let calls = said.parts.iter().filter_map(|part| match part {
         Part::ToolCall { call, tool_use_id, tool, input } => {
             let input = wire::call_input(*call, tool, input, session, &app.engine);
-            Some(json!({
-                "id": tool_use_id, "type": "function",
-                "function": {"name": &**tool, "arguments": input.to_string()},
-            }))
+            Some(FunctionCall::new(tool_use_id.clone(), tool, input.to_string()))
         }
         _ => None,
     });

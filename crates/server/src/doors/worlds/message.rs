@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::session::Session;
 use engine::Saying;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::DOOR;
 use super::body::{Detail, Fields};
@@ -14,6 +14,7 @@ use super::chat::Chat;
 use super::fault::Answered;
 use super::here::{Here, Posted, ok};
 use super::telling::{Generation, awaited, streamed};
+use super::wire::{Processed, Success};
 use crate::doors::flow::{Flow, Since};
 use crate::doors::{NamedAgent, agreed};
 
@@ -112,8 +113,8 @@ async fn told(
         true => "Message processed successfully",
         false => "Message accepted, and still being processed",
     };
-    Ok(ok(&json!({
-        "success": true, "message": message,
-        "data": {"content": content.to_string(), "timestamp": here.app().engine.now().to_string()},
-    })))
+    let content = serde_json::to_string(&content).unwrap_or_default();
+    let timestamp = here.app().engine.now().to_string();
+    let data = Processed { content, timestamp };
+    Ok(ok(&Success { success: true, message, data }))
 }

@@ -28,6 +28,7 @@ mod rest;
 mod telling;
 mod tool_result;
 mod tool_results;
+mod wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

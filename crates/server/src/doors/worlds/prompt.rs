@@ -2,6 +2,8 @@
 //! message, and as a list of questions with options. Everything is made from what is stored, and
 //! nothing that a model wrote can make it say anything else.
 
+use std::collections::BTreeMap;
+
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::hold::{Choice, Hold, HoldState, Question};
 use domain::inquiry::{Asked, Chosen, Inquiry};
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::event::{Message, Source};
 use super::name::{call_id, prompt_id};
+use super::wire::{CallStatus, FunctionCall};
 
 /// Names of the calls that clients of the first generation look for.
 pub(super) const REQUEST_APPROVAL: &str = "client.requestApproval";
@@ -158,11 +161,8 @@ pub(super) fn message(hold: &Hold, link: &str) -> Option<Message> {
         content: String::new(),
         at: hold.opened_at,
         reply_to: None,
-        tool_calls: vec![json!({
-            "id": id, "type": "function",
-            "function": {"name": name, "arguments": arguments.to_string()},
-        })],
-        tool_call_status: Some(json!({ id: status(hold) })),
+        tool_calls: vec![FunctionCall::new(id.clone(), name, arguments.to_string())],
+        tool_call_status: Some(BTreeMap::from([(id, status(hold))])),
         tool_call_id: None,
     })
 }
@@ -206,9 +206,9 @@ pub(super) fn arguments(hold: &Hold) -> Value {
 }
 
 /// Whether the prompt is still to be answered, and how it was.
-fn status(hold: &Hold) -> Value {
+fn status(hold: &Hold) -> CallStatus {
     let at = match &hold.state {
-        HoldState::Pending => return json!({"complete": false}),
+        HoldState::Pending => return CallStatus::open(),
         HoldState::Expired { at } | HoldState::Cancelled { at, .. } => Some(*at),
         state => state.decision().map(domain::hold::Decision::at),
     };
@@ -222,7 +222,7 @@ fn status(hold: &Hold) -> Value {
         _ => hold.state.name().to_owned(),
     };
     let at = at.map(|at| at.to_string());
-    json!({"complete": true, "result": {"choice": choice, "timestamp": at}})
+    CallStatus::complete(choice, at)
 }
 
 /// What was chosen as it was offered: clients show it to people.

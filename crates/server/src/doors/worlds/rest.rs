@@ -47,7 +47,7 @@ pub(super) async fn worlds(State(room): State<Room<Worlds>>, _who: Who) -> Respo
             "description": null,
         })
     };
-    ok(&room.wire.worlds.iter().map(world).collect())
+    ok(&room.wire.worlds.iter().map(world).collect::<Vec<_>>())
 }
 
 pub(super) async fn world(here: Here) -> Answered {
@@ -58,7 +58,7 @@ pub(super) async fn world(here: Here) -> Answered {
 pub(super) async fn agents(here: Here) -> Answered {
     let chat = current(&here).await?;
     let agents = here.world.agents.iter().map(|agent| shown(&here, agent, chat.as_ref()));
-    Ok(ok(&agents.collect()))
+    Ok(ok(&agents.collect::<Vec<_>>()))
 }
 
 pub(super) async fn agent(here: Here) -> Answered {

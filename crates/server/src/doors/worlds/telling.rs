@@ -15,7 +15,6 @@ use domain::message::Origin;
 use domain::session::{CallRecord, CallState, Session};
 use domain::tool::Place as Where;
 use engine::{Caller, Error};
-use serde_json::{Value, json};
 
 use super::DOOR;
 use super::event::{self, Activity, Message, Source, Speaking, Tool};
@@ -25,6 +24,7 @@ use super::limits::{IDLE_GRACE, WAIT_MAX};
 use super::memory;
 use super::name::call_id;
 use super::prompt::{self, Prompt};
+use super::wire::{LastTold, PromptMetadata, WorldsEvent};
 use crate::app::App;
 use crate::doors::flow::{End, Flow, Kind, Settled, Step};
 use crate::doors::{shown, stream};
@@ -59,7 +59,7 @@ pub(super) struct Teller {
     /// Approved calls that have not begun: others of their turn are not decided yet.
     waiting: Vec<Arc<Hold>>,
     /// The last message, or the prompt at which everything waits.
-    last: Option<Value>,
+    last: Option<LastTold>,
     activity: u64,
 }
 
@@ -85,11 +85,11 @@ impl Teller {
         }
     }
 
-    fn world(&self, activity: Activity) -> Value {
+    fn world(&self, activity: Activity) -> WorldsEvent {
         event::world(activity, &self.source, self.activity, self.app.engine.now())
     }
 
-    async fn tell(&mut self, step: Step, flow: &Flow) -> Result<Vec<Value>, Error> {
+    async fn tell(&mut self, step: Step, flow: &Flow) -> Result<Vec<WorldsEvent>, Error> {
         let mut events = Vec::new();
         match step {
             Step::Said { message } if message.origin == Origin::Own => {
@@ -108,13 +108,8 @@ impl Teller {
             }
             Step::Withdrawn { message } => {
                 self.speech = None;
-                let mut end = event::speaking(
-                    &Speaking::End { whole: "" },
-                    &message.to_string(),
-                    &self.source,
-                );
-                end["data"]["discard"] = json!(true);
-                events.push(end);
+                let message = message.to_string();
+                events.push(event::speaking(&Speaking::Discard, &message, &self.source));
             }
             Step::Thought { message } => {
                 if self.speech.take().is_some() {
@@ -125,7 +120,7 @@ impl Teller {
                 let session = flow.fresh().await?;
                 let thought = memory::thought(&message, &session, &self.source, &self.app);
                 let thought = Message { reply_to: self.said.clone(), ..thought };
-                self.last = Some(thought.data(&self.source));
+                self.last = Some(LastTold::Message(Box::new(thought.data(&self.source))));
                 events.push(event::message(&thought, &self.source));
             }
             Step::Called(called) if called.held.is_none() => {
@@ -176,7 +171,7 @@ impl Teller {
     }
 
     /// One start for each message, however many blocks it has.
-    fn begin(&mut self, block: &str) -> Option<Value> {
+    fn begin(&mut self, block: &str) -> Option<WorldsEvent> {
         let message = block.rsplit_once('-').map_or(block, |(message, _)| message);
         if self.speech.as_ref().is_some_and(|(open, _)| open == message) {
             return None;
@@ -186,7 +181,7 @@ impl Teller {
     }
 
     /// Approved calls that have really begun by now.
-    fn started(&mut self, session: &Session) -> Vec<Value> {
+    fn started(&mut self, session: &Session) -> Vec<WorldsEvent> {
         let mut events = Vec::new();
         self.waiting.retain(|hold| {
             let call = hold.call.as_ref().filter(|call| call.place == Where::Server);
@@ -202,7 +197,7 @@ impl Teller {
         events
     }
 
-    fn settled(&self, settled: &Settled) -> Value {
+    fn settled(&self, settled: &Settled) -> WorldsEvent {
         let (text, took_ms) = (settled.result.content.as_str(), settled.took_ms);
         let tool = match settled.result.is_error {
             true => Tool::Error { text },
@@ -211,13 +206,13 @@ impl Teller {
         event::tool(&tool, &settled.tool, &settled.tool_use_id, &self.source)
     }
 
-    async fn all_prompts(&mut self, session: &Session) -> Result<Vec<Value>, Error> {
+    async fn all_prompts(&mut self, session: &Session) -> Result<Vec<WorldsEvent>, Error> {
         self.reached.extend(session.open_holds().map(|hold| hold.id));
         self.prompts(session).await
     }
 
     /// Whatever this stream has reached, waits for this person and is not out yet, as it is now.
-    async fn prompts(&mut self, session: &Session) -> Result<Vec<Value>, Error> {
+    async fn prompts(&mut self, session: &Session) -> Result<Vec<WorldsEvent>, Error> {
         let open = |id: &HoldId| session.holds.get(id).filter(|hold| hold.is_pending());
         self.asked.retain(|id, _| open(id).is_some());
         let is_out =
@@ -247,7 +242,7 @@ impl Teller {
             }
             if let (Some(message), false) = (&message, dialog) {
                 let message = Message { sender: self.source.agent.clone(), ..message.clone() };
-                self.last = Some(message.data(&self.source));
+                self.last = Some(LastTold::Message(Box::new(message.data(&self.source))));
                 if self.generation == Generation::First {
                     events.extend(self.dialog_events(&message));
                 }
@@ -257,7 +252,8 @@ impl Teller {
             if new {
                 let prompt = prompt.value(hold, &self.source);
                 if message.is_none() {
-                    self.last = Some(json!({"hitlPrompt": prompt}));
+                    self.last =
+                        Some(LastTold::Prompt(PromptMetadata { hitl_prompt: prompt.clone() }));
                 }
                 let tool = hold.call.as_ref().map_or("continue", |call| &*call.tool);
                 let progress = Tool::Prompt { prompt: &prompt };
@@ -269,7 +265,7 @@ impl Teller {
 
     /// The page shows a dialog for a call in a chunk; of a call in a message alone it loses sight. The
     /// second generation would show either as a tool that never ends.
-    fn dialog_events(&self, message: &Message) -> Vec<Value> {
+    fn dialog_events(&self, message: &Message) -> Vec<WorldsEvent> {
         let speaking = |it: &Speaking<'_>| event::speaking(it, &message.id, &self.source);
         vec![
             speaking(&Speaking::Start),
@@ -286,7 +282,7 @@ impl Teller {
         })
     }
 
-    fn log(&self, text: &str) -> Value {
+    fn log(&self, text: &str) -> WorldsEvent {
         event::log(text, &self.source, self.app.engine.now())
     }
 }
@@ -305,7 +301,7 @@ pub(super) fn streamed(
     session: &Session,
     source: Source,
     generation: Generation,
-    first: Vec<Value>,
+    first: Vec<WorldsEvent>,
 ) -> Answered {
     let place = here.app().streams.take(here.caller().key_space())?;
     let mut teller = Teller::new(here, session, source, generation);
@@ -342,7 +338,7 @@ pub(super) fn streamed(
 }
 
 /// What to send, and whether nothing comes after it: what failed once is not tried again and again.
-fn sent(told: Result<Vec<Value>, Error>) -> (Vec<Value>, bool) {
+fn sent(told: Result<Vec<WorldsEvent>, Error>) -> (Vec<WorldsEvent>, bool) {
     match told {
         Ok(events) => (events, false),
         Err(error) => {
@@ -359,7 +355,7 @@ pub(super) async fn awaited(
     mut flow: Flow,
     session: &Session,
     source: Source,
-) -> Answered<(Value, bool)> {
+) -> Answered<(Option<LastTold>, bool)> {
     let mut teller = Teller::new(here, session, source, Generation::First);
     let resting = async {
         while let Some(step) = flow.next().await? {
@@ -374,7 +370,7 @@ pub(super) async fn awaited(
         }
         Err(_) => false,
     };
-    Ok((teller.last.unwrap_or(Value::Null), rests))
+    Ok((teller.last, rests))
 }
 
 #[cfg(test)]
@@ -386,7 +382,8 @@ mod tests {
         let (events, is_last) = sent(Err(Error::Unavailable("the disk is full".into())));
         assert!(is_last);
         let [only] = events.as_slice() else { panic!("{events:?}") };
-        assert!(!only.to_string().contains("disk"), "{only}");
+        let text = String::from_utf8_lossy(&event::frame(only)).into_owned();
+        assert!(!text.contains("disk"), "{text}");
         assert!(!sent(Ok(Vec::new())).1);
     }
 }

@@ -7,7 +7,6 @@ use axum::response::Response;
 use domain::event::Event;
 use domain::hold::Hold;
 use engine::Answering;
-use serde_json::{Value, json};
 
 use super::DOOR;
 use super::fault::{Answered, Fault};
@@ -17,6 +16,7 @@ use super::limits::ENTRIES_PAGE;
 use super::name::kebab;
 use super::telling::{Generation, streamed};
 use super::tool_result::{ToolResult, Verdict};
+use super::wire::{SubmittedResult, Success, WorldsEvent};
 use crate::doors::flow::{Flow, Since};
 use crate::doors::shown;
 
@@ -40,16 +40,17 @@ pub(super) async fn post(posted: Posted) -> Answered<Response> {
     };
     answered(&here, &found, |hold| given.answer(hold)).await?;
     let decision = given.decision.unwrap_or(Verdict::Approve).name();
-    let data = json!({
-        "tool_call_id": given.call, "agentId": given.agent, "decision": decision,
-        "scope": given.scope.unwrap_or("once"),
-    });
+    let data = SubmittedResult {
+        tool_call_id: given.call.clone(),
+        agent_id: given.agent.clone(),
+        decision,
+        scope: given.scope.unwrap_or("once"),
+    };
     if !given.stream {
-        return Ok(ok(&json!({
-            "success": true, "message": "Tool result submitted successfully", "data": data,
-        })));
+        let message = "Tool result submitted successfully";
+        return Ok(ok(&Success { success: true, message, data }));
     }
-    let submitted = json!({"type": "tool-result-submitted", "data": data});
+    let submitted = WorldsEvent::ToolResultSubmitted { data };
     told(&here, &found, since, submitted).await
 }
 
@@ -69,7 +70,7 @@ pub(super) async fn answered(
     Ok(Box::pin(engine.answer(here.caller(), found.hold.id, answering, None)).await?)
 }
 
-async fn told(here: &Here, found: &Found, since: Since, first: Value) -> Answered<Response> {
+async fn told(here: &Here, found: &Found, since: Since, first: WorldsEvent) -> Answered<Response> {
     let app = here.app();
     let flow = Flow::open(app, here.caller(), &found.session, found.hold.run, since).await?;
     let source = here.source(&found.chat, &found.session);
