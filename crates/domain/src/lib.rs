@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod budget;
 pub mod call;
+pub mod caption;
 pub mod context;
 pub mod credential;
 pub mod digest;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -24,7 +25,7 @@ use crate::process::{
     path_of, resolve,
 };
 use crate::shell_cmd::{failure, shown, with_leftovers};
-use crate::title::headline;
+use crate::title::titled;
 
 /// How one command tool is set up.
 #[derive(Clone, Debug)]
@@ -193,7 +194,7 @@ impl ToolHost for CommandTool {
 
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let Plan { context, warnings, .. } = self.plan().await.map_err(PrepareError::blind)?;
-        let title = Some(headline(&format!("Run: {}", shown(&self.config.argv).0)));
+        let title = Some(titled(CaptionKind::RunCommand { command: shown(&self.config.argv).0 }));
         let preview = Preview { warnings, ..Preview::default() };
         Ok(Prepared { context, title, preview, ..Prepared::default() })
     }

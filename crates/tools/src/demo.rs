@@ -150,7 +150,7 @@ impl ToolHost for Deploy {
         let project = project(arguments.value()).map_err(PrepareError::Unsound)?;
         Ok(Prepared {
             context: target(),
-            title: Some(headline(&format!("Deploy {project} to Shipper Cloud"))),
+            title: Some(headline(&format!("Deploy {project} to Shipper Cloud")).into()),
             ..Prepared::default()
         })
     }

@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use domain::call::ClearedCall;
+use domain::caption::CaptionKind;
 use domain::inquiry::Inquiry;
 use domain::json::Arguments;
 use domain::limits::{
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bad_tool::BadTool;
 use crate::human::timeout_ms;
 use crate::limits::ASK_SECONDS_MAX;
-use crate::title::headline;
+use crate::title::{headline, titled};
 
 pub const NAME: &str = "ask_user_input";
 
@@ -59,12 +60,15 @@ fn ask(arguments: &Value) -> Result<Prepared, String> {
             if title != visible(&one.question) {
                 shown["question"] = json!(one.question);
             }
-            title
+            title.into()
         }
         // Each stands whole in the form.
         several => {
             let headers: Vec<&str> = several.iter().map(|asked| asked.header.as_str()).collect();
-            headline(&format!("{} questions: {}", several.len(), headers.join(", ")))
+            titled(CaptionKind::SeveralQuestions {
+                questions: several.len() as u64,
+                headers: headers.join(", "),
+            })
         }
     };
     if inquiry.metadata != json!({}) {

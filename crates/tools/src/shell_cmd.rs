@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -29,7 +30,7 @@ use crate::process::{
     BoundFiles, Ended, Environment, How, Job, RunAs, Runner, blocking, bound_files, changed_file,
     path_of, resolve,
 };
-use crate::title::headline;
+use crate::title::titled;
 
 /// How `shell_cmd` is set up.
 #[derive(Clone, Debug)]
@@ -81,7 +82,7 @@ pub fn shown(argv: &[String]) -> (String, Vec<Warning>) {
 struct Plan {
     job: Job,
     context: ExecutionContext,
-    title: String,
+    title: Caption,
     warnings: Vec<Warning>,
 }
 
@@ -198,12 +199,10 @@ impl Planner {
             working_directory: Some(directory_text.to_owned()),
             sql: None,
         };
-        let title = match scripted {
-            true => {
-                format!("Run in a shell: {}", rest.get(1).map(String::as_str).unwrap_or_default())
-            }
-            false => format!("Run: {}", quote::line(&argv)),
-        };
+        let title = titled(match scripted {
+            true => CaptionKind::RunInShell { script: rest.get(1).cloned().unwrap_or_default() },
+            false => CaptionKind::RunCommand { command: quote::line(&argv) },
+        });
         let mut job = Job::new(program, rest.to_vec(), directory);
         job.environment = environment;
         job.stdin = stdin.as_bytes().to_vec();
@@ -212,7 +211,7 @@ impl Planner {
         job.files = files;
         let mut warnings = wrapper::warnings(&argv);
         warnings.extend(unbound);
-        Ok(Plan { job, context, title: headline(&title), warnings })
+        Ok(Plan { job, context, title, warnings })
     }
 
     /// The words of the command, and whether they are ours around a script.

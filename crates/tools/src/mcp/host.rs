@@ -4,6 +4,7 @@ use std::sync::Weak;
 
 use async_trait::async_trait;
 use domain::call::{Call, ClearedCall, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::hold::{Preview, Risk};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -77,14 +78,11 @@ impl McpTool {
         let Standing::Changed { pinned } = &self.face.standing else { return None };
         let Face { definition, identity, .. } = &self.face;
         let (summary, warning, diff) = match pinned {
-            None => {
-                let summary = "this tool was not there when its server was first seen";
-                (
-                    summary,
-                    WarningKind::NewDefinition,
-                    pretty(&definition.whole).lines().map(|line| format!("+ {line}\n")).collect(),
-                )
-            }
+            None => (
+                CaptionKind::NewDefinition,
+                WarningKind::NewDefinition,
+                pretty(&definition.whole).lines().map(|line| format!("+ {line}\n")).collect(),
+            ),
             Some(pin) => {
                 let old = pin.definition().map(|old| pretty(&old.whole)).unwrap_or_default();
                 let mut diff = String::new();
@@ -92,8 +90,7 @@ impl McpTool {
                     diff.push_str(&format!("- server {}\n+ server {identity}\n", pin.server));
                 }
                 diff.push_str(&compared(&old, &pretty(&definition.whole)));
-                let summary = "the server has changed what it says about this tool";
-                (summary, WarningKind::ChangedDefinition, diff)
+                (CaptionKind::ChangedDefinition, WarningKind::ChangedDefinition, diff)
             }
         };
         let mut diff: String = diff;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{ClearedCall, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
@@ -21,7 +22,7 @@ use super::statement::{Kind, Statement, check_parameters, parse};
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
 use crate::process::blocking;
-use crate::title::headline;
+use crate::title::titled;
 
 #[derive(Clone, Debug)]
 pub struct QueryConfig {
@@ -176,7 +177,10 @@ impl ToolHost for SqlQuery {
                 detail: format!("{}, read only", database.line()),
                 ..ExecutionContext::default()
             },
-            title: Some(headline(&format!("Query {}: {sql}", database.name))),
+            title: Some(titled(CaptionKind::QueryDatabase {
+                database: database.name.to_string(),
+                sql: sql.to_string(),
+            })),
             ..Prepared::default()
         };
         let (limit, tables) = (self.config.time_limit, self.config.tables.clone());

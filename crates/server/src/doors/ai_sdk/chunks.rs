@@ -74,9 +74,9 @@ pub(crate) fn approval_request(id: &str, hold: &Hold, origin: &str) -> Value {
     let mut descriptor = json!({
         "hold": hold.id.to_string(),
         "digest": hold.digest().to_string(),
-        "title": hold.title,
+        "title": hold.title.text(),
         "preview": {
-            "summary": preview.summary, "rows": preview.rows, "diff": preview.diff, "warnings": warnings,
+            "summary": preview.summary.as_deref(), "rows": preview.rows, "diff": preview.diff, "warnings": warnings,
         },
         "url": format!("{origin}/holds/{}", hold.id),
     });
@@ -116,7 +116,7 @@ pub(crate) fn output_denied(id: &str) -> Value {
 /// A question that belongs to no call of the conversation, for front ends that want to show it.
 pub(crate) fn asks(hold: &Hold, origin: &str) -> Value {
     let data = json!({
-        "hold": hold.id.to_string(), "kind": hold.question.kind(), "title": hold.title,
+        "hold": hold.id.to_string(), "kind": hold.question.kind(), "title": hold.title.text(),
         "state": hold.state.name(), "url": format!("{origin}/holds/{}", hold.id),
     });
     json!({"type": "data-hold", "id": hold.id.to_string(), "data": data})

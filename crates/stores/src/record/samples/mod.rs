@@ -1,5 +1,6 @@
 //! One of everything that can be on disk, with every field used somewhere.
 
+mod captions;
 mod names;
 mod rows;
 mod warnings;
@@ -11,6 +12,7 @@ pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
 use domain::call::{Call, CallParts, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
@@ -297,6 +299,12 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     let kinds = warnings::every_kind().into_iter().zip(1..);
     let shown = |(kind, n): (_, u32)| Warning::stored(format!("sentence {n}"), Some(kind));
     warned.preview.warnings.extend(kinds.map(shown));
+    let mut captioned = pending();
+    let rows = CaptionKind::Rows { rows: 214, more: 6, estimated: false };
+    captioned.preview.summary = Some(Caption::stored("some rows".into(), Some(rows)));
+    let mut titled = Hold { preview: Preview::default(), ..pending() };
+    let command = CaptionKind::RunCommand { command: "ls".into() };
+    titled.title = Caption::stored("Look".into(), Some(command));
     let mut coded = pending();
     coded.preview = Preview { codes_look_alikes: true, ..Preview::default() };
     vec![
@@ -312,6 +320,8 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_with_sql_facts", Hold { call: Some(sql_call()), ..pending() }),
         ("hold_with_kinds_of_warnings", warned),
         ("hold_with_codes_of_look_alikes", coded),
+        ("hold_with_kind_of_summary", captioned),
+        ("hold_with_kind_of_title", titled),
     ]
 }
 

@@ -102,5 +102,11 @@ pub(in crate::record) const SINCE_V5: [&str; 2] =
     ["hold_of_a_made_login", "message_by_a_made_login"];
 
 /// The same of the fifth version.
-pub(in crate::record) const SINCE_V6: [&str; 3] =
-    ["hold_with_kinds_of_warnings", "hold_with_codes_of_look_alikes", "hold_revised_with_warning"];
+pub(in crate::record) const SINCE_V6: [&str; 6] = [
+    "hold_with_kinds_of_warnings",
+    "hold_with_codes_of_look_alikes",
+    "hold_revised_with_warning",
+    "hold_with_kind_of_summary",
+    "hold_with_kind_of_title",
+    "hold_revised_with_kinds_of_captions",
+];

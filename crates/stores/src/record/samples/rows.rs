@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::budget::{Resource, Usage, UsedUp};
 use domain::call::{Call, Clearance, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::event::{Event, RefusedAnswer, Scope as TokenScope, Token, TokenOwner};
 use domain::grant::ClearedBy;
@@ -20,8 +21,8 @@ use serde_json::{Value, json};
 
 use super::{
     CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, by_link,
-    call, choice, conditions, go_on, grants, origin, pending, person, program, rare_call, sql_call,
-    vote,
+    call, captions, choice, conditions, go_on, grants, origin, pending, person, program, rare_call,
+    sql_call, vote,
 };
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -222,6 +223,17 @@ fn deciding() -> Vec<Named> {
         preview,
         votes: vec![vote(approve(), Proof::Door("worlds".into()))],
     };
+    // The line stays as it was shown, however the kind is worded by now.
+    let captioned = |(kind, n): (CaptionKind, u32)| {
+        let summary = Some(Caption::stored(format!("summary {n}"), Some(kind.clone())));
+        let mut change = revision(Preview { summary, ..Preview::default() });
+        if let HoldChange::Revised { title, .. } = &mut change {
+            *title = Caption::stored(format!("title {n}"), Some(kind));
+        }
+        Event::HoldUpdated { hold: HOLD, change }
+    };
+    let captioned: Vec<Event> =
+        captions::every_kind().into_iter().zip(1..).map(captioned).collect();
     let interrupted = Some(WarningKind::EarlierAttempt);
     let warnings = vec![Warning::stored("it was interrupted".into(), interrupted)];
     let warned = Preview { warnings, ..Preview::default() };
@@ -231,6 +243,7 @@ fn deciding() -> Vec<Named> {
         ("hold_voted", updated(HoldChange::Voted(vote(edited, channel())))),
         ("hold_revised", updated(revision(Preview::default()))),
         ("hold_revised_with_warning", updated(revision(warned))),
+        ("hold_revised_with_kinds_of_captions", captioned),
         (
             "voted_by_program",
             updated(HoldChange::Voted(vote(approve(), Proof::Vouched("single sign-on".into())))),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{ClearedCall, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
@@ -25,7 +26,7 @@ use super::target::Target;
 use super::trouble::Failure;
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_BYTES_MAX, SQL_TIME_LIMIT};
-use crate::title::headline;
+use crate::title::titled;
 
 #[derive(Clone, Debug)]
 pub struct PgQueryConfig {
@@ -165,7 +166,10 @@ impl ToolHost for PgQuery {
                 detail: format!("{}, read only", target.line()),
                 ..ExecutionContext::default()
             },
-            title: Some(headline(&format!("Query {}: {sql}", target.database()))),
+            title: Some(titled(CaptionKind::QueryDatabase {
+                database: target.database().to_string(),
+                sql: sql.to_string(),
+            })),
             ..Prepared::default()
         };
         let looked = async {

@@ -59,7 +59,8 @@ async fn i31_without_the_name_of_our_organisation_no_organisation_names_our_peop
     let card = story.asks(0, "open_id ou_bob").await;
     // The app is in another organisation, too, which has an ana.b of its own: everything about the event
     // is theirs. And an event that does not say whose it is.
-    let pointer = crate::lark::whole::value(&card.content, "hp_allow").expect("the button is there");
+    let pointer =
+        crate::lark::whole::value(&card.content, "hp_allow").expect("the button is there");
     for (name, tenant) in [("theirs", json!("tenant_2")), ("nobodys", json!(null))] {
         let who = json!({"open_id": "ou_9", "user_id": "ana.b", "tenant_key": tenant});
         let mut event = super::world::pressed(name, who, &card, pointer.clone());
