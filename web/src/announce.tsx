@@ -1,6 +1,7 @@
 // Tells screen readers, politely, what arrived and what settled, and puts the number of waiting holds in the tab's title.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { titleText } from "./holds/parts";
 import { settledText } from "./holds/state";
 import { t } from "./i18n";
 import { counted } from "./inbox";
@@ -23,8 +24,8 @@ export function Announce({ me }: { me: Me }) {
         if (before === hold.state) continue;
         seen.current.set(hold.id, hold.state);
         if (first) continue;
-        if (hold.state === "pending") said.push(t("inbox.new", { title: hold.title }));
-        else if (before === "pending") said.push(`${hold.title}: ${settledText(hold, me)}`);
+        if (hold.state === "pending") said.push(t("inbox.new", { title: titleText(hold) }));
+        else if (before === "pending") said.push(`${titleText(hold)}: ${settledText(hold, me)}`);
       }
       if (live.listed) first = false;
       document.title = waiting > 0 ? `(${counted(waiting, live.next)}) ${t("app.name")}` : t("app.name");

@@ -7,6 +7,7 @@ import { Chip } from "./foreign";
 import { Plain } from "./plain";
 import { holdPath } from "./route";
 import { Expiry } from "./holds/facts";
+import { titleOf } from "./holds/parts";
 import { RiskBadge, settledText } from "./holds/state";
 import { hasVoted, isAddressed, useMe } from "./who";
 import type { Hold } from "./wire";
@@ -64,7 +65,7 @@ function Items({ holds, current }: { holds: Hold[]; current: string | null }) {
             <Icon name={hold.state} />
             <span class="item-text">
               <span class="item-title">
-                <Chip text={hold.title} />
+                <Chip text={titleOf(hold)} />
               </span>
               <span class="item-line">
                 <Line hold={hold} />

@@ -109,10 +109,33 @@ export interface WarningValues {
   line?: number;
   in_doubt?: boolean;
 }
+/** What stands in a title or a summary of the server. Which of these are there depends on its code. */
+export interface CaptionValues {
+  rows?: number;
+  more?: number;
+  estimated?: boolean;
+  table?: ForeignText;
+  database?: ForeignText;
+  sql?: ForeignText;
+  command?: ForeignText;
+  script?: ForeignText;
+  tool?: ForeignText;
+  arguments?: ForeignText | null;
+  questions?: number;
+  headers?: ForeignText;
+  request?: ForeignText;
+  budget?: string;
+  used?: number;
+  limit?: number;
+  /** The title of the call in question, as it was shown and as what it says. */
+  to?: ForeignText;
+  code?: string;
+  values?: CaptionValues;
+}
 /** What is asked. Labels and facts are the server's words; every text has an author. */
 export type ViewPart =
   | { type: "fact"; label: string; value: string }
-  | { type: "quote"; label: string; by: string; text: ForeignText }
+  | { type: "quote"; label: string; by: string; text: ForeignText; code?: string; values?: CaptionValues }
   | { type: "fields"; label: string; by: string; fields: ViewField[] }
   | { type: "options"; by: string; multiple: boolean; allow_other: boolean; options: { id: ForeignText; label: ForeignText; description: ForeignText | null }[] }
   | { type: "form"; by: string; fields: FormField[]; more: boolean }

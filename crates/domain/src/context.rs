@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::budget::Budgets;
 use crate::call::ExecutionContext;
+use crate::caption::Caption;
 use crate::hold::Preview;
 use crate::id::{Bits, CallId, GrantId, HoldId, MessageId, NodeId};
 use crate::person::People;
@@ -64,7 +65,7 @@ pub enum Renewal {
     Prepared {
         context: ExecutionContext,
         preview: Preview,
-        title: Option<String>,
+        title: Option<Caption>,
     },
     /// The tool as it is now cannot carry the call out; the text says why.
     Unsound(String),

@@ -8,6 +8,7 @@ pub mod answer;
 mod authenticated;
 pub mod budget;
 pub mod call;
+pub mod caption;
 pub mod context;
 pub mod credential;
 pub mod digest;

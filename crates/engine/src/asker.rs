@@ -165,7 +165,7 @@ impl Engine {
             state: HoldState::Pending,
             risk: verdict.risk.max(Risk::Low),
             tag: tag_of(id),
-            title: visible(&asked.title),
+            title: visible(&asked.title).into(),
             agent: Some(call.agent.clone()),
             session: None,
             run: None,

@@ -1,24 +1,26 @@
 //! The title of a call whose tool gives none: what runs, and on what, in one line.
 
 use domain::call::Call;
+use domain::caption::{Caption, CaptionKind};
 use domain::limits::TITLE_BYTES_MAX;
 use domain::schema::redacted;
 use domain::visible::visible;
 use serde_json::Value;
 
 /// `Run ops: rm -rf build`, `Run deploy: tag = "1.4", count = 2`. The call is always shown whole beside it.
-pub(crate) fn call_title(call: &Call) -> String {
-    let arguments = redacted(call.arguments.value(), &call.secrets);
+pub(crate) fn call_title(call: &Call) -> Caption {
+    let shown = redacted(call.arguments.value(), &call.secrets);
     let named = |(name, value): (&String, &Value)| format!("{name} = {value}");
-    let on = match arguments.as_ref() {
+    let arguments = match shown.as_ref() {
         Value::Object(map) => match map.iter().collect::<Vec<_>>().as_slice() {
-            [] => String::new(),
-            [(_, Value::String(only))] => format!(": {only}"),
-            _ => format!(": {}", map.iter().map(named).collect::<Vec<_>>().join(", ")),
+            [] => None,
+            [(_, Value::String(only))] => Some(only.clone()),
+            _ => Some(map.iter().map(named).collect::<Vec<_>>().join(", ")),
         },
-        _ => String::new(),
+        _ => None,
     };
-    clipped(&visible(&format!("Run {}{on}", call.tool)))
+    let kind = CaptionKind::RunTool { tool: call.tool.to_string(), arguments };
+    Caption::cut(clipped(&visible(&kind.to_string())), kind.map_values(&visible))
 }
 
 /// Cut with a visible sign, and not in the middle of a mark.
@@ -45,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    fn title(schema: Value, arguments: Value) -> String {
+    fn title(schema: Value, arguments: Value) -> Caption {
         let tool = Tool::new("ops", "", schema, Effects::AtMostOnce, Place::Server, "t").unwrap();
         let proposal = Proposal {
             id: CallId::new(1, 7),

@@ -166,7 +166,7 @@ impl Engine {
             },
             tag: tag_of(id),
             // Shown everywhere, so it is made safe to show once and for all.
-            title: visible(&new.title),
+            title: visible(&new.title).into(),
             agent: None,
             session: None,
             run: None,

@@ -214,16 +214,17 @@ pub(crate) fn scrubbed_preview(
     Prepared {
         context,
         preview: Preview {
-            summary: summary.map(scrub),
+            summary: summary.map(|summary| summary.scrubbed(scrubber)),
             rows,
             diff: diff.map(scrub),
             warnings: warnings.into_iter().map(|one| one.scrubbed(scrubber)).collect(),
             codes_look_alikes,
         },
-        title: prepared.title.map(scrub),
-        ask: prepared
-            .ask
-            .map(|ask| ports::tool_host::AskAnyway { summary: scrub(ask.summary), ..ask }),
+        title: prepared.title.map(|title| title.scrubbed(scrubber)),
+        ask: prepared.ask.map(|ask| ports::tool_host::AskAnyway {
+            summary: ask.summary.scrubbed(scrubber),
+            ..ask
+        }),
         shown: scrubber.scrub_value(&prepared.shown),
         ..prepared
     }

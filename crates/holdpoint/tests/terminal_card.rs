@@ -52,6 +52,7 @@ fn view(columns: usize) -> View {
         label,
         by: Author::Program,
         text: ForeignText::new(text),
+        kind: None,
     };
     let mut parts = vec![Part::Fact { label: Label::Asks, value: "approve".into() }];
     for text in corpus(columns) {

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
+use domain::caption::Caption;
 use domain::hold::{Preview, Question, Risk};
 use domain::json::Arguments;
 use domain::outcome::Outcome;
@@ -21,7 +22,7 @@ pub struct Prepared {
     pub context: ExecutionContext,
     pub preview: Preview,
     /// A headline for people, such as `Delete 214 rows from orders`; ours, never the model's.
-    pub title: Option<String>,
+    pub title: Option<Caption>,
     /// The host itself wants a person to look, even where policy would allow the call.
     pub ask: Option<AskAnyway>,
     /// For tools that are questions: what is asked in place of "may this run?".
@@ -33,7 +34,7 @@ pub struct Prepared {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskAnyway {
-    pub summary: String,
+    pub summary: Caption,
     pub risk: Risk,
 }
 

@@ -2,6 +2,7 @@
 //! what comes back in the `perform` answer is the result.
 
 use async_trait::async_trait;
+use domain::caption::CaptionKind;
 use domain::hold::Question;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
-use crate::title::make_headline;
+use crate::title::titled;
 
 #[derive(Debug)]
 pub struct ClientTool {
@@ -45,7 +46,7 @@ impl ToolHost for ClientTool {
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
         Ok(Prepared {
             question: Some(Question::Perform { deny_values: self.tool.deny_values.clone() }),
-            title: Some(make_headline(&format!("Carry out {}", self.tool.name))),
+            title: Some(titled(CaptionKind::CarryOut { tool: self.tool.name.to_string() })),
             ..Prepared::default()
         })
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -25,7 +26,7 @@ use crate::process::{
     path_of, resolve_program, run_blocking,
 };
 use crate::shell_cmd::{describe_failure, display_command, with_leftovers};
-use crate::title::make_headline;
+use crate::title::titled;
 
 /// How one command tool is set up.
 #[derive(Clone, Debug)]
@@ -195,7 +196,8 @@ impl ToolHost for CommandTool {
     async fn prepare(&self, _arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let CommandPlan { context, warnings, .. } =
             self.plan_command().await.map_err(PrepareError::blind)?;
-        let title = Some(make_headline(&format!("Run: {}", display_command(&self.config.argv).0)));
+        let title =
+            Some(titled(CaptionKind::RunCommand { command: display_command(&self.config.argv).0 }));
         let preview = Preview { warnings, ..Preview::default() };
         Ok(Prepared { context, title, preview, ..Prepared::default() })
     }

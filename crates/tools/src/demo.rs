@@ -151,7 +151,7 @@ impl ToolHost for DeployTool {
         let project = project_name(arguments.value()).map_err(PrepareError::Unsound)?;
         Ok(Prepared {
             context: execution_context(),
-            title: Some(make_headline(&format!("Deploy {project} to Shipper Cloud"))),
+            title: Some(make_headline(&format!("Deploy {project} to Shipper Cloud")).into()),
             ..Prepared::default()
         })
     }

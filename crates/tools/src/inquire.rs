@@ -2,6 +2,7 @@
 //! JSON object, whatever became of it ([`domain::inquiry`]).
 
 use async_trait::async_trait;
+use domain::caption::CaptionKind;
 use domain::inquiry::Inquiry;
 use domain::json::Arguments;
 use domain::limits::{
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bad_tool::BadTool;
 use crate::human::timeout_ms;
 use crate::limits::ASK_SECONDS_MAX;
-use crate::title::make_headline;
+use crate::title::{make_headline, titled};
 
 pub const NAME: &str = "ask_user_input";
 
@@ -59,12 +60,15 @@ fn prepare_inquiry(arguments: &Value) -> Result<Prepared, String> {
             if title != visible(&one.question) {
                 shown["question"] = json!(one.question);
             }
-            title
+            title.into()
         }
         // Each stands whole in the form.
         several => {
             let headers: Vec<&str> = several.iter().map(|asked| asked.header.as_str()).collect();
-            make_headline(&format!("{} questions: {}", several.len(), headers.join(", ")))
+            titled(CaptionKind::SeveralQuestions {
+                questions: several.len() as u64,
+                headers: headers.join(", "),
+            })
         }
     };
     if inquiry.metadata != json!({}) {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -30,7 +31,7 @@ use crate::process::{
     BoundFiles, EndedAttempt, Environment, ExitKind, ProcessJob, RunAs, Runner, bound_files,
     changed_file, path_of, resolve_program, run_blocking,
 };
-use crate::title::make_headline;
+use crate::title::titled;
 
 /// How `shell_cmd` is set up.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ pub fn display_command(argv: &[String]) -> (String, Vec<Warning>) {
 struct ShellPlan {
     job: ProcessJob,
     context: ExecutionContext,
-    title: String,
+    title: Caption,
     warnings: Vec<Warning>,
 }
 
@@ -199,12 +200,10 @@ impl ShellPlanner {
             working_directory: Some(directory_text.to_owned()),
             sql: None,
         };
-        let title = match scripted {
-            true => {
-                format!("Run in a shell: {}", rest.get(1).map(String::as_str).unwrap_or_default())
-            }
-            false => format!("Run: {}", quote::quote_line(&argv)),
-        };
+        let title = titled(match scripted {
+            true => CaptionKind::RunInShell { script: rest.get(1).cloned().unwrap_or_default() },
+            false => CaptionKind::RunCommand { command: quote::quote_line(&argv) },
+        });
         let mut job = ProcessJob::new(program, rest.to_vec(), directory);
         job.environment = environment;
         job.stdin = stdin.as_bytes().to_vec();
@@ -213,7 +212,7 @@ impl ShellPlanner {
         job.files = files;
         let mut warnings = wrapper::warnings(&argv);
         warnings.extend(unbound);
-        Ok(ShellPlan { job, context, title: make_headline(&title), warnings })
+        Ok(ShellPlan { job, context, title, warnings })
     }
 
     /// The words of the command, and whether they are ours around a script.

@@ -1,5 +1,6 @@
 //! Headlines: one line, made visible, and honest about what they leave out.
 
+use domain::caption::{Caption, CaptionKind};
 use domain::limits::TITLE_BYTES_MAX;
 use domain::visible::visible;
 
@@ -21,6 +22,12 @@ pub(crate) fn make_headline(text: &str) -> String {
     format!("{}… ({} more characters)", &shown[..cut], shown[cut..].chars().count())
 }
 
+/// A headline of ours. What it quotes is made visible, and cut with it.
+pub(crate) fn titled(kind: CaptionKind) -> Caption {
+    let text = make_headline(&kind.to_string());
+    Caption::cut(text, kind.map_values(&visible))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +36,19 @@ mod tests {
     fn a_short_text_stays_and_tricks_are_marked() {
         assert_eq!(make_headline("Run: git status"), "Run: git status");
         assert_eq!(make_headline("a\nb\u{202e}"), "a⟦U+000A⟧b⟦U+202E⟧");
+    }
+
+    #[test]
+    fn a_title_of_ours_keeps_its_kind_when_it_is_marked_or_cut() {
+        for command in ["git status".to_owned(), "a\nb\u{202e}".into(), "x".repeat(5_000)] {
+            let line = make_headline(&format!("Run: {command}"));
+            let title = titled(CaptionKind::RunCommand { command });
+            assert_eq!(title, line);
+            let Some(CaptionKind::RunCommand { command }) = title.kind() else {
+                panic!("{title:?}")
+            };
+            assert_eq!(format!("Run: {command}"), line);
+        }
     }
 
     #[test]

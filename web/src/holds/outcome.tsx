@@ -8,6 +8,7 @@ import { Value } from "../plain";
 import { holdPath } from "../route";
 import { useMe } from "../who";
 import type { Hold } from "../wire";
+import { titleOf } from "./parts";
 import { settledText } from "./state";
 
 /** In a session the tool's result stands right below, so it is not drawn twice. */
@@ -45,7 +46,7 @@ function SettlingLink({ settling }: { settling: Hold }) {
   return (
     <p>
       <a href={holdPath(settling.id)}>
-        <Chip text={settling.title} />
+        <Chip text={titleOf(settling)} />
       </a>
       {settling.state === "pending" ? null : <> · {settledText(settling, me)}</>}
     </p>

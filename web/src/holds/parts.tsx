@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Caption, Chip, Foreign, Heading, isLong, Lines } from "../foreign";
 import { Icon } from "../icons";
 import { language, t, word } from "../i18n";
+import { captionInChinese } from "../text/zh_captions";
 import { warningInChinese } from "../text/zh_warnings";
 import type { ForeignText, Hold, Span, ViewField, ViewPart } from "../wire";
 
@@ -47,7 +48,7 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
           <span>{word("view.label", part.label)}</span> <Chip text={part.text} />
         </p>
       ) : (
-        <Foreign label={word("view.label", part.label)} by={part.by} text={part.text} fold={at} />
+        <Foreign label={word("view.label", part.label)} by={part.by} text={quoted(part)} fold={at} />
       );
     case "warning":
       return (
@@ -89,6 +90,13 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
 function warningLines(part: Extract<ViewPart, { type: "warning" }>): Span[][] {
   const worded = language() === "zh" && part.code ? warningInChinese(part.code, part.values ?? {}) : null;
   return worded ? [join(worded)] : part.text.lines;
+}
+
+/** A title or a summary in the language of the page. It is as long as the text, so that it folds where that does. */
+function quoted(part: Extract<ViewPart, { type: "quote" }>): ForeignText {
+  if (language() !== "zh" || !part.code) return part.text;
+  const worded = captionInChinese(part.code, part.values ?? {});
+  return worded ? { bytes: part.text.bytes, lines: [join(worded)] } : part.text;
 }
 
 /** A text that is long, or has lines of its own, stands in a frame of its own. */
@@ -163,7 +171,18 @@ function join(pieces: (ForeignText | string)[]): Span[] {
 
 /** The heading: what the asker called it, on sand like everything of theirs. */
 export function Title({ hold }: { hold: Hold }) {
+  return <Heading text={titleOf(hold)} />;
+}
+
+/** The same in plain text, for screen readers. */
+export function titleText(hold: Hold): string {
+  const title = titleOf(hold);
+  if (language() !== "zh" || typeof title === "string") return hold.title;
+  const said = (span: Span): string => (typeof span === "string" ? span : "spaces" in span ? " " : `⟦${span.code}⟧`);
+  return title.lines.map((line) => line.map(said).join("")).join(" ");
+}
+
+export function titleOf(hold: Hold): ForeignText | string {
   const part = (hold.view?.parts ?? []).find((one) => one.type === "quote" && one.label === "title");
-  const text = part?.type === "quote" ? part.text : null;
-  return <Heading text={text ?? hold.title} />;
+  return part?.type === "quote" ? quoted(part) : hold.title;
 }

@@ -8,6 +8,7 @@ use domain::view::{
 use domain::visible::spell_span;
 
 use super::body::Block;
+use super::captioned::quoted;
 use super::words::Words;
 
 pub(super) fn blocks(view: &View, words: Words, title_is_whole: bool) -> Vec<Block> {
@@ -70,9 +71,9 @@ impl Blocks {
                 let value = words.fact_value(*label, value);
                 self.ours(words.labelled(words.label(*label), &value));
             }
-            Part::Quote { label, by, text } => {
+            Part::Quote { label, by, text, kind } => {
                 self.heading(words.label(*label), *by);
-                self.foreign(spelled(text));
+                self.foreign(quoted(text, kind.as_ref(), words));
             }
             Part::Fields { label, by, fields } => {
                 self.heading(words.label(*label), *by);

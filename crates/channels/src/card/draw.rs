@@ -4,9 +4,10 @@ use domain::hold::{Hold, Question, Risk};
 use domain::person::People;
 use domain::view::{Label, Part, View};
 
-use super::asked::{blocks, spelled};
+use super::asked::blocks;
 use super::asks::{Asks, Button, Style};
 use super::body::{Block, Body};
+use super::captioned::quoted;
 use super::clock::Zone;
 use super::form;
 use super::people;
@@ -96,7 +97,7 @@ impl Card {
         let asks = if pending { asks(hold, prompt, words) } else { Asks::Nothing };
         let until = hold.expires_at.filter(|_| pending);
         let view = View::of(hold);
-        let whole_title = title(&view);
+        let whole_title = title(&view, words);
         let title = clipped(&whole_title, TITLE_CHARACTERS_MAX);
         Card {
             language: prompt.language,
@@ -226,9 +227,11 @@ fn asked(hold: &Hold, words: Words) -> String {
     format!("{sign} {} · {risk}", words.asked(&hold.question))
 }
 
-fn title(view: &View) -> String {
+fn title(view: &View, words: Words) -> String {
     let title = view.parts.iter().find_map(|part| match part {
-        Part::Quote { label: Label::Title, text, .. } => Some(spelled(text).concat()),
+        Part::Quote { label: Label::Title, text, kind, .. } => {
+            Some(quoted(text, kind.as_ref(), words).concat())
+        }
         _ => None,
     });
     title.unwrap_or_default()

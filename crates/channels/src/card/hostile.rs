@@ -45,7 +45,7 @@ fn one_line(text: &str) -> String {
 /// One card of each kind, for one forged text.
 fn cards_of(text: &str) -> Vec<Card> {
     let mut call = hold_with_arguments(json!({text: [text, {"deep": text}], "FORGED": 1}));
-    call.title = one_line(text);
+    call.title = one_line(text).into();
     call.risk = Risk::High;
     call.preview.summary = Some(text.into());
     call.preview.diff = Some(format!("+{text}\n-FORGED"));
@@ -88,7 +88,7 @@ fn cards_of(text: &str) -> Vec<Card> {
         became(HoldOutcome::Failed(ToolResult::output(text))),
         decided(call.clone(), denied),
         cancelled,
-        Hold { title: one_line(text), ..hold() },
+        Hold { title: one_line(text).into(), ..hold() },
     ];
     let languages = [Language::English, Language::Chinese];
     let draw = |hold: &Hold| languages.map(|language| drawn(hold, language));

@@ -13,6 +13,7 @@
 mod asked;
 mod asks;
 mod body;
+mod captioned;
 mod clock;
 mod draw;
 mod form;

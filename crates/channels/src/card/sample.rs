@@ -1,6 +1,7 @@
 //! A card of every kind of hold, for the tests of every platform.
 
 use domain::answer::{Answer, Settlement};
+use domain::caption::{CaptionKind, RowChange};
 use domain::hold::{
     CancelReason, Choice, Decision, Hold, HoldChange, HoldOutcome, HoldState, Preview, Question,
     Risk, Vote,
@@ -83,6 +84,16 @@ fn approved_by_two() -> Hold {
     let voters = vec![first.by.clone(), second.by.clone()];
     let mut hold = half_approved();
     hold.decided(HoldState::Approved(Decision::People { vote: second.into(), voters }));
+    hold
+}
+
+/// A title and a summary of ours, each with its kind.
+fn captioned() -> Hold {
+    let mut hold = deletion();
+    let (change, table) = (RowChange::Delete, "orders".into());
+    hold.title = CaptionKind::ChangeRows { change, rows: 214, estimated: false, table }.into();
+    let rows = CaptionKind::Rows { rows: 214, more: 6, estimated: false };
+    hold.preview.summary = Some(rows.into());
     hold
 }
 
@@ -202,6 +213,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         ("expired_short", short),
         ("choose_foreign", asking(foreign)),
         ("warned", warned()),
+        ("captioned", captioned()),
         ("cut", hold_with_arguments(json!({"text": "0123456789 ".repeat(3_000)}))),
     ];
     let chinese = [
@@ -214,6 +226,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         ("done_zh", holds[11].1.clone()),
         ("voted_zh", half_approved()),
         ("warned_zh", warned()),
+        ("captioned_zh", captioned()),
         ("expired_zh", over(HoldState::Expired { at: at(3600) })),
     ];
     let english =
@@ -240,7 +253,7 @@ pub(crate) fn long_names() -> Card {
     hold.rule = Some(name.clone());
     hold.agent = Some(name.as_str().into());
     hold.requester = Some(PersonId::new(&name));
-    hold.title = name.clone();
+    hold.title = name.as_str().into();
     hold.changed(&HoldChange::Outcome(HoldOutcome::Failed(ToolResult::output(name))));
     drawn(&hold, Language::Chinese)
 }

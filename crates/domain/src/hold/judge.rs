@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{CancelReason, Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote};
 use crate::answer::{Answer, Scope};
 use crate::call::Call;
+use crate::caption::Caption;
 use crate::digest::Digest;
 use crate::person::{Actor, Audience, AuthenticatedPerson, People};
 use crate::refusal::{AnswerFault, Refusal};
@@ -35,7 +36,7 @@ pub enum Judgement {
 /// An edited call, ruled on anew before the edit is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edited {
-    pub title: String,
+    pub title: Caption,
     pub call: Arc<Call>,
     pub audience: Arc<Audience>,
     pub rule: Option<String>,

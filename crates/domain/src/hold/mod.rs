@@ -21,6 +21,7 @@ pub use question::{Choice, Question, Refused, find_option};
 
 use crate::answer::Answer;
 use crate::call::Call;
+use crate::caption::Caption;
 use crate::digest::{Digest, Framed};
 use crate::grant::ClearedBy;
 use crate::id::{CallId, HoldId, RunId, SessionId};
@@ -59,7 +60,7 @@ impl Risk {
 /// What a tool found out about a call before anybody was asked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preview {
-    pub summary: Option<String>,
+    pub summary: Option<Caption>,
     pub rows: Option<u64>,
     pub diff: Option<String>,
     pub warnings: Vec<Warning>,
@@ -88,7 +89,7 @@ pub struct Hold {
     pub risk: Risk,
     /// Three characters to tell open holds apart in a chat.
     pub tag: String,
-    pub title: String,
+    pub title: Caption,
     pub agent: Option<Arc<str>>,
     pub session: Option<SessionId>,
     pub run: Option<RunId>,
@@ -243,7 +244,7 @@ pub enum HoldChange {
     Voted(Arc<Vote>),
     /// The call was edited: earlier votes are void, and a new digest is asked about.
     Revised {
-        title: String,
+        title: Caption,
         call: Arc<Call>,
         audience: Arc<Audience>,
         rule: Option<String>,

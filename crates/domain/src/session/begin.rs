@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::decide::Draft;
 use super::{HoldSpec, Session};
 use crate::call::{Call, Clearance};
+use crate::caption::{Caption, CaptionKind};
 use crate::context::{Context, Renewal};
 use crate::event::Event;
 use crate::grant::{ClearedBy, Grant};
@@ -191,9 +192,10 @@ impl Draft {
             .unwrap_or_default();
         let why = Warning::new(why);
         preview.warnings.push(why.clone());
-        let title = title
-            .or_else(|| earlier.as_ref().map(|hold| hold.title.clone()))
-            .unwrap_or_else(|| format!("Run {}", call.tool));
+        let title =
+            title.or_else(|| earlier.as_ref().map(|hold| hold.title.clone())).unwrap_or_else(
+                || CaptionKind::RunTool { tool: call.tool.to_string(), arguments: None }.into(),
+            );
         let spec = self.next.spec(&revised, title, preview, context);
         if let Some(hold) = &earlier {
             let result = ToolResult::error(format!("Asked again: {}.", why.text()));
@@ -246,7 +248,7 @@ impl Session {
     pub(super) fn spec(
         &self,
         call: &Call,
-        title: String,
+        title: Caption,
         preview: Preview,
         context: &Context<'_>,
     ) -> HoldSpec {
@@ -278,7 +280,7 @@ impl Session {
 pub(super) struct Renewed {
     pub(super) call: Arc<Call>,
     pub(super) preview: Option<Preview>,
-    pub(super) title: Option<String>,
+    pub(super) title: Option<Caption>,
 }
 
 /// Whom a rule asks. One that names nobody asks the requester and every admin.

@@ -9,6 +9,7 @@ use super::decide::Draft;
 use super::{HoldSpec, Session};
 use crate::answer::Answer;
 use crate::budget::UsedUp;
+use crate::caption::CaptionKind;
 use crate::context::Context;
 use crate::event::Event;
 use crate::hold::{CancelReason, HoldState, Preview, Question, Risk};
@@ -45,13 +46,9 @@ impl Draft {
         let spec = HoldSpec {
             question: Question::Approve,
             risk: Risk::Medium,
-            title: format!("Let the run go on? It has used up its {}", used_up.limit()),
+            title: CaptionKind::GoOn(used_up).into(),
             preview: Preview {
-                summary: Some(format!(
-                    "used: {}; going on gives it {} again",
-                    used_up.used(),
-                    used_up.limit()
-                )),
+                summary: Some(CaptionKind::Used(used_up).into()),
                 ..Preview::default()
             },
             context: json!({

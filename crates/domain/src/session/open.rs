@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::budget::Usage;
 use crate::call::Call;
+use crate::caption::Caption;
 use crate::grant::ClearedBy;
 use crate::hold::{Preview, Question, Risk};
 use crate::id::{CallId, MessageId};
@@ -97,7 +98,7 @@ impl Ruling {
 pub struct HoldSpec {
     pub question: Question,
     pub risk: Risk,
-    pub title: String,
+    pub title: Caption,
     pub preview: Preview,
     pub context: Value,
     pub rationale: Option<String>,

@@ -8,6 +8,7 @@ use super::two_phase::{finished, unknown};
 use super::{CallState, HoldSpec, Session};
 use crate::answer::{Answer, Settlement};
 use crate::call::Call;
+use crate::caption::{Caption, CaptionKind};
 use crate::context::Context;
 use crate::event::Event;
 use crate::grant::ClearedBy;
@@ -198,9 +199,8 @@ impl Draft {
         let spec = HoldSpec {
             question: Question::Settle,
             risk: earlier.as_ref().map_or(Risk::Medium, |hold| hold.risk),
-            title: format!(
-                "What happened? {}",
-                earlier.as_ref().map_or_else(|| call.tool.to_string(), |hold| hold.title.clone())
+            title: what_happened(
+                earlier.as_ref().map_or_else(|| (&*call.tool).into(), |hold| hold.title.clone()),
             ),
             preview,
             context: if evidence.is_empty() {
@@ -299,8 +299,7 @@ impl Draft {
             }
             (Err(result), None) => return self.tell_model(result.content, context),
         };
-        let title =
-            title.unwrap_or_else(|| settle.title.trim_start_matches("What happened? ").to_owned());
+        let title = title.unwrap_or_else(|| title_before(&settle.title));
         let mut preview = preview.unwrap_or_default();
         preview.warnings.push(WarningKind::EarlierAttempt.into());
         let spec = self.next.spec(&again, title, preview, context);
@@ -317,5 +316,17 @@ impl Draft {
                 self.open(spec, Some(again), Some(settle.id), true, context);
             }
         }
+    }
+}
+
+fn what_happened(to: Caption) -> Caption {
+    CaptionKind::WhatHappened { to: Box::new(to) }.into()
+}
+
+/// The title of the call that a settling hold is about.
+fn title_before(settling: &Caption) -> Caption {
+    match settling.kind() {
+        Some(CaptionKind::WhatHappened { to }) => (**to).clone(),
+        _ => settling.trim_start_matches("What happened? ").into(),
     }
 }

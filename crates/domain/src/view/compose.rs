@@ -21,7 +21,8 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
     fact(&mut parts, Label::Asks, hold.question.kind().name());
     // Made safe to show when the hold was made; doing it twice would show marks of marks.
     let title = ForeignText::marked(&hold.title.replace('\n', " "));
-    parts.push(Part::Quote { label: Label::Title, by: asker(hold), text: title });
+    let kind = hold.title.kind().cloned();
+    parts.push(Part::Quote { label: Label::Title, by: asker(hold), text: title, kind });
     warnings(&mut parts, hold);
     let diff = hold.preview.diff.as_deref();
     let edits = diff.and_then(|diff| edits(hold, diff));
@@ -30,7 +31,8 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
         parts.push(Part::Diff { label, by, lines: diff_lines(lines) });
     }
     if let Some(summary) = &hold.preview.summary {
-        quote(&mut parts, Label::Preview, Author::Tool, summary);
+        let (text, kind) = (ForeignText::new(summary), summary.kind().cloned());
+        parts.push(Part::Quote { label: Label::Preview, by: Author::Tool, text, kind });
     }
     if let Some(rows) = hold.preview.rows {
         fact(&mut parts, Label::Rows, &rows.to_string());
@@ -58,7 +60,7 @@ fn fact(parts: &mut Vec<Part>, label: Label, value: &str) {
 }
 
 fn quote(parts: &mut Vec<Part>, label: Label, by: Author, text: &str) {
-    parts.push(Part::Quote { label, by, text: ForeignText::new(text) });
+    parts.push(Part::Quote { label, by, text: ForeignText::new(text), kind: None });
 }
 
 /// Who worded the question.

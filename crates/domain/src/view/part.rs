@@ -4,6 +4,7 @@
 use super::fields::Field;
 use super::foreign::ForeignText;
 use super::form::FormField;
+use crate::caption::CaptionKind;
 use crate::warning::WarningKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Part {
         label: Label,
         by: Author,
         text: ForeignText,
+        /// What a title or a summary of ours says, for surfaces in another language.
+        kind: Option<CaptionKind>,
     },
     /// Foreign values with foreign names: arguments, context.
     Fields {

@@ -46,7 +46,7 @@ pub(super) fn rows(parts: &[Part]) -> Vec<Row> {
 fn write(rows: &mut Vec<Row>, part: &Part) {
     match part {
         Part::Fact { label, value } => rows.push(Row::Ours(format!("{}: {value}", label.words()))),
-        Part::Quote { label, by, text } => {
+        Part::Quote { label, by, text, .. } => {
             heading(rows, label.words(), *by);
             quote(rows, "", text);
         }

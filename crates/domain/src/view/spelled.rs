@@ -9,6 +9,7 @@ use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
 use super::form::FormField;
 use super::part::Part;
+use crate::caption::CaptionKind;
 use crate::visible::Span;
 use crate::warning::WarningKind;
 
@@ -21,8 +22,16 @@ fn part(part: &Part) -> Value {
         Part::Fact { label, value } => {
             json!({"type": "fact", "label": label.name(), "value": value})
         }
-        Part::Quote { label, by, text } => {
-            json!({"type": "quote", "label": label.name(), "by": by.name(), "text": foreign(text)})
+        Part::Quote { label, by, text, kind } => {
+            let mut part = json!({
+                "type": "quote", "label": label.name(), "by": by.name(), "text": foreign(text),
+            });
+            // Only where there is one, as with warnings.
+            if let Some(kind) = kind {
+                part["code"] = json!(kind.code());
+                part["values"] = caption_values(kind);
+            }
+            part
         }
         Part::Fields { label, by, fields } => json!({
             "type": "fields", "label": label.name(), "by": by.name(),
@@ -91,6 +100,45 @@ fn values(kind: &WarningKind) -> Value {
         | WarningKind::AskedAgain { .. }
         | WarningKind::OutcomeUnknown
         | WarningKind::EarlierAttempt => json!({}),
+    }
+}
+
+/// What stands in a title or a summary of ours: numbers, words of ours, and foreign text.
+fn caption_values(kind: &CaptionKind) -> Value {
+    let text = |text: &str| foreign(&ForeignText::marked(text));
+    match kind {
+        CaptionKind::ChangeRows { rows, estimated, table, .. } => {
+            json!({"rows": rows, "estimated": estimated, "table": text(table)})
+        }
+        CaptionKind::ChangeTables { database, sql }
+        | CaptionKind::QueryDatabase { database, sql } => {
+            json!({"database": text(database), "sql": text(sql)})
+        }
+        CaptionKind::RunCommand { command } => json!({"command": text(command)}),
+        CaptionKind::RunInShell { script } => json!({"script": text(script)}),
+        CaptionKind::RunTool { tool, arguments } => {
+            json!({"tool": text(tool), "arguments": arguments.as_deref().map(text)})
+        }
+        CaptionKind::CarryOut { tool } => json!({"tool": text(tool)}),
+        CaptionKind::SeveralQuestions { questions, headers } => {
+            json!({"questions": questions, "headers": text(headers)})
+        }
+        CaptionKind::WhatHappened { to } => {
+            let mut values = json!({"to": text(to)});
+            if let Some(kind) = to.kind() {
+                values["code"] = json!(kind.code());
+                values["values"] = caption_values(kind);
+            }
+            values
+        }
+        CaptionKind::GoOn(used_up) | CaptionKind::Used(used_up) => json!({
+            "budget": used_up.of.name(), "used": used_up.used, "limit": used_up.limit,
+        }),
+        CaptionKind::Rows { rows, more, estimated } => {
+            json!({"rows": rows, "more": more, "estimated": estimated})
+        }
+        CaptionKind::Sends { request } => json!({"request": text(request)}),
+        CaptionKind::NewDefinition | CaptionKind::ChangedDefinition => json!({}),
     }
 }
 

@@ -3,6 +3,7 @@ use serde_json::json;
 use super::fields::fields_of;
 use super::*;
 use crate::call::{Call, ExecutionContext, Proposal};
+use crate::caption::{CaptionKind, RowChange};
 use crate::hold::{Choice, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
 use crate::json::Arguments;
@@ -131,8 +132,8 @@ fn i47_every_line_with_a_foreign_word_has_the_mark() {
     ];
     for question in questions {
         let mut hold = hold(question, Some(json!({(sly(10)): [sly(11), {(sly(12)): 1}]})));
-        hold.title = sly(13);
-        hold.preview.summary = Some(sly(14));
+        hold.title = sly(13).into();
+        hold.preview.summary = Some(sly(14).into());
         hold.preview.rows = None;
         hold.preview.diff = Some(sly(15));
         hold.preview.warnings =
@@ -270,6 +271,34 @@ fn a_kind_of_warning_is_told_beside_its_sentence_and_under_the_digest() {
     assert_eq!(word["values"]["scripts"], json!(["Latin", "Cyrillic"]));
     let plain = hold.preview.about(None);
     assert!(!plain.codes_look_alikes, "only where there are any");
+}
+
+#[test]
+fn i44_a_title_and_a_summary_without_a_kind_are_spelled_as_before_there_were_kinds() {
+    let (title, summary) = ("Delete 3 rows from orders", "3 rows");
+    let mut hold = hold(Question::Approve, None);
+    hold.title = title.into();
+    hold.preview.summary = Some(summary.into());
+    let text = |text: &str| json!({"bytes": text.len(), "lines": [[text]]});
+    let spelled = |label: &str, by: &str, shown: &str| json!({"type": "quote", "label": label, "by": by, "text": text(shown)});
+    let plain = [quote_of(&hold, "title"), quote_of(&hold, "preview")];
+    let by = plain[0]["by"].as_str().unwrap().to_owned();
+    assert_eq!(plain, [spelled("title", &by, title), spelled("preview", "tool", summary)]);
+    let without = digest(&hold);
+    let (change, table) = (RowChange::Delete, "orders".to_owned());
+    hold.title = CaptionKind::ChangeRows { change, rows: 3, estimated: false, table }.into();
+    hold.preview.summary = Some(CaptionKind::Rows { rows: 3, more: 0, estimated: false }.into());
+    assert_ne!(digest(&hold), without, "codes count");
+    let title = quote_of(&hold, "title");
+    assert_eq!((&title["code"], &title["text"]), (&json!("delete_rows"), &plain[0]["text"]));
+    let values = json!({"rows": 3, "estimated": false, "table": text("orders")});
+    assert_eq!(title["values"], values);
+    assert_eq!(quote_of(&hold, "preview")["code"], "rows");
+}
+
+fn quote_of(hold: &Hold, label: &str) -> Value {
+    let Value::Array(parts) = View::of(hold).json() else { panic!("a list") };
+    parts.into_iter().find(|part| part["label"] == label).expect("the part")
 }
 
 fn spelled_warnings(hold: &Hold) -> Vec<Value> {

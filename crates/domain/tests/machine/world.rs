@@ -381,7 +381,7 @@ impl World {
         let spec = HoldSpec {
             question,
             risk: verdict.risk,
-            title: format!("Run {}", call.tool),
+            title: format!("Run {}", call.tool).into(),
             preview: Preview::default(),
             context: Value::Null,
             rationale: None,

@@ -80,7 +80,7 @@ fn shipper(got: &Got) -> FnTool {
             return Err(PrepareError::blind(format!("cannot look with {key}")));
         }
         let mut prepared =
-            Prepared { title: Some(format!("Ship with {key}")), ..Prepared::default() };
+            Prepared { title: Some(format!("Ship with {key}").into()), ..Prepared::default() };
         if arguments.value()["app"] == "warned" {
             let table = format!("orders of {key}");
             prepared.preview.warnings.push(WarningKind::NoWhere { table }.into());

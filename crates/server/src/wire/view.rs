@@ -1,6 +1,7 @@
 //! What is asked, as every surface draws it. The parts are made in the domain; the types here only
 //! describe them, for the API's description.
 
+use domain::caption::CaptionKind;
 use domain::digest::Digest;
 use domain::warning::WarningKind;
 use schemars::JsonSchema;
@@ -43,6 +44,12 @@ enum Part {
         label: Label,
         by: Author,
         text: ForeignText,
+        /// What a title or a summary of the server's own says, for clients that word it in another language. A client that
+        /// does not know a code shows the text, which is in English.
+        #[schemars(extend("examples" = CaptionKind::CODES))]
+        code: Option<String>,
+        /// What stands in the text, by name. There if `code` is.
+        values: Option<std::collections::BTreeMap<String, Value>>,
     },
     /// Foreign values with foreign names: arguments, context.
     Fields {
@@ -178,7 +185,16 @@ struct DiffLine {
 
 #[cfg(test)]
 mod tests {
+    use domain::caption::CaptionKind;
     use domain::warning::WarningKind;
+
+    #[test]
+    fn the_page_knows_every_code_of_a_title_or_summary_in_chinese() {
+        let page = include_str!("../../../../web/src/text/zh_captions.ts");
+        for code in CaptionKind::CODES {
+            assert!(page.contains(&format!("case \"{code}\":")), "{code}");
+        }
+    }
 
     #[test]
     fn the_page_knows_every_code_of_a_warning_in_chinese() {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
 use super::call::version_of_call;
+use super::caption::version_of_caption;
 use super::state::is_spelled_as_superseded;
 use super::warning::version_of_preview;
 use super::{Broken, FIRST, Text};
@@ -194,6 +195,6 @@ pub(super) fn version_of_hold(hold: &Hold) -> u32 {
     let votes = hold.votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
     let call = hold.call.as_ref().map_or(FIRST, |call| version_of_call(call));
     let audience = version_of_audience(&hold.audience);
-    let preview = version_of_preview(&hold.preview);
-    votes.max(call).max(version_of_state(&hold.state)).max(audience).max(preview)
+    let shown = version_of_caption(&hold.title).max(version_of_preview(&hold.preview));
+    votes.max(call).max(version_of_state(&hold.state)).max(audience).max(shown)
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::actor::{StoredActor, StoredAudience};
 use super::answer::StoredVote;
 use super::call::{StoredCall, StoredSession};
+use super::caption::{StoredCaptionKind, read_caption};
 use super::credential::version_of_hold;
 use super::json::{Json, is_null, null};
 use super::question::StoredQuestion;
@@ -35,6 +36,8 @@ pub(super) struct StoredHold<'a> {
     tag: Option<Cow<'a, str>>,
     #[serde(borrow)]
     title: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    title_kind: Option<StoredCaptionKind<'a>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     agent: Option<Cow<'a, str>>,
     /// Absent: that of the row.
@@ -111,7 +114,8 @@ impl<'a> StoredHold<'a> {
             state: StoredState::new(&hold.state, &hold.votes),
             risk: hold.risk.into(),
             tag: (hold.tag != tag_of(hold.id)).then(|| hold.tag.as_str().into()),
-            title: hold.title.as_str().into(),
+            title: hold.title.text().into(),
+            title_kind: hold.title.kind().map(StoredCaptionKind::from),
             agent: hold.agent.as_deref().map(Cow::from),
             session: StoredSession::new(hold.session, frame),
             run: hold.run.map(Text),
@@ -166,7 +170,7 @@ impl<'a> StoredHold<'a> {
             state,
             risk: self.risk.into(),
             tag: self.tag.map_or_else(|| tag_of(id), Cow::into_owned),
-            title: self.title.into_owned(),
+            title: read_caption(self.title, self.title_kind)?,
             agent: self.agent.map(Arc::from),
             session: StoredSession::session(self.session, frame),
             run: self.run.map(|Text(run)| run),

@@ -11,6 +11,7 @@
 mod actor;
 mod answer;
 mod call;
+mod caption;
 mod credential;
 mod event;
 #[cfg(test)]

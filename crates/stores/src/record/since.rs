@@ -187,7 +187,7 @@ mod tests {
             |hold, other| hold.question = other.question.clone(),
             |hold, other| hold.risk = other.risk,
             |hold, other| hold.tag = other.tag.clone(),
-            |hold, _| hold.title.push('!'),
+            |hold, _| hold.title = format!("{}!", hold.title).into(),
             |hold, other| hold.agent = other.agent.clone(),
             |hold, other| hold.session = other.session,
             |hold, other| hold.run = other.run,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::actor::{StoredActor, StoredAudience};
 use super::answer::StoredVote;
 use super::call::{StoredCall, StoredClearedBy};
+use super::caption::{StoredCaptionKind, read_caption};
 use super::message::StoredResult;
 use super::warning::{StoredWarningKind, read_warnings, stored_kinds};
 use super::{Broken, Frame, Ms, damaged, is_false};
@@ -182,6 +183,8 @@ impl From<StoredOutcome<'_>> for HoldOutcome {
 pub(super) struct StoredPreview<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     summary: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    summary_kind: Option<StoredCaptionKind<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -209,6 +212,11 @@ impl<'a> From<&'a Preview> for StoredPreview<'a> {
     fn from(preview: &'a Preview) -> StoredPreview<'a> {
         StoredPreview {
             summary: preview.summary.as_deref().map(Cow::from),
+            summary_kind: preview
+                .summary
+                .as_ref()
+                .and_then(|summary| summary.kind())
+                .map(StoredCaptionKind::from),
             rows: preview.rows,
             diff: preview.diff.as_deref().map(Cow::from),
             warnings: preview.warnings.iter().map(|one| one.text().into()).collect(),
@@ -221,7 +229,11 @@ impl<'a> From<&'a Preview> for StoredPreview<'a> {
 impl StoredPreview<'_> {
     pub(super) fn preview(self) -> Result<Preview, Broken> {
         Ok(Preview {
-            summary: self.summary.map(Cow::into_owned),
+            summary: match (self.summary, self.summary_kind) {
+                (Some(text), kind) => Some(read_caption(text, kind)?),
+                (None, Some(_)) => return damaged("a preview has the kind of no summary"),
+                (None, None) => None,
+            },
             rows: self.rows,
             diff: self.diff.map(Cow::into_owned),
             warnings: read_warnings(self.warnings, self.warning_kinds)?,
@@ -275,6 +287,8 @@ pub(super) enum StoredChange<'a> {
     Revised {
         #[serde(borrow)]
         title: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        title_kind: Option<StoredCaptionKind<'a>>,
         #[serde(borrow)]
         call: Box<StoredCall<'a>>,
         #[serde(borrow)]
@@ -300,7 +314,8 @@ impl<'a> StoredChange<'a> {
             HoldChange::Voted(vote) => StoredChange::Voted(vote.into()),
             HoldChange::Revised { title, call, audience, rule, risk, preview, votes } => {
                 StoredChange::Revised {
-                    title: title.into(),
+                    title: title.text().into(),
+                    title_kind: title.kind().map(StoredCaptionKind::from),
                     call: Box::new(StoredCall::new(call, frame, None)),
                     audience: audience.as_ref().into(),
                     rule: rule.as_deref().map(Cow::from),
@@ -319,17 +334,24 @@ impl<'a> StoredChange<'a> {
     pub(super) fn change(self, frame: Frame<'_>) -> Result<HoldChange, Broken> {
         Ok(match self {
             StoredChange::Voted(vote) => HoldChange::Voted(vote.vote()?),
-            StoredChange::Revised { title, call, audience, rule, risk, preview, votes } => {
-                HoldChange::Revised {
-                    title: title.into_owned(),
-                    call: call.call(frame, None)?,
-                    audience: Arc::new(audience.into()),
-                    rule: rule.map(Cow::into_owned),
-                    risk: risk.into(),
-                    preview: preview.preview()?,
-                    votes: votes.into_iter().map(StoredVote::vote).collect::<Result<_, _>>()?,
-                }
-            }
+            StoredChange::Revised {
+                title,
+                title_kind,
+                call,
+                audience,
+                rule,
+                risk,
+                preview,
+                votes,
+            } => HoldChange::Revised {
+                title: read_caption(title, title_kind)?,
+                call: call.call(frame, None)?,
+                audience: Arc::new(audience.into()),
+                rule: rule.map(Cow::into_owned),
+                risk: risk.into(),
+                preview: preview.preview()?,
+                votes: votes.into_iter().map(StoredVote::vote).collect::<Result<_, _>>()?,
+            },
             StoredChange::Claimed(who) => HoldChange::Claimed(PersonId::new(&who)),
             StoredChange::Unclaimed => HoldChange::Unclaimed,
             StoredChange::Outcome(outcome) => HoldChange::Outcome(outcome.into()),

@@ -10,15 +10,17 @@ use domain::warning::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::caption::version_of_caption;
 use super::{Broken, FIRST, Ms, damaged, is_false};
 
 /// The record version that first tells what a warning says.
 const TELLS_KINDS_OF_WARNINGS: u32 = 6;
 
 pub(super) fn version_of_preview(preview: &Preview) -> u32 {
+    let summary = preview.summary.as_ref().map_or(FIRST, version_of_caption);
     match preview.codes_look_alikes || preview.warnings.iter().any(|one| one.kind().is_some()) {
-        true => TELLS_KINDS_OF_WARNINGS,
-        false => FIRST,
+        true => TELLS_KINDS_OF_WARNINGS.max(summary),
+        false => summary,
     }
 }
 

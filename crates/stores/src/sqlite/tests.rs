@@ -189,7 +189,7 @@ async fn i43_a_log_that_lost_its_end_or_its_key_is_noticed_at_start() {
 /// Big enough that a few of them fill any page that is left.
 fn heavy(number: u128) -> ports::store::Commit {
     let mut heavy = hold(hold_id(number), None, person("eve"), audience(&["ana"], &[]));
-    heavy.title = "x".repeat(20_000);
+    heavy.title = "x".repeat(20_000).into();
     open_outside(heavy)
 }
 

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Confirm, Effects, Place, Tool};
+use domain::visible::visible;
 use egress::{AddressGuard, HostResolver, SystemResolver};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
@@ -283,10 +285,13 @@ impl ToolHost for HttpTool {
         Ok(Prepared {
             context,
             preview: Preview {
-                summary: Some(format!("sends {}", request.line)),
+                summary: Some(Caption::cut(
+                    format!("sends {}", request.line),
+                    CaptionKind::Sends { request: visible(&request.line) },
+                )),
                 ..Preview::default()
             },
-            title: Some(make_headline(&request.line)),
+            title: Some(make_headline(&request.line).into()),
             ..Prepared::default()
         })
     }

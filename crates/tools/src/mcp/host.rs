@@ -4,6 +4,7 @@ use std::sync::Weak;
 
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::hold::{Preview, Risk};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -80,17 +81,11 @@ impl McpTool {
         let PinStatus::Changed { pinned } = &self.face.standing else { return None };
         let OfferedTool { definition, identity, .. } = &self.face;
         let (summary, warning, diff) = match pinned {
-            None => {
-                let summary = "this tool was not there when its server was first seen";
-                (
-                    summary,
-                    WarningKind::NewDefinition,
-                    pretty_json(&definition.whole)
-                        .lines()
-                        .map(|line| format!("+ {line}\n"))
-                        .collect(),
-                )
-            }
+            None => (
+                CaptionKind::NewDefinition,
+                WarningKind::NewDefinition,
+                pretty_json(&definition.whole).lines().map(|line| format!("+ {line}\n")).collect(),
+            ),
             Some(pin) => {
                 let old =
                     pin.parse_definition().map(|old| pretty_json(&old.whole)).unwrap_or_default();
@@ -99,8 +94,7 @@ impl McpTool {
                     diff.push_str(&format!("- server {}\n+ server {identity}\n", pin.server));
                 }
                 diff.push_str(&compare_lines(&old, &pretty_json(&definition.whole)));
-                let summary = "the server has changed what it says about this tool";
-                (summary, WarningKind::ChangedDefinition, diff)
+                (CaptionKind::ChangedDefinition, WarningKind::ChangedDefinition, diff)
             }
         };
         let mut diff: String = diff;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::ExecutionContext;
+use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
@@ -22,7 +23,7 @@ use super::statement::{SqlStatement, SqlStatementKind, check_parameters, parse_s
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
 use crate::process::run_blocking;
-use crate::title::make_headline;
+use crate::title::titled;
 
 #[derive(Clone, Debug)]
 pub struct QueryConfig {
@@ -183,7 +184,10 @@ impl ToolHost for SqlQuery {
                 detail: format!("{}, read only", database.context_line()),
                 ..ExecutionContext::default()
             },
-            title: Some(make_headline(&format!("Query {}: {sql}", database.name))),
+            title: Some(titled(CaptionKind::QueryDatabase {
+                database: database.name.to_string(),
+                sql: sql.to_string(),
+            })),
             ..Prepared::default()
         };
         let (limit, tables) = (self.config.time_limit, self.config.tables.clone());

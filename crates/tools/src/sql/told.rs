@@ -1,6 +1,7 @@
 //! What people are told about a change before they are asked.
 
 use domain::call::ExecutionContext;
+use domain::caption::{Caption, CaptionKind, RowChange};
 use domain::hold::{Preview, Risk};
 use domain::sql_facts::SqlTables;
 use domain::visible::visible;
@@ -9,7 +10,7 @@ use ports::tool_host::{AskAnyway, Prepared};
 
 use super::change::RowCount;
 use super::statement::{SqlStatement, SqlStatementKind};
-use crate::title::make_headline;
+use crate::title::titled;
 
 pub(super) struct ChangeSummary<'a> {
     pub(super) statement: &'a SqlStatement,
@@ -50,19 +51,17 @@ impl CountedRows {
 pub(super) fn prepared(told: &ChangeSummary<'_>, ask: bool) -> Prepared {
     let table = told.statement.table.as_deref().unwrap_or_default();
     let number = told.counted.rows();
-    let mut rows = if number == 1 { "1 row".into() } else { format!("{number} rows") };
-    if matches!(told.counted, CountedRows::About { .. }) {
-        rows.insert_str(0, "about ");
-    }
-    let title = match told.statement.kind {
-        SqlStatementKind::Insert => format!("Insert {rows} into {table}"),
-        SqlStatementKind::Update => format!("Update {rows} in {table}"),
-        SqlStatementKind::Delete => format!("Delete {rows} from {table}"),
+    let estimated = matches!(told.counted, CountedRows::About { .. });
+    let change_rows =
+        |change| CaptionKind::ChangeRows { change, rows: number, estimated, table: table.into() };
+    let title = titled(match told.statement.kind {
+        SqlStatementKind::Insert => change_rows(RowChange::Insert),
+        SqlStatementKind::Update => change_rows(RowChange::Update),
+        SqlStatementKind::Delete => change_rows(RowChange::Delete),
         SqlStatementKind::Define | SqlStatementKind::Read => {
-            format!("Change the tables of {}: {}", told.database, told.sql)
+            CaptionKind::ChangeTables { database: told.database.into(), sql: told.sql.into() }
         }
-    };
-    let title = make_headline(&title);
+    });
     let mut warnings = Vec::new();
     if told.statement.everything {
         warnings.push(WarningKind::NoWhere { table: visible(table) }.into());
@@ -72,11 +71,16 @@ pub(super) fn prepared(told: &ChangeSummary<'_>, ask: bool) -> Prepared {
             if count.also > 0 {
                 warnings.push(WarningKind::MoreRows { rows: count.also }.into());
             }
-            (format!("{}\n{}", told.line, count.to_detail()), count.describe())
+            let summary = CaptionKind::Rows { rows: count.rows, more: count.also, estimated };
+            (
+                format!("{}\n{}", told.line, count.to_detail()),
+                Caption::cut(count.describe(), summary),
+            )
         }
         CountedRows::About { because, .. } => {
             warnings.push(WarningKind::EstimatedRows { because: *because }.into());
-            (format!("{}\nrows not counted", told.line), rows)
+            let summary = CaptionKind::Rows { rows: number, more: 0, estimated };
+            (format!("{}\nrows not counted", told.line), summary.into())
         }
     };
     let drastic = told.statement.everything || told.statement.kind == SqlStatementKind::Define;

@@ -81,7 +81,7 @@ impl ToolHost for FormTool {
         };
         Ok(Prepared {
             question: Some(Question::Fill { schema: Some(self.form.clone()) }),
-            title: Some(self.title.clone()),
+            title: Some(self.title.as_str().into()),
             shown,
             ..Prepared::default()
         })

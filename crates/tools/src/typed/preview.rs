@@ -26,14 +26,14 @@ impl Preview {
     /// One sentence about what would happen.
     pub fn new(summary: impl Into<String>) -> Preview {
         let mut preview = Preview::default();
-        preview.prepared.preview.summary = Some(summary.into());
+        preview.prepared.preview.summary = Some(summary.into().into());
         preview
     }
 
     /// The headline of the question; `Run NAME` without it.
     #[must_use]
     pub fn title(mut self, title: &str) -> Preview {
-        self.prepared.title = Some(make_headline(title));
+        self.prepared.title = Some(make_headline(title).into());
         self
     }
 
@@ -61,7 +61,7 @@ impl Preview {
     /// A person must look at this one, also where the policy would allow it.
     #[must_use]
     pub fn always_ask(mut self, why: impl Into<String>, risk: Risk) -> Preview {
-        self.prepared.ask = Some(AskAnyway { summary: why.into(), risk });
+        self.prepared.ask = Some(AskAnyway { summary: why.into().into(), risk });
         self
     }
 

@@ -130,9 +130,9 @@ impl ApprovalDescriptor {
         ApprovalDescriptor {
             hold: hold.id.to_string(),
             digest: hold.digest().to_string(),
-            title: hold.title.clone(),
+            title: hold.title.text().to_owned(),
             preview: PreviewShape {
-                summary,
+                summary: summary.map(|summary| summary.text().to_owned()),
                 rows,
                 diff,
                 warnings: warnings.iter().map(|warning| warning.text().to_owned()).collect(),
@@ -163,7 +163,7 @@ impl HoldNotice {
         let data = HoldSummary {
             hold: hold.id.to_string(),
             kind: hold.question.kind().name(),
-            title: hold.title.clone(),
+            title: hold.title.text().to_owned(),
             state: hold.state.name(),
             url: page_of(hold, origin),
         };

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::actor::StoredActor;
 use crate::record::call::{StoredCall, StoredClearance, Written, version_of_call};
+use crate::record::caption::version_of_caption;
 use crate::record::credential::{
     StoredLink, TELLS_THE_MAKER, version_of_audience, version_of_hold, version_of_message,
     version_of_state, version_of_vote,
@@ -286,12 +287,12 @@ pub(super) fn version_of(event: &Event) -> u32 {
         Event::HoldOpened { hold } => version_of_hold(hold),
         Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),
         Event::HoldUpdated {
-            change: HoldChange::Revised { call, audience, votes, preview, .. },
+            change: HoldChange::Revised { title, call, audience, votes, preview, .. },
             ..
         } => {
             let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
-            let preview = version_of_preview(preview);
-            votes.max(version_of_audience(audience)).max(version_of_call(call)).max(preview)
+            let shown = version_of_caption(title).max(version_of_preview(preview));
+            votes.max(version_of_audience(audience)).max(version_of_call(call)).max(shown)
         }
         Event::HoldDecided { state, .. } => version_of_state(state),
         _ => FIRST,

@@ -1,16 +1,19 @@
 //! One of everything that can be on disk, with every field used somewhere.
 
+mod captions;
 mod names;
 mod rows;
 mod warnings;
 
 use std::sync::Arc;
 
+use names::CAPTIONED;
 pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, SINCE_V6, event_name};
 pub(super) use rows::rows;
 
 use domain::answer::{Answer, Scope};
 use domain::call::{Call, CallParts, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
@@ -298,9 +301,12 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
     let kinds = warnings::every_kind().into_iter().zip(1..);
     let shown = |(kind, n): (_, u32)| Warning::stored(format!("sentence {n}"), Some(kind));
     warned.preview.warnings.extend(kinds.map(shown));
+    let mut titled = Hold { preview: Preview::default(), ..pending() };
+    let command = CaptionKind::RunCommand { command: "ls".into() };
+    titled.title = Caption::stored("Look".into(), Some(command));
     let mut coded = pending();
     coded.preview = Preview { codes_look_alikes: true, ..Preview::default() };
-    vec![
+    let mut holds = vec![
         ("hold_pending", pending()),
         ("hold_approved", decided),
         ("hold_choose", choice()),
@@ -313,7 +319,23 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_with_sql_facts", Hold { call: Some(sql_call()), ..pending() }),
         ("hold_with_kinds_of_warnings", warned),
         ("hold_with_codes_of_look_alikes", coded),
-    ]
+        ("hold_with_kind_of_title", titled),
+    ];
+    holds.extend(captioned());
+    holds
+}
+
+/// Every kind of a caption, two in each hold. The line stays as it was shown, however the kind is worded by now.
+fn captioned() -> impl Iterator<Item = (&'static str, Hold)> {
+    let kinds = captions::every_kind();
+    let pairs: Vec<Vec<CaptionKind>> = kinds.chunks(2).map(<[_]>::to_vec).collect();
+    assert_eq!(pairs.len(), CAPTIONED.len());
+    CAPTIONED.into_iter().zip(pairs).map(|(name, pair)| {
+        let mut hold = Hold { preview: Preview::default(), ..pending() };
+        hold.title = Caption::stored("a title".into(), pair.first().cloned());
+        hold.preview.summary = Some(Caption::stored("a summary".into(), pair.get(1).cloned()));
+        (name, hold)
+    })
 }
 
 pub(super) fn grants() -> Vec<(&'static str, Grant)> {

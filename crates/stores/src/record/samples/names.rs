@@ -102,9 +102,35 @@ pub(in crate::record) const SINCE_V5: [&str; 2] =
     ["hold_of_a_made_login", "message_by_a_made_login"];
 
 /// The same of the fifth version.
-pub(in crate::record) const SINCE_V6: [&str; 4] = [
+pub(in crate::record) const SINCE_V6: [&str; 16] = [
     "hold_with_kinds_of_warnings",
     "hold_with_codes_of_look_alikes",
     "hold_revised_with_warning",
+    "hold_with_kind_of_title",
+    "hold_revised_with_captions",
+    "hold_with_captions_1",
+    "hold_with_captions_2",
+    "hold_with_captions_3",
+    "hold_with_captions_4",
+    "hold_with_captions_5",
+    "hold_with_captions_6",
+    "hold_with_captions_7",
+    "hold_with_captions_8",
+    "hold_with_captions_9",
+    "hold_with_captions_10",
     "decided_cancelled_as_stated",
+];
+
+/// Of [`SINCE_V6`]: holds whose titles and summaries are of every kind.
+pub(super) const CAPTIONED: [&str; 10] = [
+    "hold_with_captions_1",
+    "hold_with_captions_2",
+    "hold_with_captions_3",
+    "hold_with_captions_4",
+    "hold_with_captions_5",
+    "hold_with_captions_6",
+    "hold_with_captions_7",
+    "hold_with_captions_8",
+    "hold_with_captions_9",
+    "hold_with_captions_10",
 ];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::budget::{Resource, Usage, UsedUp};
 use domain::call::{Call, Clearance, ExecutionContext};
+use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::event::{Event, RefusedAnswer, Scope as TokenScope, Token, TokenOwner};
 use domain::grant::ClearedBy;
@@ -224,6 +225,13 @@ fn deciding() -> Vec<Named> {
         preview,
         votes: vec![vote(approve(), Proof::Door("worlds".into()))],
     };
+    let rows = CaptionKind::Rows { rows: 214, more: 6, estimated: false };
+    let summary = Some(Caption::stored("some rows".into(), Some(rows)));
+    let mut captioned = revision(Preview { summary, ..Preview::default() });
+    if let HoldChange::Revised { title, .. } = &mut captioned {
+        let command = CaptionKind::RunCommand { command: "ls".into() };
+        *title = Caption::stored("Look".into(), Some(command));
+    }
     let interrupted = Some(WarningKind::EarlierAttempt);
     let warnings = vec![Warning::stored("it was interrupted".into(), interrupted)];
     let warned = Preview { warnings, ..Preview::default() };
@@ -233,6 +241,7 @@ fn deciding() -> Vec<Named> {
         ("hold_voted", updated(HoldChange::Voted(vote(edited, channel())))),
         ("hold_revised", updated(revision(Preview::default()))),
         ("hold_revised_with_warning", updated(revision(warned))),
+        ("hold_revised_with_captions", updated(captioned)),
         (
             "voted_by_program",
             updated(HoldChange::Voted(vote(approve(), Proof::Vouched("single sign-on".into())))),

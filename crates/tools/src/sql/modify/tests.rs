@@ -51,7 +51,7 @@ async fn a_person_sees_how_many_rows_and_is_always_asked() {
     assert_eq!(prepared.preview.rows, Some(214));
     assert_eq!(prepared.preview.warnings, Vec::<&str>::new());
     let ask = prepared.ask.unwrap();
-    assert_eq!((ask.summary.as_str(), ask.risk), ("Delete 214 rows from orders", Risk::Medium));
+    assert_eq!((ask.summary.text(), ask.risk), ("Delete 214 rows from orders", Risk::Medium));
     assert!(
         prepared
             .context

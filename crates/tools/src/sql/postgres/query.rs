@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::ExecutionContext;
+use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::sql_facts::SqlTables;
@@ -26,7 +27,7 @@ use super::statement::{PgStatement, parse_pg_statement};
 use super::target::PgTarget;
 use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_BYTES_MAX, SQL_TIME_LIMIT};
-use crate::title::make_headline;
+use crate::title::titled;
 
 #[derive(Clone, Debug)]
 pub struct PgQueryConfig {
@@ -166,7 +167,10 @@ impl ToolHost for PgQuery {
                 detail: format!("{}, read only", target.context_line()),
                 ..ExecutionContext::default()
             },
-            title: Some(make_headline(&format!("Query {}: {sql}", target.database_name()))),
+            title: Some(titled(CaptionKind::QueryDatabase {
+                database: target.database_name().to_string(),
+                sql: sql.to_string(),
+            })),
             ..Prepared::default()
         };
         let looked = async {
