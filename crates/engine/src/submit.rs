@@ -155,7 +155,7 @@ impl Engine {
                 holds: rows.holds,
                 grants: rows.grants,
                 reply: kept,
-                deliveries: rows.deliveries,
+                outbox: rows.outbox,
                 write_before: rows.write_before,
             };
             match self.write(turn, commit, next.clone()).await? {

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod courier;
 pub mod failpoint;
 pub mod model;
+pub mod outbox;
 pub mod start_gate;
 pub mod store;
 pub mod tool_host;

@@ -5,6 +5,7 @@ pub mod conformance;
 pub mod memory;
 pub mod record;
 pub mod sqlite;
+mod turns;
 mod wish;
 
 pub use memory::MemoryStore;

@@ -52,9 +52,9 @@ pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
         return Err(format!("{} ({}) is pending", hold.id, hold.question.kind()));
     }
     let far = Timestamp::from_ms(i64::MAX);
-    let owed = at_once(world.disk.deliveries(far, 1)).expect("the disk is there");
+    let owed = at_once(world.disk.outbox_items("callbacks", far, 1)).expect("the disk is there");
     match owed.first() {
-        Some(delivery) => Err(format!("{} is not delivered", delivery.key)),
+        Some(callback) => Err(format!("{} is not delivered", callback.key)),
         None => are_drawn(world),
     }
 }
