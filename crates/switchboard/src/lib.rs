@@ -18,6 +18,7 @@ mod delivery;
 mod direct;
 mod follow;
 mod hear;
+mod item;
 mod limits;
 mod line;
 mod meaning;
@@ -25,7 +26,6 @@ mod moved;
 mod outbox;
 mod places;
 mod press;
-mod queue;
 mod reask;
 mod refuse;
 mod rule;
@@ -35,6 +35,7 @@ mod shelf;
 mod speak;
 mod takeover;
 mod talk;
+mod upgrade;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
@@ -47,18 +48,18 @@ use engine::{Caller, Engine, Error};
 use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
 use ports::store::Store;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use limits::Limits;
 pub use line::{Line, OnAmbiguous};
 
+use item::{Next, Outgoing, Writer};
 use limits::REPLY_FIRST_MS;
 use outbox::Desk;
-use queue::Outgoing;
 use refuse::Refusals;
-use shelf::{Next, Shelves};
+use shelf::Shelves;
 
 /// Everything that a switchboard is made of.
 pub struct Setup {
@@ -92,7 +93,9 @@ struct Wire {
     line: Line,
     shelves: Shelves,
     news: Desk,
-    paints: Desk,
+    repaints: Desk,
+    /// What an earlier version of the program had to send is in the outbox.
+    upgraded: OnceCell<()>,
     /// What an earlier process had in hand is known.
     taken_over: AtomicBool,
     /// A record was changed, or nobody changes it just now.
@@ -113,7 +116,8 @@ impl Switchboard {
                 name: name.clone(),
                 line,
                 news: Desk::new(&setup.limits),
-                paints: Desk::new(&setup.limits),
+                repaints: Desk::new(&setup.limits),
+                upgraded: OnceCell::new(),
                 taken_over: AtomicBool::new(false),
                 noted: Notify::new(),
                 refusals: Refusals::default(),
@@ -171,14 +175,26 @@ impl Switchboard {
         self.0.engine.store().as_ref()
     }
 
-    /// Changes a record of what goes out, and where it stands in its lane.
+    /// Changes a record of what goes out, and its item in the outbox.
     async fn update<T: Outgoing>(
         &self,
         wire: &Wire,
         note: &str,
         change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
     ) -> Result<Option<T>, Error> {
-        queue::update(self.store(), &wire.shelves, note, self.0.clock.now(), change).await
+        let as_other = (Writer::Other, self.0.clock.now());
+        item::update(self.store(), &wire.shelves, note, as_other, change).await
+    }
+
+    /// The same by its sender, who is done with it for now.
+    async fn finish<T: Outgoing>(
+        &self,
+        wire: &Wire,
+        note: &str,
+        change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
+    ) -> Result<Option<T>, Error> {
+        let as_sender = (Writer::Sender, self.0.clock.now());
+        item::update(self.store(), &wire.shelves, note, as_sender, change).await
     }
 }
 
