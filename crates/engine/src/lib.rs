@@ -248,6 +248,11 @@ impl Engine {
         offered.iter().flat_map(|offered| offered.names().cloned()).collect()
     }
 
+    /// The name under which this process claims work.
+    pub fn node(&self) -> NodeId {
+        self.0.node
+    }
+
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.0.store
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use domain::hold::{Hold, HoldStateName};
 use domain::id::{HoldId, SessionId, StreamId};
-use domain::time::Timestamp;
-use ports::store::{AuditEntry, Entry, HoldQuery, Note, PutNote, Viewer};
+use ports::store::{AuditEntry, Entry, HoldQuery, Note, OutboxKind, PutNote, Viewer};
 
 use crate::accounts::Caller;
 use crate::{Engine, Error};
@@ -56,10 +55,9 @@ impl Engine {
         Ok(self.0.store.holds(query).await?)
     }
 
-    /// Callbacks that are still to be delivered, counted up to a bound.
-    pub async fn count_deliveries(&self, max: usize) -> Result<usize, Error> {
-        let end = Timestamp::from_ms(i64::MAX);
-        Ok(self.0.store.deliveries(end, max).await?.len())
+    /// How many items of each kind wait to be sent.
+    pub async fn read_outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, Error> {
+        Ok(self.0.store.outbox_backlog().await?)
     }
 
     /// What the store takes up, where it can say so.

@@ -157,7 +157,7 @@ impl Engine {
                 holds: rows.holds,
                 grants: rows.grants,
                 reply: kept,
-                deliveries: rows.deliveries,
+                outbox: rows.outbox,
                 write_before: rows.write_before,
             };
             match self.write(turn, commit, before).await? {

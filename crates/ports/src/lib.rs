@@ -9,6 +9,7 @@ pub mod courier;
 pub mod durable;
 pub mod failpoint;
 pub mod model;
+pub mod outbox;
 pub mod secret_string;
 pub mod sse;
 pub mod start_gate;

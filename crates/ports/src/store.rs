@@ -17,6 +17,10 @@ use domain::time::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
+pub use crate::outbox::{
+    OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxLease, OutboxOrder, OutboxTurn,
+    OutboxWrite,
+};
 
 /// Everything that one decision changes: all of it becomes durable, or none.
 #[derive(Clone, Debug)]
@@ -37,7 +41,8 @@ pub struct Commit {
     pub holds: Vec<Arc<Hold>>,
     pub grants: Vec<Arc<Grant>>,
     pub reply: Option<KeptReply>,
-    pub deliveries: Vec<Delivery>,
+    /// What follows from it for the outside. An item whose key is there already is the same item.
+    pub outbox: Vec<OutboxItem>,
     /// For commits in which an answer counts or a call starts: afterwards: [`CommitError::TooLate`].
     pub write_before: Option<WriteBefore>,
 }
@@ -123,16 +128,6 @@ pub struct KeptReply {
     pub status: u16,
     pub body: Vec<u8>,
     pub at: Timestamp,
-}
-
-/// Something to send to the outside, at least once, after the commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// Stable over retries: the receiver can recognise a repeat.
-    pub key: String,
-    pub hold: HoldId,
-    pub due_at: Timestamp,
-    pub attempts: u32,
 }
 
 /// Where a commit ended up.
@@ -371,10 +366,34 @@ pub trait Store: Send + Sync {
     /// Whether a node is provably gone, so that its work may be taken over.
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError>;
 
-    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError>;
-    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError>;
-    /// Delivered (`None`), or to be tried again at this time.
-    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError>;
+    /// All changes, durably, or (`false`) none, because one was not as expected. `now` is the time of the
+    /// decision, by which lanes get their turns.
+    async fn write_outbox(&self, write: OutboxWrite, now: Timestamp) -> Result<bool, StoreError>;
+    async fn outbox_item(&self, queue: &str, key: &str) -> Result<Option<OutboxItem>, StoreError>;
+    /// Lanes of a queue in which something is to be sent, the one whose turn is first.
+    async fn outbox_turns(
+        &self,
+        queue: &str,
+        in_order: bool,
+        limit: usize,
+    ) -> Result<Vec<OutboxTurn>, StoreError>;
+    /// What is claimed next in a lane, if anything of it can be now: the first in order, and without an
+    /// order the one that is ready the longest. A prompt overtakes a text that cannot be delivered
+    /// ([`OutboxItem::lets_prompts_pass`]). While one of them is leased there is no next.
+    async fn outbox_next(
+        &self,
+        lane: &OutboxLane,
+        now: Timestamp,
+    ) -> Result<Option<OutboxItem>, StoreError>;
+    /// Items that are ready by then, whichever is first, so many of them.
+    async fn outbox_items(
+        &self,
+        queue: &str,
+        ready_by: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OutboxItem>, StoreError>;
+    /// How many items of each kind are not sent yet, for an operator.
+    async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError>;
 
     /// Replaces one of the same kind and digest.
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError>;

@@ -11,14 +11,13 @@ use domain::hold::{HoldChange, Risk};
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::{Engine, Error};
+use ports::store::OutboxKind;
 use ports::unpoisoned::Unpoisoned as _;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-/// A backlog beyond this is shown as this.
-const BACKLOG_MAX: usize = 10_000;
 /// Holds that are read at a time, once at the start.
 const PAGE: usize = 500;
 
@@ -30,6 +29,7 @@ pub(crate) struct StateGauges {
     oldest_age: Gauge<f64, AtomicU64>,
     frozen: Gauge,
     deliveries_pending: Gauge,
+    outbox_pending: Family<[(&'static str, &'static str); 1], Gauge>,
     store_size: Gauge,
 }
 
@@ -44,6 +44,8 @@ impl StateGauges {
         registry.register("frozen", help, gauges.frozen.clone());
         let help = "Callbacks that are not delivered yet";
         registry.register("deliveries_pending", help, gauges.deliveries_pending.clone());
+        let help = "What is not sent yet: callbacks, and prompts, repaints and texts of chats";
+        registry.register("outbox_pending", help, gauges.outbox_pending.clone());
         let help = "What the data takes on disk";
         registry.register("store_size_bytes", help, gauges.store_size.clone());
         let version = [("version", env!("CARGO_PKG_VERSION"))];
@@ -87,8 +89,11 @@ impl StateGauges {
         self.count(engine.now());
         self.frozen.set(i64::from(engine.frozen().is_some()));
         // A store that cannot be read has no news.
-        if let Ok(backlog) = engine.count_deliveries(BACKLOG_MAX).await {
-            self.deliveries_pending.set(backlog as i64);
+        for (kind, count) in engine.read_outbox_backlog().await.unwrap_or_default() {
+            self.outbox_pending.get_or_create(&[("kind", kind.name())]).set(count as i64);
+            if kind == OutboxKind::Callback {
+                self.deliveries_pending.set(count as i64);
+            }
         }
         if let Some(size) = engine.store_size_bytes() {
             self.store_size.set(size as i64);

@@ -6,6 +6,7 @@ pub mod conformance;
 pub mod memory;
 pub mod record;
 pub mod sqlite;
+mod turns;
 mod wish;
 
 pub use memory::MemoryStore;

@@ -9,8 +9,8 @@ use engine::Error;
 use ports::channel::{Key, Press, Said, Told};
 
 use crate::delivery::{Delivery, Stage};
+use crate::item::Next;
 use crate::press::Looked;
-use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 impl Switchboard {

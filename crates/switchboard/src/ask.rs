@@ -1,4 +1,5 @@
-//! Makes prompts of a hold, and has them drawn again when it changes.
+//! Makes prompts of a hold, and has them drawn again when it changes. What the log tells is only planned here;
+//! it is written together with the place up to which the log was read (`follow.rs`).
 
 use std::sync::Arc;
 
@@ -9,22 +10,27 @@ use engine::Error;
 use ports::channel::Place;
 
 use crate::delivery::{Delivery, Stage, key_of};
+use crate::follow::Planned;
+use crate::item::{self, ItemWriter, Next};
 use crate::limits::PAGE;
 use crate::places::places;
 use crate::send::here;
-use crate::shelf::{self, Next};
-use crate::{Switchboard, Wire, queue};
+use crate::{Switchboard, Wire, shelf};
 
 impl Switchboard {
-    /// Writes down where people are to be asked. Nothing is sent that does not stand here first, and
-    /// what stands here already is not written again. About a hold that waits no longer only those are
-    /// told who follow each step.
-    pub(crate) async fn ask(&self, hold: &Hold, waits: bool) -> Result<bool, Error> {
+    /// Where people are to be asked. Nothing is sent that is not written down first, and what is written
+    /// down already is not written again. About a hold that waits no longer only those are told who follow
+    /// each step.
+    pub(crate) async fn ask(
+        &self,
+        hold: &Hold,
+        waits: bool,
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
         let session = match hold.session {
             Some(id) => Some(self.0.engine.session(&self.0.engine.onlooker(), id).await?),
             None => None,
         };
-        let mut concerned = false;
         let told = |wire: &&Arc<Wire>| waits || wire.line.channel.every_step();
         for wire in self.0.lines.values().filter(told) {
             let people = self.0.engine.people();
@@ -32,35 +38,53 @@ impl Switchboard {
                 // Under the oldest name of its chat, so that it is asked once there, whatever the name.
                 let (first, place) = self.names_of_place(wire, known).await?;
                 let Some(key) = key_of(&wire.name, hold.id, &first) else { continue };
-                let apart = !wire.line.channel.talks();
-                let (note, now) = (format!("d/{}", key.as_str()), self.0.clock.now());
+                planned.concerns_a_chat = true;
+                let note = format!("d/{}", key.as_str());
+                if self.store().note(&wire.shelves.out, &note).await?.is_some() {
+                    continue;
+                }
+                let (apart, now) = (!wire.line.channel.talks(), self.0.clock.now());
                 let chance = || self.0.chance.bits();
                 let delivery = Delivery::reserve(hold, &place, apart, now, chance);
-                let mut puts = queue::put(&wire.shelves, &note, &delivery, Some(0), now);
-                puts.push(shelf::put(&wire.shelves.holds, &index(hold.id, key.as_str()), &()));
+                let write = &mut planned.write;
+                write.extend(item::put(&wire.shelves, &note, &delivery, Some(0), now));
+                let index = index(hold.id, key.as_str());
+                write.notes.push(shelf::put(&wire.shelves.holds, &index, &()));
                 if let Place::Chat { chat, .. } = &place {
                     let here = here(chat, key.as_str());
-                    puts.push(shelf::put(&wire.shelves.here, &here, &()));
+                    write.notes.push(shelf::put(&wire.shelves.here, &here, &()));
                 }
-                queue::write(self.store(), &wire.shelves, puts).await?;
-                concerned = true;
             }
-            wire.wake();
         }
-        Ok(concerned)
+        Ok(())
     }
 
     /// The hold is another than it was: every prompt of it is to be drawn again.
-    pub(crate) async fn touch(&self, hold: HoldId) -> Result<bool, Error> {
+    pub(crate) async fn touch(&self, hold: HoldId, planned: &mut Planned) -> Result<(), Error> {
         let over = self.store().hold(hold).await?.is_none_or(|hold| !hold.is_pending());
-        let mut concerned = false;
         for wire in self.0.lines.values().filter(|wire| !wire.line.channel.every_step()) {
             for key in self.prompts(wire, hold).await? {
-                self.draw_again(wire, &key, None, over).await?;
-                concerned = true;
+                let soonest = wire.not_before(&key, self.0.clock.now());
+                self.plan(wire, &key, self.draws_again(soonest, None, over), planned).await?;
             }
         }
-        Ok(concerned)
+        Ok(())
+    }
+
+    /// What is to be written so that this prompt is changed.
+    pub(crate) async fn plan(
+        &self,
+        wire: &Wire,
+        key: &str,
+        mut change: impl FnMut(&mut Delivery, Option<Timestamp>) -> Option<Next>,
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
+        let note = format!("d/{key}");
+        let (store, other) = (self.store(), ItemWriter::Other);
+        let plan = item::plan(store, &wire.shelves, &note, other, &mut change).await?;
+        planned.write.extend(plan.map(|(_, write)| write).unwrap_or_default());
+        planned.concerns_a_chat = true;
+        Ok(())
     }
 
     /// Whoever is about to draw it themselves says what they draw: then nonce and code are already
@@ -71,18 +95,20 @@ impl Switchboard {
         key: &str,
         drawn: Option<&Hold>,
     ) -> Result<Option<Delivery>, Error> {
-        self.draw_again(wire, key, drawn, false).await
+        let soonest = wire.not_before(key, self.0.clock.now());
+        let change = self.draws_again(soonest, drawn, false);
+        let delivery = self.update(wire, &format!("d/{key}"), change).await?;
+        wire.wake();
+        Ok(delivery)
     }
 
-    async fn draw_again(
+    fn draws_again(
         &self,
-        wire: &Wire,
-        key: &str,
+        soonest: Timestamp,
         drawn: Option<&Hold>,
         over: bool,
-    ) -> Result<Option<Delivery>, Error> {
-        let soonest = wire.not_before(key, self.0.clock.now());
-        let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
+    ) -> impl FnMut(&mut Delivery, Option<Timestamp>) -> Option<Next> {
+        move |delivery, due_at| {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
             }
@@ -105,11 +131,7 @@ impl Switchboard {
                 Some(at) => at.min(soonest),
                 None => soonest,
             }))
-        };
-        let note = format!("d/{key}");
-        let delivery = self.update(wire, &note, change).await?;
-        wire.wake();
-        Ok(delivery)
+        }
     }
 
     pub(crate) async fn prompts(&self, wire: &Wire, hold: HoldId) -> Result<Vec<String>, Error> {

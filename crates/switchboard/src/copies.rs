@@ -10,8 +10,8 @@ use ports::channel::{ChannelError, Key, Press, Showing};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{Delivery, StoredPosted};
+use crate::item::Next;
 use crate::limits::COPIES_MAX;
-use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

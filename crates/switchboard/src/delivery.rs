@@ -6,12 +6,13 @@ use domain::id::HoldId;
 use domain::person::PersonId;
 use domain::time::Timestamp;
 use ports::channel::{Key, Nonce, Place, Posted, Press};
+use ports::store::OutboxKind;
 use replies::ApprovalCode;
 use serde::{Deserialize, Serialize};
 
 use crate::copies::Copies;
+use crate::item::{Order, Outgoing};
 use crate::limits::{ARMED_MS, OLD_NONCES, PATIENT_ATTEMPTS, STALE_MS};
-use crate::queue::{Outgoing, Ticket};
 use crate::send::Steps;
 use crate::shelf::short;
 
@@ -19,7 +20,8 @@ use crate::shelf::short;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Delivery {
     v: u8,
-    ticket: Ticket,
+    #[serde(rename = "ticket")]
+    order: Order,
     /// Since when it is to be shown where it is now. A hold may be much older than a channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserved_ms: Option<i64>,
@@ -148,7 +150,7 @@ impl Delivery {
         let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
         Delivery {
             v: 1,
-            ticket: Ticket::of_a_prompt(hold.opened_at),
+            order: Order::of_a_prompt(hold.opened_at),
             reserved_ms: Some(now.as_ms()),
             hold: hold.id.to_string(),
             place: StoredPlace::from(place),
@@ -286,6 +288,15 @@ impl Delivery {
 }
 
 impl Outgoing for Delivery {
+    const IS_NOTE: bool = true;
+
+    fn kind(&self) -> OutboxKind {
+        match self.stage {
+            Stage::Reserved => OutboxKind::Prompt,
+            Stage::Pending { .. } | Stage::Over { .. } => OutboxKind::Repaint,
+        }
+    }
+
     fn lane(&self) -> String {
         let chat = match self.posted() {
             Some(posted) => posted.chat.clone(),
@@ -294,9 +305,13 @@ impl Outgoing for Delivery {
         if self.apart { format!("{}/{chat}", self.hold) } else { chat }
     }
 
-    fn ticket(&self) -> Option<&Ticket> {
+    fn order(&self) -> Option<Order> {
         let in_line = self.attempts < PATIENT_ATTEMPTS;
-        (in_line && matches!(self.stage, Stage::Reserved)).then_some(&self.ticket)
+        (in_line && matches!(self.stage, Stage::Reserved)).then_some(self.order)
+    }
+
+    fn attempts(&self) -> u32 {
+        self.attempts
     }
 }
 

@@ -1,4 +1,5 @@
-//! Follows what happens, and sees to it that every chat shows it.
+//! Follows what happens, and sees to it that every chat shows it. What follows from an event is planned, and
+//! written in one transaction with the place in the log: it is planned once, also if this process ends.
 
 use std::sync::Arc;
 
@@ -8,21 +9,34 @@ use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
 use engine::{Error, Followed, Happening, HoldFilter};
 use ports::channel::{Step, StepKind};
+use ports::store::OutboxWrite;
 
-use crate::limits::{NOTE_EVERY, PAGE, STORE_RETRY};
+use crate::limits::{NOTE_EVERY, PAGE, STORE_RETRY, UPDATE_ATTEMPTS};
 use crate::places::place_of;
-use crate::saying::Saying;
+use crate::saying::{Saying, said_key};
 use crate::send::kind_of;
 use crate::words::Words;
-use crate::{Switchboard, queue, shelf};
+use crate::{Switchboard, shelf};
 
 const SHELF: &str = "chats";
 const CURSOR: &str = "cursor";
+
+/// What is to be written because something happened.
+#[derive(Default)]
+pub(crate) struct Planned {
+    pub(crate) write: OutboxWrite,
+    pub(crate) concerns_a_chat: bool,
+}
 
 impl Switchboard {
     /// From where an earlier process had come, so that nothing that happened in between is missed.
     pub(crate) async fn follow(self) {
         let caller = self.0.engine.onlooker();
+        for wire in self.0.lines.values() {
+            if !self.upgraded(wire).await {
+                return;
+            }
+        }
         let mut position = loop {
             match self.begin().await {
                 Ok(position) => break position,
@@ -55,33 +69,61 @@ impl Switchboard {
                 () = self.0.closing.cancelled() => return Ok(()),
                 next = follow.next() => next?,
             };
-            let concerned = match next {
+            match next {
                 Some(Followed::Event(happening)) => {
-                    let concerned = match self.happened(&happening).await {
-                        // What cannot be found is shown nowhere, and stops nothing behind it.
-                        Err(Error::Refused(refusal)) => {
-                            let position = happening.position;
-                            tracing::warn!(position, %refusal, "something is not shown in chats");
-                            false
-                        }
-                        concerned => concerned?,
-                    };
+                    // What concerns nobody here need not be written down each time: it is passed over again.
+                    if self.carry_over(&happening).await? {
+                        noted = happening.position;
+                    }
                     *position = happening.position;
-                    concerned
                 }
                 Some(Followed::Reset { position: last }) => {
                     *position = last;
-                    true
+                    self.note(last).await?;
+                    noted = last;
                 }
-                Some(Followed::Spoken(_)) => false,
+                Some(Followed::Spoken(_)) => {}
                 None => return Ok(()),
-            };
-            // What concerns nobody here need not be written down each time: it is passed over again.
-            if concerned || *position >= noted + NOTE_EVERY {
+            }
+            if *position >= noted + NOTE_EVERY {
                 self.note(*position).await?;
                 noted = *position;
             }
         }
+    }
+
+    /// Writes down what follows from an event, and that it was read; all of it or nothing. Says whether it
+    /// concerned a chat.
+    async fn carry_over(&self, happening: &Happening) -> Result<bool, Error> {
+        for _ in 0..UPDATE_ATTEMPTS {
+            let mut planned = Planned::default();
+            match self.happened(happening, &mut planned).await {
+                // What cannot be found is shown nowhere, and stops nothing behind it.
+                Err(Error::Refused(refusal)) => {
+                    let position = happening.position;
+                    tracing::warn!(position, %refusal, "something is not shown in chats");
+                }
+                planned => planned?,
+            }
+            if !planned.concerns_a_chat {
+                return Ok(false);
+            }
+            planned.write.notes.push(shelf::put(SHELF, CURSOR, &happening.position));
+            if self.write_planned(planned).await? {
+                return Ok(true);
+            }
+        }
+        Err(Error::Unavailable("the records of the chats change too often; try again".into()))
+    }
+
+    /// `false` if a record has changed since: then it is planned anew.
+    async fn write_planned(&self, planned: Planned) -> Result<bool, Error> {
+        let now = self.0.clock.now();
+        let written = self.store().write_outbox(planned.write, now).await?;
+        if written {
+            self.0.lines.values().for_each(|wire| wire.wake());
+        }
+        Ok(written)
     }
 
     /// Where to begin. Whatever waits already is asked about, also in a channel that is new.
@@ -103,14 +145,25 @@ impl Switchboard {
             };
             let holds = self.0.engine.holds(&self.0.engine.onlooker(), filter).await?;
             for hold in &holds {
-                self.ask(hold, true).await?;
+                self.ask_now(hold).await?;
             }
             if holds.len() < PAGE {
                 break;
             }
             after = holds.last().map(|hold| hold.id);
         }
-        Ok(noted.map_or(last, |noted| noted.record.min(last)))
+        Ok(noted.map_or(last, |noted| noted.min(last)))
+    }
+
+    async fn ask_now(&self, hold: &Hold) -> Result<(), Error> {
+        for _ in 0..UPDATE_ATTEMPTS {
+            let mut planned = Planned::default();
+            self.ask(hold, true, &mut planned).await?;
+            if planned.write.is_empty() || self.write_planned(planned).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Unavailable("the records of the chats change too often; try again".into()))
     }
 
     async fn note(&self, position: u64) -> Result<(), Error> {
@@ -118,34 +171,33 @@ impl Switchboard {
         Ok(())
     }
 
-    /// Says whether it concerned a chat.
-    async fn happened(&self, happening: &Happening) -> Result<bool, Error> {
+    /// Plans what follows from an event.
+    async fn happened(&self, happening: &Happening, planned: &mut Planned) -> Result<(), Error> {
         match happening.event() {
             Event::HoldOpened { hold } => {
                 // It may be decided by now; then nobody need be asked.
                 match self.store().hold(hold.id).await? {
-                    Some(hold) if hold.is_pending() => self.ask(&hold, true).await,
-                    Some(_) if hold.is_pending() => self.ask(hold, false).await,
-                    _ => Ok(false),
+                    Some(hold) if hold.is_pending() => self.ask(&hold, true, planned).await,
+                    Some(_) if hold.is_pending() => self.ask(hold, false, planned).await,
+                    _ => Ok(()),
                 }
             }
             Event::HoldUpdated { hold, change } => {
-                self.went_on(*hold, kind_of(change), happening).await
+                self.went_on(*hold, kind_of(change), happening, planned).await
             }
             Event::HoldDecided { hold, .. } => {
-                self.went_on(*hold, Some(StepKind::Decided), happening).await
+                self.went_on(*hold, Some(StepKind::Decided), happening, planned).await
             }
             Event::CallStarted { call, .. }
             | Event::CallInDoubt { call, .. }
             | Event::CallSettled { call, .. } => {
-                let StreamId::Session(id) = happening.stream else { return Ok(false) };
+                let StreamId::Session(id) = happening.stream else { return Ok(()) };
                 let session = self.0.engine.session(&self.0.engine.onlooker(), id).await?;
                 // A second phase runs the call of the first, which is the one that was asked about.
                 let record = session.calls.get(call).and_then(|record| record.call.as_ref());
                 let ran = record.map_or(*call, |call| call.id);
                 let about =
                     |hold: &&Arc<Hold>| hold.call_id().is_some_and(|id| id == *call || id == ran);
-                let mut concerned = false;
                 for hold in session.holds.values().filter(about) {
                     // A call that was refused has a result, too; but nothing came of it.
                     let ended = hold.outcome.as_ref().is_some_and(HoldOutcome::is_final);
@@ -154,18 +206,18 @@ impl Switchboard {
                         Event::CallSettled { .. } => ended.then_some(StepKind::Settled),
                         _ => None,
                     };
-                    concerned |= self.went_on(hold.id, kind, happening).await?;
+                    self.went_on(hold.id, kind, happening, planned).await?;
                 }
-                Ok(concerned)
+                Ok(())
             }
             Event::MessageAdded { message } if message.role == Role::Assistant => {
-                self.said(happening, message).await
+                self.said(happening, message, planned).await
             }
             Event::RunFailed { run, .. } => {
-                self.say_at_home(happening, &run.to_string(), |words| words.failed().to_owned())
-                    .await
+                let failed = |words: Words| words.failed().to_owned();
+                self.say_at_home(happening, &run.to_string(), failed, planned).await
             }
-            _ => Ok(false),
+            _ => Ok(()),
         }
     }
 
@@ -175,22 +227,28 @@ impl Switchboard {
         hold: HoldId,
         kind: Option<StepKind>,
         happening: &Happening,
-    ) -> Result<bool, Error> {
-        let mut concerned = self.touch(hold).await?;
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
+        self.touch(hold, planned).await?;
         if let Some(kind) = kind {
             let step = Step { kind, position: happening.position, at: happening.at };
-            concerned |= self.step(hold, step).await?;
+            self.step(hold, step, planned).await?;
         }
-        Ok(concerned)
+        Ok(())
     }
 
     /// The agent's words go to where it is talked to.
-    async fn said(&self, happening: &Happening, message: &Message) -> Result<bool, Error> {
+    async fn said(
+        &self,
+        happening: &Happening,
+        message: &Message,
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
         let text = message.text();
         if text.trim().is_empty() {
-            return Ok(false);
+            return Ok(());
         }
-        self.say_at_home(happening, &message.id.to_string(), |_| text.to_string()).await
+        self.say_at_home(happening, &message.id.to_string(), |_| text.to_string(), planned).await
     }
 
     async fn say_at_home(
@@ -198,26 +256,28 @@ impl Switchboard {
         happening: &Happening,
         key: &str,
         text: impl Fn(Words) -> String,
-    ) -> Result<bool, Error> {
-        let StreamId::Session(id) = happening.stream else { return Ok(false) };
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
+        let StreamId::Session(id) = happening.stream else { return Ok(()) };
         let session = self.0.engine.session(&self.0.engine.onlooker(), id).await?;
         let Some(wire) = session.home.as_ref().and_then(|home| self.0.lines.get(&home.door)) else {
-            return Ok(false);
+            return Ok(());
         };
-        let Some(place) = place_of(wire, &session) else { return Ok(false) };
+        let Some(place) = place_of(wire, &session) else { return Ok(()) };
+        planned.concerns_a_chat = true;
+        // It was said before, by a process that had not noted how far it had come.
+        if self.store().note(&wire.shelves.said, &said_key(key)).await?.is_some() {
+            return Ok(());
+        }
         let (_, place) = self.names_of_place(wire, place).await?;
         let text = text(Words(wire.line.language));
         let saying = Saying::new(&place, &text, happening.at);
-        // `false`: it was said before, by a process that had not noted how far it had come.
-        let now = self.0.clock.now();
-        let puts = saying.put(&wire.shelves, key, now);
-        queue::write(self.store(), &wire.shelves, puts).await?;
-        wire.wake();
-        Ok(true)
+        planned.write.extend(saying.put(&wire.shelves, key, self.0.clock.now()));
+        Ok(())
     }
 
     /// Waits a little; `true` if it is time to stop.
-    async fn rested(&self) -> bool {
+    pub(crate) async fn rested(&self) -> bool {
         tokio::select! {
             biased;
             () = self.0.closing.cancelled() => true,

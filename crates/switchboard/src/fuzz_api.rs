@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::delivery::Delivery;
 use crate::hear::Seen;
-use crate::queue::{Outgoing, Stand};
+use crate::item::{Outgoing, make};
 use crate::saying::Saying;
-use crate::shelf::record;
+use crate::shelf::{Shelves, record};
 
 /// One of the records of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,6 @@ pub enum Kept {
     Seen,
     /// Where the log was followed to.
     Position,
-    /// When an entry of a lane is due.
-    Due,
     /// A chat's other name, or our latest message in it.
     Name,
 }
@@ -36,7 +34,6 @@ pub fn again(kind: Kept, value: &[u8]) -> Result<Vec<u8>, String> {
         Kept::Saying => written::<Saying>(value),
         Kept::Seen => written::<Seen>(value),
         Kept::Position => written::<u64>(value),
-        Kept::Due => written::<i64>(value),
         Kept::Name => written::<String>(value),
     }
 }
@@ -55,7 +52,7 @@ pub struct Prompt {
     /// The chat where it stands or is to stand.
     pub chat: Option<String>,
     pub has_nonce: bool,
-    /// The record that its place in line leads to.
+    /// The record that its item in the outbox leads to.
     pub leads_to: String,
 }
 
@@ -72,12 +69,12 @@ pub fn prompt(value: &[u8], key: &str, now: Timestamp) -> Option<Prompt> {
     })
 }
 
-/// Whether something that is said is too old to be said, and where its place in line leads.
+/// Whether something that is said is too old to be said, and where its item leads.
 pub fn saying(value: &[u8], key: &str, now: Timestamp) -> Option<(bool, String)> {
     let saying: Saying = record(value).ok()?;
     Some((saying.is_stale(now), led(&saying, key)))
 }
 
 fn led(record: &impl Outgoing, key: &str) -> String {
-    Stand::of(record, key).leads_to().to_owned()
+    make(&Shelves::of("any"), key, record, Timestamp::from_ms(0)).key
 }

@@ -26,7 +26,7 @@ use crate::refuse::Tried;
 use crate::saying::Saying;
 use crate::shelf::{self, chat_key};
 use crate::words::Words;
-use crate::{Switchboard, Wire, queue};
+use crate::{Switchboard, Wire, item};
 
 /// What is known of an event that arrived before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl Switchboard {
         let _turn = wire.turn(&wrote.chat).await;
         let event = chat_key(&wrote.event);
         let seen = shelf::read::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
-        match seen.map(|seen| seen.record) {
+        match seen {
             Some(Seen::Done) => return Ok(()),
             // A process ended in the middle of it. What is decided by now was decided by this.
             Some(Seen::Answering(hold)) if !self.still_waits(&hold).await? => {
@@ -259,16 +259,15 @@ impl Switchboard {
         let prefix = format!("{}/", chat_key(chat));
         let latest =
             shelf::read::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
-        let latest = latest.map(|read| read.record);
         let limit = self.0.limits.open_in_a_chat;
         let notes = self.store().notes(&wire.shelves.here, &prefix, None, limit).await?;
         let mut here = Here::default();
         let soon = self.soon();
         for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
             let note = format!("d/{key}");
-            let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
+            let read = item::read::<Delivery>(self.store(), &wire.shelves, &note).await?;
             let Some(read) = read else { continue };
-            let coming = wire.is_coming(&read, &note, soon);
+            let coming = wire.is_coming(&read, soon);
             let delivery = read.record;
             here.codes.extend(delivery.code.clone());
             let (posted, since_ms) = match delivery.stage.clone() {
@@ -349,9 +348,9 @@ impl Switchboard {
         let text = Words(wire.line.language).unlinked(self.key_of_links(wire), identity);
         let saying = Saying::new(&place(wrote), &text, now).whispered_to(identity);
         let key = format!("stranger-{}", chat_key(&wrote.event));
-        let mut puts = saying.put(&wire.shelves, &key, now);
-        puts.push(first);
-        if queue::write(self.store(), &wire.shelves, puts).await? {
+        let mut write = saying.put(&wire.shelves, &key, now);
+        write.notes.push(first);
+        if self.store().write_outbox(write, now).await? {
             wire.wake();
         }
         Ok(())
@@ -383,9 +382,9 @@ impl Switchboard {
 
     async fn say(&self, heard: &Heard<'_>, about: &str, saying: &Saying) -> Result<(), Error> {
         let key = format!("{about}-{}", chat_key(&heard.wrote.event));
-        let shelves = &heard.wire.shelves;
-        let puts = saying.put(shelves, &key, self.0.clock.now());
-        queue::write(self.store(), shelves, puts).await?;
+        let now = self.0.clock.now();
+        let write = saying.put(&heard.wire.shelves, &key, now);
+        self.store().write_outbox(write, now).await?;
         heard.wire.wake();
         Ok(())
     }

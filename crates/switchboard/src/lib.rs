@@ -19,6 +19,7 @@ mod follow;
 #[cfg(feature = "fuzz-api")]
 pub mod fuzz_api;
 mod hear;
+mod item;
 mod limits;
 mod line;
 mod meaning;
@@ -26,7 +27,6 @@ mod moved;
 mod outbox;
 mod places;
 mod press;
-mod queue;
 mod reask;
 mod refuse;
 mod rule;
@@ -36,6 +36,7 @@ mod shelf;
 mod speak;
 mod takeover;
 mod talk;
+mod upgrade;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
@@ -49,18 +50,18 @@ use ports::channel::{HookReply, Hooked};
 use ports::clock::{Chance, Clock};
 use ports::store::Store;
 use ports::unpoisoned::Unpoisoned as _;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use limits::Limits;
 pub use line::{Line, OnAmbiguous};
 
+use item::{ItemWriter, Next, Outgoing};
 use limits::REPLY_FIRST_MS;
 use outbox::Desk;
-use queue::Outgoing;
 use refuse::Refusals;
-use shelf::{Next, Shelves};
+use shelf::Shelves;
 
 /// Everything that a switchboard is made of.
 pub struct Setup {
@@ -94,7 +95,9 @@ struct Wire {
     line: Line,
     shelves: Shelves,
     news: Desk,
-    paints: Desk,
+    repaints: Desk,
+    /// What an earlier version of the program had to send is in the outbox.
+    upgraded: OnceCell<()>,
     /// What an earlier process had in hand is known.
     taken_over: AtomicBool,
     /// A record was changed, or nobody changes it just now.
@@ -115,7 +118,8 @@ impl Switchboard {
                 name: name.clone(),
                 line,
                 news: Desk::new(&setup.limits),
-                paints: Desk::new(&setup.limits),
+                repaints: Desk::new(&setup.limits),
+                upgraded: OnceCell::new(),
                 taken_over: AtomicBool::new(false),
                 noted: Notify::new(),
                 refusals: Refusals::default(),
@@ -173,14 +177,26 @@ impl Switchboard {
         self.0.engine.store().as_ref()
     }
 
-    /// Changes a record of what goes out, and where it stands in its lane.
+    /// Changes a record of what goes out, and its item in the outbox.
     async fn update<T: Outgoing>(
         &self,
         wire: &Wire,
         note: &str,
         change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
     ) -> Result<Option<T>, Error> {
-        queue::update(self.store(), &wire.shelves, note, self.0.clock.now(), change).await
+        let as_other = (ItemWriter::Other, self.0.clock.now());
+        item::update(self.store(), &wire.shelves, note, as_other, change).await
+    }
+
+    /// The same by its sender, who is done with it for now.
+    async fn finish<T: Outgoing>(
+        &self,
+        wire: &Wire,
+        note: &str,
+        change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
+    ) -> Result<Option<T>, Error> {
+        let as_sender = (ItemWriter::Sender, self.0.clock.now());
+        item::update(self.store(), &wire.shelves, note, as_sender, change).await
     }
 }
 

@@ -64,13 +64,11 @@ impl Default for Limits {
 /// After so many attempts, which are some minutes, something new does not hold up what is behind it any
 /// longer: a message that its platform chokes on must not silence a chat.
 pub(crate) const PATIENT_ATTEMPTS: u32 = 12;
-/// The longest pause before the second attempt of a message for which a prompt behind it waits.
-pub(crate) const PROMPT_WAITS_MS: u64 = 2_000;
-/// A message that failed once and is older than this took up a whole timeout of its platform: a prompt
-/// behind it waits no longer.
-pub(crate) const PROMPT_WAITS_BEHIND_MS: u64 = 8_000;
 /// Half a day: what could not be said or asked for so long is not new any more, and nobody waits for it.
 pub(crate) const STALE_MS: u64 = 12 * 3_600_000;
+/// How long it is remembered that something was said: as long as it may be tried, and a day more, in which the
+/// log may be followed again from an earlier place.
+pub(crate) const SAID_MS: u64 = STALE_MS + 24 * 3_600_000;
 /// Records that are looked at in one go.
 pub(crate) const PAGE: usize = 200;
 /// How often a record is changed anew when somebody else was first. Past this something is hammering it.

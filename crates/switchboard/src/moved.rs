@@ -7,10 +7,11 @@ use engine::Error;
 use ports::channel::Place;
 
 use crate::delivery::{Delivery, Stage};
+use crate::item::Next;
 use crate::limits::{NAMES_MAX, PAGE};
 use crate::saying::Saying;
 use crate::send::here;
-use crate::shelf::{self, Next, chat_key};
+use crate::shelf::{self, chat_key};
 use crate::{Switchboard, Wire};
 
 impl Switchboard {
@@ -56,8 +57,7 @@ impl Switchboard {
         let mut moved = false;
         let change = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
             // Whoever sends it just now says what comes next.
-            let leased =
-                matches!(delivery.stage, Stage::Reserved) && wire.is_on_its_way(delivery, &note);
+            let leased = matches!(delivery.stage, Stage::Reserved) && wire.is_on_its_way(delivery);
             let due_at = due_at.filter(|_| leased).unwrap_or(now);
             moved = delivery.move_to(from, to);
             if moved {
@@ -67,7 +67,7 @@ impl Switchboard {
                 shelf::remove(&wire.shelves.here, &here(from, key)),
                 shelf::put(&wire.shelves.here, &here(to, key), &()),
             ];
-            moved.then_some(Next { due_at: Some(due_at), forget_at: None, beside })
+            moved.then_some(Next { beside: beside.into(), ..Next::due(due_at) })
         };
         self.update(wire, &note, change).await?;
         if !moved {
@@ -94,7 +94,7 @@ impl Switchboard {
             saying.place.rename(from, to);
             Some(Next::due(self.0.clock.now()))
         };
-        self.update(wire, note, change).await?;
+        self.finish(wire, note, change).await?;
         wire.wake();
         Ok(())
     }
@@ -141,7 +141,6 @@ impl Switchboard {
         chat: &str,
     ) -> Result<Option<String>, Error> {
         let key = format!("{way}/{}", chat_key(chat));
-        let read = shelf::read::<String>(self.store(), &wire.shelves.moved, &key).await?;
-        Ok(read.map(|read| read.record))
+        shelf::read::<String>(self.store(), &wire.shelves.moved, &key).await
     }
 }

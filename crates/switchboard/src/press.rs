@@ -16,7 +16,7 @@ use crate::delivery::{Delivery, Stage, StoredPosted};
 use crate::meaning::{NoAnswer, of_press};
 use crate::refuse::Tried;
 use crate::words::Words;
-use crate::{Switchboard, Wire, shelf};
+use crate::{Switchboard, Wire, item};
 
 #[async_trait]
 impl Inbox for Switchboard {
@@ -256,9 +256,9 @@ impl Switchboard {
                 let noted = wire.noted.notified();
                 tokio::pin!(noted);
                 noted.as_mut().enable();
-                let read = shelf::read::<Delivery>(self.store(), &wire.shelves.out, &note).await?;
+                let read = item::read::<Delivery>(self.store(), &wire.shelves, &note).await?;
                 let Some(read) = read else { return Ok(None) };
-                let coming = wire.is_coming(&read, &note, self.soon());
+                let coming = wire.is_coming(&read, self.soon());
                 let delivery = read.record;
                 let pressed = press.pointer.nonce.as_str().as_bytes();
                 let is = |nonce: &String| bool::from(nonce.as_bytes().ct_eq(pressed));

@@ -7,8 +7,8 @@ use replies::{AmbiguityReason, ReplyContext, ReplyVerdict, parse_reply};
 use crate::Switchboard;
 use crate::delivery::Delivery;
 use crate::hear::{Heard, Waiting};
+use crate::item::Next;
 use crate::line::OnAmbiguous;
-use crate::shelf::Next;
 
 impl Switchboard {
     pub(crate) async fn ambiguous(
@@ -98,7 +98,7 @@ impl Switchboard {
             } else if reason.asks_again() {
                 counted.signs = true;
             }
-            changed.then(|| Next { due_at, forget_at: None, beside: Vec::new() })
+            changed.then(|| Next { due_at, ..Next::rests() })
         };
         self.update(heard.wire, &format!("d/{}", one.key), change).await?;
         Ok(counted)

@@ -2,19 +2,20 @@
 
 use domain::time::Timestamp;
 use ports::channel::Place;
-use ports::store::PutNote;
+use ports::store::{OutboxKind, OutboxWrite};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::StoredPlace;
-use crate::limits::{PATIENT_ATTEMPTS, PROMPT_WAITS_BEHIND_MS, PROMPT_WAITS_MS, TEXT_BYTES_MAX};
-use crate::queue::{self, Outgoing, Ticket};
+use crate::item::{self, Order, Outgoing};
+use crate::limits::{PATIENT_ATTEMPTS, TEXT_BYTES_MAX};
 use crate::shelf::Shelves;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Saying {
     v: u8,
-    ticket: Ticket,
+    #[serde(rename = "ticket")]
+    order: Order,
     pub(crate) place: StoredPlace,
     pub(crate) text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ impl Saying {
     pub(crate) fn new(place: &Place, text: &str, at: Timestamp) -> Saying {
         Saying {
             v: 1,
-            ticket: Ticket::of_words(at),
+            order: Order::of_words(at),
             place: place.into(),
             text: bounded(text),
             reply_to: None,
@@ -45,15 +46,7 @@ impl Saying {
 
     /// Nobody needs to hear it any more.
     pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
-        self.ticket.is_stale(now)
-    }
-
-    /// Whether a prompt behind these words is sent before them: they failed, and the prompt would wait
-    /// for more than one short pause. `due` is the time of their next attempt.
-    pub(crate) fn yields(&self, due: Timestamp, now: Timestamp) -> bool {
-        self.attempts > 1
-            || due.ms_since(now) > PROMPT_WAITS_MS
-            || self.attempts == 1 && self.ticket.is_older_than(PROMPT_WAITS_BEHIND_MS, now)
+        self.order.is_stale(now)
     }
 
     pub(crate) fn replying_to(self, message: &str) -> Saying {
@@ -65,24 +58,39 @@ impl Saying {
     }
 
     /// Under this name it is said once.
-    pub(crate) fn put(&self, shelves: &Shelves, key: &str, now: Timestamp) -> Vec<PutNote> {
-        queue::put(shelves, &format!("s/{key}"), self, Some(0), now)
+    pub(crate) fn put(&self, shelves: &Shelves, key: &str, now: Timestamp) -> OutboxWrite {
+        item::put(shelves, &said_key(key), self, Some(0), now)
     }
 
-    /// As [`Saying::put`], in one breath with a record that decides whether this is the first time.
-    pub(crate) fn put_beside(&self, shelves: &Shelves, key: &str, now: Timestamp) -> Vec<PutNote> {
-        queue::put(shelves, &format!("s/{key}"), self, None, now)
+    /// As [`Saying::put`], in one transaction with a record that decides whether this is the first time.
+    pub(crate) fn put_beside(&self, shelves: &Shelves, key: &str, now: Timestamp) -> OutboxWrite {
+        item::put(shelves, &said_key(key), self, None, now)
     }
 }
 
 impl Outgoing for Saying {
+    const IS_NOTE: bool = false;
+
+    fn kind(&self) -> OutboxKind {
+        OutboxKind::Text
+    }
+
     fn lane(&self) -> String {
         self.place.lane()
     }
 
-    fn ticket(&self) -> Option<&Ticket> {
-        (self.attempts < PATIENT_ATTEMPTS).then_some(&self.ticket)
+    fn order(&self) -> Option<Order> {
+        (self.attempts < PATIENT_ATTEMPTS).then_some(self.order)
     }
+
+    fn attempts(&self) -> u32 {
+        self.attempts
+    }
+}
+
+/// The name of words in the outbox, and of their mark.
+pub(crate) fn said_key(key: &str) -> String {
+    format!("s/{key}")
 }
 
 fn bounded(text: &str) -> String {

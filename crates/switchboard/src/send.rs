@@ -11,13 +11,14 @@ use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::{Error, Undelivered};
 use ports::channel::{ChannelError, Key, Nonce, Showing, Shown};
-use ports::store::PutNote;
+use ports::store::{OutboxLease, OutboxWrite, PutNote};
 
 use crate::ask::index;
 use crate::delivery::{Delivery, Reason, Stage, StoredPlace, StoredPosted};
+use crate::item::Next;
 use crate::limits::LEASE_MS;
 use crate::saying::Saying;
-use crate::shelf::{self, Next, chat_key};
+use crate::shelf::{self, chat_key};
 use crate::{Switchboard, Wire, words};
 
 pub(crate) use steps::{Steps, kind_of};
@@ -39,15 +40,16 @@ impl Taken {
 }
 
 impl Switchboard {
-    pub(crate) async fn send(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
+    /// `false` if there is no such record, or none that this version can read.
+    pub(crate) async fn send(&self, wire: &Arc<Wire>, note: &str) -> Result<bool, Error> {
         match note.split_once('/') {
             Some(("s", _)) => self.speak(wire, note).await,
-            Some((_, key)) => self.send_delivery(wire, note, key).await,
-            None => Ok(()),
+            Some(("d", key)) => self.send_delivery(wire, note, key).await,
+            _ => Ok(false),
         }
     }
 
-    async fn send_delivery(&self, wire: &Arc<Wire>, note: &str, key: &str) -> Result<(), Error> {
+    async fn send_delivery(&self, wire: &Arc<Wire>, note: &str, key: &str) -> Result<bool, Error> {
         // On disk before anything leaves: whoever finds it after a crash knows that it may have been sent.
         let now = self.0.clock.now();
         let lease = self.lease(wire, now);
@@ -69,10 +71,23 @@ impl Switchboard {
             first = !delivery.perhaps_sent;
             delivery.perhaps_sent = true;
             delivery.attempts += 1;
-            Some(Next::due(lease))
+            Some(Next::leased(lease))
         };
-        let taken = self.update(wire, note, take).await?;
-        let Some(delivery) = taken.filter(|_| !idle) else { return Ok(()) };
+        let Some(taken) = self.update(wire, note, take).await? else { return Ok(false) };
+        if !idle {
+            self.send_taken(wire, note, key, taken, first).await?;
+        }
+        Ok(true)
+    }
+
+    async fn send_taken(
+        &self,
+        wire: &Arc<Wire>,
+        note: &str,
+        key: &str,
+        delivery: Delivery,
+        first: bool,
+    ) -> Result<(), Error> {
         let (Some(id), Ok(key)) = (delivery.hold(), Key::new(key)) else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
@@ -158,17 +173,18 @@ impl Switchboard {
             } else if !may_be_old {
                 delivery.painted = taken.delivery.wanted;
             }
-            let mut beside = vec![
+            let mut notes = vec![
                 shelf::put(&wire.shelves.here, &here(&posted.chat, taken.key.as_str()), &()),
                 shelf::put(&wire.shelves.latest, &chat_key(&posted.chat), &taken.key.as_str()),
             ];
             // A platform may call the chat otherwise than we did.
             if let Some(asked) = delivery.place.chat().filter(|chat| *chat != posted.chat) {
                 let here = here(asked, taken.key.as_str());
-                beside.push(shelf::remove(&wire.shelves.here, &here));
+                notes.push(shelf::remove(&wire.shelves.here, &here));
             }
             let drawn = delivery.painted >= delivery.wanted;
-            Some(Next { due_at: (!drawn).then_some(now), forget_at: None, beside })
+            let due_at = (!drawn).then_some(now);
+            Some(Next { due_at, beside: notes.into(), ..Next::rests() })
         };
         self.change(wire, note, change).await
     }
@@ -234,23 +250,23 @@ impl Switchboard {
         posted: &StoredPosted,
         reason: Reason,
         now: Timestamp,
-    ) -> Vec<PutNote> {
+    ) -> OutboxWrite {
         let key = taken.key.as_str();
-        let mut puts = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
+        let mut write = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
         if reason == Reason::Expired && wire.line.channel.talks() {
             let text = words::Words(wire.line.language).expired(&taken.hold);
             let saying = Saying::new(&posted.place(), &text, now).replying_to(&posted.message);
-            puts.extend(saying.put_beside(&wire.shelves, &format!("expired-{key}"), now));
+            write.extend(saying.put_beside(&wire.shelves, &format!("expired-{key}"), now));
         }
-        puts
+        write
     }
 
     /// No longer among the open ones of its chat, and to be forgotten with its record.
-    fn leaves(&self, wire: &Wire, hold: HoldId, chat: Option<&str>, key: &str) -> Vec<PutNote> {
+    fn leaves(&self, wire: &Wire, hold: HoldId, chat: Option<&str>, key: &str) -> OutboxWrite {
         let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.kept_ms));
         let index = shelf::put(&wire.shelves.holds, &index(hold, key), &());
         let gone = chat.map(|chat| shelf::remove(&wire.shelves.here, &here(chat, key)));
-        gone.into_iter().chain([PutNote { forget_at, ..index }]).collect()
+        gone.into_iter().chain([PutNote { forget_at, ..index }]).collect::<Vec<_>>().into()
     }
 
     async fn failed(
@@ -368,7 +384,7 @@ impl Switchboard {
         note: &str,
         change: impl FnMut(&mut Delivery, Option<Timestamp>) -> Option<Next>,
     ) -> Result<(), Error> {
-        self.update(wire, note, change).await?;
+        self.finish(wire, note, change).await?;
         wire.noted.notify_waiters();
         wire.wake();
         Ok(())
@@ -378,7 +394,7 @@ impl Switchboard {
     fn resting(&self, delivery: &Delivery) -> Next {
         let over = matches!(delivery.stage, Stage::Over { .. });
         let forget_at = over.then(|| self.0.clock.now().plus_ms(self.0.limits.kept_ms));
-        Next { due_at: None, forget_at, beside: Vec::new() }
+        Next { forget_at, ..Next::rests() }
     }
 
     /// When it is tried again, if that has a point.
@@ -418,8 +434,9 @@ impl Switchboard {
     }
 
     /// Until then a record that was taken up is nobody else's business.
-    pub(crate) fn lease(&self, wire: &Wire, now: Timestamp) -> Timestamp {
-        now.plus_ms(self.patience(wire).as_millis() as u64 + LEASE_MS)
+    pub(crate) fn lease(&self, wire: &Wire, now: Timestamp) -> OutboxLease {
+        let until = now.plus_ms(self.patience(wire).as_millis() as u64 + LEASE_MS);
+        OutboxLease { owner: self.0.engine.node(), until }
     }
 
     /// A platform that says nothing for too long may have done it or not.

@@ -2,24 +2,21 @@
 //! as they are.
 
 use domain::digest::{Digest, Framed};
-use domain::time::Timestamp;
 use domain::visible::visible;
 use engine::Error;
-use ports::store::{Note, PutNote, Store};
+use ports::store::{PutNote, Store};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use crate::queue::Kind;
 
 /// Where the records of one channel stand.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelves {
-    /// Prompts (`d/KEY`) and other messages (`s/KEY`) that are sent, with the time when something is to
-    /// be done about them. Only `queue.rs` writes here.
+    /// The channel's queue in the outbox: prompts and their repaints (`d/KEY`), and words (`s/KEY`).
+    pub(crate) queue: String,
+    /// The records of prompts (`d/KEY`). Only `item.rs` writes here.
     pub(crate) out: String,
-    /// The lanes of each kind, with the time when somebody should look at them.
-    news: String,
-    paints: String,
+    /// Marks of words that were put into the outbox (`s/KEY`).
+    pub(crate) said: String,
     /// `HOLD/KEY`: the prompts of a hold.
     pub(crate) holds: String,
     /// `CHAT/KEY`: the open prompts of a chat.
@@ -36,27 +33,15 @@ impl Shelves {
     pub(crate) fn of(channel: &str) -> Shelves {
         let shelf = |name: &str| format!("chat.{channel}.{name}");
         Shelves {
+            queue: format!("chat.{channel}"),
             out: shelf("out"),
-            news: shelf("news"),
-            paints: shelf("paints"),
+            said: shelf("said"),
             holds: shelf("holds"),
             here: shelf("here"),
             latest: shelf("latest"),
             seen: shelf("seen"),
             moved: shelf("moved"),
         }
-    }
-
-    pub(crate) fn lanes(&self, kind: Kind) -> &str {
-        match kind {
-            Kind::News => &self.news,
-            Kind::Paints => &self.paints,
-        }
-    }
-
-    /// What is to be sent in one lane.
-    pub(crate) fn lane(&self, kind: Kind, lane: &str) -> String {
-        format!("{}.{lane}", self.lanes(kind))
     }
 }
 
@@ -79,23 +64,12 @@ pub(crate) fn short(digest: Digest) -> String {
     letters.collect()
 }
 
-/// A record that was read, and the version that it had.
-pub(crate) struct Read<T> {
-    pub(crate) record: T,
-    pub(crate) version: u64,
-    pub(crate) due_at: Option<Timestamp>,
-}
-
-pub(crate) fn parse<T: DeserializeOwned>(note: &Note) -> Option<Read<T>> {
-    match record(&note.value) {
-        Ok(record) => Some(Read { record, version: note.version, due_at: note.due_at }),
+/// `None`, and an operator hears of it, if this version cannot read it.
+pub(crate) fn parse_value<T: DeserializeOwned>(shelf: &str, key: &str, value: &[u8]) -> Option<T> {
+    match record(value) {
+        Ok(record) => Some(record),
         Err(why) => {
-            tracing::error!(
-                shelf = note.shelf,
-                key = note.key,
-                why,
-                "a record of a chat cannot be read"
-            );
+            tracing::error!(shelf, key, why, "a record of a chat cannot be read");
             None
         }
     }
@@ -110,8 +84,9 @@ pub(crate) async fn read<T: DeserializeOwned>(
     store: &dyn Store,
     shelf: &str,
     key: &str,
-) -> Result<Option<Read<T>>, Error> {
-    Ok(store.note(shelf, key).await?.as_ref().and_then(parse))
+) -> Result<Option<T>, Error> {
+    let note = store.note(shelf, key).await?;
+    Ok(note.and_then(|note| parse_value(shelf, key, &note.value)))
 }
 
 pub(crate) fn put<T: Serialize>(shelf: &str, key: &str, record: &T) -> PutNote {
@@ -134,25 +109,6 @@ pub(crate) fn remove(shelf: &str, key: &str) -> PutNote {
         expected: None,
         due_at: None,
         forget_at: None,
-    }
-}
-
-/// How a record goes on.
-#[derive(Clone)]
-pub(crate) struct Next {
-    pub(crate) due_at: Option<Timestamp>,
-    pub(crate) forget_at: Option<Timestamp>,
-    /// Written in the same breath.
-    pub(crate) beside: Vec<PutNote>,
-}
-
-impl Next {
-    pub(crate) fn due(at: Timestamp) -> Next {
-        Next { due_at: Some(at), forget_at: None, beside: Vec::new() }
-    }
-
-    pub(crate) fn rests() -> Next {
-        Next { due_at: None, forget_at: None, beside: Vec::new() }
     }
 }
 

@@ -9,12 +9,13 @@ use ports::channel::{ChannelError, Saying as Words, Spoken};
 use ports::store::PutNote;
 
 use crate::delivery::StoredPlace;
+use crate::item::Next;
 use crate::saying::Saying;
-use crate::shelf::{self, Next, chat_key};
+use crate::shelf::{self, chat_key};
 use crate::{Switchboard, Wire};
 
 impl Switchboard {
-    pub(crate) async fn speak(&self, wire: &Arc<Wire>, note: &str) -> Result<(), Error> {
+    pub(crate) async fn speak(&self, wire: &Arc<Wire>, note: &str) -> Result<bool, Error> {
         let now = self.0.clock.now();
         let lease = self.lease(wire, now);
         let (mut idle, mut stale) = (false, false);
@@ -28,18 +29,18 @@ impl Switchboard {
                 return Some(self.ended(None));
             }
             saying.attempts += 1;
-            Some(Next::due(lease))
+            Some(Next::leased(lease))
         };
-        let taken = self.update(wire, note, take).await?;
+        let Some(taken) = self.update(wire, note, take).await? else { return Ok(false) };
         if stale {
             let channel = &wire.name;
             tracing::error!(%channel, note, "a message could not be sent for half a day, and was given up");
         }
-        let mut next = taken.filter(|_| !idle && !stale);
+        let mut next = Some(taken).filter(|_| !idle && !stale);
         while let Some(saying) = next {
             next = self.say_a_piece(wire, note, &saying).await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// What is still to be said at once, if anything.
@@ -73,9 +74,9 @@ impl Switchboard {
                 let change = |saying: &mut Saying, _| {
                     saying.said += 1;
                     saying.attempts = 1;
-                    Some(Next::due(lease))
+                    Some(Next::leased(lease))
                 };
-                return self.update(wire, note, change).await;
+                return self.finish(wire, note, change).await;
             }
             Ok(Spoken::All) => self.ended(self.latest(wire, note, saying)),
             Err(error) => match self.again_at(wire, error, attempts) {
@@ -90,14 +91,13 @@ impl Switchboard {
             },
         };
         let change = |_: &mut Saying, _| Some(next.clone());
-        self.update(wire, note, change).await?;
+        self.finish(wire, note, change).await?;
         Ok(None)
     }
 
-    /// Kept for a while, so that it is not said a second time.
+    /// Its mark stays for a while, so that it is not said a second time.
     fn ended(&self, beside: Option<PutNote>) -> Next {
-        let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.seen_ms));
-        Next { due_at: None, forget_at, beside: beside.into_iter().collect() }
+        Next { beside: beside.into_iter().collect::<Vec<_>>().into(), ..Next::rests() }
     }
 
     /// Our latest message in a chat is what a short answer there is about.

@@ -1,47 +1,64 @@
 //! What an earlier process had in hand when it ended. Nobody else has it now, so nobody waits until its
 //! lease is over: people already see the card, and press it.
 
+use std::collections::HashMap;
+
+use domain::id::NodeId;
 use domain::time::Timestamp;
 use engine::Error;
-use ports::store::Note;
+use ports::store::{OutboxItem, OutboxKind};
 
 use crate::delivery::Delivery;
+use crate::item::Next;
 use crate::limits::PAGE;
 use crate::saying::Saying;
-use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 impl Switchboard {
     /// Before anything else is sent. What only waited for its platform is tried at once, too: a restart is
-    /// a new attempt.
+    /// a new attempt. What another node has in hand that is alive stays there.
     pub(crate) async fn take_over(&self, wire: &Wire) -> Result<(), Error> {
         let now = self.0.clock.now();
-        let leased = self.lease(wire, now);
-        for note in self.due_until(wire, leased).await? {
-            if note.due_at.is_none_or(|at| at <= now) {
+        let until = self.lease(wire, now).until;
+        let mut gone: HashMap<NodeId, bool> = HashMap::new();
+        for item in self.ready_by(wire, until).await? {
+            if item.ready_at() <= now {
                 continue;
+            }
+            if let Some(lease) = item.lease.filter(|lease| lease.until > now) {
+                let is_gone = match gone.get(&lease.owner) {
+                    Some(known) => *known,
+                    None => {
+                        let ours = lease.owner == self.0.engine.node();
+                        ours || self.store().is_gone(lease.owner).await?
+                    }
+                };
+                gone.insert(lease.owner, is_gone);
+                if !is_gone {
+                    continue;
+                }
             }
             let at_once =
                 |due_at: Option<Timestamp>| due_at.filter(|at| *at > now).map(|_| Next::due(now));
-            match note.key.starts_with("s/") {
-                true => {
-                    drop(self.update(wire, &note.key, |_: &mut Saying, due| at_once(due)).await?)
+            match item.kind {
+                OutboxKind::Text => {
+                    drop(self.update(wire, &item.key, |_: &mut Saying, due| at_once(due)).await?)
                 }
-                false => {
-                    drop(self.update(wire, &note.key, |_: &mut Delivery, due| at_once(due)).await?)
+                _ => {
+                    drop(self.update(wire, &item.key, |_: &mut Delivery, due| at_once(due)).await?)
                 }
             }
         }
         Ok(())
     }
 
-    /// Those that were in hand are due last, behind all that waits.
-    async fn due_until(&self, wire: &Wire, until: Timestamp) -> Result<Vec<Note>, Error> {
+    /// Those that were in hand are ready last, behind all that waits.
+    async fn ready_by(&self, wire: &Wire, until: Timestamp) -> Result<Vec<OutboxItem>, Error> {
         let mut page = PAGE;
         loop {
-            let notes = self.store().due_notes(&wire.shelves.out, until, page).await?;
-            if notes.len() < page {
-                return Ok(notes);
+            let items = self.store().outbox_items(&wire.shelves.queue, until, page).await?;
+            if items.len() < page {
+                return Ok(items);
             }
             page *= 4;
         }

@@ -3,3 +3,5 @@
 mod deliver;
 mod execute;
 mod think;
+
+pub(crate) use deliver::callback_item;

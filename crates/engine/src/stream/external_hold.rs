@@ -9,12 +9,12 @@ use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
 use domain::outside::{Outside, OutsideCommand};
 use domain::refusal::Refusal;
-use domain::time::Timestamp;
 use ports::durable::Durable;
-use ports::store::{Delivery, Entry};
+use ports::store::Entry;
 
 use super::{Decided, Ground, Rows, Stream};
 use crate::Engine;
+use crate::effects::callback_item;
 use crate::lane::Lanes;
 
 pub(crate) enum ExternalHoldCommand<'a> {
@@ -92,8 +92,8 @@ impl Stream for Outside {
             // What waits for a thaw must not be written after it, nor what releases a program after a freeze.
             relies_on_house: waits_for_thaw || (has_ended && hold.state.releases()),
             holds: vec![hold.clone()],
-            deliveries: match (&hold.callback, has_ended) {
-                (Some(_), true) => vec![delivery(hold, ground.now)],
+            outbox: match (&hold.callback, has_ended) {
+                (Some(callback), true) => vec![callback_item(hold, &callback.url, ground.now)],
                 _ => Vec::new(),
             },
             write_before: before.and_then(|before| engine.write_hold_before(&before.hold, events)),
@@ -136,15 +136,5 @@ impl Engine {
             chance: &chance,
         };
         outside.decide(command, &context)
-    }
-}
-
-/// Due at once: the node that opened the hold may have had a clock that was ahead of ours.
-fn delivery(hold: &Hold, now: Timestamp) -> Delivery {
-    Delivery {
-        key: format!("{}-{}", hold.id, hold.state.name()),
-        hold: hold.id,
-        due_at: hold.opened_at.min(now),
-        attempts: 0,
     }
 }

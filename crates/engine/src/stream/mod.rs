@@ -18,7 +18,7 @@ use domain::id::{HoldId, StreamId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use ports::durable::{Durable, Replay};
-use ports::store::{Delivery, Entry, SessionRow, WriteBefore};
+use ports::store::{Entry, OutboxItem, SessionRow, WriteBefore};
 
 pub(crate) use external_hold::ExternalHoldCommand;
 pub(crate) use global::GlobalId;
@@ -119,6 +119,6 @@ pub(crate) struct Rows {
     pub(crate) session: Option<SessionRow>,
     pub(crate) holds: Vec<Arc<Hold>>,
     pub(crate) grants: Vec<Arc<Grant>>,
-    pub(crate) deliveries: Vec<Delivery>,
+    pub(crate) outbox: Vec<OutboxItem>,
     pub(crate) write_before: Option<WriteBefore>,
 }

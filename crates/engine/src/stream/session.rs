@@ -105,7 +105,7 @@ impl Stream for Session {
             session: Some(SessionRow::of(next, engine.0.node)),
             holds,
             grants,
-            deliveries: Vec::new(),
+            outbox: Vec::new(),
             write_before: engine.write_before(next, events),
         }
     }

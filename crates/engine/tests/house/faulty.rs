@@ -202,14 +202,37 @@ impl Store for Faulty {
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {
         self.inner.is_gone(node).await
     }
-    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
-        self.inner.deliveries(now, limit).await
+    async fn write_outbox(&self, write: OutboxWrite, now: Timestamp) -> Result<bool, StoreError> {
+        self.inner.write_outbox(write, now).await
     }
-    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.inner.next_delivery().await
+    async fn outbox_item(&self, queue: &str, key: &str) -> Result<Option<OutboxItem>, StoreError> {
+        self.inner.outbox_item(queue, key).await
     }
-    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.inner.delivered(key, again_at).await
+    async fn outbox_turns(
+        &self,
+        queue: &str,
+        in_order: bool,
+        limit: usize,
+    ) -> Result<Vec<OutboxTurn>, StoreError> {
+        self.inner.outbox_turns(queue, in_order, limit).await
+    }
+    async fn outbox_next(
+        &self,
+        lane: &OutboxLane,
+        now: Timestamp,
+    ) -> Result<Option<OutboxItem>, StoreError> {
+        self.inner.outbox_next(lane, now).await
+    }
+    async fn outbox_items(
+        &self,
+        queue: &str,
+        ready_by: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OutboxItem>, StoreError> {
+        self.inner.outbox_items(queue, ready_by, limit).await
+    }
+    async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError> {
+        self.inner.outbox_backlog().await
     }
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
         self.inner.put_secret(secret).await

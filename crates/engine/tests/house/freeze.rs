@@ -207,8 +207,8 @@ async fn i52_word_of_an_approval_stays_in_the_outbox_while_frozen() {
     world.engine.freeze(&root, "incident").await.unwrap();
     let store = world.engine.store().clone();
     let again_is_due = async || {
-        let due = store.deliveries(world.engine.now(), 9).await.unwrap();
-        due.iter().any(|delivery| delivery.attempts == 1)
+        let due = store.outbox_items("callbacks", world.engine.now(), 9).await.unwrap();
+        due.iter().any(|callback| callback.attempts == 1)
     };
     until("it is to be tried again", again_is_due).await;
     world.answer(&world.bob, &no, deny()).await.unwrap();
@@ -283,7 +283,7 @@ async fn an_answer_that_waited_for_a_thaw_counts_though_the_process_ended_in_bet
         holds: Vec::new(),
         grants: Vec::new(),
         reply: None,
-        deliveries: Vec::new(),
+        outbox: Vec::new(),
         write_before: None,
     };
     store.commit(thaw).await.unwrap();

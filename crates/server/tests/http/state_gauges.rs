@@ -32,6 +32,9 @@ async fn metrics_say_what_waits_for_how_long_and_whether_all_is_frozen() {
     assert!(value(&before, "holdpoint_holds_oldest_pending_age_seconds") == 0.0);
     assert_eq!(value(&before, "holdpoint_frozen"), 0.0);
     assert_eq!(value(&before, "holdpoint_deliveries_pending"), 0.0);
+    for kind in ["callback", "prompt", "repaint", "text"] {
+        assert_eq!(value(&before, &format!("holdpoint_outbox_pending{{kind=\"{kind}\"}}")), 0.0);
+    }
     let version = format!("holdpoint_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
     assert_eq!(value(&before, &version), 1.0);
 

@@ -25,6 +25,7 @@
 //! [`store_conformance!`](crate::store_conformance) makes a test of every check.
 
 pub mod durable;
+pub mod expiring;
 pub mod journal;
 pub mod lists;
 pub mod log;
@@ -58,7 +59,14 @@ macro_rules! store_conformance {
                 the_log_is_signed_as_it_grows;
             notes: all_are_written_or_none, they_are_found_by_key_and_when_due,
                 they_outlive_a_process_and_are_forgotten_in_time;
-            outbox: i35_deliveries_stay_until_they_are_done, a_secret_is_taken_once,
+            outbox: i35_items_stay_until_they_are_done,
+                a_refused_commit_leaves_nothing_in_the_outbox,
+                items_and_notes_are_written_together_or_not_at_all,
+                of_many_senders_one_claims_an_item, a_leased_lane_waits_until_the_lease_ends,
+                what_is_in_order_is_not_overtaken,
+                a_prompt_overtakes_a_text_that_cannot_be_delivered, lanes_have_their_turns,
+                an_item_that_changes_its_lane_leaves_the_old_one;
+            expiring: a_secret_is_taken_once,
                 secrets_that_expired_are_swept, replies_are_forgotten_in_time,
                 i45_what_people_gave_is_kept_apart_and_for_its_own_session;
         }

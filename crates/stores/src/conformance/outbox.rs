@@ -1,151 +1,292 @@
-//! What is sent, and what expires.
+//! What is sent: in order, in fair turns, by one sender at a time, and never lost.
 
-use domain::digest::Digest;
-use domain::id::{HoldId, SecretId, SessionId, StreamId};
-use domain::person::{CredentialMaker, LinkOrigin, PersonId};
-use domain::secret::{Sealed, SecretValue};
-use ports::store::{Delivery, Secret, SecretKind};
-use serde_json::json;
+use domain::id::NodeId;
+use domain::time::Timestamp;
+use ports::store::{
+    Commit, CommitError, OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxLease,
+    OutboxOrder, OutboxWrite, PutNote, Store,
+};
 use tokio::task::JoinSet;
 
 use super::Opener;
-use super::journal::reply;
-use super::stage::{at, audience, commit, hold, hold_id, node, open_outside, person, session_id};
+use super::stage::{at, audience, commit, hold, hold_id, node, open_outside, person};
 
-fn delivery(key: &str, due_ms: i64) -> Delivery {
-    Delivery { key: key.into(), hold: hold_id(1), due_at: at(due_ms), attempts: 0 }
+const QUEUE: &str = "chat.test";
+
+fn item(key: &str, due_ms: i64) -> OutboxItem {
+    let item = OutboxItem::new(QUEUE, key, OutboxKind::Repaint, at(due_ms));
+    OutboxItem { lane: "a chat".into(), payload: key.into(), ..item }
 }
 
-pub async fn i35_deliveries_stay_until_they_are_done(open: &Opener) {
+fn text(key: &str, chat: &str, order_ms: i64) -> OutboxItem {
+    let order = Some(OutboxOrder { at: at(order_ms), number: 0 });
+    let item = OutboxItem::new(QUEUE, key, OutboxKind::Text, at(order_ms));
+    OutboxItem { lane: chat.into(), order, ..item }
+}
+
+fn lane(chat: &str, in_order: bool) -> OutboxLane {
+    OutboxLane { queue: QUEUE.into(), in_order, name: chat.into() }
+}
+
+fn lease(owner: NodeId, until_ms: i64) -> OutboxLease {
+    OutboxLease { owner, until: at(until_ms) }
+}
+
+fn committing(items: Vec<OutboxItem>) -> Commit {
+    let opened = open_outside(hold(hold_id(1), None, person("eve"), audience(&["ana"], &[])));
+    Commit { outbox: items, ..opened }
+}
+
+async fn add(store: &dyn Store, items: Vec<OutboxItem>, now: Timestamp) {
+    let changes = items.into_iter().map(OutboxChange::add).collect();
+    let write = OutboxWrite { changes, ..OutboxWrite::default() };
+    assert!(store.write_outbox(write, now).await.unwrap());
+}
+
+async fn change(store: &dyn Store, change: OutboxChange, now: Timestamp) -> bool {
+    store.write_outbox(change.into(), now).await.unwrap()
+}
+
+async fn read(store: &dyn Store, key: &str) -> Option<OutboxItem> {
+    store.outbox_item(QUEUE, key).await.unwrap()
+}
+
+async fn next(store: &dyn Store, lane: &OutboxLane, now: Timestamp) -> Option<String> {
+    store.outbox_next(lane, now).await.unwrap().map(|item| item.key)
+}
+
+async fn turns(store: &dyn Store, in_order: bool) -> Vec<(String, i64)> {
+    let turns = store.outbox_turns(QUEUE, in_order, 10).await.unwrap();
+    turns.into_iter().map(|turn| (turn.lane.name, turn.due_at.ms_since(at(0)) as i64)).collect()
+}
+
+fn named(turns: &[(&str, i64)]) -> Vec<(String, i64)> {
+    turns.iter().map(|(lane, at)| ((*lane).to_owned(), *at)).collect()
+}
+
+/// Claims what is next, and sends it.
+async fn serve(store: &dyn Store, lane: &OutboxLane, now: Timestamp) -> Option<String> {
+    let item = store.outbox_next(lane, now).await.unwrap()?;
+    let lease = OutboxLease { owner: node(1), until: now.plus_ms(1_000) };
+    assert!(change(store, item.claim(lease), now).await);
+    let claimed = read(store, &item.key).await.unwrap();
+    assert!(change(store, claimed.remove(), now).await);
+    Some(item.key)
+}
+
+pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
     let store = open(node(1));
-    assert_eq!(store.next_delivery().await.unwrap(), None);
-    let mut opened = open_outside(hold(hold_id(1), None, person("eve"), audience(&["ana"], &[])));
-    opened.deliveries = vec![delivery("b", 20), delivery("a", 10), delivery("c", 20)];
-    store.commit(opened.clone()).await.unwrap();
+    assert_eq!(store.outbox_turns(QUEUE, false, 1).await.unwrap(), []);
+    store.commit(committing(vec![item("b", 20), item("a", 10), item("c", 20)])).await.unwrap();
     let due = |now| {
         let store = store.clone();
         async move {
-            let due = store.deliveries(at(now), 10).await.unwrap();
-            due.iter().map(|delivery| (delivery.key.clone(), delivery.attempts)).collect::<Vec<_>>()
+            let due = store.outbox_items(QUEUE, at(now), 10).await.unwrap();
+            due.iter().map(|item| (item.key.clone(), i64::from(item.attempts))).collect::<Vec<_>>()
         }
     };
-    let keys = |keys: &[(&str, u32)]| -> Vec<(String, u32)> {
-        keys.iter().map(|(key, attempts)| ((*key).to_owned(), *attempts)).collect()
-    };
-    assert_eq!(store.next_delivery().await.unwrap(), Some(at(10)));
-    assert_eq!(due(9).await, keys(&[]));
-    assert_eq!(due(20).await, keys(&[("a", 0), ("b", 0), ("c", 0)]));
-    assert_eq!(store.deliveries(at(20), 1).await.unwrap(), [delivery("a", 10)]);
+    assert_eq!(turns(&*store, false).await, named(&[("a chat", 10)]));
+    assert_eq!(due(9).await, named(&[]));
+    assert_eq!(due(20).await, named(&[("a", 0), ("b", 0), ("c", 0)]));
+    let first = store.outbox_items(QUEUE, at(20), 1).await.unwrap();
+    assert_eq!(first, [OutboxItem { version: 1, ..item("a", 10) }]);
 
-    store.delivered("a", Some(at(100))).await.unwrap();
-    store.delivered("b", None).await.unwrap();
-    store.delivered("nobody", None).await.unwrap();
-    assert_eq!(due(20).await, keys(&[("c", 0)]));
-    assert_eq!(due(100).await, keys(&[("c", 0), ("a", 1)]));
+    let [a, b] = [read(&*store, "a").await.unwrap(), read(&*store, "b").await.unwrap()];
+    assert!(change(&*store, a.retry_at(at(100)), at(20)).await);
+    assert!(change(&*store, b.remove(), at(20)).await);
+    assert!(!change(&*store, b.remove(), at(20)).await, "it is gone");
+    assert_eq!(due(20).await, named(&[("c", 0)]));
+    assert_eq!(due(100).await, named(&[("c", 0), ("a", 1)]));
+    let backlog = store.outbox_backlog().await.unwrap();
+    let waiting: Vec<_> = backlog.into_iter().filter(|(_, count)| *count > 0).collect();
+    assert_eq!(waiting, [(OutboxKind::Repaint, 2)]);
     drop(store);
 
     let store = open(node(2));
-    assert_eq!(store.deliveries(at(100), 10).await.unwrap().len(), 2, "also after a restart");
-    // The same key again is the same delivery.
-    let mut again = commit(opened.stream, 1, vec![], person("eve"));
-    again.deliveries = vec![delivery("a", 0)];
+    assert_eq!(store.outbox_items(QUEUE, at(100), 10).await.unwrap().len(), 2, "after a restart");
+    // The same key again is the same item.
+    let stream = committing(Vec::new()).stream;
+    let again = Commit { outbox: vec![item("a", 0)], ..commit(stream, 1, vec![], person("eve")) };
     store.commit(again).await.unwrap();
-    assert_eq!(store.next_delivery().await.unwrap(), Some(at(20)));
+    let turn = turns(&*store, false).await;
+    assert_eq!(turn, named(&[("a chat", 10)]), "nothing was sent under a lease: it keeps its turn");
+    assert_eq!(read(&*store, "a").await.unwrap().attempts, 1);
 }
 
-fn secret(kind: SecretKind, text: &str, expires_ms: i64) -> Secret {
-    let digest = Digest::of(text.as_bytes());
-    let made_by = CredentialMaker::new(person("root"));
-    let origin = (kind == SecretKind::Login).then_some(LinkOrigin { made_by, channel: None });
-    let ana = PersonId::new("ana");
-    Secret { kind, digest, person: ana, origin, made_at: at(7), expires_at: at(expires_ms) }
-}
-
-pub async fn a_secret_is_taken_once(open: &Opener) {
+pub async fn a_refused_commit_leaves_nothing_in_the_outbox(open: &Opener) {
     let store = open(node(1));
-    let login = secret(SecretKind::Login, "link", 1_000);
-    store.put_secret(login.clone()).await.unwrap();
-    let cookie = secret(SecretKind::Cookie, "link", 9_000);
-    store.put_secret(cookie.clone()).await.unwrap();
-    assert_eq!(
-        store.find_secret(SecretKind::Login, login.digest).await.unwrap(),
-        Some(login.clone())
-    );
-    let unknown = Digest::of(b"unknown");
-    assert_eq!(store.find_secret(SecretKind::Login, unknown).await.unwrap(), None);
-
-    let mut tasks = JoinSet::new();
-    for _ in 0..50 {
-        let (store, digest) = (store.clone(), login.digest);
-        tasks.spawn(async move { store.take_secret(SecretKind::Login, digest).await.unwrap() });
-    }
-    let taken: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();
-    assert_eq!(taken, std::slice::from_ref(&login), "of many who come at once, one gets it");
-    assert_eq!(store.find_secret(SecretKind::Login, login.digest).await.unwrap(), None);
-    drop(store);
-
-    let store = open(node(2));
-    assert_eq!(store.take_secret(SecretKind::Login, login.digest).await.unwrap(), None);
-    let kept = store.find_secret(SecretKind::Cookie, cookie.digest).await.unwrap();
-    assert_eq!(kept, Some(cookie.clone()), "kinds stay apart");
-
-    let (kind, digest) = (SecretKind::Cookie, cookie.digest);
-    store.prolong_secret(kind, digest, at(9_500)).await.unwrap();
-    let longer = Secret { expires_at: at(9_500), ..cookie };
-    assert_eq!(store.find_secret(kind, digest).await.unwrap(), Some(longer));
-    store.take_secret(kind, digest).await.unwrap();
-    store.prolong_secret(kind, digest, at(9_900)).await.unwrap();
-    assert_eq!(store.find_secret(kind, digest).await.unwrap(), None, "what is taken stays taken");
+    let late = Commit { expected: 5, ..committing(vec![item("a", 0)]) };
+    let refused = store.commit(late).await;
+    assert!(matches!(refused, Err(CommitError::Conflict { actual: 0 })), "{refused:?}");
+    assert_eq!(read(&*store, "a").await, None);
+    assert_eq!(turns(&*store, false).await, []);
+    store.commit(committing(vec![item("a", 0)])).await.unwrap();
+    assert!(read(&*store, "a").await.is_some());
 }
 
-pub async fn secrets_that_expired_are_swept(open: &Opener) {
+pub async fn items_and_notes_are_written_together_or_not_at_all(open: &Opener) {
     let store = open(node(1));
-    let old = secret(SecretKind::Cookie, "old", 10);
-    store.put_secret(old.clone()).await.unwrap();
-    let mut later = commit(StreamId::House, 0, vec![], person("ana"));
-    later.events = vec![domain::event::Event::Thawed { by: person("ana") }].into();
-    later.at = at(10);
-    store.commit(later).await.unwrap();
-    assert!(store.find_secret(SecretKind::Cookie, old.digest).await.unwrap().is_some());
-    store.put_secret(secret(SecretKind::Cookie, "new", 20)).await.unwrap();
-    assert_eq!(store.find_secret(SecretKind::Cookie, old.digest).await.unwrap(), None);
-}
-
-pub async fn replies_are_forgotten_in_time(open: &Opener) {
-    let store = open(node(1));
-    for (number, key) in ["old", "new"].into_iter().enumerate() {
-        let id = hold_id(number as u128);
-        let mut opened = open_outside(hold(id, None, person("eve"), audience(&["ana"], &[])));
-        let mut kept = reply("eve", key);
-        kept.at = at(number as i64 * 100);
-        opened.reply = Some(kept);
-        store.commit(opened).await.unwrap();
-    }
-    store.forget_replies(at(100)).await.unwrap();
-    assert_eq!(store.reply("eve", "old").await.unwrap(), None);
-    assert!(store.reply("eve", "new").await.unwrap().is_some(), "exactly as old is young enough");
-}
-
-pub async fn i45_what_people_gave_is_kept_apart_and_for_its_own_session(open: &Opener) {
-    let store = open(node(1));
-    let given = |number: u128, session: SessionId| Sealed {
-        id: SecretId::new(7, number),
-        scope: StreamId::Session(session),
-        hold: HoldId::new(7, 1),
-        name: "/api_key".into(),
-        by: PersonId::new("ana"),
-        at: at(5),
-        value: SecretValue::new(json!({"a": [format!("s3cret{number}"), 1.50, null]})),
+    let note = |expected| PutNote {
+        shelf: "desk".into(),
+        key: "n".into(),
+        value: Some(b"x".to_vec()),
+        expected: Some(expected),
+        due_at: None,
+        forget_at: None,
     };
-    let (mine, other) = (session_id(1), session_id(2));
-    store.seal(vec![given(1, mine), given(2, mine), given(3, other)]).await.unwrap();
-    let of = |session| StreamId::Session(session);
-    assert_eq!(store.sealed(of(mine)).await.unwrap(), [given(1, mine), given(2, mine)]);
-    store.forget_sealed(&[SecretId::new(7, 2)]).await.unwrap();
+    let write = |changes, expected| OutboxWrite {
+        changes,
+        notes: vec![note(expected)],
+        ..OutboxWrite::default()
+    };
+    let added = vec![OutboxChange::add(item("a", 0))];
+    assert!(!store.write_outbox(write(added.clone(), 7), at(0)).await.unwrap(), "the note");
+    assert_eq!(read(&*store, "a").await, None);
+    assert!(store.write_outbox(write(added.clone(), 0), at(0)).await.unwrap());
+    assert!(!store.write_outbox(write(added, 1), at(0)).await.unwrap(), "the item is there");
+    assert_eq!(store.note("desk", "n").await.unwrap().unwrap().version, 1);
+    let version = |item: OutboxItem| item.version;
+    assert_eq!(read(&*store, "a").await.map(version), Some(1));
     drop(store);
     let store = open(node(2));
-    assert_eq!(store.sealed(of(mine)).await.unwrap(), [given(1, mine)], "they outlive a process");
-    assert_eq!(store.sealed(of(other)).await.unwrap(), [given(3, other)]);
-    assert_eq!(store.sealed(StreamId::House).await.unwrap(), []);
-    assert!(store.audit(0, 100).await.unwrap().is_empty(), "the log has none of it");
+    assert_eq!(read(&*store, "a").await.map(version), Some(1), "both outlive a process");
+    assert!(store.note("desk", "n").await.unwrap().is_some());
+}
+
+pub async fn of_many_senders_one_claims_an_item(open: &Opener) {
+    let store = open(node(1));
+    add(&*store, vec![item("a", 0)], at(0)).await;
+    let found = read(&*store, "a").await.unwrap();
+    let mut tasks = JoinSet::new();
+    for number in 1..=20 {
+        let (store, claim) = (store.clone(), found.claim(lease(node(number), 1_000)));
+        tasks.spawn(async move { change(&*store, claim, at(1)).await });
+    }
+    let won = tasks.join_all().await.into_iter().filter(|won| *won).count();
+    assert_eq!(won, 1);
+    assert!(read(&*store, "a").await.unwrap().is_leased(at(999)));
+}
+
+pub async fn a_leased_lane_waits_until_the_lease_ends(open: &Opener) {
+    let store = open(node(1));
+    for in_order in [true, false] {
+        let named_so = |key: &str| format!("{key}-{in_order}");
+        let make = |key: &str, ms| OutboxItem {
+            order: in_order.then_some(OutboxOrder { at: at(ms), number: 0 }),
+            ..item(&named_so(key), ms)
+        };
+        add(&*store, vec![make("a", 1), make("b", 2)], at(5)).await;
+        let lane = lane("a chat", in_order);
+        assert_eq!(next(&*store, &lane, at(5)).await, Some(named_so("a")));
+        let a = read(&*store, &named_so("a")).await.unwrap();
+        assert!(change(&*store, a.claim(lease(node(1), 100)), at(5)).await);
+        assert_eq!(next(&*store, &lane, at(99)).await, None, "one after the other");
+        assert_eq!(turns(&*store, in_order).await, named(&[("a chat", 100)]));
+        // Whoever had it is gone; the next one finds it when the lease is over.
+        let found = next(&*store, &lane, at(100)).await.unwrap();
+        assert_eq!(found, named_so(if in_order { "a" } else { "b" }), "the longest ready");
+        let claimed = read(&*store, &named_so("a")).await.unwrap();
+        assert_eq!(claimed.lease, Some(lease(node(1), 100)));
+        assert!(!change(&*store, a.remove(), at(100)).await, "decided on an older version");
+        assert!(change(&*store, claimed.release(), at(50)).await);
+        assert_eq!(next(&*store, &lane, at(50)).await, Some(named_so("a")));
+    }
+}
+
+pub async fn what_is_in_order_is_not_overtaken(open: &Opener) {
+    let store = open(node(1));
+    // Not in the order in which they are written, and of one moment by their numbers.
+    let late = OutboxOrder { at: at(20), number: 2 };
+    let items = vec![
+        OutboxItem { order: Some(late), ..text("c", "A", 20) },
+        text("b", "A", 20),
+        text("a", "A", 10),
+        text("elsewhere", "B", 30),
+    ];
+    add(&*store, items, at(40)).await;
+    let here = lane("A", true);
+    let first = read(&*store, "a").await.unwrap();
+    assert!(change(&*store, first.retry_at(at(1_000)), at(40)).await);
+    assert_eq!(next(&*store, &here, at(999)).await, None, "the first of them waits, and so do all");
+    assert_eq!(next(&*store, &lane("B", true), at(40)).await.as_deref(), Some("elsewhere"));
+    let mut sent = Vec::new();
+    while let Some(key) = serve(&*store, &here, at(1_000)).await {
+        sent.push(key);
+    }
+    assert_eq!(sent, ["a", "b", "c"]);
+    assert_eq!(turns(&*store, true).await, named(&[("B", 30)]));
+    assert_eq!(next(&*store, &lane("A", false), at(1_000)).await, None, "lanes are apart");
+}
+
+pub async fn a_prompt_overtakes_a_text_that_cannot_be_delivered(open: &Opener) {
+    let store = open(node(1));
+    let prompt = |key: &str, ms| OutboxItem { kind: OutboxKind::Prompt, ..text(key, "A", ms) };
+    let items = vec![text("words", "A", 1), text("more", "A", 2), prompt("p", 3), prompt("q", 4)];
+    add(&*store, items, at(10)).await;
+    let here = lane("A", true);
+    let words = read(&*store, "words").await.unwrap();
+    assert!(change(&*store, words.retry_at(at(1_010)), at(10)).await);
+    assert_eq!(next(&*store, &here, at(10)).await, None, "one short pause is waited for");
+    let words = read(&*store, "words").await.unwrap();
+    assert!(change(&*store, words.retry_at(at(60_000)), at(1_010)).await);
+    assert_eq!(turns(&*store, true).await, named(&[("A", 1_010)]));
+    assert_eq!(next(&*store, &here, at(1_010)).await.as_deref(), Some("p"));
+    // While it is sent, nothing else is, also if the words are due by then.
+    let p = read(&*store, "p").await.unwrap();
+    assert!(change(&*store, p.claim(lease(node(1), 61_000)), at(1_010)).await);
+    assert_eq!(next(&*store, &here, at(60_500)).await, None);
+    let p = read(&*store, "p").await.unwrap();
+    assert!(change(&*store, p.retry_at(at(70_000)), at(2_000)).await);
+    assert_eq!(next(&*store, &here, at(2_000)).await, None, "prompts do not overtake each other");
+    assert_eq!(next(&*store, &here, at(60_000)).await.as_deref(), Some("words"));
+    assert_eq!(turns(&*store, true).await, named(&[("A", 60_000)]));
+}
+
+pub async fn lanes_have_their_turns(open: &Opener) {
+    let store = open(node(1));
+    for (chat, begin) in [("A", 1), ("B", 2)] {
+        let many = (0..5).map(|n| text(&format!("{chat}{n}"), chat, begin));
+        add(&*store, many.collect(), at(begin)).await;
+    }
+    add(&*store, vec![text("X0", "X", 3)], at(3)).await;
+    let mut sent = Vec::new();
+    for now in 10..17 {
+        // Whatever is put into it meanwhile, a lane keeps its turn.
+        add(&*store, vec![text(&format!("more{now}"), "X", now)], at(now)).await;
+        let first = store.outbox_turns(QUEUE, true, 1).await.unwrap().remove(0);
+        serve(&*store, &first.lane, at(now)).await.unwrap();
+        sent.push(first.lane.name);
+    }
+    assert_eq!(sent, ["A", "B", "X", "A", "B", "X", "A"]);
+    // Without an order, too.
+    let many = (0..3).map(|n| OutboxItem { lane: "C".into(), ..item(&format!("c{n}"), 1) });
+    add(&*store, many.collect(), at(20)).await;
+    add(&*store, vec![OutboxItem { lane: "D".into(), ..item("d", 2) }], at(20)).await;
+    let mut sent = Vec::new();
+    for now in 21..25 {
+        let first = store.outbox_turns(QUEUE, false, 1).await.unwrap().remove(0);
+        sent.extend(serve(&*store, &first.lane, at(now)).await);
+    }
+    assert_eq!(sent, ["c0", "d", "c1", "c2"]);
+    assert_eq!(turns(&*store, false).await, []);
+}
+
+pub async fn an_item_that_changes_its_lane_leaves_the_old_one(open: &Opener) {
+    let store = open(node(1));
+    add(&*store, vec![text("a", "A", 1), text("b", "A", 2)], at(2)).await;
+    let a = read(&*store, "a").await.unwrap();
+    let aside = OutboxItem { order: None, due_at: at(500), ..a.clone() };
+    let write = OutboxChange { item: Some(aside), ..a.remove() };
+    assert!(change(&*store, write, at(5)).await);
+    assert_eq!(next(&*store, &lane("A", true), at(5)).await.as_deref(), Some("b"));
+    assert_eq!(turns(&*store, false).await, named(&[("A", 500)]));
+    let b = read(&*store, "b").await.unwrap();
+    assert!(change(&*store, b.remove(), at(6)).await);
+    assert_eq!(turns(&*store, true).await, [], "an empty lane has no turn");
+    // Nothing in it has changed, and its turn is as it should be.
+    let recheck = vec![lane("A", true), lane("A", false), lane("nobody", true)];
+    let write = OutboxWrite { recheck, ..OutboxWrite::default() };
+    assert!(store.write_outbox(write, at(7)).await.unwrap());
+    assert_eq!(turns(&*store, false).await, named(&[("A", 500)]));
+    assert_eq!(turns(&*store, true).await, []);
 }

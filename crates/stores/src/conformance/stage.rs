@@ -164,7 +164,7 @@ pub fn commit(stream: StreamId, expected: u64, events: Vec<Event>, actor: Actor)
         holds: Vec::new(),
         grants: Vec::new(),
         reply: None,
-        deliveries: Vec::new(),
+        outbox: Vec::new(),
         write_before: None,
     }
 }

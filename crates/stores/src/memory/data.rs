@@ -12,11 +12,12 @@ use domain::id::{GrantId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Delivery, Entry, KeptReply, Secret, SecretKind,
-    SessionRow, StoreError, WriteBefore,
+    AuditEntry, Commit, CommitError, Committed, Entry, KeptReply, Secret, SecretKind, SessionRow,
+    StoreError, WriteBefore,
 };
 
 use super::notes::Notes;
+use super::outbox::Outbox;
 use crate::record::{read_grant, read_hold, read_row, write_grant, write_hold, write_row};
 
 /// As in the real store.
@@ -35,7 +36,7 @@ pub(super) struct Data {
     pub(super) holds: BTreeMap<HoldId, Arc<Hold>>,
     pub(super) grants: BTreeMap<GrantId, Arc<Grant>>,
     pub(super) replies: HashMap<(String, String), KeptReply>,
-    pub(super) deliveries: BTreeMap<String, Delivery>,
+    pub(super) outbox: Outbox,
     pub(super) secrets: HashMap<(SecretKind, Digest), Secret>,
     pub(super) sealed: BTreeMap<SecretId, Sealed>,
     pub(super) notes: Notes,
@@ -78,7 +79,7 @@ impl Data {
             holds: BTreeMap::new(),
             grants: BTreeMap::new(),
             replies: HashMap::new(),
-            deliveries: BTreeMap::new(),
+            outbox: Outbox::default(),
             secrets: HashMap::new(),
             sealed: BTreeMap::new(),
             notes: Notes::default(),
@@ -123,8 +124,8 @@ impl Data {
         self.holds.extend(holds.into_iter().map(|hold| (hold.id, hold)));
         self.grants.extend(grants.into_iter().map(|grant| (grant.id, grant)));
         self.replies.extend(commit.reply.iter().map(|reply| (name(reply), reply.clone())));
-        for delivery in &commit.deliveries {
-            self.deliveries.entry(delivery.key.clone()).or_insert_with(|| delivery.clone());
+        for item in &commit.outbox {
+            self.outbox.add(item, commit.at);
         }
         Ok(Committed { version: commit.expected + events, global })
     }

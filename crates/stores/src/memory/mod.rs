@@ -4,6 +4,7 @@
 
 mod data;
 mod notes;
+mod outbox;
 mod sight;
 
 use std::sync::{Arc, Mutex};
@@ -16,8 +17,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Delivery, Entry, HoldQuery, KeptReply, Note, PutNote, Secret,
-    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, Note, OutboxItem, OutboxKind,
+    OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind, SessionQuery, SessionRow,
+    Store, StoreError, Viewer,
 };
 use ports::unpoisoned::Unpoisoned as _;
 
@@ -171,29 +173,42 @@ impl Store for MemoryStore {
         self.with(|data| !data.nodes.contains(&node))
     }
 
-    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
-        self.with(|data| {
-            let due = data.deliveries.values().filter(|delivery| delivery.due_at <= now);
-            let mut due: Vec<Delivery> = due.cloned().collect();
-            due.sort_by(|a, b| (a.due_at, &a.key).cmp(&(b.due_at, &b.key)));
-            due.truncate(limit);
-            due
-        })
+    async fn write_outbox(&self, write: OutboxWrite, now: Timestamp) -> Result<bool, StoreError> {
+        self.with(|data| data.outbox.write(&mut data.notes, write, now))
     }
 
-    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.with(|data| data.deliveries.values().map(|delivery| delivery.due_at).min())
+    async fn outbox_item(&self, queue: &str, key: &str) -> Result<Option<OutboxItem>, StoreError> {
+        self.with(|data| data.outbox.item(queue, key).cloned())
     }
 
-    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.with(|data| match (again_at, data.deliveries.get_mut(key)) {
-            (Some(at), Some(delivery)) => {
-                delivery.due_at = at;
-                delivery.attempts += 1;
-            }
-            (None, Some(_)) => drop(data.deliveries.remove(key)),
-            (_, None) => {}
-        })
+    async fn outbox_turns(
+        &self,
+        queue: &str,
+        in_order: bool,
+        limit: usize,
+    ) -> Result<Vec<OutboxTurn>, StoreError> {
+        self.with(|data| data.outbox.turns(queue, in_order, limit))
+    }
+
+    async fn outbox_next(
+        &self,
+        lane: &OutboxLane,
+        now: Timestamp,
+    ) -> Result<Option<OutboxItem>, StoreError> {
+        self.with(|data| data.outbox.next(lane, now))
+    }
+
+    async fn outbox_items(
+        &self,
+        queue: &str,
+        ready_by: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OutboxItem>, StoreError> {
+        self.with(|data| data.outbox.items(queue, ready_by, limit))
+    }
+
+    async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError> {
+        self.with(|data| data.outbox.backlog())
     }
 
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {

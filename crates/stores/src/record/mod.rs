@@ -107,7 +107,7 @@ pub fn row_again(bytes: &[u8]) -> Result<(Entry, Vec<u8>), StoreError> {
         holds: Vec::new(),
         grants: Vec::new(),
         reply: None,
-        deliveries: Vec::new(),
+        outbox: Vec::new(),
         write_before: None,
     };
     Ok((entry, write_row(&commit)))

@@ -1,11 +1,13 @@
 //! One commit on its way to disk: made ready by its caller or by the writer, and written by the writer.
 
 use domain::id::StreamId;
-use ports::store::{Commit, CommitError, Committed, Delivery, KeptReply, WriteBefore};
+use domain::time::Timestamp;
+use ports::store::{Commit, CommitError, Committed, KeptReply, OutboxItem, WriteBefore};
 use rusqlite::{CachedStatement, Connection, Statement, params};
 
 use super::cells;
 use super::head::Head;
+use super::outbox;
 use super::places::Place;
 use super::rows::Changes;
 use super::shelf::Shelf;
@@ -25,7 +27,7 @@ pub(super) struct Prepared {
     pub(super) changes: Changes,
     grants: Vec<GrantCells>,
     reply: Option<KeptReply>,
-    deliveries: Vec<Delivery>,
+    outbox: Vec<OutboxItem>,
     write_before: Option<WriteBefore>,
 }
 
@@ -67,7 +69,7 @@ impl Prepared {
                 })
                 .collect(),
             reply: commit.reply,
-            deliveries: commit.deliveries,
+            outbox: commit.outbox,
             write_before: commit.write_before,
         })
     }
@@ -154,18 +156,8 @@ impl Prepared {
         if let Some(reply) = &self.reply {
             keep(connection, reply)?;
         }
-        for delivery in &self.deliveries {
-            connection
-                .prepare_cached(
-                    "INSERT OR IGNORE INTO deliveries (key, hold, due_at, attempts) \
-                     VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![
-                    delivery.key,
-                    cells::id(delivery.hold.0),
-                    delivery.due_at.as_ms(),
-                    delivery.attempts,
-                ])?;
+        for item in &self.outbox {
+            outbox::add(connection, item, Timestamp::from_ms(self.at_ms))?;
         }
         Ok(())
     }

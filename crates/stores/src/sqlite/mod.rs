@@ -13,6 +13,7 @@ mod holds;
 mod kept_checkpoints;
 mod lists;
 mod notes;
+mod outbox;
 mod places;
 mod queue;
 mod reader;

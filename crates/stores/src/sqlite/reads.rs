@@ -6,7 +6,7 @@ use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::{HoldId, NodeId, RunId, SessionId, StreamId};
 use domain::time::Timestamp;
-use ports::store::{AuditEntry, Delivery, Entry, KeptReply, SessionRow};
+use ports::store::{AuditEntry, Entry, KeptReply, SessionRow};
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::cells::{self, SESSION_COLUMNS, session_row};
@@ -297,31 +297,6 @@ pub(super) fn owing(
             Ok((id, NodeId(cells::bits(row.get_ref(1)?.as_blob()?)?)))
         },
     )
-}
-
-pub(super) fn deliveries(
-    connection: &Connection,
-    now: Timestamp,
-    limit: usize,
-) -> Result<Vec<Delivery>, Failure> {
-    all(
-        connection,
-        "SELECT key, hold, due_at, attempts FROM deliveries WHERE due_at <= ?1 \
-         ORDER BY due_at, key LIMIT ?2",
-        params![now.as_ms(), number(limit)],
-        |row| {
-            Ok(Delivery {
-                key: row.get(0)?,
-                hold: HoldId(cells::bits(row.get_ref(1)?.as_blob()?)?),
-                due_at: Timestamp::from_ms(row.get(2)?),
-                attempts: row.get(3)?,
-            })
-        },
-    )
-}
-
-pub(super) fn next_delivery(connection: &Connection) -> Result<Option<Timestamp>, Failure> {
-    first_time(connection, "SELECT min(due_at) FROM deliveries")
 }
 
 fn first_time(connection: &Connection, sql: &str) -> Result<Option<Timestamp>, Failure> {

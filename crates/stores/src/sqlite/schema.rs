@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
@@ -13,6 +13,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0007_since.sql"),
     include_str!("migrations/0008_places.sql"),
     include_str!("migrations/0009_login_origins.sql"),
+    include_str!("migrations/0010_outbox.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.
@@ -65,6 +66,10 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(ms: i64) -> domain::time::Timestamp {
+        domain::time::Timestamp::from_ms(ms)
+    }
 
     #[test]
     fn an_empty_file_becomes_ours_once() {
@@ -136,6 +141,27 @@ mod tests {
             super::super::places::places_after(&connection, domain::id::StreamId::House, 0, 9);
         let left: Vec<_> = left.unwrap().iter().map(|place| (place.first, place.global)).collect();
         assert_eq!(left, [(1, 1), (2, 3)], "the rest is in the journal");
+    }
+
+    #[test]
+    fn callbacks_that_were_not_sent_yet_are_in_the_outbox() {
+        let connection = Connection::open_in_memory().unwrap();
+        for step in &MIGRATIONS[..9] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 9).unwrap();
+        let rows = "INSERT INTO deliveries (key, hold, due_at, attempts) VALUES
+            ('a', x'00112233445566778899aabbccddeeff', 20, 3), ('b', x'01', 10, 0)";
+        connection.execute_batch(rows).unwrap();
+        migrate(&connection).unwrap();
+        let found = super::super::outbox::items(&connection, "callbacks", at(20), 9).unwrap();
+        let keys: Vec<_> = found.iter().map(|item| (item.key.as_str(), item.attempts)).collect();
+        assert_eq!(keys, [("b", 0), ("a", 3)]);
+        assert_eq!(found[1].payload, 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes());
+        assert_eq!(found[1].kind, ports::store::OutboxKind::Callback);
+        let turns = super::super::outbox::turns(&connection, "callbacks", false, 9).unwrap();
+        let turns: Vec<_> = turns.iter().map(|turn| (&*turn.lane.name, turn.due_at)).collect();
+        assert_eq!(turns, [("b", at(10)), ("a", at(20))]);
     }
 
     #[test]

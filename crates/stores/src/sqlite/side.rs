@@ -1,11 +1,11 @@
-//! Small writes beside the journal: what expires, what is delivered, what is asked of the writer.
+//! Small writes beside the journal: what expires, what is sent, what is asked of the writer.
 
 use domain::digest::Digest;
 use domain::id::SecretId;
 use domain::person::PersonId;
 use domain::secret::Sealed;
 use domain::time::Timestamp;
-use ports::store::{PutNote, Secret, SecretKind};
+use ports::store::{OutboxWrite, PutNote, Secret, SecretKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::cells;
@@ -19,9 +19,9 @@ pub(super) enum Side {
     ForgetReplies {
         before: Timestamp,
     },
-    Delivered {
-        key: String,
-        again_at: Option<Timestamp>,
+    WriteOutbox {
+        write: OutboxWrite,
+        now: Timestamp,
     },
     PutSecret(Secret),
     ProlongSecret {
@@ -77,19 +77,9 @@ impl Side {
                     .execute(params![before.as_ms(), FORGET_MAX])?;
                 Ok(if forgotten as i64 == FORGET_MAX { Done::Some } else { Done::Nothing })
             }
-            Side::Delivered { key, again_at: None } => {
-                connection
-                    .prepare_cached("DELETE FROM deliveries WHERE key = ?1")?
-                    .execute(params![key])?;
-                Ok(Done::Nothing)
-            }
-            Side::Delivered { key, again_at: Some(at) } => {
-                connection
-                    .prepare_cached(
-                        "UPDATE deliveries SET due_at = ?2, attempts = attempts + 1 WHERE key = ?1",
-                    )?
-                    .execute(params![key, at.as_ms()])?;
-                Ok(Done::Nothing)
+            Side::WriteOutbox { write, now } => {
+                let written = super::outbox::write(connection, write, *now)?;
+                Ok(if written { Done::Nothing } else { Done::Refused })
             }
             Side::PutSecret(secret) => put_secret(connection, head, secret),
             Side::ProlongSecret { kind, digest, expires_at } => {

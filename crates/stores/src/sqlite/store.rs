@@ -10,14 +10,15 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Delivery, Entry, HoldQuery, KeptReply, Note, PutNote, Secret,
-    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, Note, OutboxItem, OutboxKind,
+    OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind, SessionQuery, SessionRow,
+    Store, StoreError, Viewer,
 };
 
 use super::rows::Key;
 use super::side::{self, Done, Side};
 use super::transaction::Waiting;
-use super::{SqliteStore, lists, notes, reads, rows, sealed, shutting_down};
+use super::{SqliteStore, lists, notes, outbox, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -148,16 +149,53 @@ impl Store for SqliteStore {
         Ok(node != self.node)
     }
 
-    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
-        self.readers.read(move |connection| reads::deliveries(connection, now, limit)).await
+    async fn write_outbox(&self, write: OutboxWrite, now: Timestamp) -> Result<bool, StoreError> {
+        match self.side(Side::WriteOutbox { write, now }).await? {
+            Done::Refused => Ok(false),
+            _ => Ok(true),
+        }
     }
 
-    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.readers.read(reads::next_delivery).await
+    async fn outbox_item(&self, queue: &str, key: &str) -> Result<Option<OutboxItem>, StoreError> {
+        let (queue, key) = (queue.to_owned(), key.to_owned());
+        self.readers.read(move |connection| Ok(outbox::item(connection, &queue, &key)?)).await
     }
 
-    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.side(Side::Delivered { key: key.to_owned(), again_at }).await.map(drop)
+    async fn outbox_turns(
+        &self,
+        queue: &str,
+        in_order: bool,
+        limit: usize,
+    ) -> Result<Vec<OutboxTurn>, StoreError> {
+        let queue = queue.to_owned();
+        self.readers
+            .read(move |connection| outbox::turns(connection, &queue, in_order, limit))
+            .await
+    }
+
+    async fn outbox_next(
+        &self,
+        lane: &OutboxLane,
+        now: Timestamp,
+    ) -> Result<Option<OutboxItem>, StoreError> {
+        let lane = lane.clone();
+        self.readers.read(move |connection| outbox::next(connection, &lane, now)).await
+    }
+
+    async fn outbox_items(
+        &self,
+        queue: &str,
+        ready_by: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OutboxItem>, StoreError> {
+        let queue = queue.to_owned();
+        self.readers
+            .read(move |connection| outbox::items(connection, &queue, ready_by, limit))
+            .await
+    }
+
+    async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError> {
+        self.readers.read(outbox::backlog).await
     }
 
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Taken;
 use crate::delivery::{Delivery, Reason, Stage, StoredPosted};
+use crate::follow::Planned;
+use crate::item::Next;
 use crate::limits::STEPS_MAX;
-use crate::shelf::Next;
 use crate::{Switchboard, Wire};
 
 /// The steps of one prompt that are still to be told.
@@ -109,9 +110,13 @@ fn is_last(kind: StepKind, hold: &Hold) -> bool {
 }
 
 impl Switchboard {
-    /// Written down for every line that tells each step.
-    pub(crate) async fn step(&self, hold: HoldId, step: Step) -> Result<bool, Error> {
-        let mut concerned = false;
+    /// To be told on every line that tells each step.
+    pub(crate) async fn step(
+        &self,
+        hold: HoldId,
+        step: Step,
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
         for wire in self.0.lines.values().filter(|wire| wire.line.channel.every_step()) {
             for key in self.prompts(wire, hold).await? {
                 let take = |delivery: &mut Delivery, due_at: Option<Timestamp>| {
@@ -125,13 +130,10 @@ impl Switchboard {
                     let now = self.0.clock.now();
                     Some(Next::due(due_at.filter(|_| waits).unwrap_or(now)))
                 };
-                let note = format!("d/{key}");
-                self.update(wire, &note, take).await?;
-                concerned = true;
+                self.plan(wire, &key, take, planned).await?;
             }
-            wire.wake();
         }
-        Ok(concerned)
+        Ok(())
     }
 
     /// Tells the oldest step that was not told yet.

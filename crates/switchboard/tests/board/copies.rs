@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::time::Timestamp;
 use ports::channel::{Inbox as _, Said, Told};
 use stores::SqliteStore;
 
@@ -65,9 +66,10 @@ async fn a_copy_that_is_found_late_is_drawn_and_nothing_is_said_again() {
         let resting = async {
             loop {
                 let store = world.engine.store();
-                let notes = store.notes("chat.slack.out", "", None, 100).await.unwrap();
-                if notes.iter().all(|note| note.due_at.is_none()) {
-                    return notes.into_iter().find(|note| note.key.starts_with("s/expired"));
+                let whenever = Timestamp::from_ms(i64::MAX);
+                if store.outbox_items("chat.slack", whenever, 1).await.unwrap().is_empty() {
+                    let said = store.notes("chat.slack.said", "s/expired", None, 100).await;
+                    return said.unwrap().into_iter().next();
                 }
                 tokio::task::yield_now().await;
             }

@@ -269,6 +269,6 @@ async fn where_nobody_talks_the_end_is_not_said_beside_the_prompt() {
     world.clock.advance(Duration::from_secs(301));
     world.chat.card("expired").await;
     world.chat.text("Finished.").await;
-    let farewells = world.engine.store().notes("chat.slack.out", "s/expired", None, 10).await;
+    let farewells = world.engine.store().notes("chat.slack.said", "s/expired", None, 10).await;
     assert!(farewells.unwrap().is_empty());
 }

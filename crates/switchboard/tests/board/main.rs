@@ -16,5 +16,6 @@ mod ruled;
 mod several;
 mod talked;
 mod twice;
+mod upgrade;
 mod world;
 mod wrote;

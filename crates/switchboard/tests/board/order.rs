@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::answer::Answer;
+use domain::time::Timestamp;
 use engine::Answering;
 use ports::channel::{Inbox as _, Said, Told};
 use ports::clock::Clock as _;
-use ports::store::PutNote;
+use ports::store::{OutboxChange, OutboxItem};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -87,7 +88,7 @@ async fn i37_a_chat_that_gets_more_all_the_time_has_its_turn() {
         world.board.wrote("slack", wrote).await.unwrap();
         written += 1;
         let store = world.engine.store();
-        while store.notes("chat.slack.out", "s/", None, 1_000).await.unwrap().len() < written {
+        while store.notes("chat.slack.said", "s/", None, 1_000).await.unwrap().len() < written {
             tokio::task::yield_now().await;
         }
         world.clock.advance(Duration::from_millis(5));
@@ -256,7 +257,7 @@ async fn i41_a_chat_with_many_messages_starves_no_other() {
     wrote.chat = "C2".into();
     world.model.will("Hello.", &[]);
     world.board.wrote("slack", wrote).await.unwrap();
-    let said = async || world.engine.store().notes("chat.slack.out", "s/", None, 1).await.unwrap();
+    let said = async || world.engine.store().notes("chat.slack.said", "s/", None, 1).await.unwrap();
     while said().await.is_empty() {
         tokio::task::yield_now().await;
     }
@@ -309,30 +310,29 @@ async fn a_record_that_cannot_be_read_is_put_off_and_holds_nothing_back() {
     // Written, taken up and put back: nobody else changes it now.
     let put_back = async {
         loop {
-            let note = store.notes("chat.slack.out", "s/", None, 10).await.unwrap().remove(0);
-            if note.version >= 3 {
-                return note;
+            let whenever = Timestamp::from_ms(i64::MAX);
+            let item = store.outbox_items("chat.slack", whenever, 10).await.unwrap().remove(0);
+            if item.version >= 3 {
+                return item;
             }
             tokio::task::yield_now().await;
         }
     };
-    let note = tokio::time::timeout(Duration::from_secs(20), put_back).await.unwrap();
-    let sound = note.value.clone();
-    let put = |value: &[u8]| PutNote {
-        shelf: note.shelf.clone(),
-        key: note.key.clone(),
-        value: Some(value.to_vec()),
-        expected: None,
-        due_at: note.due_at,
-        forget_at: note.forget_at,
+    let item = tokio::time::timeout(Duration::from_secs(20), put_back).await.unwrap();
+    let put = async |item: &OutboxItem, payload: &[u8]| {
+        let item = OutboxItem { payload: payload.to_vec(), ..item.clone() };
+        let change = OutboxChange { item: Some(item.clone()), ..item.remove() };
+        assert!(store.write_outbox(change.into(), world.clock.now()).await.unwrap());
     };
-    assert!(store.put_notes(vec![put(b"{")]).await.unwrap());
+    put(&item, b"{").await;
     world.model.will("found", &[]);
     world.write("ana", "two").await;
     world.in_time(world.chat.text("found")).await;
     assert_eq!(world.chat.texts(), ["found"]);
     // A newer version may read it.
-    assert!(store.put_notes(vec![put(&sound)]).await.unwrap());
+    let aside = store.outbox_item("chat.slack", &item.key).await.unwrap().unwrap();
+    assert_eq!((aside.order, aside.payload.as_slice()), (None, &b"{"[..]));
+    put(&aside, &item.payload).await;
     world.clock.advance(Duration::from_secs(3_601));
     world.in_time(world.chat.text("lost")).await;
 }

@@ -28,7 +28,7 @@ impl Disk {
     }
 }
 
-fn things_of(world: &World) -> Things {
+pub(crate) fn things_of(world: &World) -> Things {
     Things {
         clock: world.clock.clone(),
         chat: world.chat.clone(),

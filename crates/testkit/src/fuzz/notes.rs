@@ -1,5 +1,5 @@
 //! What channels and doors have noted down, read back by another process or from a damaged disk. A note is
-//! whole or none, and what is in line can be found from its place in line.
+//! whole or none, and what is in the outbox leads to its record.
 
 use domain::time::Timestamp;
 use engine::Undelivered;
@@ -19,8 +19,7 @@ pub(super) fn run(bytes: &[u8]) {
         1 => said(note),
         2 => kept(Kept::Seen, note),
         3 => kept(Kept::Position, note),
-        4 => kept(Kept::Due, note),
-        5 => kept(Kept::Name, note),
+        4 | 5 => kept(Kept::Name, note),
         6 => undelivered(note),
         7 => place(note),
         _ => runs(note),
@@ -41,7 +40,7 @@ fn prompted(note: &[u8]) {
     let key = "d0123456789abcdefghijk";
     let Some(prompt) = prompt(note, key, NOW) else { return };
     let value: serde_json::Value = serde_json::from_slice(note).expect("what is taken is JSON");
-    assert_eq!(prompt.leads_to, key, "found in line, and not found by that");
+    assert_eq!(prompt.leads_to, key, "found in the outbox, and not found by that");
     assert!(prompt.hold.is_none_or(|hold| value["hold"] == hold.to_string()), "another hold");
     let stands = value["stage"] != "reserved" && value["stage"].get("reserved").is_none();
     assert!(!stands || !prompt.never_left, "it stands there, and is said never to have left");
@@ -56,7 +55,7 @@ fn said(note: &[u8]) {
     kept(Kept::Saying, note);
     let key = "s/0123456789abcdefghijk";
     if let Some((_, leads_to)) = saying(note, key, NOW) {
-        assert_eq!(leads_to, key, "found in line, and not found by that");
+        assert_eq!(leads_to, key, "found in the outbox, and not found by that");
     }
 }
 

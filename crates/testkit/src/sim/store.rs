@@ -11,8 +11,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, CommitError, Committed, Delivery, Entry, HoldQuery, KeptReply,
-    Note, PutNote, Secret, SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, CommitError, Committed, Entry, HoldQuery, KeptReply, Note,
+    OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind,
+    SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use super::node::NodeNo;
@@ -104,6 +105,17 @@ impl NodeStore {
         self.wait(what).await;
         self.may()?;
         self.has_room()
+    }
+
+    /// What was written beside the journal is there, and sometimes its writer does not hear of it.
+    fn may_be_heard_of(&self) -> Result<(), StoreError> {
+        let mut inside = self.world.inside();
+        let unknown = inside.weather.unknown;
+        if inside.has_chats && inside.chance.percent(unknown) {
+            inside.fault("record unknown: written");
+            return Err(StoreError::Unavailable("the connection broke".into()));
+        }
+        Ok(())
     }
 
     async fn write(&self, commit: Commit) -> Result<Committed, CommitError> {
@@ -236,19 +248,50 @@ impl Store for NodeStore {
         Ok(self.world.inside().standing(node) != Standing::Alive)
     }
 
-    async fn deliveries(&self, now: Timestamp, limit: usize) -> Result<Vec<Delivery>, StoreError> {
-        self.read("deliveries").await?;
-        self.world.disk.deliveries(now, limit).await
+    async fn write_outbox(&self, write: OutboxWrite, now: Timestamp) -> Result<bool, StoreError> {
+        self.change("write_outbox").await?;
+        let written = self.world.disk.write_outbox(write, now).await?;
+        self.may_be_heard_of()?;
+        Ok(written)
     }
 
-    async fn next_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.read("next_delivery").await?;
-        self.world.disk.next_delivery().await
+    async fn outbox_item(&self, queue: &str, key: &str) -> Result<Option<OutboxItem>, StoreError> {
+        self.read("outbox_item").await?;
+        self.world.disk.outbox_item(queue, key).await
     }
 
-    async fn delivered(&self, key: &str, again_at: Option<Timestamp>) -> Result<(), StoreError> {
-        self.change("delivered").await?;
-        self.world.disk.delivered(key, again_at).await
+    async fn outbox_turns(
+        &self,
+        queue: &str,
+        in_order: bool,
+        limit: usize,
+    ) -> Result<Vec<OutboxTurn>, StoreError> {
+        self.read("outbox_turns").await?;
+        self.world.disk.outbox_turns(queue, in_order, limit).await
+    }
+
+    async fn outbox_next(
+        &self,
+        lane: &OutboxLane,
+        now: Timestamp,
+    ) -> Result<Option<OutboxItem>, StoreError> {
+        self.read("outbox_next").await?;
+        self.world.disk.outbox_next(lane, now).await
+    }
+
+    async fn outbox_items(
+        &self,
+        queue: &str,
+        ready_by: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OutboxItem>, StoreError> {
+        self.read("outbox_items").await?;
+        self.world.disk.outbox_items(queue, ready_by, limit).await
+    }
+
+    async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError> {
+        self.read("outbox_backlog").await?;
+        self.world.disk.outbox_backlog().await
     }
 
     async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
@@ -333,12 +376,7 @@ impl Store for NodeStore {
     async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
         self.change("put_notes").await?;
         let written = self.world.disk.put_notes(puts).await?;
-        let mut inside = self.world.inside();
-        let unknown = inside.weather.unknown;
-        if inside.has_chats && inside.chance.percent(unknown) {
-            inside.fault("record unknown: written");
-            return Err(StoreError::Unavailable("the connection broke".into()));
-        }
+        self.may_be_heard_of()?;
         Ok(written)
     }
 

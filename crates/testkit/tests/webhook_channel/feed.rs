@@ -114,6 +114,6 @@ async fn an_expiry_and_a_cancellation_are_decisions_and_nothing_is_said_beside_t
     assert_eq!(heard[3].hold()["id"], json!(expires.id.to_string()));
     assert_eq!(heard[3].hold()["decision"], Value::Null);
     house.next_at(None).await;
-    let sayings = house.engine.store().notes("chat.ci.out", "s/", None, 10).await.unwrap();
+    let sayings = house.engine.store().notes("chat.ci.said", "s/", None, 10).await.unwrap();
     assert!(sayings.is_empty(), "{sayings:?}");
 }

@@ -16,6 +16,7 @@ use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Engine, NewHold, Reported, SystemChance};
 use ports::clock::Clock;
+use ports::store::OutboxItem;
 use serde_json::Value;
 use switchboard::{Limits, Line, Switchboard};
 use testkit::fake_chat::{Asked, Front, Platform, Reply};
@@ -23,7 +24,7 @@ use tokio::sync::Notify;
 
 pub(crate) const OUT: &str = "whsec_b3V0Z29pbmcta2V5";
 pub(crate) const IN: &str = "whsec_aW5jb21pbmcta2V5";
-const SHELF: &str = "chat.ci.out";
+const QUEUE: &str = "chat.ci";
 
 /// Stands still until it is moved.
 #[derive(Default)]
@@ -184,16 +185,21 @@ impl House {
     pub(crate) async fn next_at(&self, is: Option<Timestamp>) {
         let look = async {
             loop {
-                let next = self.engine.store().next_due_note(SHELF).await.unwrap();
-                if next == is {
+                if self.next().await == is {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         };
         let came = tokio::time::timeout(Duration::from_secs(20), look).await;
-        let is_now = self.engine.store().next_due_note(SHELF).await.unwrap();
+        let is_now = self.next().await;
         assert!(came.is_ok(), "wanted at {is:?}, is at {is_now:?}, now is {}", self.clock.now());
+    }
+
+    async fn next(&self) -> Option<Timestamp> {
+        let whenever = Timestamp::from_ms(i64::MAX);
+        let items = self.engine.store().outbox_items(QUEUE, whenever, 1).await.unwrap();
+        items.first().map(OutboxItem::ready_at)
     }
 
     pub(crate) async fn program(&self) -> Caller {

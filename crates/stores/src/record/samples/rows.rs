@@ -85,7 +85,7 @@ fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Commit {
         holds: Vec::new(),
         grants: Vec::new(),
         reply: None,
-        deliveries: Vec::new(),
+        outbox: Vec::new(),
         write_before: None,
     }
 }

@@ -25,6 +25,8 @@ use channel::SimChannel;
 pub(super) const NAME: &str = "sim";
 /// Where the switchboard keeps what is to be sent.
 pub(super) const OUT: &str = "chat.sim.out";
+/// What is to be sent to them.
+pub(super) const QUEUE: &str = "chat.sim";
 /// The chat that sees every question.
 const ROOM: &str = "room";
 

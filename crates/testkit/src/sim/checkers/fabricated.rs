@@ -124,7 +124,7 @@ impl Fabricated {
             holds: holds.iter().map(|hold| Arc::new((*hold).clone())).collect(),
             grants: grants.iter().map(|grant| Arc::new((*grant).clone())).collect(),
             reply: None,
-            deliveries: Vec::new(),
+            outbox: Vec::new(),
             write_before: None,
         };
         self.world.write(0, commit).expect("the disk takes it");

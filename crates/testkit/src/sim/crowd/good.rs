@@ -7,7 +7,7 @@ use ports::store::Store as _;
 
 use super::whims::{holds, sessions};
 use super::{Errand, answered_honestly};
-use crate::sim::chat::OUT;
+use crate::sim::chat::QUEUE;
 use crate::sim::world::{World, at_once};
 
 /// What people would have to do now for everything to come to its end.
@@ -52,9 +52,9 @@ pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
         return Err(format!("{} ({}) is pending", hold.id, hold.question.kind()));
     }
     let far = Timestamp::from_ms(i64::MAX);
-    let owed = at_once(world.disk.deliveries(far, 1)).expect("the disk is there");
+    let owed = at_once(world.disk.outbox_items("callbacks", far, 1)).expect("the disk is there");
     match owed.first() {
-        Some(delivery) => Err(format!("{} is not delivered", delivery.key)),
+        Some(callback) => Err(format!("{} is not delivered", callback.key)),
         None => are_drawn(world),
     }
 }
@@ -62,9 +62,9 @@ pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
 /// Nothing is left to send to a chat.
 fn are_drawn(world: &World) -> Result<(), String> {
     let far = Timestamp::from_ms(i64::MAX);
-    let due = at_once(world.disk.due_notes(OUT, far, 1)).expect("the disk is there");
+    let due = at_once(world.disk.outbox_items(QUEUE, far, 1)).expect("the disk is there");
     match due.first() {
-        Some(note) => Err(format!("{} is still to be sent to a chat", note.key)),
+        Some(item) => Err(format!("{} is still to be sent to a chat", item.key)),
         None => Ok(()),
     }
 }
