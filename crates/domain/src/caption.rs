@@ -19,7 +19,8 @@ use crate::scrub::Scrubber;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
     text: String,
-    kind: Option<CaptionKind>,
+    /// Boxed: every hold has captions, and most kinds are as long as the line.
+    kind: Option<Box<CaptionKind>>,
 }
 
 /// What a caption says. Texts in it are safe to show or made so when they are drawn.
@@ -94,7 +95,7 @@ pub enum RowChange {
 
 impl Caption {
     pub fn new(kind: CaptionKind) -> Caption {
-        Caption { text: kind.to_string(), kind: Some(kind) }
+        Caption { text: kind.to_string(), kind: Some(Box::new(kind)) }
     }
 
     /// A line that may be cut at its end. The last value of the kind is cut in the same place, so that both say the same;
@@ -109,13 +110,13 @@ impl Caption {
                 rest.clone_into(last);
             }
         }
-        let kind = Some(kind).filter(|kind| kind.to_string() == text);
+        let kind = Some(Box::new(kind)).filter(|kind| kind.to_string() == text);
         Caption { text, kind }
     }
 
     /// As it was shown and stored: the line is not made anew.
     pub fn stored(text: String, kind: Option<CaptionKind>) -> Caption {
-        Caption { text, kind }
+        Caption { text, kind: kind.map(Box::new) }
     }
 
     /// The line in English.
@@ -125,14 +126,15 @@ impl Caption {
 
     /// `None` for words of somebody else, and for what was stored without a kind.
     pub fn kind(&self) -> Option<&CaptionKind> {
-        self.kind.as_ref()
+        self.kind.as_deref()
     }
 
     /// Without the secrets that `scrubber` knows, in the line and in every value.
     #[must_use]
     pub fn scrubbed(self, scrubber: &Scrubber) -> Caption {
         let text = scrubber.scrub(&self.text);
-        let scrubbed = self.kind.map(|kind| kind.map_values(&|value| scrubber.scrub(value)));
+        let scrubbed =
+            self.kind.map(|kind| Box::new(kind.map_values(&|value| scrubber.scrub(value))));
         // A secret may also stand where only the line shows it: as a number, or over the end of a value.
         let kind = scrubbed.filter(|kind| kind.to_string() == text);
         Caption { text, kind }
@@ -246,7 +248,7 @@ impl CaptionKind {
             }
             CaptionKind::WhatHappened { to } => {
                 let text = change(&to.text);
-                let kind = to.kind.take().map(|kind| kind.map_values(change));
+                let kind = to.kind.take().map(|kind| Box::new(kind.map_values(change)));
                 **to = Caption { kind: kind.filter(|kind| kind.to_string() == text), text };
             }
             CaptionKind::ChangeRows { table: value, .. }

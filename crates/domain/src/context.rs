@@ -64,7 +64,7 @@ impl Context<'_> {
 pub enum Renewal {
     Prepared {
         context: ExecutionContext,
-        preview: Preview,
+        preview: Box<Preview>,
         title: Option<Caption>,
     },
     /// The tool as it is now cannot carry the call out; the text says why.

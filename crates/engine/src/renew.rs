@@ -153,7 +153,7 @@ impl Engine {
                     prepared.preview.warnings.extend(self.warn_of_secrets(&call, &known));
                     Renewal::Prepared {
                         context: prepared.context,
-                        preview: prepared.preview,
+                        preview: Box::new(prepared.preview),
                         title: prepared.title,
                     }
                 }

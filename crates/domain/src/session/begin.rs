@@ -232,7 +232,7 @@ impl Session {
                 }
                 Some(Renewal::Prepared { context, preview: seen, title: named }) => {
                     parts.context = context.clone();
-                    (preview, title) = (Some(seen.clone()), named.clone());
+                    (preview, title) = (Some((**seen).clone()), named.clone());
                 }
             }
             parts.definition = tool.definition();

@@ -171,7 +171,7 @@ impl World {
                 match tool.validator().check(call.arguments.value()) {
                     Ok(()) => Renewal::Prepared {
                         context: Default::default(),
-                        preview: Preview::default(),
+                        preview: Box::default(),
                         title: None,
                     },
                     Err(errors) => Renewal::Unsound(errors.to_string()),
