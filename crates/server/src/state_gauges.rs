@@ -46,6 +46,10 @@ impl StateGauges {
         registry.register("deliveries_pending", help, gauges.deliveries_pending.clone());
         let help = "What is not sent yet: callbacks, and prompts, repaints and texts of chats";
         registry.register("outbox_pending", help, gauges.outbox_pending.clone());
+        // A kind of which nothing waits is 0, and not absent: an alert on it would not know the difference.
+        for kind in OutboxKind::ALL {
+            gauges.outbox_pending.get_or_create(&[("kind", kind.name())]);
+        }
         let help = "What the data takes on disk";
         registry.register("store_size_bytes", help, gauges.store_size.clone());
         let version = [("version", env!("CARGO_PKG_VERSION"))];
