@@ -48,7 +48,7 @@ impl StateGauges {
         registry.register("outbox_pending", help, gauges.outbox_pending.clone());
         // A kind of which nothing waits is 0, and not absent: an alert on it would not know the difference.
         for kind in OutboxKind::ALL {
-            gauges.outbox_pending.get_or_create(&[("kind", kind.name())]);
+            gauges.outbox_pending.get_or_create(&[("kind", kind.name())]).set(0);
         }
         let help = "What the data takes on disk";
         registry.register("store_size_bytes", help, gauges.store_size.clone());

@@ -47,8 +47,10 @@ enum Part {
         /// What a title or a summary of the server's own says, for clients that word it in another language. A client that
         /// does not know a code shows the text, which is in English.
         #[schemars(extend("examples" = CaptionKind::CODES))]
+        #[serde(skip_serializing_if = "Option::is_none")]
         code: Option<String>,
         /// What stands in the text, by name. There if `code` is.
+        #[serde(skip_serializing_if = "Option::is_none")]
         values: Option<std::collections::BTreeMap<String, Value>>,
     },
     /// Foreign values with foreign names: arguments, context.
@@ -81,9 +83,11 @@ enum Part {
         /// tool that the server does not know, or if the hold was opened before there were codes. A client that does not
         /// know a code shows the text.
         #[schemars(extend("examples" = WarningKind::CODES))]
+        #[serde(skip_serializing_if = "Option::is_none")]
         code: Option<String>,
         /// What stands in the sentence, by name: numbers, yes or no, words, foreign texts and lists of these. There if
         /// `code` is.
+        #[serde(skip_serializing_if = "Option::is_none")]
         values: Option<std::collections::BTreeMap<String, Value>>,
     },
 }
