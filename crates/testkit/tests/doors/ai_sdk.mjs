@@ -330,7 +330,7 @@ export function suite(ai, react, version) {
       const [part] = tools(talk);
       await decide(talk, part, true);
       await until(() => talk.errors.length > 0, "an error");
-      assert.match(talk.errors[0].message, /somebody else's approval/);
+      assert.match(talk.errors[0].message, /this hold is for role `admin`/);
       assert.equal(talk.status, "error");
     });
 
