@@ -132,9 +132,17 @@ class World {
 
   async close() {
     await this.browser.close();
-    this.server.kill();
+    await stopped(this.server);
     await rm(this.data, { recursive: true, force: true });
   }
+}
+
+/** Stops a server. It still writes while it stops, so its folder can be removed only after it. */
+export async function stopped(server) {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const gone = new Promise((done) => server.once("exit", done));
+  server.kill();
+  await gone;
 }
 
 /** Approves the card's call once, with the second step where its risk asks for one. */

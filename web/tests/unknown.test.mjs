@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { cardOf, holdId, launch, lineWith } from "./harness.mjs";
+import { cardOf, holdId, launch, lineWith, stopped } from "./harness.mjs";
 
 const CONFIG = (folder, port) => `
 [server]
@@ -58,7 +58,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  server?.kill();
+  if (server) await stopped(server);
   await rm(folder, { recursive: true, force: true });
 });
 
