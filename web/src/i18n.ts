@@ -53,6 +53,14 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   });
 }
 
+/** The option of the server's own, for a question that is a link. */
+export const OPENED_LINK = { id: "link_opened", label: en["choose.link_opened"] };
+
+/** What an option says: words of the asker, unless it is the server's own. */
+export function optionLabel(option: { id: string; label: string }): string {
+  return option.id === OPENED_LINK.id && option.label === OPENED_LINK.label ? t("choose.link_opened") : option.label;
+}
+
 /** A word that the server may extend (a state, a scenario): translated when known, else shown as it came. */
 export function word(prefix: string, name: string): string {
   const key = `${prefix}.${name}`;

@@ -84,6 +84,11 @@ interface FormField {
   name: ForeignText;
   title: ForeignText | null;
 }
+/** A phrase of the server about how a call runs or why there is no preview. */
+export interface Phrase {
+  code: string;
+  values: ForeignText[];
+}
 /** What stands in the sentence of a warning. Which of these are there depends on its code. */
 export interface WarningValues {
   table?: ForeignText;
@@ -92,6 +97,7 @@ export interface WarningValues {
   word?: ForeignText;
   scripts?: string[];
   why?: ForeignText;
+  phrases?: Phrase[];
   tool?: ForeignText;
   secret?: ForeignText;
   place?: ForeignText;
@@ -127,7 +133,12 @@ export interface CaptionValues {
   budget?: string;
   used?: number;
   limit?: number;
-  /** The title of the call in question, as it was shown and as what it says. */
+  server?: ForeignText;
+  message?: ForeignText;
+  project?: ForeignText;
+  target?: ForeignText;
+  left_out?: number;
+  /** The title of the call in question, or the title that was cut, as it was shown and as what it says. */
   to?: ForeignText;
   code?: string;
   values?: CaptionValues;
@@ -135,7 +146,7 @@ export interface CaptionValues {
 /** What is asked. Labels and facts are the server's words; every text has an author. */
 export type ViewPart =
   | { type: "fact"; label: string; value: string }
-  | { type: "quote"; label: string; by: string; text: ForeignText; code?: string; values?: CaptionValues }
+  | { type: "quote"; label: string; by: string; text: ForeignText; code?: string; values?: CaptionValues; phrases?: (Phrase & { line: number })[] }
   | { type: "fields"; label: string; by: string; fields: ViewField[] }
   | { type: "options"; by: string; multiple: boolean; allow_other: boolean; options: { id: ForeignText; label: ForeignText; description: ForeignText | null }[] }
   | { type: "form"; by: string; fields: FormField[]; more: boolean }

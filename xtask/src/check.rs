@@ -1,5 +1,7 @@
 //! `cargo xtask check`: what a change must pass before anyone reads it.
 
+mod features;
+
 use anyhow::{Result, bail};
 
 use crate::checkout::Checkout;
@@ -9,7 +11,7 @@ use crate::setup;
 use crate::tally::Tally;
 use crate::tidy;
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part {
         name: "toolchain",
         about: "the Rust version that the workspace is pinned to",
@@ -17,6 +19,7 @@ const PARTS: [Part; 6] = [
     },
     Part { name: "fmt", about: "formatting", run: fmt },
     Part { name: "clippy", about: "lints, as errors", run: clippy },
+    Part { name: "features", about: "the library with few of its features", run: features::run },
     Part { name: "tidy", about: "our own rules", run: our_rules },
     Part { name: "locks", about: "lock files that fit, also that of the fuzz targets", run: locks },
     Part { name: "deny", about: "licences, banned and duplicate crates, sources", run: deny },

@@ -12,6 +12,7 @@ cargo xtask <command>: checks, set-up and tests of this repository
   web      build the web page and refresh web/dist
   dist     the program as it goes to production
   pictures the pictures of the guide, taken anew
+  clients  the packages for Python and TypeScript, and their types
   package  tarball, Debian package, container image, SBOM, checksums
   bench    the benchmark of that program
   torture  kills, power cuts and simulated stories, as many as you like
@@ -40,7 +41,7 @@ Examples:
 const CHECK: &str = "\
 cargo xtask check [--advisories]
 
-cargo fmt --check, clippy with warnings as errors, `tidy`, lock files that fit, and cargo-deny (licences, banned and
+cargo fmt --check, clippy with warnings as errors, also of the library with few features, `tidy`, lock files that fit, and cargo-deny (licences, banned and
 duplicate crates, sources), which is installed into .tools when it is missing (about a minute).
 Prints minutes per part.
 
@@ -99,6 +100,17 @@ docs/guide/start.md anew. Look at them before you commit them.
 
 Example:
   cargo xtask pictures && git status --short docs/guide/pictures";
+
+const CLIENTS: &str = "\
+cargo xtask clients
+
+Writes the types of clients/python and clients/typescript anew, from the OpenAPI document that a debug build of the
+server serves, and builds what one would publish, in target/clients: a wheel, a source archive and an npm
+archive. Nothing is published. What it needs is installed when missing, at the versions of
+clients/python/requirements.txt and clients/typescript/package-lock.json.
+
+Example:
+  cargo xtask clients && git status --short clients";
 
 const PACKAGE: &str = "\
 cargo xtask package [--only STEP…] [--debug] [--list]
@@ -206,6 +218,7 @@ pub(crate) fn about(verb: Option<&str>) -> Result<&'static str> {
         Some("tidy") => TIDY,
         Some("web") => WEB,
         Some("dist") => DIST,
+        Some("clients") => CLIENTS,
         Some("package") => PACKAGE,
         Some("pictures") => PICTURES,
         Some("bench") => BENCH,
@@ -229,8 +242,8 @@ mod tests {
             .filter_map(|line| line.split_whitespace().next())
             .collect();
         let verbs = [
-            "test", "check", "ci", "tidy", "web", "dist", "pictures", "package", "bench",
-            "torture", "fuzz", "mutants", "names",
+            "test", "check", "ci", "tidy", "web", "dist", "pictures", "clients", "package",
+            "bench", "torture", "fuzz", "mutants", "names",
         ];
         assert_eq!(listed, verbs);
         for verb in listed {

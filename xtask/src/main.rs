@@ -8,6 +8,7 @@
 mod bench;
 mod check;
 mod checkout;
+mod clients;
 mod dist;
 mod fuzz;
 mod guard;
@@ -92,6 +93,10 @@ fn obey(words: &[String]) -> Result<bool> {
         "web" => {
             no_more(verb, rest)?;
             web::refresh(&here)
+        }
+        "clients" => {
+            no_more(verb, rest)?;
+            clients::run(&here)
         }
         "bench" => bench::run(&here, rest),
         "dist" => {

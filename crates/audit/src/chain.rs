@@ -6,7 +6,7 @@ use crate::hash::Hash;
 /// the copy back if the transaction fails.
 ///
 /// ```
-/// let mut chain = audit::Chain::default();
+/// let mut chain = holdpoint_audit::Chain::default();
 /// let (seq, hash) = chain.append(b"{}");
 /// assert_eq!((seq, chain.count(), chain.head()), (1, 1, hash));
 /// ```

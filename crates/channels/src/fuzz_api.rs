@@ -3,7 +3,7 @@
 //! these, and are tried where they are judged.
 
 use domain::time::Timestamp;
-use ports::channel::{ChannelError, Decided, Press, Wrote};
+use ports::channel::{ChannelError, IncomingMessage, Press, ReportedDecision};
 
 use crate::{dingtalk, feishu, slack, telegram, webhook};
 
@@ -19,7 +19,7 @@ pub enum Platform {
 #[derive(Clone, Debug)]
 pub enum Gesture {
     Pressed(Box<Press>),
-    Wrote(Box<Wrote>),
+    Wrote(Box<IncomingMessage>),
 }
 
 /// Our own account, as each of them would name it.
@@ -46,6 +46,6 @@ pub fn answered(platform: Platform, status: u16, body: &[u8]) -> Option<ChannelE
 }
 
 /// What a program brings; the error is what it is told.
-pub fn decision(body: &[u8], id: &str) -> Result<Decided, String> {
+pub fn decision(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     webhook::fuzz_api::decision(body, id)
 }

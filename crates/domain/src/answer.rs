@@ -1,8 +1,12 @@
 //! What a person can say to a hold.
 
+mod deny_reason;
+
 use std::fmt;
 
 use serde_json::Value;
+
+pub use deny_reason::{DenyReason, StatedReason};
 
 use crate::json::Arguments;
 use crate::limits::{GRANT_MS_MAX, GRANT_USES_MAX};
@@ -16,7 +20,7 @@ pub enum Answer {
         note: Option<String>,
     },
     Deny {
-        reason: Option<String>,
+        reason: Option<DenyReason>,
         stop: bool,
     },
     /// The model gets this in the tool's place.

@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 /// one from what a model or a tool wrote. Only [`Credential::verify`] makes one.
 ///
 /// ```compile_fail,E0451
-/// use domain::person::{AuthenticatedPerson, PersonId, Proof};
+/// use holdpoint_domain::person::{AuthenticatedPerson, PersonId, Proof};
 ///
 /// fn forge(id: PersonId) -> AuthenticatedPerson {
 ///     AuthenticatedPerson { id, proof: Proof::Login, via: "web".to_owned() }
@@ -23,7 +23,7 @@ use crate::time::Timestamp;
 /// ```
 ///
 /// ```compile_fail,E0599
-/// use domain::person::{AuthenticatedPerson, PersonId, Proof};
+/// use holdpoint_domain::person::{AuthenticatedPerson, PersonId, Proof};
 ///
 /// fn forge(id: PersonId) -> AuthenticatedPerson {
 ///     AuthenticatedPerson::vouched(id, Proof::Login, "web")

@@ -46,7 +46,7 @@ impl Prices {
     /// never found to have more left than it has.
     ///
     /// ```
-    /// use domain::budget::{Prices, Usage};
+    /// use holdpoint_domain::budget::{Prices, Usage};
     /// let prices = Prices { input: 3_000_000, cached: 300_000, output: 15_000_000 };
     /// let turn = Usage { input_tokens: 1_000, cached_tokens: 600, output_tokens: 10, money: 0 };
     /// assert_eq!(prices.applied(turn).money, 400 * 3 + 180 + 10 * 15);

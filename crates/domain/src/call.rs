@@ -8,6 +8,7 @@ use crate::digest::{Digest, Framed};
 use crate::grant::ClearedBy;
 use crate::id::{CallId, SessionId, StreamId};
 use crate::json::Arguments;
+use crate::phrase::RunDetail;
 use crate::secret::{NotUnsealed, Sealed, unsealed};
 use crate::sql_facts::SqlFacts;
 use crate::time::Timestamp;
@@ -18,7 +19,7 @@ use crate::tool::{Confirm, Effects, Place, Tool};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionContext {
     /// What distinguishes this execution: environment, target, credential reference, time limit.
-    pub detail: String,
+    pub detail: RunDetail,
     pub working_directory: Option<String>,
     /// What an SQL tool knows about its statement; rules may ask for it.
     pub sql: Option<SqlFacts>,

@@ -10,7 +10,7 @@ use crate::budget::UsedUp;
 use crate::scrub::Scrubber;
 
 /// ```
-/// use domain::caption::{Caption, CaptionKind};
+/// use holdpoint_domain::caption::{Caption, CaptionKind};
 ///
 /// let title = Caption::new(CaptionKind::RunCommand { command: "git push".into() });
 /// assert_eq!(title, "Run: git push");
@@ -84,6 +84,21 @@ pub enum CaptionKind {
     NewDefinition,
     /// An MCP server describes a tool in another way than before.
     ChangedDefinition,
+    /// An MCP server has a question to people.
+    ServerAsks {
+        server: String,
+        message: String,
+    },
+    Deploy {
+        project: String,
+        target: String,
+    },
+    /// A line that was too long, without its end.
+    Cut {
+        of: Box<Caption>,
+        /// How many characters are left out.
+        left_out: u64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +205,7 @@ impl PartialEq<String> for Caption {
 
 impl CaptionKind {
     /// Every code that there is, so that surfaces can be tested and described.
-    pub const CODES: [&str; 17] = [
+    pub const CODES: [&str; 20] = [
         "insert_rows",
         "update_rows",
         "delete_rows",
@@ -208,6 +223,9 @@ impl CaptionKind {
         "used",
         "new_definition",
         "changed_definition",
+        "server_asks",
+        "deploy",
+        "cut",
     ];
 
     /// In the API. Each code stands for one line, with the values of the kind in it.
@@ -232,6 +250,9 @@ impl CaptionKind {
             CaptionKind::Used(_) => "used",
             CaptionKind::NewDefinition => "new_definition",
             CaptionKind::ChangedDefinition => "changed_definition",
+            CaptionKind::ServerAsks { .. } => "server_asks",
+            CaptionKind::Deploy { .. } => "deploy",
+            CaptionKind::Cut { .. } => "cut",
         }
     }
 
@@ -246,7 +267,13 @@ impl CaptionKind {
             CaptionKind::RunTool { tool, arguments } => {
                 (*tool, *arguments) = (change(tool), arguments.as_deref().map(change));
             }
-            CaptionKind::WhatHappened { to } => {
+            CaptionKind::ServerAsks { server, message } => {
+                (*server, *message) = (change(server), change(message));
+            }
+            CaptionKind::Deploy { project, target } => {
+                (*project, *target) = (change(project), change(target));
+            }
+            CaptionKind::WhatHappened { to } | CaptionKind::Cut { of: to, .. } => {
                 let text = change(&to.text);
                 let kind = to.kind.take().map(|kind| Box::new(kind.map_values(change)));
                 **to = Caption { kind: kind.filter(|kind| kind.to_string() == text), text };
@@ -276,9 +303,12 @@ impl CaptionKind {
             | CaptionKind::RunInShell { script: value }
             | CaptionKind::CarryOut { tool: value }
             | CaptionKind::SeveralQuestions { headers: value, .. }
-            | CaptionKind::Sends { request: value } => Some(value),
+            | CaptionKind::Sends { request: value }
+            | CaptionKind::ServerAsks { message: value, .. }
+            | CaptionKind::Deploy { target: value, .. } => Some(value),
             CaptionKind::RunTool { tool, arguments } => Some(arguments.as_mut().unwrap_or(tool)),
             CaptionKind::WhatHappened { .. }
+            | CaptionKind::Cut { .. }
             | CaptionKind::GoOn(_)
             | CaptionKind::Rows { .. }
             | CaptionKind::Used(_)
@@ -336,6 +366,9 @@ impl fmt::Display for CaptionKind {
             CaptionKind::ChangedDefinition => {
                 f.write_str("the server has changed what it says about this tool")
             }
+            CaptionKind::ServerAsks { server, message } => write!(f, "{server} asks: {message}"),
+            CaptionKind::Deploy { project, target } => write!(f, "Deploy {project} to {target}"),
+            CaptionKind::Cut { of, left_out } => write!(f, "{of}… ({left_out} more characters)"),
         }
     }
 }
@@ -390,6 +423,9 @@ mod tests {
             CaptionKind::RunTool { tool: value(), arguments: Some(value()) },
             CaptionKind::WhatHappened { to: Box::new(inner) },
             CaptionKind::Sends { request: value() },
+            CaptionKind::ServerAsks { server: value(), message: value() },
+            CaptionKind::Deploy { project: value(), target: value() },
+            CaptionKind::Cut { of: Box::new(run(&value()).into()), left_out: 7 },
         ] {
             let scrubbed = Caption::new(kind).scrubbed(&scrubber);
             assert!(!format!("{scrubbed:?}").contains(secret), "{scrubbed:?}");

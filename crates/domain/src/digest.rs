@@ -12,7 +12,7 @@ use ring::digest::{SHA256, digest};
 /// Says which bytes are meant, whoever holds them.
 ///
 /// ```
-/// let digest = domain::digest::Digest::of(b"rm -rf build");
+/// let digest = holdpoint_domain::digest::Digest::of(b"rm -rf build");
 /// assert_eq!(digest.to_string().parse(), Ok(digest));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,7 +106,7 @@ fn nibble(digit: u8) -> Result<u8, NotADigest> {
 /// cannot move from one field to its neighbour without changing the digest.
 ///
 /// ```
-/// use domain::digest::Framed;
+/// use holdpoint_domain::digest::Framed;
 /// let one = Framed::new("example.v1").field("a", b"x").field("b", b"yz").finish();
 /// let two = Framed::new("example.v1").field("a", b"xy").field("b", b"z").finish();
 /// assert_ne!(one, two);

@@ -174,17 +174,17 @@ id!(
 pub enum StreamId {
     Session(SessionId),
     /// A hold that an outside program opened: it belongs to no session.
-    Outside(HoldId),
-    /// Tokens, logins, freezing: what concerns the whole house.
-    House,
+    ExternalHold(HoldId),
+    /// Tokens, logins, freezing: the state that every session shares.
+    Global,
 }
 
 impl Spell for StreamId {
     fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str {
         match self {
             StreamId::Session(id) => id.spell(place),
-            StreamId::Outside(id) => id.spell(place),
-            StreamId::House => "house",
+            StreamId::ExternalHold(id) => id.spell(place),
+            StreamId::Global => "house",
         }
     }
 }
@@ -200,10 +200,10 @@ impl FromStr for StreamId {
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         if text == "house" {
-            return Ok(StreamId::House);
+            return Ok(StreamId::Global);
         }
         match text.parse() {
-            Ok(id) => Ok(StreamId::Outside(id)),
+            Ok(id) => Ok(StreamId::ExternalHold(id)),
             Err(_) => text.parse().map(StreamId::Session),
         }
     }

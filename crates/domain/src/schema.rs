@@ -30,7 +30,7 @@ const ERRORS_MAX: usize = 20;
 /// A schema made ready. Making one is slow and using it is fast: keep it.
 ///
 /// ```
-/// use domain::schema::Validator;
+/// use holdpoint_domain::schema::Validator;
 /// use serde_json::json;
 /// let validator = Validator::new(&json!({"required": ["sql"]})).unwrap();
 /// assert!(validator.check(&json!({"sql": "SELECT 1"})).is_ok());

@@ -18,17 +18,17 @@ const PREFIX: &str = "secret:";
 /// says nothing. Whoever wants to know it must ask for it by name.
 ///
 /// ```compile_fail
-/// let secret = domain::secret::SecretValue::new(serde_json::json!("hunter2"));
+/// let secret = holdpoint_domain::secret::SecretValue::new(serde_json::json!("hunter2"));
 /// println!("{secret}");
 /// ```
 ///
 /// ```compile_fail
-/// let secret = domain::secret::SecretValue::new(serde_json::json!("hunter2"));
+/// let secret = holdpoint_domain::secret::SecretValue::new(serde_json::json!("hunter2"));
 /// serde_json::to_string(&secret).unwrap();
 /// ```
 ///
 /// ```
-/// let secret = domain::secret::SecretValue::new(serde_json::json!("hunter2"));
+/// let secret = holdpoint_domain::secret::SecretValue::new(serde_json::json!("hunter2"));
 /// assert_eq!(format!("{secret:?}"), "‹secret›");
 /// assert_eq!(secret.expose(), "hunter2");
 /// ```

@@ -20,6 +20,7 @@ mod tests;
 use serde_json::{Value, json};
 
 pub(crate) use compose::has_look_alikes;
+pub use edit::is_like_an_edit;
 pub(crate) use edit::with_edit;
 pub use fields::{Field, FieldValue, fields_of};
 pub use foreign::ForeignText;

@@ -18,7 +18,7 @@ pub use span::{SPACES_PLAIN_MAX, Span, joined, marked_spans, spans, spell_span};
 /// is written as its length, so that nothing can be pushed out of sight.
 ///
 /// ```
-/// use domain::visible::visible;
+/// use holdpoint_domain::visible::visible;
 /// assert_eq!(visible("rm \u{202e}\u{1b}[2J\r\n"), "rm ⟦U+202E⟧⟦U+001B⟧[2J⟦U+000D⟧⟦U+000A⟧");
 /// assert_eq!(visible(&format!("ls{}x", " ".repeat(2_000))), "ls⟦·×2000⟧x");
 /// ```

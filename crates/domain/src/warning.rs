@@ -6,13 +6,14 @@
 
 use std::fmt;
 
+use crate::phrase::NoPreviewReason;
 use crate::policy::AskedByRule;
 use crate::scrub::Scrubber;
 use crate::time::Timestamp;
 use crate::visible::Script;
 
 /// ```
-/// use domain::warning::{Warning, WarningKind};
+/// use holdpoint_domain::warning::{Warning, WarningKind};
 ///
 /// let warning = Warning::new(WarningKind::NoWhere { table: "orders".into() });
 /// assert_eq!(warning.text(), "there is no WHERE: every row of `orders` is meant");
@@ -42,7 +43,7 @@ pub enum WarningKind {
     /// An MCP server describes a tool in another way than before.
     ChangedDefinition,
     /// The tool could not look.
-    NoPreview { why: String },
+    NoPreview { why: NoPreviewReason },
     /// The tool gets a secret that a person gave for something else.
     SecretGiven(Box<SecretGiven>),
     /// Somebody denied the same call, or one like it.
@@ -250,7 +251,9 @@ impl WarningKind {
                 WarningKind::Wrapper { program: scrub(program), runs }
             }
             WarningKind::NotBound { word } => WarningKind::NotBound { word: scrub(word) },
-            WarningKind::NoPreview { why } => WarningKind::NoPreview { why: scrub(why) },
+            WarningKind::NoPreview { why } => {
+                WarningKind::NoPreview { why: why.scrubbed(scrubber) }
+            }
             WarningKind::SecretGiven(given) => {
                 let SecretGiven { tool, secret, place, by, field, at } = *given;
                 WarningKind::SecretGiven(Box::new(SecretGiven {
@@ -474,7 +477,7 @@ mod tests {
             WarningKind::NotBound { word: secret() },
             WarningKind::NewDefinition,
             WarningKind::ChangedDefinition,
-            WarningKind::NoPreview { why: secret() },
+            WarningKind::NoPreview { why: secret().into() },
             WarningKind::SecretGiven(Box::new(given)),
             denied(Likeness::Same),
             denied(Likeness::Similar),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use domain::digest::Digest;
 use domain::event::{Event, Scope, Token, TokenOwner};
+use domain::global_state::GlobalCommand;
 use domain::hold::Hold;
-use domain::house::HouseCommand;
 use domain::id::{StreamId, TokenId};
 use domain::person::{
     Actor, AuthenticatedPerson, Credential, CredentialMaker, KeptLogin, LinkOrigin, PersonId,
@@ -26,8 +26,8 @@ use crate::{Engine, Error};
 /// ```compile_fail,E0451
 /// use domain::person::{Actor, AuthenticatedPerson, PersonId};
 ///
-/// fn forge(person: AuthenticatedPerson) -> engine::Caller {
-///     engine::Caller {
+/// fn forge(person: AuthenticatedPerson) -> holdpoint_engine::Caller {
+///     holdpoint_engine::Caller {
 ///         actor: Actor::Person(person.id().clone()),
 ///         scopes: Vec::new(),
 ///         person: Some(person),
@@ -335,7 +335,7 @@ impl Engine {
         let expires_at = made_at.plus_ms(LOGIN_MS);
         let (to, by) = (person.clone(), origin.made_by.by.clone());
         let made = Event::LoginLinkMade { person: to, origin: origin.clone(), expires_at };
-        self.change_house(&by, HouseCommand::Record(made)).await?;
+        self.change_global(&by, GlobalCommand::Record(made)).await?;
         let digest = Digest::of(code.as_bytes());
         let (kind, person, origin) = (SecretKind::Login, person.clone(), Some(origin));
         self.0
@@ -357,7 +357,7 @@ impl Engine {
         let link = origin.clone();
         let logged_in = Event::LoggedIn { person: person.clone(), via: "web".into(), link };
         // On the record before it works.
-        self.change_house(&actor, HouseCommand::Record(logged_in)).await?;
+        self.change_global(&actor, GlobalCommand::Record(logged_in)).await?;
         let cookie = self.secret("");
         let (kind, digest) = (SecretKind::Cookie, Digest::of(cookie.as_bytes()));
         let made_at = self.now();
@@ -449,7 +449,7 @@ impl Engine {
         };
         let minted = token.clone();
         let minted = Event::TokenMinted { token: Box::new(minted) };
-        self.change_house(&by, HouseCommand::Record(minted)).await?;
+        self.change_global(&by, GlobalCommand::Record(minted)).await?;
         Ok(MintedToken { token, secret })
     }
 
@@ -461,7 +461,7 @@ impl Engine {
     pub async fn revoke_token(&self, caller: &Caller, id: TokenId) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
-        self.change_house(&by.clone(), HouseCommand::RevokeToken { token: id, by }).await
+        self.change_global(&by.clone(), GlobalCommand::RevokeToken { token: id, by }).await
     }
 
     /// A session is seen by its creator, by people in the audience of any of its holds, by admins.
@@ -486,7 +486,7 @@ impl Engine {
         if caller.confined_to.is_none() {
             return Ok(());
         }
-        if let Some(session) = hold.session
+        if let Some(session) = hold.session()
             && !caller.is_outside(&*self.load_session(session).await?)
         {
             return Ok(());
@@ -508,10 +508,10 @@ impl Engine {
     ) -> Result<bool, Error> {
         Ok(caller.is_admin()
             || match stream {
-                StreamId::House => false,
+                StreamId::Global => false,
                 StreamId::Session(id) => self.sees_session(caller, &*self.load_session(id).await?),
-                StreamId::Outside(_) if caller.confined_to.is_some() => false,
-                StreamId::Outside(id) => {
+                StreamId::ExternalHold(_) if caller.confined_to.is_some() => false,
+                StreamId::ExternalHold(id) => {
                     self.0.store.hold(id).await?.is_some_and(|hold| self.sees_hold(caller, &hold))
                 }
             })

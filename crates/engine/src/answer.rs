@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::answer::Answer;
 use domain::digest::Digest;
 use domain::event::Scope;
-use domain::hold::{CancelReason, Edited, Hold};
+use domain::hold::{CancelReason, Edited, Hold, HoldCommand};
 use domain::id::{HoldId, SecretId};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
@@ -13,7 +13,6 @@ use domain::secret::Sealed;
 use domain::session::{Command, GivenAnswer, Reply, Session};
 
 use crate::accounts::Caller;
-use crate::hold_verb::HoldVerb;
 use crate::secrets::Taken;
 use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
@@ -105,10 +104,10 @@ impl Engine {
         keep: Option<Keep<'_, [Arc<Hold>]>>,
     ) -> Result<Vec<Arc<Hold>>, Error> {
         let count = answers.len();
-        let Some(place) = answers.first().map(|(hold, _)| hold.session) else {
+        let Some(place) = answers.first().map(|(hold, _)| hold.session()) else {
             return Ok(Vec::new());
         };
-        let session = place.filter(|_| answers.iter().all(|(hold, _)| hold.session == place));
+        let session = place.filter(|_| answers.iter().all(|(hold, _)| hold.session() == place));
         let session = session.ok_or_else(|| Refusal::AnswerInvalid {
             field: "answers".into(),
             why: "only answers to holds of one session can be given together".into(),
@@ -163,8 +162,8 @@ impl Engine {
     ) -> Result<Arc<Hold>, Error> {
         let prepared = self.prepare_answer(by, hold, answering).await?;
         let PreparedAnswer { hold, digest, answer, edited, new } = prepared;
-        let verb = HoldVerb::Answer { digest, answer, by: by.clone(), edited };
-        self.with_sealed(new, self.change_hold(&caller.actor, &hold, verb, keep)).await
+        let command = HoldCommand::Answer { digest, answer, by: by.clone(), edited };
+        self.with_sealed(new, self.change_hold(&caller.actor, &hold, command, keep)).await
     }
 
     /// Takes the secrets out of an answer, and rules on the call if it was edited.
@@ -218,8 +217,8 @@ impl Engine {
             domain::limits::REASON_BYTES_MAX,
         )?;
         let reason = CancelReason::stated(reason);
-        let verb = HoldVerb::Cancel { by: caller.actor.clone(), reason };
-        self.change_hold(&caller.actor, &hold, verb, keep).await
+        let command = HoldCommand::Cancel { by: caller.actor.clone(), reason };
+        self.change_hold(&caller.actor, &hold, command, keep).await
     }
 
     /// Cancels a hold because the caller's new message took the place of what led to it. A door says so
@@ -227,8 +226,8 @@ impl Engine {
     pub async fn supersede_hold(&self, caller: &Caller, id: HoldId) -> Result<Arc<Hold>, Error> {
         let hold = self.may_cancel(caller, id).await?;
         let by = caller.actor.clone();
-        let verb = HoldVerb::Cancel { by, reason: CancelReason::Superseded };
-        self.change_hold(&caller.actor, &hold, verb, None).await
+        let command = HoldCommand::Cancel { by, reason: CancelReason::Superseded };
+        self.change_hold(&caller.actor, &hold, command, None).await
     }
 
     /// The hold, if the caller may withdraw it.
@@ -247,8 +246,8 @@ impl Engine {
     pub async fn claim(&self, caller: &Caller, id: HoldId, on: bool) -> Result<Arc<Hold>, Error> {
         let hold = self.hold(caller, id).await?;
         let by = caller.must_be_person()?.clone();
-        let verb = if on { HoldVerb::Claim { by } } else { HoldVerb::Unclaim { by } };
-        self.change_hold(&caller.actor, &hold, verb, None).await
+        let command = if on { HoldCommand::Claim { by } } else { HoldCommand::Unclaim { by } };
+        self.change_hold(&caller.actor, &hold, command, None).await
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use domain::call::Call;
+use domain::caption::Caption;
 use domain::digest::Framed;
-use domain::hold::{CancelReason, Hold, HoldState, Preview, Risk, tag_of};
+use domain::external_hold::ExternalHoldCommand;
+use domain::hold::{CancelReason, Hold, HoldCommand, HoldOrigin, HoldState, Preview, Risk, tag_of};
 use domain::id::{Bits, CallId, HoldId, StreamId};
 use domain::limits::CONTEXT_BYTES_MAX;
-use domain::outside::OutsideCommand;
 use domain::person::Actor;
 use domain::refusal::{AnswerFault, Refusal};
 use domain::scrub::Scrubber;
@@ -49,7 +50,7 @@ impl<'a> CallAsker<'a> {
 
     fn tells_a_secret(&self, asked: &Asked) -> bool {
         let question = format!("{:?}", asked.question);
-        self.scrubber.scrub(&asked.title) != asked.title
+        asked.title.clone().scrubbed(self.scrubber) != asked.title
             || self.scrubber.scrub_value(&asked.shown) != asked.shown
             || self.scrubber.scrub(&question) != question
     }
@@ -60,7 +61,7 @@ impl<'a> CallAsker<'a> {
         let id = question_id(self.call.id, self.attempt, number);
         let hold = Arc::new(engine.plan_question(&self.call, id, asked).await?);
         // First listen, then ask: what happens in between is heard.
-        let stream = StreamId::Outside(id);
+        let stream = StreamId::ExternalHold(id);
         let mut bus = engine.subscribe(stream);
         let withdrawn = Withdraw(Some((engine.clone(), id)));
         engine.open_external(hold, &Actor::Runtime, None).await?;
@@ -139,6 +140,14 @@ fn question_id(call: CallId, attempt: u32, number: u32) -> HoldId {
     HoldId(Bits::new(ms, u128::from_le_bytes(chance)))
 }
 
+/// A title of ours is made of visible text already.
+fn shown_title(title: Caption) -> Caption {
+    match title.kind() {
+        Some(_) => title,
+        None => visible(&title).into(),
+    }
+}
+
 impl Engine {
     async fn plan_question(&self, call: &Call, id: HoldId, asked: Asked) -> Result<Hold, Error> {
         let invalid =
@@ -165,10 +174,8 @@ impl Engine {
             state: HoldState::Pending,
             risk: verdict.risk.max(Risk::Low),
             tag: tag_of(id),
-            title: visible(&asked.title).into(),
-            agent: Some(call.agent.clone()),
-            session: None,
-            run: None,
+            title: shown_title(asked.title),
+            origin: HoldOrigin::RunningCall { agent: call.agent.clone() },
             parent: about.map(|hold| hold.id),
             opener: Actor::Runtime,
             requester,
@@ -185,7 +192,6 @@ impl Engine {
             votes: Vec::new(),
             two_phase: false,
             outcome: None,
-            callback: None,
         })
     }
 
@@ -205,7 +211,7 @@ impl Engine {
     async fn withdraw(&self, id: HoldId) {
         let reason = "the call that asked this is not running any more".to_owned();
         let reason = CancelReason::Stated(reason);
-        let command = OutsideCommand::Cancel { by: Actor::Runtime, reason };
+        let command = ExternalHoldCommand::Hold(HoldCommand::Cancel { by: Actor::Runtime, reason });
         match self.submit_external(id, &Actor::Runtime, &command, None).await {
             // Somebody was faster, or it was never opened.
             Ok(_) | Err(Error::Refused(_)) => {}

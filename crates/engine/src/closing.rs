@@ -1,5 +1,4 @@
-//! That the engine is closing. Everything that is done asks whether it is, and hardly anything waits for
-//! it: so asking takes no lock that all would share.
+//! Shutdown flag. Read on every operation and awaited rarely, so the read is one atomic load.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

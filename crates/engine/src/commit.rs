@@ -16,22 +16,22 @@ use crate::stream::Stream;
 use crate::{Engine, Error};
 
 /// What became of a commit.
-pub(crate) enum Written<S: Stream> {
+pub(crate) enum CommitResult<S: Stream> {
     /// It is on disk, and followed up.
     Done,
     /// Nothing was written: decide again.
-    Refused(Turn<S>, Again),
+    Refused(Turn<S>, WhyDecideAgain),
     /// The idempotency key was used already.
     Replayed,
 }
 
 /// Why to decide again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(crate) enum WhyDecideAgain {
     /// Another node was first.
     Conflict,
     /// All was frozen or thawed meanwhile.
-    HouseMoved,
+    GlobalStateChanged,
     /// Its deadline has passed.
     Late,
 }
@@ -51,31 +51,32 @@ struct InFlight<S: Stream> {
 struct Pending<S: Stream> {
     turn: Turn<S>,
     /// A caller who has gone needs no answer.
-    told: oneshot::Sender<Result<Written<S>, Error>>,
+    result_sender: oneshot::Sender<Result<CommitResult<S>, Error>>,
 }
 
 impl Engine {
-    pub(crate) async fn write<S: Stream>(
+    /// Queues the commit together with the turn, and waits for its result. The follow-up runs even if the caller hangs up.
+    pub(crate) async fn commit_and_follow_up<S: Stream>(
         &self,
         turn: Turn<S>,
         commit: Commit,
         before: Option<Durable<S>>,
-    ) -> Result<Written<S>, Error> {
+    ) -> Result<CommitResult<S>, Error> {
         let entry = commit.entry();
         #[cfg(feature = "failpoints")]
         crate::step::before_commit(entry.stream, &entry.events);
-        let (told, heard) = oneshot::channel();
+        let (result_sender, result_receiver) = oneshot::channel();
         let in_flight = InFlight {
             engine: self.clone(),
             before: before.clone(),
             entry,
-            pending: Some(Pending { turn, told }),
+            pending: Some(Pending { turn, result_sender }),
             _counted: self.0.tasks.token(),
         };
         let store = &*self.0.store;
-        Durable::enqueue(store, before.as_ref(), commit, move |fate| in_flight.settle(fate));
+        Durable::enqueue(store, before.as_ref(), commit, move |result| in_flight.on_result(result));
         let unsettled = || Error::Unavailable("the change could not be made; try again".into());
-        heard.await.unwrap_or_else(|_| Err(unsettled()))
+        result_receiver.await.unwrap_or_else(|_| Err(unsettled()))
     }
 
     /// After a failure nobody knows what is on disk: it is read as soon as that is possible, and the work that
@@ -99,25 +100,29 @@ impl Engine {
 }
 
 impl<S: Stream> InFlight<S> {
-    fn settle(mut self, fate: Result<(Durable<S>, Committed), CommitError>) {
+    fn on_result(mut self, result: Result<(Durable<S>, Committed), CommitError>) {
         let Some(pending) = self.pending.take() else { return };
-        let Pending { turn, told } = pending;
-        let written = match fate {
+        let Pending { turn, result_sender } = pending;
+        let written = match result {
             Ok((next, committed)) => {
                 self.follow_up_whole(turn, &next, committed);
-                Ok(Written::Done)
+                Ok(CommitResult::Done)
             }
-            Err(CommitError::Conflict { .. }) => Ok(Written::Refused(turn, Again::Conflict)),
-            Err(CommitError::HouseMoved) => Ok(Written::Refused(turn, Again::HouseMoved)),
-            Err(CommitError::TooLate) => Ok(Written::Refused(turn, Again::Late)),
-            Err(CommitError::ReplyKept) => Ok(Written::Replayed),
+            Err(CommitError::Conflict { .. }) => {
+                Ok(CommitResult::Refused(turn, WhyDecideAgain::Conflict))
+            }
+            Err(CommitError::GlobalStateChanged) => {
+                Ok(CommitResult::Refused(turn, WhyDecideAgain::GlobalStateChanged))
+            }
+            Err(CommitError::TooLate) => Ok(CommitResult::Refused(turn, WhyDecideAgain::Late)),
+            Err(CommitError::ReplyKept) => Ok(CommitResult::Replayed),
             Err(CommitError::Store(error)) => Err(error.into()),
             Err(CommitError::Unknown(why)) => {
-                self.pending = Some(Pending { turn, told });
+                self.pending = Some(Pending { turn, result_sender });
                 return self.find_out(&why);
             }
         };
-        drop(told.send(written));
+        drop(result_sender.send(written));
     }
 
     /// If a part of it fails badly, the state is read again and its work is taken up.
@@ -151,10 +156,10 @@ impl<S: Stream> InFlight<S> {
 
     /// It may be on disk. Only the store knows, and nothing is acknowledged before it said so.
     fn find_out(mut self, why: &str) {
-        let Some(Pending { mut turn, told }) = self.pending.take() else { return };
+        let Some(Pending { mut turn, result_sender }) = self.pending.take() else { return };
         let stream = self.entry.stream;
         tracing::warn!(%stream, %why, "the fate of a commit is unknown: reading again");
-        turn.doubt();
+        turn.mark_stale();
         let engine = self.engine.clone();
         engine.clone().spawn(async move {
             let before = self.before.clone();
@@ -162,9 +167,9 @@ impl<S: Stream> InFlight<S> {
             let written = match found {
                 Ok(Some((next, committed))) => {
                     self.follow_up_whole(turn, &next, committed);
-                    Ok(Written::Done)
+                    Ok(CommitResult::Done)
                 }
-                Ok(None) => Ok(Written::Refused(turn, Again::Conflict)),
+                Ok(None) => Ok(CommitResult::Refused(turn, WhyDecideAgain::Conflict)),
                 Err(error) => {
                     let id = turn.id();
                     drop(turn);
@@ -172,7 +177,7 @@ impl<S: Stream> InFlight<S> {
                     Err(error.into())
                 }
             };
-            drop(told.send(written));
+            drop(result_sender.send(written));
         });
     }
 }

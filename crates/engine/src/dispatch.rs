@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use domain::id::{CallId, SessionId};
 use domain::id_map::IdMap;
-use domain::session::{Owed, Session};
+use domain::session::{PendingWork, Session};
 use ports::durable::Durable;
 use ports::unpoisoned::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ pub(crate) enum Work {
     /// Finds out what became of a call whose executor is gone.
     Recover(CallId),
     /// Changed tools look at calls that are to be asked about again.
-    Renew(SessionId),
+    Recheck(SessionId),
 }
 
 impl AtWork {
@@ -64,30 +64,30 @@ impl Engine {
     pub(crate) fn dispatch(&self, session: &Durable<Session>) {
         let is_closing = self.0.closing.has_begun();
         let mut thinks = false;
-        for owed in session.owing() {
+        for owed in session.pending_work_iter() {
             match owed {
                 // Also when the engine began to close while the start of the call was on its way to
                 // disk: left alone, a call that nobody touched would be in doubt.
-                Owed::Execute { call, node } if node == self.0.node => {
+                PendingWork::Execute { call, node } if node == self.0.node => {
                     self.start_execute(session, call)
                 }
-                Owed::Stop { call, node } if node == self.0.node => {
+                PendingWork::Stop { call, node } if node == self.0.node => {
                     self.stop_execute(session, call)
                 }
-                Owed::Think => {
+                PendingWork::Think => {
                     thinks = true;
                     if !is_closing {
                         self.start_think(session.id);
                     }
                 }
                 // A call may wait for a thaw, or for its tool to look at it again.
-                Owed::Wake if !is_closing => self.start_renewing(session.state()),
+                PendingWork::Wake if !is_closing => self.start_rechecks(session.state()),
                 // Its executor is gone, and what became of it is being found out.
-                Owed::Stop { call, .. } => {
+                PendingWork::Stop { call, .. } => {
                     self.0.at_work.stop(Work::Recover(call));
                 }
                 // Another node's work, or the next start's.
-                Owed::Execute { .. } | Owed::Wake => {}
+                PendingWork::Execute { .. } | PendingWork::Wake => {}
             }
         }
         if !thinks {

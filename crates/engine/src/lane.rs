@@ -41,21 +41,27 @@ struct Slot<S> {
     turn: Arc<tokio::sync::Mutex<()>>,
     newest: Option<Durable<S>>,
     /// A follower was told of this version: an older state must not be shown any more.
-    told: u64,
+    published_version: u64,
     /// The fate of a commit is unknown: what is on disk must be read before the next decision.
-    is_doubtful: bool,
+    is_stale: bool,
     /// Since the last look for one to evict.
     is_used: bool,
 }
 
 impl<S: Stream> Slot<S> {
     fn new() -> Slot<S> {
-        Slot { turn: Arc::default(), newest: None, told: 0, is_doubtful: false, is_used: true }
+        Slot {
+            turn: Arc::default(),
+            newest: None,
+            published_version: 0,
+            is_stale: false,
+            is_used: true,
+        }
     }
 
     fn valid(&self) -> Option<&Durable<S>> {
         let newest = self.newest.as_ref()?;
-        (!self.is_doubtful && newest.version() >= self.told).then_some(newest)
+        (!self.is_stale && newest.version() >= self.published_version).then_some(newest)
     }
 
     /// Of the tasks that have the turn or wait for it, how many there are.
@@ -94,9 +100,9 @@ impl<S: Stream> Lanes<S> {
 
     /// A follower has been told of this version: a task that hears of an event and then looks must not find
     /// the state before it.
-    pub(crate) fn told(&self, id: S::Id, version: u64) {
+    pub(crate) fn note_published(&self, id: S::Id, version: u64) {
         if let Some(slot) = self.slots().by_id.get_mut(&id) {
-            slot.told = slot.told.max(version);
+            slot.published_version = slot.published_version.max(version);
         }
     }
 
@@ -164,7 +170,7 @@ impl<S: Stream> Slots<S> {
         let known = slot.newest.as_ref().map_or(0, |before| before.hold_count());
         holds.extend(state.hold_ids(known).map(|hold| (hold, id)));
         slot.newest = Some(state);
-        slot.is_doubtful = false;
+        slot.is_stale = false;
     }
 }
 
@@ -194,9 +200,9 @@ impl<S: Stream> Turn<S> {
     }
 
     /// What is on disk must be read before the next decision.
-    pub(crate) fn doubt(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         if let Some(slot) = self.lanes.slots().by_id.get_mut(&self.id) {
-            slot.is_doubtful = true;
+            slot.is_stale = true;
         }
     }
 }
@@ -209,7 +215,7 @@ impl<S: Stream> Drop for Turn<S> {
         if std::thread::panicking()
             && let Some(slot) = slots.by_id.get_mut(&self.id)
         {
-            slot.is_doubtful = true;
+            slot.is_stale = true;
         }
         let is_idle = |slot: &Slot<S>| slot.newest.is_none() && slot.users() == 1;
         if slots.by_id.get(&self.id).is_some_and(is_idle) {
@@ -280,7 +286,7 @@ mod tests {
         let lanes = lanes(2);
         let mut turn = lanes.enter(id(1)).await;
         turn.set(session(1, 5));
-        turn.doubt();
+        turn.mark_stale();
         assert_eq!((version(&lanes, 1), turn.newest().is_none()), (None, true));
         assert_eq!(turn.last_known().unwrap().version, 5);
         turn.set(session(1, 6));
@@ -292,7 +298,7 @@ mod tests {
         let lanes = lanes(2);
         let mut turn = lanes.enter(id(1)).await;
         turn.set(session(1, 5));
-        lanes.told(id(1), 6);
+        lanes.note_published(id(1), 6);
         assert_eq!(version(&lanes, 1), None);
         turn.set(session(1, 5));
         assert_eq!(version(&lanes, 1), None, "it was read before the follower was told");

@@ -12,23 +12,23 @@ mod api_keys;
 mod asker;
 mod branch;
 mod call_title;
+mod changed_tools;
 mod clock;
 mod closing;
 mod commit;
 mod dispatch;
 mod effects;
 mod error;
+mod external_hold;
 mod forget;
-mod hold_verb;
-mod house;
+mod global_state;
+mod hold_command;
 mod lane;
 mod limits;
 mod live;
-mod outside;
 mod read;
 mod records;
 mod recover;
-mod renew;
 mod retry;
 mod reveal;
 mod rule;
@@ -51,9 +51,9 @@ use std::sync::Arc;
 
 use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
-use domain::house::House;
+use domain::external_hold::ExternalHold;
+use domain::global_state::GlobalState;
 use domain::id::NodeId;
-use domain::outside::Outside;
 use domain::person::People;
 use domain::policy::Policy;
 use domain::session::Session;
@@ -72,9 +72,9 @@ pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
 pub use answer::Answering;
 pub use clock::{SystemChance, SystemClock};
 pub use error::Error;
+pub use external_hold::{NewAudience, NewHold, Reported};
 pub use limits::{Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
 pub use live::Spoken;
-pub use outside::{NewAudience, NewHold, Reported};
 pub use read::{HoldFilter, Until};
 pub use reveal::Revealed;
 pub use session::{NewSession, Said, Saying};
@@ -127,8 +127,8 @@ pub(crate) struct Inner {
     pub(crate) tools: tools::Tools,
     pub(crate) limits: Limits,
     pub(crate) sessions: Arc<lane::Lanes<Session>>,
-    pub(crate) external_holds: Arc<lane::Lanes<Outside>>,
-    pub(crate) house: Arc<lane::Lanes<House>>,
+    pub(crate) external_holds: Arc<lane::Lanes<ExternalHold>>,
+    pub(crate) house: Arc<lane::Lanes<GlobalState>>,
     pub(crate) live: live::Live,
     pub(crate) bus: watch::Bus,
     pub(crate) timers: timers::Timers,
@@ -189,7 +189,7 @@ impl Engine {
             waking: tokio::sync::watch::Sender::new(0),
             closing: closing::Closing::default(),
         }));
-        engine.load::<House>(stream::GlobalId).await?;
+        engine.load::<GlobalState>(stream::GlobalId).await?;
         engine.note_policy().await?;
         engine.start_recovery().await?;
         engine.start_waking_outside();

@@ -137,7 +137,7 @@ impl Engine {
         if until.is_reached(&hold) {
             return Ok(Some(hold));
         }
-        let stream = hold.session.map_or(StreamId::Outside(id), StreamId::Session);
+        let stream = hold.stream();
         // First listen, then look: what happens in between is heard.
         let mut bus = self.subscribe(stream);
         let waiting = async {

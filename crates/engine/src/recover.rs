@@ -83,7 +83,7 @@ impl Engine {
         ports::failpoint!("recover.before");
         let (mut found, mut after) = (Vec::new(), None);
         loop {
-            let owing = self.0.store.owing(after, 500).await?;
+            let owing = self.0.store.sessions_with_work(after, 500).await?;
             let Some((last, _)) = owing.last() else { break };
             after = Some(*last);
             for (session, owner) in owing {
@@ -157,7 +157,7 @@ impl Engine {
     }
 
     async fn orphans(&self, session: &Session) -> Result<Vec<Orphan>, Error> {
-        let is_stopping = session.run.as_ref().is_some_and(|run| run.stopping.is_some());
+        let is_stopping = session.run.as_ref().is_some_and(|run| run.is_stopping());
         let mut orphans = Vec::new();
         for (id, record) in session.calls.iter() {
             if let (CallState::Running { attempt, node, .. }, Some(call)) =

@@ -3,14 +3,13 @@
 
 use domain::answer::Answer;
 use domain::event::Scope;
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldCommand};
 use domain::id::HoldId;
 use domain::schema::visit_secrets;
 use domain::secret::{Sealed, SecretValue, referred};
 use serde_json::Value;
 
 use crate::accounts::Caller;
-use crate::hold_verb::HoldVerb;
 use crate::secrets::scope_of;
 use crate::{Engine, Error};
 
@@ -29,7 +28,7 @@ impl Engine {
         let hold = self.hold(caller, id).await?;
         let by = caller.must_be_person()?.clone();
         caller.must_have(Scope::Answer)?;
-        let hold = self.change_hold(&caller.actor, &hold, HoldVerb::Reveal { by }, None).await?;
+        let hold = self.change_hold(&caller.actor, &hold, HoldCommand::Reveal { by }, None).await?;
         let known = self.0.store.sealed(scope_of(&hold)).await?;
         Ok(secrets(&hold, &known))
     }

@@ -109,16 +109,16 @@ impl Engine {
             Err(_) => return malformed("The call was not run: try again.".into()),
         };
         let mut host = host.clone();
-        let mut looked = look(&host, &arguments, Some(session.id), &known).await;
+        let mut looked = inspect_call(&host, &arguments, Some(session.id), &known).await;
         // Looking may have shown that the tool is another by now; then that one is asked about.
         if let Some(newer) = self.0.tools.get(&host.tool().name)
             && newer.tool().definition() != host.tool().definition()
         {
             host = newer;
-            looked = look(&host, &arguments, Some(session.id), &known).await;
+            looked = inspect_call(&host, &arguments, Some(session.id), &known).await;
         }
         let tool = host.tool();
-        let Looked { mut prepared, blind } = match looked {
+        let ToolInspection { mut prepared, blind } = match looked {
             Ok(looked) => looked,
             Err(why) => return malformed(format!("The call was not run. {why}")),
         };
@@ -234,19 +234,22 @@ impl Engine {
         };
         let (revised, preview, asks, title) = match self.0.tools.get(&call.tool) {
             // What the editor was shown is another tool than what would run.
-            Some(host) if hold.session.is_some() && host.tool().definition() != call.definition => {
+            Some(host)
+                if hold.session().is_some() && host.tool().definition() != call.definition =>
+            {
                 return Err(invalid(
                     "the tool has changed since this call was proposed; approve it unchanged, and it is asked \
                      about as it is now, or deny it"
                         .into(),
                 ));
             }
-            Some(host) if hold.session.is_some() => {
+            Some(host) if hold.session().is_some() => {
                 let known = self.0.store.sealed(scope_of(hold)).await;
                 let known: Vec<Sealed> =
                     known.unwrap_or_default().into_iter().chain(new.iter().cloned()).collect();
-                let looked =
-                    look(&host, &arguments, hold.session, &known).await.map_err(invalid)?;
+                let looked = inspect_call(&host, &arguments, hold.session(), &known)
+                    .await
+                    .map_err(invalid)?;
                 let asks = looked.blind || looked.prepared.ask.is_some();
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();
@@ -276,7 +279,7 @@ impl Engine {
             _ => {
                 let asked =
                     |call: &Call| self.asked(&self.verdict(call), hold.requested_by(), None).0;
-                match hold.session.is_none() && asked(call) == asked(&revised) {
+                match hold.session().is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),
                     false => Arc::new(asked(&revised)),
@@ -298,18 +301,18 @@ impl Engine {
 }
 
 /// What a tool said about a call, and whether it could see anything.
-pub(crate) struct Looked {
+pub(crate) struct ToolInspection {
     pub(crate) prepared: Prepared,
     pub(crate) blind: bool,
 }
 
 /// The schema is put to what the tool would really get; the host itself looks at references only.
-pub(crate) async fn look(
+pub(crate) async fn inspect_call(
     host: &Arc<dyn ToolHost>,
     arguments: &Arguments,
     session: Option<SessionId>,
     known: &[Sealed],
-) -> Result<Looked, String> {
+) -> Result<ToolInspection, String> {
     let tool = host.tool();
     let pointers = tool.secrets();
     let whole = unsealed(arguments, pointers, session.map(StreamId::Session), known)
@@ -334,7 +337,10 @@ pub(crate) async fn look(
             // what the model itself wrote can be a secret.
             let own = written(arguments, pointers);
             let own = Scrubber::new(own.iter().map(SecretValue::expose));
-            Ok(Looked { prepared: scrubbed_preview(prepared, &scrubber, &own), blind: false })
+            Ok(ToolInspection {
+                prepared: scrubbed_preview(prepared, &scrubber, &own),
+                blind: false,
+            })
         }
         Err(PrepareError::Unsound(why)) => Err(scrubber.scrub(&why)),
         Err(PrepareError::Blind { why, sql }) => {
@@ -342,7 +348,7 @@ pub(crate) async fn look(
             prepared.context.sql = sql;
             let warning = Warning::new(WarningKind::NoPreview { why });
             prepared.preview.warnings.push(warning.scrubbed(&scrubber));
-            Ok(Looked { prepared, blind: true })
+            Ok(ToolInspection { prepared, blind: true })
         }
     }
 }

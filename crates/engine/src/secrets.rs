@@ -30,7 +30,7 @@ pub(crate) struct Taken {
 
 /// Where the secrets of a hold's answers may be used.
 pub(crate) fn scope_of(hold: &Hold) -> StreamId {
-    hold.session.map_or(StreamId::Outside(hold.id), StreamId::Session)
+    hold.stream()
 }
 
 impl Engine {
@@ -210,7 +210,7 @@ pub(crate) fn scrubbed_preview(
     let scrub = |text: String| scrubber.scrub(&text);
     let Preview { summary, rows, diff, warnings, codes_look_alikes } = prepared.preview;
     let mut context = prepared.context;
-    context.detail = of_context.scrub(&context.detail);
+    context.detail = context.detail.scrubbed(of_context);
     Prepared {
         context,
         preview: Preview {

@@ -159,7 +159,7 @@ impl Engine {
     ) -> Result<Said, Error> {
         let people = self.people();
         let person = caller.person.as_ref().filter(|person| hold.admits(person.id(), people));
-        let (Some(id), Some(person)) = (hold.session, person) else {
+        let (Some(id), Some(person)) = (hold.session(), person) else {
             let why = "only people who may answer a hold speak to its agent";
             return Err(Refusal::NotEntitled { why: why.into() }.into());
         };

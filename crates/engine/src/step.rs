@@ -56,8 +56,8 @@ pub(crate) fn committed(stream: StreamId, events: &[Event]) {
 
 fn reach(stream: StreamId, events: &[Event], which: usize) {
     let points = match stream {
-        StreamId::House => Some(["house.before_commit", "house.committed"]),
-        StreamId::Outside(_) => Some(["outside.before_commit", "outside.committed"]),
+        StreamId::Global => Some(["house.before_commit", "house.committed"]),
+        StreamId::ExternalHold(_) => Some(["outside.before_commit", "outside.committed"]),
         StreamId::Session(_) => {
             STEPS.iter().find(|(is, _)| events.iter().any(is)).map(|(_, points)| *points)
         }

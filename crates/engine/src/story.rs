@@ -63,7 +63,7 @@ pub(crate) fn tell_hold(entry: &Entry, hold: &Arc<Hold>) {
 
 /// What concerns everybody.
 pub(crate) fn tell_house(entry: &Entry) {
-    debug_assert_eq!(entry.stream, StreamId::House);
+    debug_assert_eq!(entry.stream, StreamId::Global);
     for event in entry.events.iter() {
         match event {
             Event::Frozen { by, reason } => tracing::warn!(%by, ?reason, "frozen"),
@@ -101,11 +101,11 @@ fn tell_of_hold(event: &Event, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
                 risk = hold.risk.name(),
                 state = hold.state.name(),
                 tool = tool_of(hold).as_deref(),
-                agent = hold.agent.as_deref(),
+                agent = hold.agent(),
                 requester = hold.requester.as_ref().map(display),
                 opener = %hold.opener,
                 rule = hold.rule.as_deref(),
-                session = hold.session.map(display),
+                session = hold.session().map(display),
                 "hold opened"
             );
         }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::house::House;
+use domain::external_hold::{ExternalHold, ExternalHoldCommand};
+use domain::global_state::GlobalState;
 use domain::id::{CommitId, HoldId, SessionId};
-use domain::outside::{Outside, OutsideCommand};
 use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Session};
@@ -13,10 +13,10 @@ use domain::time::Timestamp;
 use ports::durable::Durable;
 use ports::store::{Commit, KeptReply};
 
-use crate::commit::{Again, Written};
+use crate::changed_tools::ToolRechecks;
+use crate::commit::{CommitResult, WhyDecideAgain};
 use crate::lane::Turn;
-use crate::renew::Looks;
-use crate::stream::{Decided, ExternalHoldCommand, GlobalId, Ground, SessionCommand, Stream};
+use crate::stream::{Decided, ExternalHoldInput, GlobalId, Ground, SessionCommand, Stream};
 use crate::{Engine, Error};
 
 /// Commits that are read at a time when another node was first.
@@ -77,8 +77,8 @@ impl Engine {
         command: &Command,
         keep: Option<&Keep<'_, Submitted<Session>>>,
     ) -> Result<Submitted<Session>, Error> {
-        let looks = self.looks_for(id, command).await?;
-        self.submit_with(id, actor, command, keep, &looks).await
+        let rechecks = self.recheck_before_retry(id, command).await?;
+        self.submit_with(id, actor, command, keep, &rechecks).await
     }
 
     /// The same after changed tools have looked at the session's calls.
@@ -88,9 +88,9 @@ impl Engine {
         actor: &Actor,
         command: &Command,
         keep: Option<&Keep<'_, Submitted<Session>>>,
-        looks: &Looks,
+        rechecks: &ToolRechecks,
     ) -> Result<Submitted<Session>, Error> {
-        self.submit_to(id, actor, &SessionCommand::Do { command, looks }, keep).await
+        self.submit_to(id, actor, &SessionCommand::Do { command, rechecks }, keep).await
     }
 
     /// A command for a hold that is a stream of its own.
@@ -98,12 +98,13 @@ impl Engine {
         &self,
         id: HoldId,
         actor: &Actor,
-        command: &OutsideCommand,
-        keep: Option<&Keep<'_, Submitted<Outside>>>,
-    ) -> Result<Submitted<Outside>, Error> {
-        self.submit_to(id, actor, &ExternalHoldCommand::Do(command), keep).await
+        command: &ExternalHoldCommand,
+        keep: Option<&Keep<'_, Submitted<ExternalHold>>>,
+    ) -> Result<Submitted<ExternalHold>, Error> {
+        self.submit_to(id, actor, &ExternalHoldInput::Do(command), keep).await
     }
 
+    /// Takes the turn of the stream, loads, decides and commits. Decides again after a conflict, a freeze or a passed deadline.
     pub(crate) async fn submit_to<S: Stream>(
         &self,
         id: S::Id,
@@ -120,7 +121,7 @@ impl Engine {
             let Decided { events, next: Some(next), reply } = decided else {
                 // Another node may have changed it: that there is nothing to do is believed only of what is
                 // on disk.
-                if self.read_on(&mut turn).await? {
+                if self.read_newer(&mut turn).await? {
                     continue;
                 }
                 let reply = decided.reply?;
@@ -128,7 +129,7 @@ impl Engine {
                 return Ok(Submitted { state, reply });
             };
             if events.is_empty() {
-                if self.read_on(&mut turn).await? {
+                if self.read_newer(&mut turn).await? {
                     continue;
                 }
                 // Work that no task does yet, for instance after a restart, is not forgotten.
@@ -147,28 +148,25 @@ impl Engine {
             };
             let commit = Commit {
                 id: CommitId::new(ground.now.as_ms(), self.0.chance.bits()),
-                stream: S::stream_id(id),
+                rows: rows.stream,
                 expected: before.as_ref().map_or(0, |before| before.version()),
-                house: rows.relies_on_house.then_some(ground.house.version),
+                house: rows.relies_on_global.then_some(ground.house.version),
                 events: events.into(),
                 at: ground.now,
                 actor: actor.clone(),
-                session: rows.session,
-                holds: rows.holds,
-                grants: rows.grants,
                 reply: kept,
                 outbox: rows.outbox,
                 write_before: rows.write_before,
             };
-            match self.write(turn, commit, before).await? {
-                Written::Done => return Ok(Submitted { state: next, reply: reply? }),
-                Written::Replayed => return Err(self.replay(keep).await),
-                Written::Refused(again, why) => {
+            match self.commit_and_follow_up(turn, commit, before).await? {
+                CommitResult::Done => return Ok(Submitted { state: next, reply: reply? }),
+                CommitResult::Replayed => return Err(self.replay(keep).await),
+                CommitResult::Refused(again, why) => {
                     turn = again;
                     match why {
-                        Again::Conflict => turn.doubt(),
-                        Again::HouseMoved => drop(self.refresh_house().await?),
-                        Again::Late => {}
+                        WhyDecideAgain::Conflict => turn.mark_stale(),
+                        WhyDecideAgain::GlobalStateChanged => drop(self.refresh_house().await?),
+                        WhyDecideAgain::Late => {}
                     }
                 }
             }
@@ -239,11 +237,11 @@ impl Engine {
 
     /// Reads what other nodes have written since, and says whether there was anything. Where no other node
     /// writes, what is known here is all there is.
-    async fn read_on<S: Stream>(&self, turn: &mut Turn<S>) -> Result<bool, Error> {
+    async fn read_newer<S: Stream>(&self, turn: &mut Turn<S>) -> Result<bool, Error> {
         let version = |state: Option<Durable<S>>| state.map_or(0, |state| state.version());
         let known = version(turn.last_known());
         if self.0.store.is_shared() {
-            turn.doubt();
+            turn.mark_stale();
         }
         Ok(version(self.load_in(turn).await?) > known)
     }
@@ -251,14 +249,14 @@ impl Engine {
     /// The state on disk now, whatever is remembered; work that it asks for is started.
     pub(crate) async fn refresh<S: Stream>(&self, id: S::Id) -> Result<Option<Durable<S>>, Error> {
         let mut turn = S::lanes(self).enter(id).await;
-        self.read_on(&mut turn).await?;
+        self.read_newer(&mut turn).await?;
         let newest = self.load_in(&mut turn).await?;
         newest.iter().for_each(|newest| S::resume(self, newest));
         Ok(newest)
     }
 
-    pub(crate) async fn refresh_house(&self) -> Result<Arc<House>, Error> {
-        let house = self.refresh::<House>(GlobalId).await?;
+    pub(crate) async fn refresh_house(&self) -> Result<Arc<GlobalState>, Error> {
+        let house = self.refresh::<GlobalState>(GlobalId).await?;
         Ok(house.map(|house| house.state().clone()).unwrap_or_default())
     }
 }

@@ -127,8 +127,8 @@ impl Engine {
                     StreamId::Session(id) => {
                         self.submit(id, &Actor::Runtime, &Command::Expire, None).await.map(drop)
                     }
-                    StreamId::Outside(id) => self.expire_outside(id).await,
-                    StreamId::House => Ok(()),
+                    StreamId::ExternalHold(id) => self.expire_outside(id).await,
+                    StreamId::Global => Ok(()),
                 };
                 ports::failpoint!("expire.applied");
                 if let Err(error) = applied {

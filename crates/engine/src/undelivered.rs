@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use domain::event::{Event, RefusedAnswer};
+use domain::global_state::GlobalCommand;
 use domain::hold::Hold;
-use domain::house::HouseCommand;
 use domain::id::HoldId;
 use domain::person::Actor;
 use domain::time::Timestamp;
@@ -68,7 +68,7 @@ impl Engine {
             to: to.clone(),
             why: why.clone(),
         };
-        self.change_house(&Actor::Runtime, HouseCommand::Record(event)).await?;
+        self.change_global(&Actor::Runtime, GlobalCommand::Record(event)).await?;
         let put = PutNote {
             shelf: SHELF.into(),
             key: note,
@@ -117,7 +117,7 @@ impl Engine {
     /// Somebody tried. Whoever calls this sees to it that nobody can fill the log with it.
     pub async fn note_refused(&self, refused: RefusedAnswer) -> Result<(), Error> {
         let event = Event::AnswerRefused { refused: Box::new(refused) };
-        self.change_house(&Actor::Runtime, HouseCommand::Record(event)).await
+        self.change_global(&Actor::Runtime, GlobalCommand::Record(event)).await
     }
 }
 

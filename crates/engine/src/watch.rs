@@ -358,7 +358,7 @@ impl Follow {
         // What was read from the store may be ahead of what this process remembers.
         if let StreamId::Session(id) = entry.stream {
             let version = entry.first + entry.events.len() as u64 - 1;
-            self.engine.0.sessions.told(id, version);
+            self.engine.0.sessions.note_published(id, version);
         }
         let seen = match &self.caller {
             None => true,

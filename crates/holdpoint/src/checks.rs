@@ -6,7 +6,11 @@ use domain::person::{ADMIN, People};
 use domain::visible::visible;
 use serde_json::Value;
 
-use crate::config::{listed, nearest};
+use crate::near_names::{listed, nearest};
+
+/// Doors for clients of other systems. Sessions know where they live by these names, so no channel has one.
+#[cfg(any(feature = "chats", feature = "program"))]
+pub(crate) const DOORS: [&str; 3] = ["frontend_tools", "worlds", "ai_sdk"];
 
 /// A name that people and programs type: letters, digits, and these.
 pub(crate) fn name(what: &str, text: &str, also: &str) -> Result<(), String> {
@@ -27,6 +31,40 @@ pub(crate) fn agent_name(text: &str) -> Result<(), String> {
 
 pub(crate) fn tool_name(text: &str) -> Result<(), String> {
     name("a tool", text, "._-")
+}
+
+/// What stands between the name of an MCP server and its tool's.
+#[cfg(feature = "mcp")]
+pub(crate) const BETWEEN: &str = "__";
+
+/// No tool may look like one of a server's.
+#[cfg(feature = "mcp")]
+pub(crate) fn server_name<'a>(
+    name: &str,
+    mut tools: impl Iterator<Item = &'a str>,
+) -> Result<(), String> {
+    if name.contains(BETWEEN) {
+        return Err(no_between(name));
+    }
+    let prefix = format!("{name}{BETWEEN}");
+    match tools.find(|tool| tool.starts_with(&prefix)) {
+        Some(tool) => Err(looks_like_a_server(tool, name)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(feature = "mcp")]
+pub(crate) fn no_between(name: &str) -> String {
+    let name = visible(name);
+    format!(
+        "the tools of an MCP server are called `{name}{BETWEEN}TOOL`, so its own name has no `{BETWEEN}`"
+    )
+}
+
+#[cfg(feature = "mcp")]
+pub(crate) fn looks_like_a_server(tool: &str, server: &str) -> String {
+    let (tool, server) = (visible(tool), visible(server));
+    format!("`{tool}` would look like a tool of the MCP server `{server}`; rename one")
 }
 
 pub(crate) fn person_name(text: &str) -> Result<(), String> {

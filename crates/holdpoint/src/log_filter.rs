@@ -1,20 +1,20 @@
 //! Which lines are logged: `HOLDPOINT_LOG`, or else `RUST_LOG`, as other Rust programs read it. A directive for
-//! `holdpoint` is meant for all of our crates; one that names a crate is more exact and wins.
+//! `holdpoint` is meant for all of our crates; one that names a crate (`engine=debug`) is more exact and wins.
 
 use tracing_subscriber::EnvFilter;
 
-/// Our crates as they stand in the log. What others log they log under their own names.
+/// Our crates by their short names. In the log each stands with `holdpoint_` in front of it.
 const CRATES: [&str; 11] = [
     "agent",
     "channels",
+    "chat",
     "egress",
     "engine",
     "models",
     "ports",
-    "replies",
+    "reply_parser",
     "server",
     "stores",
-    "switchboard",
     "tools",
 ];
 
@@ -24,7 +24,7 @@ pub(crate) fn from_environment(default: &str) -> (EnvFilter, Option<String>) {
         .into_iter()
         .find_map(|name| Some((name, std::env::var(name).ok().filter(|text| !text.is_empty())?)));
     let Some((name, text)) = wanted else { return (EnvFilter::new(default), None) };
-    match EnvFilter::try_new(for_all_crates(&text)) {
+    match EnvFilter::try_new(with_whole_names(&text)) {
         Ok(filter) => (filter, None),
         Err(error) => {
             let complaint = format!("{name} is not understood ({error}); logging at `{default}`");
@@ -33,27 +33,18 @@ pub(crate) fn from_environment(default: &str) -> (EnvFilter, Option<String>) {
     }
 }
 
-/// `holdpoint=debug` once for each crate that has no directive of its own.
-fn for_all_crates(text: &str) -> String {
-    let directives: Vec<&str> = text.split(',').map(str::trim).collect();
-    let is_named = |name: &str| {
-        directives.iter().any(|directive| {
-            directive
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        })
+/// `engine=debug` is meant for our crate `holdpoint_engine`. `holdpoint=debug` needs no help: a directive is for every
+/// target that begins with its name.
+fn with_whole_names(text: &str) -> String {
+    let whole = |directive: &str| {
+        let directive = directive.trim();
+        let name = directive.split(['=', ':', '[']).next().unwrap_or_default();
+        match CRATES.contains(&name) {
+            true => format!("holdpoint_{directive}"),
+            false => directive.to_owned(),
+        }
     };
-    let mut all: Vec<String> = Vec::new();
-    for directive in &directives {
-        let level = match directive.strip_prefix("holdpoint") {
-            Some(level) if level.is_empty() || level.starts_with('=') => level,
-            _ => continue,
-        };
-        let others = CRATES.iter().filter(|name| !is_named(name));
-        all.extend(others.map(|name| format!("{name}{level}")));
-    }
-    all.extend(directives.into_iter().map(str::to_owned));
-    all.join(",")
+    text.split(',').map(whole).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -61,18 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directive_for_the_program_is_meant_for_all_of_its_crates() {
-        assert_eq!(for_all_crates("debug"), "debug");
-        assert_eq!(for_all_crates("hyper=warn,engine=trace"), "hyper=warn,engine=trace");
-        let all = for_all_crates("info, holdpoint=debug,engine=trace");
-        let mut directives: Vec<&str> = all.split(',').collect();
-        assert!(directives.contains(&"server=debug") && directives.contains(&"stores=debug"));
-        assert!(!directives.contains(&"engine=debug"), "what is more exact wins: {all}");
-        directives
-            .retain(|directive| !CRATES.iter().any(|name| directive == &format!("{name}=debug")));
-        assert_eq!(directives, ["info", "holdpoint=debug", "engine=trace"]);
-        for text in ["debug", "holdpoint=debug,engine=trace", "holdpoint", "off"] {
-            assert!(EnvFilter::try_new(for_all_crates(text)).is_ok(), "{text}");
+    fn a_directive_may_name_a_crate_by_its_short_name() {
+        assert_eq!(with_whole_names("debug"), "debug");
+        assert_eq!(
+            with_whole_names("hyper=warn, engine=trace"),
+            "hyper=warn,holdpoint_engine=trace"
+        );
+        assert_eq!(with_whole_names("chat::send=debug"), "holdpoint_chat::send=debug");
+        assert_eq!(with_whole_names("holdpoint=debug"), "holdpoint=debug");
+        for text in ["debug", "holdpoint=debug,engine=trace", "holdpoint", "off", "engine"] {
+            assert!(EnvFilter::try_new(with_whole_names(text)).is_ok(), "{text}");
         }
     }
 }

@@ -11,15 +11,16 @@ use anyhow::{Context as _, Result};
 use domain::person::{ADMIN, PersonId};
 use engine::Engine;
 use serde_json::json;
-use server::{DoorSetup, HttpLimits, Scenario, Server, ServerSetup, Words};
+use server::{DoorSetup, Scenario, Server, ServerSetup, Words};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::output::now;
 use crate::config::{Config, ServerConfig};
-use crate::wiring::channels::{ChannelHooks, ChannelLinks};
+use crate::front;
+use crate::house::RunningEngine;
+use crate::wiring;
 use crate::wiring::rehearsal::absent_databases;
 use crate::wiring::tls::read_tls;
-use crate::wiring::{self, ExportLines, House};
 
 /// How long running calls and open requests may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(10);
@@ -68,7 +69,7 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
 }
 
 /// The person whom the first login link is for.
-fn first_admin(house: &House) -> Option<PersonId> {
+fn first_admin(house: &RunningEngine) -> Option<PersonId> {
     let people = house.engine.people();
     people.iter().find(|person| person.roles.contains(ADMIN)).map(|person| person.id.clone())
 }
@@ -120,34 +121,17 @@ pub(crate) fn start_logging(default: &str) {
     }
 }
 
-/// A plain server in front of this engine.
-pub(crate) fn setup(engine: Engine, listen: SocketAddr) -> ServerSetup {
-    ServerSetup {
-        engine,
-        listen,
-        public_url: None,
-        tls: None,
-        trusts: None,
-        demo: None,
-        warnings: Vec::new(),
-        limits: HttpLimits::default(),
-        audit: Some(Arc::new(ExportLines)),
-        doors: Vec::new(),
-        words: Default::default(),
-    }
-}
-
 /// A house about to open its doors.
 pub(crate) struct Serving {
-    house: House,
+    house: RunningEngine,
     setup: ServerSetup,
     pub(crate) demo: Option<Vec<Scenario>>,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Serving {
-    pub(crate) fn new(house: House, listen: SocketAddr) -> Serving {
-        let setup = setup(house.engine.clone(), listen);
+    pub(crate) fn new(house: RunningEngine, listen: SocketAddr) -> Serving {
+        let setup = front::setup(house.engine.clone(), listen);
         Serving { house, setup, demo: None, warnings: Vec::new() }
     }
 
@@ -180,20 +164,13 @@ impl Serving {
     pub(crate) async fn bind(mut self) -> Result<Bound> {
         self.setup.demo = self.demo.take();
         self.setup.warnings = std::mem::take(&mut self.warnings);
-        let mut server = server::bind(self.setup).await?;
-        if let Some(board) = &self.house.board {
-            server = server.with_hooks(Arc::new(ChannelHooks(board.clone())));
-            if board.can_write_directly() {
-                server = server.with_links(Arc::new(ChannelLinks(board.clone())));
-            }
-            board.start(server.origin());
-        }
+        let server = front::bind(self.setup, &self.house).await?;
         Ok(Bound { house: self.house, server })
     }
 }
 
 pub(crate) struct Bound {
-    house: House,
+    house: RunningEngine,
     server: Server,
 }
 
@@ -208,28 +185,10 @@ impl Bound {
 
     /// Serves until somebody asks the process to stop, then closes in order: doors, work, store.
     pub(crate) async fn run(self) -> Result<()> {
-        self.server.run(asked_to_stop()).await;
+        self.server.run(front::asked_to_stop()).await;
         tracing::info!("stopping");
         self.house.close(GRACE).await;
         Ok(())
-    }
-}
-
-pub(crate) async fn asked_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut hang_up)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
-        return std::future::pending().await;
-    };
-    loop {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => return,
-            _ = terminate.recv() => return,
-            _ = hang_up.recv() => {
-                tracing::info!("SIGHUP ignored: the configuration is read at the next start");
-            }
-        }
     }
 }
 

@@ -56,6 +56,75 @@ fn own_policy_allows_asks_and_denies_by_code() {
     assert_eq!(said.matches("Bea approves").count(), 1, "{said}");
 }
 
+/// The stream of one turn, as the Messages API sends it: this block, and this reason to stop.
+fn streamed(start: Value, delta: Value, reason: &str) -> String {
+    let events = [
+        json!({"type": "message_start", "message": {"id": "msg_1", "type": "message", "content": [],
+            "stop_reason": null, "usage": {"input_tokens": 10, "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": start}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null},
+            "usage": {"output_tokens": 15}}),
+        json!({"type": "message_stop"}),
+    ];
+    let event =
+        |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    events.iter().map(event).collect()
+}
+
+/// What a model says that wants to make a table, and then tells what came of it.
+async fn think(
+    headers: axum::http::HeaderMap,
+    axum::Json(request): axum::Json<Value>,
+) -> ([(&'static str, &'static str); 1], String) {
+    assert_eq!(headers["x-api-key"], "a key of the test");
+    assert_eq!(request["max_tokens"], 4_000);
+    let last = request["messages"].as_array().and_then(|all| all.last()).expect("a message");
+    let result =
+        last["content"].as_array().into_iter().flatten().find(|it| it["type"] == "tool_result");
+    let body = match result {
+        None => {
+            let sql = json!({"sql": "CREATE TABLE visits (day TEXT)"}).to_string();
+            let start = json!({"type": "tool_use", "id": "c1", "name": "sql_modify", "input": {}});
+            streamed(start, json!({"type": "input_json_delta", "partial_json": sql}), "tool_use")
+        }
+        Some(result) => {
+            let text = format!("It is made: {}", result["content"]);
+            let start = json!({"type": "text", "text": ""});
+            streamed(start, json!({"type": "text_delta", "text": text}), "end_turn")
+        }
+    };
+    ([("content-type", "text/event-stream")], body)
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the test's runtime ends it")]
+async fn own_store_asks_a_vendors_model_and_keeps_what_happened_itself() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let routes = axum::Router::new().route("/v1/messages", axum::routing::post(think));
+    let serving = tokio::spawn(async { axum::serve(listener, routes).await });
+    let run = |key: Option<&'static str>| {
+        let mut command = example("own_store");
+        command.arg(&url).env_remove("ANTHROPIC_API_KEY");
+        command.envs(key.map(|key| ("ANTHROPIC_API_KEY", key)));
+        tokio::task::spawn_blocking(move || command.output().expect("it runs"))
+    };
+    let output = run(Some("a key of the test")).await.expect("it ends");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{output:?}");
+    for line in ["CREATE TABLE visits (day TEXT)", "It is made:", "the next Holdpoint remembers"] {
+        assert!(said.contains(line), "{line} is not in {said}");
+    }
+    assert!(!said.contains("remembers 0 events"), "{said}");
+    let keyless = run(None).await.expect("it ends");
+    let why = String::from_utf8_lossy(&keyless.stderr).into_owned();
+    assert!(!keyless.status.success());
+    assert!(why.contains("the environment variable `ANTHROPIC_API_KEY` is not set"), "{why}");
+    serving.abort();
+}
+
 /// An example that serves, until it is told to stop.
 struct Served {
     child: Child,

@@ -92,13 +92,17 @@ fn a_server_that_is_hung_up_on_goes_on() {
 
 #[test]
 fn rust_log_means_what_people_expect() {
-    for log in ["holdpoint=debug", "server=debug", "server::access=debug"] {
+    for log in ["holdpoint=debug", "server=debug", "server::access=debug", "holdpoint_server=debug"]
+    {
         let running = start(log);
         running.asks("/v1/holds?secret=canary");
         let lines = running.logged("request");
         let line =
             lines.iter().find(|line| line["fields"]["path"] == "/v1/holds").expect("it is logged");
-        assert_eq!((&line["level"], &line["target"]), (&"DEBUG".into(), &"server::access".into()));
+        assert_eq!(
+            (&line["level"], &line["target"]),
+            (&"DEBUG".into(), &"holdpoint_server::access".into())
+        );
         assert_eq!(line["fields"]["status"], 401);
         assert!(!lines.iter().any(|line| line.to_string().contains("canary")), "{lines:?}");
     }

@@ -332,7 +332,7 @@ fn a_bad_line_is_told_in_its_place_and_the_rest_goes_on() {
 #[test]
 fn every_case_of_the_reply_parser_comes_out_of_the_program() {
     let cases: Vec<serde_json::Value> =
-        serde_json::from_str(include_str!("../../replies/vectors/reply_cases.json")).unwrap();
+        serde_json::from_str(include_str!("../../reply_parser/vectors/reply_cases.json")).unwrap();
     let lines: String = cases
         .iter()
         .map(|case| format!("{}\n", json!({"text": case["text"], "ctx": case["ctx"]})))

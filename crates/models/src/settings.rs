@@ -1,5 +1,6 @@
 //! What the configuration says about a model behind somebody's API. Checked there; used here.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use ports::secret_string::SecretString;
@@ -8,6 +9,7 @@ use reqwest::Url;
 use crate::limits::RETRIES;
 
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settings {
     /// What the configuration calls it: errors send people there.
     pub name: String,
@@ -101,6 +103,27 @@ fn is_version(segment: &str) -> bool {
     characters.next() == Some('v') && characters.next().is_some_and(|c| c.is_ascii_digit())
 }
 
+/// On this machine or in its own network, where servers usually want no key: loopback and private
+/// addresses, and names that only a local resolver knows.
+pub fn is_local(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
+        Ok(IpAddr::V6(address)) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+        Err(_) => {
+            !host.contains('.')
+                || [".local", ".localhost", ".internal", ".lan"]
+                    .iter()
+                    .any(|end| host.ends_with(end))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +149,30 @@ mod tests {
         ] {
             let base = Url::parse(base).expect("a URL");
             assert_eq!(endpoint(&base, "messages").as_str(), wanted);
+        }
+    }
+
+    #[test]
+    fn near_and_far_are_told_apart() {
+        let local = |url: &str| is_local(&Url::parse(url).expect("a URL"));
+        for near in [
+            "http://127.0.0.1:11434",
+            "http://localhost:8000/v1",
+            "http://[::1]:1",
+            "http://10.1.2.3",
+            "http://192.168.0.9",
+            "http://ollama:11434",
+            "http://gpu.internal",
+        ] {
+            assert!(local(near), "{near}");
+        }
+        for far in [
+            "https://api.example.com",
+            "http://8.8.8.8",
+            "http://local.example.com",
+            "http://[2001:db8::1]",
+        ] {
+            assert!(!local(far), "{far}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How long to wait before the next attempt: twice as long each time, up to a bound, and never at the same
 //! moment as others who failed together. Pure: the random bits come from the caller, and the caller waits.
 
+#![warn(missing_docs)]
+
 use std::time::Duration;
 
 /// Bits that give the whole wait, for those who come back alone.
@@ -10,7 +12,7 @@ pub const WHOLE_WAIT: u128 = 500;
 ///
 /// ```
 /// use std::time::Duration;
-/// use ports::backoff::{Backoff, WHOLE_WAIT};
+/// use holdpoint_ports::backoff::{Backoff, WHOLE_WAIT};
 ///
 /// let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
 /// // The bits come from the port `Chance` elsewhere.
@@ -27,6 +29,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
+    /// Waits of `first` and longer, up to `most`.
     pub const fn new(first: Duration, most: Duration) -> Backoff {
         Backoff { first, most, failed: 0 }
     }

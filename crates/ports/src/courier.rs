@@ -1,8 +1,11 @@
-//! Whoever carries word to the outside: the callback of a hold that a program opened.
+//! What carries word to the outside: the callback of a hold that a program opened.
+
+#![warn(missing_docs)]
 
 use async_trait::async_trait;
 use domain::hold::Hold;
 
+/// Why a callback was not delivered. A variant for each remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CourierError {
     /// Try again later.
@@ -13,12 +16,13 @@ pub enum CourierError {
     Never(String),
 }
 
+/// Tells outside programs that their holds are decided.
 #[async_trait]
 pub trait Courier: Send + Sync {
     /// Refuses, when a hold is opened, what could never be delivered: an unknown secret, an address
     /// that may not be called.
     fn accepts(&self, url: &str, secret_env: &str) -> Result<(), String>;
 
-    /// `key` stays the same over retries, so that the receiver can recognise a repeat.
+    /// Sends it once. `key` stays the same over retries, so that the receiver can recognise a repeat.
     async fn deliver(&self, key: &str, hold: &Hold) -> Result<(), CourierError>;
 }

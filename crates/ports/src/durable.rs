@@ -10,14 +10,16 @@
 //! stands on. With the feature `test-support`, which nothing that ships enables, tests can assume that a
 //! state is durable.
 
+#![warn(missing_docs)]
+
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use domain::call::{Call, StartedCall};
-use domain::house::House;
+use domain::external_hold::ExternalHold;
+use domain::global_state::GlobalState;
 use domain::id::{CallId, CommitId, NodeId, StreamId};
-use domain::outside::Outside;
 use domain::secret::{NotUnsealed, Sealed};
 use domain::session::Session;
 
@@ -36,8 +38,8 @@ pub trait Replay: sealed::StreamState + Clone + Send + Sync + 'static {
 mod sealed {
     pub trait StreamState {}
     impl StreamState for domain::session::Session {}
-    impl StreamState for domain::outside::Outside {}
-    impl StreamState for domain::house::House {}
+    impl StreamState for domain::external_hold::ExternalHold {}
+    impl StreamState for domain::global_state::GlobalState {}
 }
 
 impl Replay for Session {
@@ -60,14 +62,18 @@ impl Replay for Session {
     }
 }
 
-impl Replay for Outside {
+impl Replay for ExternalHold {
     fn version(&self) -> u64 {
         self.version
     }
 
-    fn replay(_: StreamId, before: Option<&Outside>, entries: &[Entry]) -> Option<Outside> {
+    fn replay(
+        _: StreamId,
+        before: Option<&ExternalHold>,
+        entries: &[Entry],
+    ) -> Option<ExternalHold> {
         let Some(before) = before else {
-            return Outside::replay(entries.iter().flat_map(|entry| entry.events.iter()));
+            return ExternalHold::replay(entries.iter().flat_map(|entry| entry.events.iter()));
         };
         let mut outside = before.clone();
         for entry in entries {
@@ -78,13 +84,13 @@ impl Replay for Outside {
     }
 }
 
-impl Replay for House {
+impl Replay for GlobalState {
     fn version(&self) -> u64 {
         self.version
     }
 
     /// It exists from the beginning.
-    fn replay(_: StreamId, before: Option<&House>, entries: &[Entry]) -> Option<House> {
+    fn replay(_: StreamId, before: Option<&GlobalState>, entries: &[Entry]) -> Option<GlobalState> {
         let mut house = before.cloned().unwrap_or_default();
         for entry in entries {
             let known = entry.known_at(house.version);
@@ -104,13 +110,13 @@ impl Entry {
 /// A state that is on record in a store. To be read like the state that it is, and changed by a commit alone.
 ///
 /// ```compile_fail,E0423
-/// fn forge(session: domain::session::Session) -> ports::durable::Durable<domain::session::Session> {
-///     ports::durable::Durable(session.into())
+/// fn forge(session: domain::session::Session) -> holdpoint_ports::durable::Durable<domain::session::Session> {
+///     holdpoint_ports::durable::Durable(session.into())
 /// }
 /// ```
 ///
 /// ```compile_fail,E0594
-/// fn change(mut session: ports::durable::Durable<domain::session::Session>) {
+/// fn change(mut session: holdpoint_ports::durable::Durable<domain::session::Session>) {
 ///     session.calls = Default::default();
 /// }
 /// ```
@@ -244,8 +250,8 @@ impl Durable<Session> {
 /// one, so a tool host that asks for a `ClearedCall` cannot run an unapproved call.
 ///
 /// ```compile_fail,E0423
-/// fn forge(call: domain::call::StartedCall) -> ports::durable::ClearedCall {
-///     ports::durable::ClearedCall(call)
+/// fn forge(call: domain::call::StartedCall) -> holdpoint_ports::durable::ClearedCall {
+///     holdpoint_ports::durable::ClearedCall(call)
 /// }
 /// ```
 ///
@@ -263,6 +269,7 @@ impl Durable<Session> {
 pub struct ClearedCall(StartedCall);
 
 impl ClearedCall {
+    /// What was approved.
     pub fn call(&self) -> &Call {
         self.0.call()
     }
@@ -272,6 +279,7 @@ impl ClearedCall {
         self.0.shared()
     }
 
+    /// Which attempt at it this is, counted from 1.
     pub fn attempt(&self) -> u32 {
         self.0.attempt()
     }

@@ -1,4 +1,40 @@
-//! Whoever thinks: a vendor's model, a local one, a script.
+//! What thinks: a vendor's model, a local one, a script.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use async_trait::async_trait;
+//! use domain::message::Part;
+//! use holdpoint_ports::model::{DeltaSink, Model, ModelError, ModelRequest, ModelTurn};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! /// Has one thing to say.
+//! struct Stubborn;
+//!
+//! #[async_trait]
+//! impl Model for Stubborn {
+//!     async fn think(
+//!         &self,
+//!         _: &ModelRequest<'_>,
+//!         _: DeltaSink,
+//!         stop: CancellationToken,
+//!     ) -> Result<ModelTurn, ModelError> {
+//!         if stop.is_cancelled() {
+//!             return Err(ModelError::Stopped);
+//!         }
+//!         Ok(ModelTurn { parts: vec![Part::Text("No.".into())], ..ModelTurn::default() })
+//!     }
+//! }
+//!
+//! # #[tokio::main]
+//! # async fn main() {
+//! let asked = ModelRequest { system: None, messages: Vec::new(), tools: Vec::new().into() };
+//! let turn = Stubborn.think(&asked, Arc::new(|_| {}), CancellationToken::new()).await.unwrap();
+//! assert!(turn.calls.is_empty());
+//! # }
+//! ```
+
+#![warn(missing_docs)]
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,52 +50,87 @@ use tokio_util::sync::CancellationToken;
 /// request longer than the thought takes [`ModelRequest::into_owned`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest<'a> {
+    /// The agent's instructions.
     pub system: Option<Cow<'a, str>>,
+    /// All that was said so far, oldest first.
     pub messages: Vec<ModelMessage<'a>>,
+    /// What the model may call.
     pub tools: Cow<'a, [ToolOffer]>,
 }
 
 /// A message in the order that providers demand: results directly after the calls they belong to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelMessage<'a> {
-    User { text: Cow<'a, str> },
-    Assistant { parts: Vec<AssistantPart<'a>> },
-    Results { results: Vec<CallResult<'a>> },
+    /// What people said.
+    User {
+        /// Their words.
+        text: Cow<'a, str>,
+    },
+    /// What the model said.
+    Assistant {
+        /// In the order in which it said them.
+        parts: Vec<AssistantPart<'a>>,
+    },
+    /// What came of its calls.
+    Results {
+        /// One for each call of the turn before.
+        results: Vec<CallResult<'a>>,
+    },
 }
 
+/// A piece of what a model said.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AssistantPart<'a> {
+    /// Words for people.
     Text(Cow<'a, str>),
-    Reasoning { text: Cow<'a, str>, opaque: Option<Cow<'a, str>> },
+    /// What it thought.
+    Reasoning {
+        /// In words.
+        text: Cow<'a, str>,
+        /// What only its provider understands, and gets back as it came.
+        opaque: Option<Cow<'a, str>>,
+    },
+    /// What it wanted to do.
     Call(WrittenCall<'a>),
 }
 
 /// A call exactly as the model wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenCall<'a> {
+    /// The provider's own id of it.
     pub tool_use_id: Cow<'a, str>,
+    /// The tool's name.
     pub tool: Cow<'a, str>,
+    /// Its arguments, as JSON if the model wrote any.
     pub input: Cow<'a, str>,
 }
 
+/// What came of a call, as the model is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallResult<'a> {
+    /// The provider's own id of the call.
     pub tool_use_id: Cow<'a, str>,
+    /// The tool's name.
     pub tool: Cow<'a, str>,
+    /// What the model reads.
     pub content: Cow<'a, str>,
+    /// It did not work, or was not allowed to.
     pub is_error: bool,
 }
 
 /// A tool as a model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOffer {
+    /// By which it is called.
     pub name: Arc<str>,
+    /// What it does.
     pub description: String,
+    /// JSON Schema of its arguments.
     pub input_schema: Value,
 }
 
 impl ModelRequest<'_> {
-    /// The same request, for whoever keeps it.
+    /// The same request, which borrows nothing.
     pub fn into_owned(self) -> ModelRequest<'static> {
         ModelRequest {
             system: self.system.map(owned),
@@ -70,6 +141,7 @@ impl ModelRequest<'_> {
 }
 
 impl ModelMessage<'_> {
+    /// The same message, which borrows nothing.
     pub fn into_owned(self) -> ModelMessage<'static> {
         match self {
             ModelMessage::User { text } => ModelMessage::User { text: owned(text) },
@@ -86,6 +158,7 @@ impl ModelMessage<'_> {
 }
 
 impl AssistantPart<'_> {
+    /// The same part, which borrows nothing.
     pub fn into_owned(self) -> AssistantPart<'static> {
         match self {
             AssistantPart::Text(text) => AssistantPart::Text(owned(text)),
@@ -98,6 +171,7 @@ impl AssistantPart<'_> {
 }
 
 impl WrittenCall<'_> {
+    /// The same call, which borrows nothing.
     pub fn into_owned(self) -> WrittenCall<'static> {
         WrittenCall {
             tool_use_id: owned(self.tool_use_id),
@@ -108,6 +182,7 @@ impl WrittenCall<'_> {
 }
 
 impl CallResult<'_> {
+    /// The same result, which borrows nothing.
     pub fn into_owned(self) -> CallResult<'static> {
         CallResult {
             tool_use_id: owned(self.tool_use_id),
@@ -127,7 +202,9 @@ fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
 pub struct ModelTurn {
     /// Text and reasoning only; calls are apart.
     pub parts: Vec<Part>,
+    /// What it wants to do, in its order.
     pub calls: Vec<WrittenCall<'static>>,
+    /// What it cost.
     pub usage: Usage,
 }
 
@@ -138,45 +215,58 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Of these, read from the provider's cache.
     pub cached_tokens: u64,
+    /// What the model wrote, thinking included.
     pub output_tokens: u64,
 }
 
 /// A piece of text on its way, for those who watch; nothing is built on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delta {
+    /// Words for people.
     Text(String),
+    /// What it thinks.
     Reasoning(String),
     /// The attempt failed and starts over: what was shown of it is void.
     Discard,
 }
 
+/// Hears pieces as they come. It must not wait for anything.
 pub type DeltaSink = Arc<dyn Fn(Delta) + Send + Sync>;
 
 /// A variant for each remedy. The run ends in a state from which a person can retry.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
+    /// Nothing is wrong with the request: the same works later.
     #[error("the model is busy or cannot be reached: {0}; retry the run in a while")]
     Unavailable(String),
+    /// The same request would be refused again.
     #[error("the model refused the request: {0}; mend the configuration, then retry the run")]
     Refused(String),
+    /// What came was not what the API promises.
     #[error("the model's answer makes no sense: {0}; retry the run")]
     Malformed(String),
     /// The token limit ended the turn. Nothing of it is kept, and no call of it runs: a call that
     /// looks whole may be half of what the model meant.
     #[error("the model's answer was cut off: {0}; allow it more, then retry the run")]
     CutOff(String),
+    /// More was said than the model can read.
     #[error(
         "the conversation is too long for the model: {0}; start a new session, or take a model with a larger window"
     )]
     TooLong(String),
+    /// The provider's own rules keep it from answering.
     #[error("the model declined to answer: {0}; say it in other words, in a new session")]
     Declined(String),
+    /// It was told to stop.
     #[error("stopped")]
     Stopped,
 }
 
+/// What an agent thinks with. A model keeps nothing between two requests.
 #[async_trait]
 pub trait Model: Send + Sync {
+    /// One whole turn, or an error. `deltas` hears pieces of it on their way; when `stop` fires, this returns
+    /// soon with [`ModelError::Stopped`].
     async fn think(
         &self,
         request: &ModelRequest<'_>,

@@ -46,7 +46,7 @@ impl OutboxKind {
 ///
 /// ```
 /// # use domain::time::Timestamp;
-/// # use ports::outbox::{OutboxItem, OutboxKind};
+/// # use holdpoint_ports::outbox::{OutboxItem, OutboxKind};
 /// let at = Timestamp::from_ms;
 /// let word = OutboxItem::new("callbacks", "hold_1-approved", OutboxKind::Callback, at(5));
 /// assert_eq!(word.ready_at(), at(5));

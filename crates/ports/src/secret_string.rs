@@ -1,11 +1,13 @@
 //! A text that is sent, and never shown: a token, a key, a password.
 
+#![warn(missing_docs)]
+
 use std::fmt;
 
 /// It has no `Display`, and its `Debug` tells nothing.
 ///
 /// ```
-/// use ports::secret_string::SecretString;
+/// use holdpoint_ports::secret_string::SecretString;
 ///
 /// let key = SecretString::new("sk-12345");
 /// assert_eq!(format!("{key:?}"), "SecretString(…)");
@@ -15,10 +17,12 @@ use std::fmt;
 pub struct SecretString(String);
 
 impl SecretString {
+    /// Keeps a secret.
     pub fn new(value: impl Into<String>) -> SecretString {
         SecretString(value.into())
     }
 
+    /// The secret itself, for the one place that sends it.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -5,6 +5,8 @@
 //! first byte of effect. A freeze closes the gate and is acknowledged when no start is half done: what entered
 //! earlier has begun by then, and what comes later is refused and runs after the thaw.
 
+#![warn(missing_docs)]
+
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +43,7 @@ impl StartGate {
         self.0.state().is_closed = true;
     }
 
+    /// Lets calls start again.
     pub fn open(&self) {
         self.0.state().is_closed = false;
     }
@@ -74,6 +77,7 @@ impl Gate {
 /// A look at a store that other nodes write to, where one of them may have frozen everything.
 #[async_trait]
 pub trait FreezeLook: Send + Sync {
+    /// Whether nothing may start now.
     async fn must_wait(&self) -> bool;
 }
 
@@ -89,7 +93,7 @@ pub struct Start {
 /// Nothing of the call has happened, and nothing will before it is started again. Only the gate says so.
 ///
 /// ```compile_fail
-/// let forged = ports::start_gate::NotBegun(());
+/// let forged = holdpoint_ports::start_gate::NotBegun(());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nothing has begun: everything is frozen, or the run is to stop")]

@@ -1,5 +1,5 @@
-//! What remembers. One way to write: [`Store::commit`], which appends events to one stream against
-//! the version they were decided on, and keeps the read tables in step in the same transaction.
+//! The store port. Events are written through [`Store::enqueue`], against the version they were decided on. Kept
+//! replies, grants and outbox items are in the same transaction; other tables may follow later.
 //! Several nodes may share one store: everything here is safe under that.
 
 use std::sync::Arc;
@@ -26,7 +26,8 @@ pub use crate::outbox::{
 #[derive(Clone, Debug)]
 pub struct Commit {
     pub id: CommitId,
-    pub stream: StreamId,
+    /// The stream, and what lists show of it after this commit.
+    pub rows: StreamRows,
     /// The version of the stream that was decided on. Another one: [`CommitError::Conflict`].
     pub expected: u64,
     /// The version of the house that must still stand, for commits that let calls start or leave them
@@ -35,11 +36,6 @@ pub struct Commit {
     pub events: Arc<Vec<Event>>,
     pub at: Timestamp,
     pub actor: Actor,
-    /// The session's row as it now is, for session streams.
-    pub session: Option<SessionRow>,
-    /// Every hold that the events touched, as it now is.
-    pub holds: Vec<Arc<Hold>>,
-    pub grants: Vec<Arc<Grant>>,
     pub reply: Option<KeptReply>,
     /// What follows from it for the outside. An item whose key is there already is the same item.
     pub outbox: Vec<OutboxItem>,
@@ -47,12 +43,40 @@ pub struct Commit {
     pub write_before: Option<WriteBefore>,
 }
 
+/// The rows that a commit changes, each as it now is.
+#[derive(Clone, Debug)]
+pub enum StreamRows {
+    /// A session, and of its holds and grants those that the events touched.
+    Session {
+        row: Arc<SessionRow>,
+        holds: Vec<Arc<Hold>>,
+        grants: Vec<Arc<Grant>>,
+    },
+    ExternalHold(Arc<Hold>),
+    /// Nothing of the global stream is listed.
+    Global,
+}
+
+impl StreamRows {
+    pub fn stream(&self) -> StreamId {
+        match self {
+            StreamRows::Session { row, .. } => StreamId::Session(row.id),
+            StreamRows::ExternalHold(hold) => StreamId::ExternalHold(hold.id),
+            StreamRows::Global => StreamId::Global,
+        }
+    }
+}
+
 impl Commit {
+    pub fn stream(&self) -> StreamId {
+        self.rows.stream()
+    }
+
     /// The commit as it will be read back, except for its global position.
     pub fn entry(&self) -> Entry {
         Entry {
             id: self.id,
-            stream: self.stream,
+            stream: self.stream(),
             first: self.expected + 1,
             global: 0,
             at: self.at,
@@ -108,10 +132,10 @@ impl SessionRow {
             creator: session.creator.clone(),
             title: session.title.clone(),
             home: session.home.clone(),
-            run: session.run.as_ref().map(|run| (run.id, run.status)),
+            run: session.run.as_ref().map(|run| (run.id, run.status())),
             opened_at: session.opened_at,
             changed_at: session.changed_at,
-            owes: session.owing().next().is_some(),
+            owes: session.pending_work_iter().next().is_some(),
             owner,
         }
     }
@@ -159,9 +183,9 @@ pub enum CommitError {
     /// Decide again on the newer state.
     #[error("the stream has moved on to version {actual}")]
     Conflict { actual: u64 },
-    /// Decide again: it was frozen or thawed meanwhile.
-    #[error("the house has moved on")]
-    HouseMoved,
+    /// Decide again: calls were frozen or thawed meanwhile.
+    #[error("global state changed concurrently; decide again")]
+    GlobalStateChanged,
     /// Decide again: its deadline has passed, and nothing of it was written.
     #[error("the deadline of the commit has passed; decide again")]
     TooLate,
@@ -349,7 +373,7 @@ pub trait Store: Send + Sync {
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<StreamId>, StoreError>;
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
     /// Sessions for which the runtime has work, with the node that took it on.
-    async fn owing(
+    async fn sessions_with_work(
         &self,
         after: Option<SessionId>,
         limit: usize,

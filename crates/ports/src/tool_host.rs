@@ -1,11 +1,14 @@
 //! Whoever carries calls out.
 
+#![warn(missing_docs)]
+
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
 use domain::caption::Caption;
 use domain::hold::{Preview, Question, Risk};
 use domain::json::Arguments;
 use domain::outcome::Outcome;
+use domain::phrase::NoPreviewReason;
 use domain::sql_facts::SqlFacts;
 use domain::tool::Tool;
 use serde_json::Value;
@@ -20,6 +23,7 @@ use crate::start_gate::{NotBegun, Start};
 pub struct Prepared {
     /// Where and how it would run; part of the digest.
     pub context: ExecutionContext,
+    /// What would happen, as far as the host can see.
     pub preview: Preview,
     /// A headline for people, such as `Delete 214 rows from orders`; ours, never the model's.
     pub title: Option<Caption>,
@@ -29,15 +33,20 @@ pub struct Prepared {
     pub question: Option<Question>,
     /// Shown beside the question.
     pub shown: Value,
+    /// How long the question waits, where the call says so itself.
     pub expires_in_ms: Option<u64>,
 }
 
+/// Why a host wants a person to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskAnyway {
+    /// In one line.
     pub summary: Caption,
+    /// How much depends on it.
     pub risk: Risk,
 }
 
+/// Why a call could not be prepared. A variant for each remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     /// The call can never work; the text tells the model what to change. No hold is opened.
@@ -46,14 +55,23 @@ pub enum PrepareError {
     /// The host cannot look at present. The call is held, with a warning in place of a preview.
     #[error("{why}")]
     Blind {
-        why: String,
+        /// What people are told in place of a preview.
+        why: NoPreviewReason,
         /// What an SQL tool knows all the same, from the statement alone.
         sql: Option<SqlFacts>,
     },
 }
 
 impl PrepareError {
-    pub fn blind(why: impl Into<String>) -> PrepareError {
+    /// [`PrepareError::Blind`] of a tool that has nothing to do with SQL.
+    ///
+    /// ```
+    /// use holdpoint_ports::tool_host::PrepareError;
+    ///
+    /// let blind = PrepareError::blind("the bank does not answer");
+    /// assert_eq!(blind.to_string(), "the bank does not answer");
+    /// ```
+    pub fn blind(why: impl Into<NoPreviewReason>) -> PrepareError {
         PrepareError::Blind { why: why.into(), sql: None }
     }
 }
@@ -66,13 +84,19 @@ pub enum Recovery {
     /// Proof that it never happened: it may be started again.
     NeverHappened,
     /// Neither: a person is asked.
-    Unknown { evidence: String },
+    Unknown {
+        /// What that person is shown.
+        evidence: String,
+    },
 }
 
+/// What carries out the calls of one tool.
 #[async_trait]
 pub trait ToolHost: Send + Sync {
+    /// Its definition, which is part of what is approved.
     fn tool(&self) -> &Tool;
 
+    /// Looks at a call that is only proposed, without any effect.
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError>;
 
     /// Runs a call that may run: only a state that a store has makes a [`ClearedCall`]. After its own waits and immediately

@@ -1,5 +1,7 @@
 //! Tools that come and go: those of a server that we did not write.
 
+#![warn(missing_docs)]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,5 +23,6 @@ pub trait Toolbox: Send + Sync {
     /// An agent that lists this name is offered everything in the box.
     fn name(&self) -> &str;
 
+    /// What is in it now.
     fn shelf(&self) -> Arc<Shelf>;
 }

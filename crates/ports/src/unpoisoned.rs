@@ -3,13 +3,16 @@
 //! Our locks guard short steps that leave what they guard sound between any two statements, so a panic of another
 //! thread is no reason to fail here too.
 
+#![warn(missing_docs)]
+
 use std::sync::LockResult;
 
+/// Takes the guard out of a lock in any case.
 pub trait Unpoisoned<G> {
     /// The guard, whether or not another thread panicked while it held the lock.
     ///
     /// ```
-    /// use ports::unpoisoned::Unpoisoned as _;
+    /// use holdpoint_ports::unpoisoned::Unpoisoned as _;
     ///
     /// let count = std::sync::Mutex::new(1);
     /// *count.lock().unpoisoned() += 1;

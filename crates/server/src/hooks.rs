@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use futures_util::future::BoxFuture;
-use ports::channel::{HookReply, Hooked};
+use ports::channel::{HookReply, WebhookRequest};
 use tokio::sync::Semaphore;
 
 use crate::app::App;
@@ -24,7 +24,11 @@ use crate::rate::Buckets;
 /// Whoever has the channels.
 pub trait Hooks: Send + Sync {
     /// `None`: there is no such channel.
-    fn hook<'a>(&'a self, channel: &'a str, request: Hooked) -> BoxFuture<'a, Option<HookReply>>;
+    fn hook<'a>(
+        &'a self,
+        channel: &'a str,
+        request: WebhookRequest,
+    ) -> BoxFuture<'a, Option<HookReply>>;
 }
 
 struct Hooking {
@@ -76,7 +80,7 @@ async fn hand_over(
         return Err(Problem::unavailable("too much at once; try again", 1).into());
     };
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let hooked = Hooked {
+    let hooked = WebhookRequest {
         method: parts.method.to_string(),
         path,
         query: parts.uri.query().map(str::to_owned),
@@ -84,7 +88,7 @@ async fn hand_over(
             .headers
             .iter()
             .map(|(name, value)| (name.to_string(), text(value)))
-            .chain([(Hooked::PEER.to_owned(), address.to_string())])
+            .chain([(WebhookRequest::PEER.to_owned(), address.to_string())])
             .collect(),
         body: body.to_vec(),
         at,

@@ -98,6 +98,7 @@ pub struct Scenario {
 
 /// A variant for each remedy.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BindError {
     #[error(
         "{address} is in use: stop what listens there, or choose another address \

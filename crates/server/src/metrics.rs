@@ -187,7 +187,8 @@ pub(crate) struct Measured {
 
 impl Measured {
     pub(crate) fn begin(request: &mut Request) -> Measured {
-        let is_logged = tracing::enabled!(target: "server::access", tracing::Level::DEBUG);
+        let is_logged =
+            tracing::enabled!(target: "holdpoint_server::access", tracing::Level::DEBUG);
         let path = request.uri().path();
         // Only the API's own: it has ids in it, and never a secret. What follows the `?` may be one.
         let is_ours = path.starts_with("/v1/");
@@ -205,7 +206,7 @@ impl Measured {
         let elapsed = self.began.elapsed();
         app.metrics.request_seconds.observe(elapsed.as_secs_f64());
         tracing::debug!(
-            target: "server::access",
+            target: "holdpoint_server::access",
             method = self.method,
             route = self.route.as_ref().map_or("none", MatchedPath::as_str),
             path = self.path,

@@ -12,7 +12,8 @@ use engine::Engine;
 
 use crate::app::App;
 use crate::peer::Peer;
-use crate::{AuditLines, HttpLimits, Made, make, routes, watch};
+use crate::threshold::Threshold;
+use crate::{AuditLines, Hooks, HttpLimits, LinkSender, Made, hooks, make, routes, watch};
 
 /// What a program that mounts us has to say.
 pub struct MountSetup {
@@ -78,6 +79,20 @@ pub fn mount(setup: MountSetup) -> Mounted {
 }
 
 impl Mounted {
+    /// Also takes the requests of chat platforms, under `/channels/`.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn Hooks>) -> Mounted {
+        let taken = hooks::router(&self.app, hooks).layer(Threshold(self.app.clone()));
+        Mounted { router: self.router.merge(taken.layer(from_fn(whence))), ..self }
+    }
+
+    /// Also sends login links to people who ask for one, to their own account in a chat.
+    #[must_use]
+    pub fn with_links(self, links: Arc<dyn LinkSender>) -> Mounted {
+        self.app.links.send_by(links);
+        self
+    }
+
     /// To be merged into the program's own router. Unknown addresses are left to that one.
     pub fn router(&self) -> Router {
         self.router.clone()

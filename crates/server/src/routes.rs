@@ -297,13 +297,13 @@ fn native() -> Vec<Route> {
         caller(
             Method::POST,
             "/v1/holds/{id}/outcome",
-            "Report what an outside call did",
-            post(outcome::report),
+            "Report that an outside call starts, and what it did",
+            post(outcome::reported),
         )
         .takes::<wire::OutcomeBody>()
         .replay(Need::Nothing)
         .gives::<wire::Hold>(200)
-        .refuses(&[409]),
+        .refuses(&[409, 423]),
     ]
 }
 

@@ -15,9 +15,11 @@ use domain::grant::ClearedBy;
 use domain::hold::{Decision, HoldState, HoldStateName};
 use domain::outcome::ToolResult;
 use domain::person::{Actor, PersonId};
+use holdpoint_stores::SqliteStore;
+use holdpoint_stores::conformance::stage::{
+    Stage, at, audience, call, hold_id, node, person, session_id,
+};
 use ports::store::{Commit, HoldQuery, Store, Viewer};
-use stores::SqliteStore;
-use stores::conformance::stage::{Stage, at, audience, call, hold_id, node, person, session_id};
 use tokio::task::JoinSet;
 
 /// Callers at once, as in the benchmark.

@@ -19,8 +19,8 @@ impl Wish<'_> {
         let query = self.query;
         query.after.is_none_or(|after| hold.id < after)
             && query.state.is_none_or(|state| hold.state.state_name() == state)
-            && is_wanted(query.agent.as_deref(), hold.agent.as_deref())
-            && query.session.is_none_or(|session| hold.session == Some(session))
+            && is_wanted(query.agent.as_deref(), hold.agent())
+            && query.session.is_none_or(|session| hold.session() == Some(session))
             && query.kind.is_none_or(|kind| hold.question.kind() == kind)
             && query.risk.is_none_or(|risk| hold.risk == risk)
             && query.audience.as_ref().is_none_or(|who| may_answer(hold, who))

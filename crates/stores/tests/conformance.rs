@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use stores::conformance::Opener;
-use stores::{MemoryStore, SqliteStore};
+use holdpoint_stores::conformance::Opener;
+use holdpoint_stores::{MemoryStore, SqliteStore};
 
 fn sqlite() -> Box<Opener> {
     let directory = tempfile::tempdir().unwrap();
@@ -24,9 +24,9 @@ fn memory() -> Box<Opener> {
 }
 
 mod on_sqlite {
-    stores::store_conformance!(crate::sqlite());
+    holdpoint_stores::store_conformance!(crate::sqlite());
 }
 
 mod in_memory {
-    stores::store_conformance!(crate::memory());
+    holdpoint_stores::store_conformance!(crate::memory());
 }

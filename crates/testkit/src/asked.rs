@@ -5,13 +5,13 @@ use std::sync::Arc;
 use domain::answer::{Answer, Scope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
-use domain::hold::{Decision, Hold, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::hold::{Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of};
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::person::{Actor, Audience, People, Person, PersonId, Proof};
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
-use ports::channel::{Key, Nonce, Posted, Redraw, Showing};
+use ports::channel::{Key, MessageRef, Nonce, Redraw, Showing};
 use serde_json::{Value, json};
 
 /// A hold in one place, as a channel is told to show it.
@@ -106,7 +106,7 @@ impl Asked {
         self
     }
 
-    pub fn redraw(&self, posted: &Posted) -> Box<Redraw> {
+    pub fn redraw(&self, posted: &MessageRef) -> Box<Redraw> {
         Box::new(Redraw {
             hold: Arc::new(self.hold.clone()),
             people: Arc::new(self.people.clone()),
@@ -143,9 +143,7 @@ fn gating(arguments: Value) -> Hold {
         risk: Risk::Medium,
         tag: tag_of(id),
         title: "Run it?".into(),
-        agent: Some("ops".into()),
-        session: None,
-        run: None,
+        origin: HoldOrigin::RunningCall { agent: "ops".into() },
         parent: None,
         opener: Actor::Runtime,
         requester: None,
@@ -170,6 +168,5 @@ fn gating(arguments: Value) -> Hold {
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::hold::Question;
 use ports::channel::{
-    Channel, ChannelError, Hooked, Place, Pointer, Posted, Said, Saying, Shown, Spoken, Step,
-    StepKind,
+    ButtonAction, Channel, ChannelError, MessageRef, Place, Pointer, Saying, Shown, Spoken, Step,
+    StepKind, WebhookRequest,
 };
 use ports::clock::Clock;
 use serde_json::Value;
@@ -27,9 +27,9 @@ pub trait Platform: Sync {
     fn standing(&self) -> Vec<String>;
 
     /// What can be pressed on a message now; `None` if it is gone.
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>>;
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>>;
 
-    fn delete(&self, posted: &Posted);
+    fn delete(&self, posted: &MessageRef);
 
     /// The next thing that is sent there meets this.
     fn fail(&self, fault: Fault);
@@ -100,7 +100,7 @@ async fn shown(platform: &dyn Platform, asked: &Asked) -> Shown {
     shown
 }
 
-fn pointers(platform: &dyn Platform, posted: &Posted) -> Vec<Pointer> {
+fn pointers(platform: &dyn Platform, posted: &MessageRef) -> Vec<Pointer> {
     platform.pointers(posted).expect("it stands where it says")
 }
 
@@ -116,7 +116,7 @@ async fn shows(platform: &dyn Platform) {
         return;
     }
     assert!(shown.takes_a_yes, "a small call is shown whole");
-    for said in [Said::Allow, Said::Deny] {
+    for said in [ButtonAction::Allow, ButtonAction::Deny] {
         let pointer = Pointer { key: asked.key.clone(), said, nonce: asked.nonce.clone() };
         assert!(pointers.contains(&pointer), "no button for {said}: {pointers:?}");
         assert!(pointer.to_string().len() <= 64);
@@ -151,7 +151,8 @@ async fn cuts_take_no_yes(platform: &dyn Platform) {
     let whole = text.len() >= BYTES;
     assert!(!shown.takes_a_yes || whole, "nobody approves what they were not shown");
     let pointers = pointers(platform, &shown.posted);
-    let only_no = |pointer: &Pointer| matches!(pointer.said, Said::Deny | Said::Explain);
+    let only_no =
+        |pointer: &Pointer| matches!(pointer.said, ButtonAction::Deny | ButtonAction::Explain);
     assert!(whole || pointers.iter().all(only_no), "{pointers:?}");
 }
 
@@ -165,7 +166,7 @@ async fn choices_have_their_options(platform: &dyn Platform) {
     let text = platform.standing().pop().unwrap_or_default();
     for (number, name) in (1..).zip(names) {
         assert!(text.contains(name), "option {name} is not shown: {text}");
-        let option = pointers.iter().any(|pointer| pointer.said == Said::Option(number));
+        let option = pointers.iter().any(|pointer| pointer.said == ButtonAction::Option(number));
         let needed = platform.channel().has_buttons() && shown.takes_a_yes;
         assert!(option || !needed, "option {number} is missing: {pointers:?}");
     }
@@ -294,7 +295,7 @@ async fn nothing_unsigned_gets_in(platform: &dyn Platform) {
         [b"", b"{}", b"\xff\xfe", b"[[[[", br#"{"type":"event","text":"yes"}"#];
     for body in bodies {
         for path in ["events", "decisions", "", "no/such/path"] {
-            let request = Hooked {
+            let request = WebhookRequest {
                 method: "POST".into(),
                 path: path.into(),
                 query: None,

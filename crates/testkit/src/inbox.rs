@@ -5,7 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ports::channel::{Busy, Decided, Inbox, Opened, Press, Redraw, Ruling, Told, Wrote};
+use ports::channel::{
+    Busy, Inbox, IncomingMessage, Opened, Press, PressReply, Redraw, ReportedDecision, Ruling,
+};
 use tokio::sync::Notify;
 
 /// On loopback everything comes within milliseconds, even while the machine is busy.
@@ -20,10 +22,10 @@ pub struct Notebook {
 #[derive(Default)]
 struct Inside {
     presses: Vec<Press>,
-    wrote: Vec<Wrote>,
-    replies: VecDeque<Told>,
+    wrote: Vec<IncomingMessage>,
+    replies: VecDeque<PressReply>,
     form: Option<Box<Redraw>>,
-    decided: Vec<Decided>,
+    decided: Vec<ReportedDecision>,
     rulings: VecDeque<Ruling>,
     moves: Vec<(String, String)>,
     busy: u32,
@@ -31,7 +33,7 @@ struct Inside {
 
 impl Notebook {
     /// What the next press is told; without any, that it is none of ours.
-    pub fn reply(&self, told: Told) {
+    pub fn reply(&self, told: PressReply) {
         self.inside().replies.push_back(told);
     }
 
@@ -45,7 +47,7 @@ impl Notebook {
         self.inside().rulings.push_back(ruling);
     }
 
-    pub fn decisions(&self) -> Vec<Decided> {
+    pub fn decisions(&self) -> Vec<ReportedDecision> {
         self.inside().decided.clone()
     }
 
@@ -58,7 +60,7 @@ impl Notebook {
         self.inside().presses.clone()
     }
 
-    pub fn wrote(&self) -> Vec<Wrote> {
+    pub fn wrote(&self) -> Vec<IncomingMessage> {
         self.inside().wrote.clone()
     }
 
@@ -80,7 +82,7 @@ impl Notebook {
     ///
     /// # Panics
     /// If it does not come.
-    pub async fn written(&self, count: usize) -> Vec<Wrote> {
+    pub async fn written(&self, count: usize) -> Vec<IncomingMessage> {
         self.until(|inside| inside.wrote.len() >= count).await;
         self.wrote()
     }
@@ -112,14 +114,14 @@ impl Notebook {
 
 #[async_trait]
 impl Inbox for Notebook {
-    async fn pressed(&self, _: &str, press: Press) -> Result<Told, Busy> {
+    async fn pressed(&self, _: &str, press: Press) -> Result<PressReply, Busy> {
         if self.is_busy() {
             return Err(Busy);
         }
         let told = {
             let mut inside = self.inside();
             inside.presses.push(press);
-            inside.replies.pop_front().unwrap_or(Told::NotHere)
+            inside.replies.pop_front().unwrap_or(PressReply::NotHere)
         };
         self.changed.notify_waiters();
         Ok(told)
@@ -134,7 +136,7 @@ impl Inbox for Notebook {
         Ok(())
     }
 
-    async fn wrote(&self, _: &str, wrote: Wrote) -> Result<(), Busy> {
+    async fn wrote(&self, _: &str, wrote: IncomingMessage) -> Result<(), Busy> {
         if self.is_busy() {
             return Err(Busy);
         }
@@ -143,7 +145,7 @@ impl Inbox for Notebook {
         Ok(())
     }
 
-    async fn decided(&self, _: &str, decided: Decided) -> Result<Ruling, Busy> {
+    async fn decided(&self, _: &str, decided: ReportedDecision) -> Result<Ruling, Busy> {
         if self.is_busy() {
             return Err(Busy);
         }
@@ -157,6 +159,6 @@ impl Inbox for Notebook {
             return Err(Busy);
         }
         let form = self.inside().form.clone();
-        Ok(form.map_or(Opened::Refused(Told::NotEntitled), Opened::Form))
+        Ok(form.map_or(Opened::Refused(PressReply::NotEntitled), Opened::Form))
     }
 }

@@ -21,7 +21,7 @@ type RecoverFn = Box<dyn Fn(&Call, u32) -> Recovery + Send + Sync>;
 /// ```
 /// use domain::outcome::{Outcome, Output};
 /// use domain::tool::{Effects, Place, Tool};
-/// use tools::closure::FnTool;
+/// use holdpoint_tools::closure::FnTool;
 ///
 /// let schema = serde_json::json!({"type": "object"});
 /// let tool = Tool::new("greet", "says hello", schema, Effects::ReadOnly, Place::Server, "example");

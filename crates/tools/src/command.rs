@@ -11,6 +11,7 @@ use domain::caption::CaptionKind;
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{NoPreviewReason, PhraseCode, RunDetail};
 use domain::tool::{Confirm, Effects, Place, Tool};
 use domain::warning::Warning;
 use ports::durable::ClearedCall;
@@ -20,16 +21,18 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
+use crate::blocking::run_blocking;
 use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
 use crate::process::{
     BoundFiles, EndedAttempt, Environment, ProcessJob, RunAs, Runner, bound_files, changed_file,
-    path_of, resolve_program, run_blocking,
+    path_of, resolve_program,
 };
 use crate::shell_cmd::{describe_failure, display_command, with_leftovers};
 use crate::title::titled;
 
 /// How one command tool is set up.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CommandConfig {
     pub name: String,
     pub description: String,
@@ -133,38 +136,36 @@ impl CommandTool {
     }
 
     /// Looks at files, so it works apart from the threads on which everybody waits.
-    async fn plan_command(&self) -> Result<CommandPlan, String> {
+    async fn plan_command(&self) -> Result<CommandPlan, NoPreviewReason> {
         let (config, run_as) = (self.config.clone(), self.run_as.clone());
         run_blocking(move || config.plan_command(run_as.as_ref())).await
     }
 }
 
 impl CommandConfig {
-    fn plan_command(&self, run_as: Option<&RunAs>) -> Result<CommandPlan, String> {
+    fn plan_command(&self, run_as: Option<&RunAs>) -> Result<CommandPlan, NoPreviewReason> {
         let environment = self.environment.for_a_child();
         let (name, rest) = self.argv.split_first().ok_or("`argv` is empty; name a program")?;
-        let program = resolve_program(name, &self.cwd, path_of(&environment))
-            .map_err(|why| why.to_string())?;
-        let mut detail = format!("program {}", program.display());
+        let program = resolve_program(name, &self.cwd, path_of(&environment))?;
+        let mut words = program.display().to_string();
         if !rest.is_empty() {
             // The configuration's own words, but a person may want to know them.
-            detail.push_str(&format!(" {}", Value::from(rest.to_vec())));
+            words.push_str(&format!(" {}", Value::from(rest.to_vec())));
         }
-        detail.push_str(&format!(
-            "\nenvironment {}\ntime limit {} s",
-            self.environment.variable_names(),
-            self.time_limit.as_secs_f64()
-        ));
+        let mut detail = RunDetail::default();
+        detail.push(PhraseCode::Program, &[&words]);
+        detail.push(PhraseCode::Environment, &[&self.environment.variable_names()]);
+        detail.push(PhraseCode::TimeLimit, &[&self.time_limit.as_secs_f64().to_string()]);
         // The configuration names its scripts wherever they are.
         let is_own = |path: &Path| {
             !is_of_the_system(path) || (self.cwd.parent().is_some() && path.starts_with(&self.cwd))
         };
         let BoundFiles { files, warnings } = bound_files(&program, rest, &self.cwd, &is_own)?;
         for file in &files {
-            detail.push_str(&format!("\n{file}"));
+            file.describe(&mut detail);
         }
         if let Some(user) = run_as {
-            detail.push_str(&format!("\nas user {}", user.user_name()));
+            detail.push(PhraseCode::AsUser, &[user.user_name()]);
         }
         let mut job = ProcessJob::new(program, rest.to_vec(), &self.cwd);
         job.environment = environment;
@@ -217,7 +218,7 @@ impl ToolHost for CommandTool {
                 let other = || "the tool's settings are not those that were approved".into();
                 return Ok(failed(changed.unwrap_or_else(other)));
             }
-            Err(why) => return Ok(failed(why)),
+            Err(why) => return Ok(failed(why.into())),
         };
         let variables = [
             (CALL_ID, call.call().id.to_string()),

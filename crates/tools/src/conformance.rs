@@ -202,7 +202,7 @@ impl ConformanceCase<'_> {
         }
         let before = (self.effects)();
         let other = ExecutionContext {
-            detail: format!("another {}", prepared.context.detail),
+            detail: format!("another {}", prepared.context.detail).into(),
             working_directory: Some("/elsewhere".into()),
             sql: None,
         };

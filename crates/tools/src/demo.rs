@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
+use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::{Confirm, Effects, Place, Tool};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
@@ -20,8 +22,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
-use crate::process::run_blocking;
-use crate::title::make_headline;
+use crate::blocking::run_blocking;
+use crate::title::titled;
 
 /// Orders whose `status` is 1: those that the demo's agent wants to delete.
 pub const ABANDONED_ORDERS: u32 = 214;
@@ -118,7 +120,9 @@ fn project_name(arguments: &Value) -> Result<&str, String> {
 }
 
 fn execution_context() -> ExecutionContext {
-    ExecutionContext { detail: "Shipper Cloud (demo)".into(), ..ExecutionContext::default() }
+    let mut detail = RunDetail::default();
+    detail.push(PhraseCode::DemoCloud, &[]);
+    ExecutionContext { detail, ..ExecutionContext::default() }
 }
 
 fn deploy_outcome(project: &str) -> Outcome {
@@ -151,7 +155,10 @@ impl ToolHost for DeployTool {
         let project = project_name(arguments.value()).map_err(PrepareError::Unsound)?;
         Ok(Prepared {
             context: execution_context(),
-            title: Some(make_headline(&format!("Deploy {project} to Shipper Cloud")).into()),
+            title: Some(titled(CaptionKind::Deploy {
+                project: project.to_owned(),
+                target: "Shipper Cloud".into(),
+            })),
             ..Prepared::default()
         })
     }

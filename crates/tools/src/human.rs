@@ -80,7 +80,7 @@ impl HumanTool {
         };
         Ok(Prepared {
             question: Some(self.parse_question(arguments)?),
-            title: Some(title.into()),
+            title: Some(title),
             shown,
             expires_in_ms: timeout_ms(arguments)?,
             ..Prepared::default()

@@ -60,7 +60,7 @@ fn prepare_inquiry(arguments: &Value) -> Result<Prepared, String> {
             if title != visible(&one.question) {
                 shown["question"] = json!(one.question);
             }
-            title.into()
+            title
         }
         // Each stands whole in the form.
         several => {

@@ -14,6 +14,7 @@ use domain::caption::{Caption, CaptionKind};
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
 use domain::warning::Warning;
@@ -24,17 +25,19 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::bad_tool::BadTool;
+use crate::blocking::run_blocking;
 use crate::limits::{
     ARGUMENTS_OF_A_COMMAND_MAX, STDIN_BYTES_MAX, TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX,
 };
 use crate::process::{
     BoundFiles, EndedAttempt, Environment, ExitKind, ProcessJob, RunAs, Runner, bound_files,
-    changed_file, path_of, resolve_program, run_blocking,
+    changed_file, path_of, resolve_program,
 };
 use crate::title::titled;
 
 /// How `shell_cmd` is set up.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ShellConfig {
     pub name: String,
     /// Folders that a command may work in; the first is where it works when nobody says.
@@ -179,19 +182,18 @@ impl ShellPlanner {
                 "`stdin` is longer than {STDIN_BYTES_MAX} bytes; put the data in a file"
             ));
         }
-        let mut detail = format!(
-            "program {program_text}\nenvironment {}\ntime limit {} s",
-            self.config.environment.variable_names(),
-            time_limit.as_secs()
-        );
+        let mut detail = RunDetail::default();
+        detail.push(PhraseCode::Program, &[program_text]);
+        detail.push(PhraseCode::Environment, &[&self.config.environment.variable_names()]);
+        detail.push(PhraseCode::TimeLimit, &[&time_limit.as_secs().to_string()]);
         let is_own = |path: &Path| is_within(path, &self.config.roots);
         let BoundFiles { files, warnings: unbound } =
             bound_files(&program, rest, &directory, &is_own)?;
         for file in &files {
-            detail.push_str(&format!("\n{file}"));
+            file.describe(&mut detail);
         }
         if let Some(user) = &self.run_as {
-            detail.push_str(&format!("\nas user {}", user.user_name()));
+            detail.push(PhraseCode::AsUser, &[user.user_name()]);
         }
         let directory_text =
             directory.to_str().ok_or("the working directory's path is not UTF-8")?;

@@ -4,12 +4,18 @@ use domain::caption::{Caption, CaptionKind};
 use domain::limits::TITLE_BYTES_MAX;
 use domain::visible::visible;
 
-/// Makes a headline of `text`. One that is too long says how much is missing; the call itself is
+/// Makes a headline of `text`, which is not ours. One that is too long says how much is missing; the call itself is
 /// always shown whole beside it.
-pub(crate) fn make_headline(text: &str) -> String {
+pub(crate) fn make_headline(text: &str) -> Caption {
     let shown = visible(text);
+    let (head, left_out) = fit_headline(&shown);
+    said_to_be_cut(head.into(), left_out)
+}
+
+/// As much as a headline may have, and how many characters are left out.
+fn fit_headline(shown: &str) -> (&str, usize) {
     if shown.len() <= TITLE_BYTES_MAX {
-        return shown;
+        return (shown, 0);
     }
     let missing_at_most = shown.chars().count().to_string().len();
     let room = TITLE_BYTES_MAX - "… ( more characters)".len() - missing_at_most;
@@ -19,13 +25,21 @@ pub(crate) fn make_headline(text: &str) -> String {
         Some(open) if !shown[open..cut].contains('⟧') => open,
         _ => cut,
     };
-    format!("{}… ({} more characters)", &shown[..cut], shown[cut..].chars().count())
+    (&shown[..cut], shown[cut..].chars().count())
+}
+
+fn said_to_be_cut(of: Caption, left_out: usize) -> Caption {
+    match left_out {
+        0 => of,
+        left_out => CaptionKind::Cut { of: Box::new(of), left_out: left_out as u64 }.into(),
+    }
 }
 
 /// A headline of ours. What it quotes is made visible, and cut with it.
 pub(crate) fn titled(kind: CaptionKind) -> Caption {
-    let text = make_headline(&kind.to_string());
-    Caption::cut(text, kind.map_values(&visible))
+    let shown = visible(&kind.to_string());
+    let (head, left_out) = fit_headline(&shown);
+    said_to_be_cut(Caption::cut(head.to_owned(), kind.map_values(&visible)), left_out)
 }
 
 #[cfg(test)]
@@ -43,11 +57,17 @@ mod tests {
         for command in ["git status".to_owned(), "a\nb\u{202e}".into(), "x".repeat(5_000)] {
             let line = make_headline(&format!("Run: {command}"));
             let title = titled(CaptionKind::RunCommand { command });
-            assert_eq!(title, line);
-            let Some(CaptionKind::RunCommand { command }) = title.kind() else {
+            assert_eq!(title, line.text());
+            let (shown, mark) = match title.kind() {
+                Some(CaptionKind::Cut { of, left_out }) => {
+                    (&**of, format!("… ({left_out} more characters)"))
+                }
+                _ => (&title, String::new()),
+            };
+            let Some(CaptionKind::RunCommand { command }) = shown.kind() else {
                 panic!("{title:?}")
             };
-            assert_eq!(format!("Run: {command}"), line);
+            assert_eq!(line, format!("Run: {command}{mark}"));
         }
     }
 
@@ -58,6 +78,8 @@ mod tests {
             assert!(line.len() <= TITLE_BYTES_MAX, "{}", line.len());
             assert!(line.ends_with(" more characters)"), "{line}");
             assert_eq!(line.matches('⟦').count(), line.matches('⟧').count());
+            let Some(CaptionKind::Cut { of, left_out }) = line.kind() else { panic!("{line:?}") };
+            assert_eq!(of.chars().count() as u64 + left_out, visible(&text).chars().count() as u64);
         }
     }
 }

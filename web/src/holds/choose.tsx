@@ -1,7 +1,7 @@
 // One or several of the stored options, and own words where the hold allows them. Nothing is preselected.
 
 import { useState } from "preact/hooks";
-import { t } from "../i18n";
+import { optionLabel, t } from "../i18n";
 import { Quoted } from "../foreign";
 import type { AnswerProps } from "./answer";
 import { DenyToggle } from "./deny";
@@ -47,7 +47,7 @@ export function ChooseAnswer(props: AnswerProps) {
             <label class="choice" key={option.id}>
               <input type={type} name={group} value={option.id} checked={chosen.has(option.id)} onChange={(event) => pick(option.id, event.currentTarget.checked)} />
               <span class="choice-text">
-                <Quoted text={option.label} prose />
+                <Quoted text={optionLabel(option)} prose />
                 {option.description ? <Quoted text={option.description} prose /> : null}
               </span>
             </label>

@@ -3,10 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { Caption, Chip, Foreign, Heading, isLong, Lines } from "../foreign";
 import { Icon } from "../icons";
-import { language, t, word } from "../i18n";
+import { language, OPENED_LINK, optionLabel, t, word } from "../i18n";
 import { captionInChinese } from "../text/zh_captions";
+import { phraseInChinese } from "../text/zh_phrases";
 import { warningInChinese } from "../text/zh_warnings";
-import type { ForeignText, Hold, Span, ViewField, ViewPart } from "../wire";
+import type { ForeignText, Hold, Phrase, Span, ViewField, ViewPart } from "../wire";
 
 /** The long texts that must be opened before an approval. */
 export function longTexts(hold: Hold): string[] {
@@ -80,10 +81,20 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
       return (
         <figure class="fx">
           <Caption label={word("view.label", part.label)} by={part.by} />
-          <Lines lines={part.lines.map((line) => join([line.text]))} marks={part.lines.map((line) => `fx-${line.sign}`)} />
+          <Lines lines={part.lines.map((line) => (part.label === "edit" ? edited : join)([line.text]))} marks={part.lines.map((line) => `fx-${line.sign}`)} />
         </figure>
       );
   }
+}
+
+/** A line of an edit, with the words in it that are ours. No field ends in them, and a line of a text begins with a bar. */
+function edited(pieces: (ForeignText | string)[]): Span[] {
+  const line = join(pieces);
+  const last = line.at(-1);
+  if (language() !== "zh" || typeof last !== "string") return line;
+  if (line.length === 1 && last === "… (more was changed than is shown here)") return ["…（更改较多，此处未全部显示）"];
+  const ofText = typeof line[0] === "string" && /^\s*│/.test(line[0]);
+  return ofText ? line : [...line.slice(0, -1), last.replace(/(^|[:\- ])\(text\)$/, "$1（文本）")];
 }
 
 /** The sentence in the language of the page, in one frame with what it quotes. */
@@ -92,9 +103,20 @@ function warningLines(part: Extract<ViewPart, { type: "warning" }>): Span[][] {
   return worded ? [join(worded)] : part.text.lines;
 }
 
+/** Lines of the server's own in Chinese, between lines of others as they are. */
+function phrased(lines: Span[][], phrases: (Phrase & { line: number })[]): Span[][] {
+  const worded = new Map(phrases.map((phrase) => [phrase.line, phraseInChinese(phrase)]));
+  return lines.map((line, at) => {
+    const pieces = worded.get(at);
+    return pieces ? join(pieces) : line;
+  });
+}
+
 /** A title or a summary in the language of the page. It is as long as the text, so that it folds where that does. */
 function quoted(part: Extract<ViewPart, { type: "quote" }>): ForeignText {
-  if (language() !== "zh" || !part.code) return part.text;
+  if (language() !== "zh") return part.text;
+  if (part.phrases) return { bytes: part.text.bytes, lines: phrased(part.text.lines, part.phrases) };
+  if (!part.code) return part.text;
   const worded = captionInChinese(part.code, part.values ?? {});
   return worded ? { bytes: part.text.bytes, lines: [join(worded)] } : part.text;
 }
@@ -135,7 +157,8 @@ function Fields({ part, at }: { part: Extract<ViewPart, { type: "fields" }>; at:
 function option(one: { id: ForeignText; label: ForeignText }, place: number): (ForeignText | string)[] {
   const id = one.id.lines.length === 1 && one.id.lines[0]?.length === 1 ? one.id.lines[0][0] : null;
   const ours = id === `${place}` || id === `opt_${place}`;
-  return [`${place}. `, one.label, ...(ours ? [] : [" (id ", one.id, ")"])];
+  if (id === "link_opened" && one.label.lines[0]?.[0] === OPENED_LINK.label) return [`${place}. `, optionLabel(OPENED_LINK)];
+  return [`${place}. `, one.label, ...(ours ? [] : [language() === "zh" ? "（标识 " : " (id ", one.id, language() === "zh" ? "）" : ")"])];
 }
 
 function fieldLines(field: ViewField): Span[][] {

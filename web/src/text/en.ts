@@ -261,6 +261,7 @@ export const en = {
   "deny.stop": "Deny and stop the run",
   "choose.one": "Choose one",
   "choose.many": "Choose one or more",
+  "choose.link_opened": "I have opened the link",
   "choose.other": "Something else",
   "choose.other.label": "Your own words",
   "choose.nothing": "Nothing is chosen yet.",

@@ -254,6 +254,7 @@ export const zh: Record<keyof typeof en, string> = {
   "deny.stop": "拒绝并停止运行",
   "choose.one": "选择一项",
   "choose.many": "选择一项或多项",
+  "choose.link_opened": "我已打开链接",
   "choose.other": "其他",
   "choose.other.label": "您自己的话",
   "choose.nothing": "还没有选择。",

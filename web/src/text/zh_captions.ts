@@ -37,6 +37,14 @@ function wording(code: string, v: CaptionValues): (Piece | undefined)[] | null {
       const to = v.code === undefined ? null : captionInChinese(v.code, v.values ?? {});
       return ["这次调用的结果如何？ ", ...(to ?? [v.to])];
     }
+    case "cut": {
+      const of = v.code === undefined ? null : captionInChinese(v.code, v.values ?? {});
+      return [...(of ?? [v.to]), "…（还有 ", v.left_out?.toString(), " 个字符）"];
+    }
+    case "server_asks":
+      return ["服务器 ", v.server, " 询问：", v.message];
+    case "deploy":
+      return ["将 ", v.project, " 部署到 ", v.target];
     case "go_on":
       return ["是否允许继续运行？已用完限额：", amount(v.budget, v.limit)];
     case "rows":

@@ -2,6 +2,7 @@
 // and so it does for a code that it does not know.
 
 import type { ForeignText, WarningValues } from "../wire";
+import { reasonInChinese } from "./zh_phrases";
 
 /** Words of ours, and foreign text between them. */
 export type Piece = string | ForeignText;
@@ -39,7 +40,7 @@ function wording(code: string, v: WarningValues): (Piece | undefined)[] | null {
     case "changed_definition":
       return ["服务器更改了对这个工具的说明；批准此调用即接受新的定义"];
     case "no_preview":
-      return ["无法预览：", v.why];
+      return ["无法预览：", ...(reasonInChinese(v.phrases ?? []) ?? [v.why])];
     case "secret_given":
       return ["工具 `", v.tool, "` 将得到机密 `", v.secret, "`（用于 `", v.place, "`）：由 `", v.by, "` 于 ", v.at, " 在 `", v.field, "` 中提供"];
     case "denied_before_same":

@@ -1,8 +1,10 @@
 //! `cargo xtask test`: the parts, and which of them the user wants.
 
+mod agents;
 mod api;
 mod browser;
 mod channels;
+mod clients;
 mod doors;
 mod mcp;
 mod rust;
@@ -15,9 +17,9 @@ use anyhow::{Result, bail, ensure};
 use crate::ledger::Part;
 use crate::web;
 pub(crate) use browser::pictures;
-pub(crate) use rust::failing_binary;
+pub(crate) use rust::{binary, failing_binary};
 
-pub(crate) const PARTS: [Part; 10] = [
+pub(crate) const PARTS: [Part; 12] = [
     Part { name: "rust", about: "unit, property and integration tests", run: rust::all_but_crash },
     Part { name: "doc", about: "the examples in the documentation", run: rust::doc },
     Part { name: "web", about: "the page's types, and web/dist = its build", run: web::verify },
@@ -34,6 +36,16 @@ pub(crate) const PARTS: [Part; 10] = [
         name: "channels",
         about: "the chat platforms' own SDKs on our channels and fakes",
         run: channels::run,
+    },
+    Part {
+        name: "clients",
+        about: "our Python and TypeScript packages, real binary, real frameworks",
+        run: clients::run,
+    },
+    Part {
+        name: "agents",
+        about: "coding agents behind the hook of the real binary",
+        run: agents::run,
     },
     Part {
         name: "crash",
@@ -113,7 +125,7 @@ mod tests {
 
     #[test]
     fn parts_are_chosen_by_name_and_keep_their_order() {
-        check("", "rust doc web browser api sdk doors mcp channels crash");
+        check("", "rust doc web browser api sdk doors mcp channels clients agents crash");
         check("--only web", "web");
         check("--only crash rust", "rust crash");
         check("--only doc --list --only web", "doc web");

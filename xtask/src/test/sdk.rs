@@ -25,7 +25,7 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     Ok(tally)
 }
 
-fn server(here: &Checkout) -> Result<PathBuf> {
+pub(super) fn server(here: &Checkout) -> Result<PathBuf> {
     let built = Job::cargo()
         .args(["build", "--workspace", "--bin", "fake-model"])
         .within(&here.root)

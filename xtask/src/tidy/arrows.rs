@@ -18,11 +18,11 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("models", &["domain", "ports"]),
     ("tools", &["domain", "ports", "egress"]),
     // Pure: the cards print its codes, and whoever hears a reply asks it what that means.
-    ("replies", &["domain"]),
-    ("channels", &["domain", "ports", "egress", "replies"]),
+    ("reply_parser", &["domain"]),
+    ("channels", &["domain", "ports", "egress", "reply_parser"]),
     ("engine", &["domain", "ports", "agent"]),
     // A door, for chats: it calls the engine, and hands are handed to it.
-    ("switchboard", &["domain", "ports", "engine", "replies"]),
+    ("chat", &["domain", "ports", "engine", "reply_parser"]),
     ("server", &["domain", "ports", "engine"]),
     ("holdpoint", EVERY_PART),
     (
@@ -38,8 +38,8 @@ const MAY_USE: [(&str, &[&str]); 16] = [
             "models",
             "tools",
             "channels",
-            "replies",
-            "switchboard",
+            "reply_parser",
+            "chat",
             "server",
             "holdpoint",
         ],
@@ -60,8 +60,8 @@ const EVERY_PART: &[&str] = &[
     "models",
     "tools",
     "channels",
-    "replies",
-    "switchboard",
+    "reply_parser",
+    "chat",
     "server",
 ];
 
@@ -156,9 +156,10 @@ fn dependency_table(section: &str) -> (bool, Option<&str>) {
     (ships, name.filter(|_| ships))
 }
 
+/// The folder of a dependency that has another name here. Our packages carry our name in front of their folder's.
 fn renamed(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("package = \"")?;
-    rest.split('"').next()
+    rest.split('"').next().map(|package| package.strip_prefix("holdpoint-").unwrap_or(package))
 }
 
 #[cfg(test)]
@@ -209,7 +210,7 @@ mod tests {
         for manifest in [
             "[dependencies]\nstores.workspace = true",
             "[dependencies]\n\"stores\" = { path = \"../stores\" }",
-            "[dependencies]\nrows = { package = \"stores\", path = \"../stores\" }",
+            "[dependencies]\nrows = { package = \"holdpoint-stores\", path = \"../stores\" }",
             "[dependencies.stores]\npath = \"../stores\"",
             "[build-dependencies]\nstores.workspace = true",
             "[target.'cfg(feature = \"a.b\")'.dependencies]\nstores.workspace = true",

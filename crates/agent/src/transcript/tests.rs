@@ -4,7 +4,7 @@ use domain::budget::Spent;
 use domain::id::{MessageId, RunId, SessionId};
 use domain::message::Origin;
 use domain::person::PersonId;
-use domain::session::{Queued, Run, RunStatus};
+use domain::session::{Queued, Run, RunState};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use proptest::prelude::*;
@@ -199,12 +199,9 @@ fn i24_nothing_of_ours_reaches_the_model() {
     session.run = Some(Run {
         id: RunId::new(1, 5),
         by: Some(PersonId::new("CANARY")),
-        status: RunStatus::Paused,
+        state: RunState::Failed { error: canary() },
         turn: vec![call_id(1)],
         spent: Spent::begin(Timestamp::from_ms(1)),
-        over_budget: None,
-        error: Some(canary()),
-        stopping: None,
         started_at: Timestamp::from_ms(1),
     });
     let text = canonical_text(&bare(&session));

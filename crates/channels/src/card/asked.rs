@@ -9,7 +9,8 @@ use domain::visible::spell_span;
 
 use super::body::Block;
 use super::captioned::quoted;
-use super::words::Words;
+use super::phrased::detail_lines;
+use super::words::{Language, Words};
 
 pub(super) fn blocks(view: &View, words: Words, title_is_whole: bool) -> Vec<Block> {
     let mut blocks = Blocks { blocks: Vec::new(), words };
@@ -75,6 +76,10 @@ impl Blocks {
                 self.heading(words.label(*label), *by);
                 self.foreign(quoted(text, kind.as_ref(), words));
             }
+            Part::Runs { by, detail } => {
+                self.heading(words.label(Label::Runs), *by);
+                self.foreign(detail_lines(detail, words));
+            }
             Part::Fields { label, by, fields } => {
                 self.heading(words.label(*label), *by);
                 self.foreign(fields.iter().flat_map(field).collect());
@@ -84,8 +89,12 @@ impl Blocks {
                 // Numbered as buttons and replies count them.
                 let lines = options.iter().zip(1..).flat_map(|(option, number)| {
                     let id = option.foreign_id(number);
-                    let id = id.map(|id| format!(" (id {})", one_line(id))).unwrap_or_default();
-                    let label = format!("{number}. {}{id}", one_line(&option.label));
+                    let id = id.map(|id| words.option_id(&one_line(id))).unwrap_or_default();
+                    let label = match option.is_link_opened() {
+                        true => words.link_opened().to_owned(),
+                        false => one_line(&option.label),
+                    };
+                    let label = format!("{number}. {label}{id}");
                     let more = option.description.as_ref();
                     let more = more.map(|text| format!("   {}", one_line(text)));
                     [Some(label), more].into_iter().flatten()
@@ -110,7 +119,11 @@ impl Blocks {
                         Sign::Removed => "-",
                         Sign::Same => " ",
                     };
-                    spelled(&line.text).into_iter().map(move |text| format!("{sign}{text}"))
+                    let drawn = spelled(&line.text).into_iter();
+                    drawn.map(move |text| match label {
+                        Label::Edit => format!("{sign}{}", edited(text, words)),
+                        _ => format!("{sign}{text}"),
+                    })
                 });
                 self.foreign(lines.collect());
             }
@@ -124,6 +137,22 @@ impl Blocks {
                 });
             }
         }
+    }
+}
+
+/// A line of an edit, with the words in it that are ours. Fields end in a colon, a quoted text or a scalar, and lines of a text begin
+/// with a mark; so none of those looks like them.
+fn edited(line: String, words: Words) -> String {
+    let english = Words(Language::English);
+    if line == english.more_changed() {
+        return words.more_changed().to_owned();
+    }
+    let is_of_a_text = line.trim_start().starts_with(FOREIGN_MARK.trim_end());
+    match line.strip_suffix(english.a_text()) {
+        Some(name) if !is_of_a_text && name.ends_with([':', '-', ' ']) => {
+            format!("{name}{}", words.a_text())
+        }
+        _ => line,
     }
 }
 
@@ -187,5 +216,35 @@ mod tests {
         for (button, id) in options.iter().zip(["0", "1", "2"]) {
             assert!(text.contains(&format!("{} (id {id})", button.label)), "{text}");
         }
+    }
+
+    #[test]
+    fn words_of_ours_in_an_edit_are_chinese_and_those_of_others_stay() {
+        let line =
+            |text: &str| super::edited(text.to_owned(), crate::card::Words(Language::Chinese));
+        assert_eq!(
+            line("… (more was changed than is shown here)"),
+            "…（更改较多，此处未全部显示）"
+        );
+        assert_eq!(line("sql: (text)"), "sql: （文本）");
+        assert_eq!(line("  - (text)"), "  - （文本）");
+        for foreign in ["  │ sql: (text)", "a: \"x: (text)\"", "(text):", "x (text): 1"] {
+            assert_eq!(line(foreign), foreign);
+        }
+        let english = super::edited("sql: (text)".into(), crate::card::Words(Language::English));
+        assert_eq!(english, "sql: (text)");
+    }
+
+    #[test]
+    fn that_a_link_was_opened_is_said_in_chinese_and_an_option_of_others_is_not() {
+        let question = |options| Question::Choose { options, multiple: false, allow_other: false };
+        let ours = drawn(&asking(question(vec![Choice::link_opened()])), Language::Chinese);
+        let text = ours.body.text();
+        assert!(text.contains("1. 我已打开链接\n") && !text.contains("link"), "{text}");
+        let Asks::Choose { options, .. } = &ours.asks else { panic!("{:?}", ours.asks) };
+        assert_eq!(options[0].label, "1. 我已打开链接");
+        let theirs = Choice { id: "1".into(), ..Choice::link_opened() };
+        let theirs = drawn(&asking(question(vec![theirs])), Language::Chinese);
+        assert!(theirs.body.text().contains("I have opened the link"), "{}", theirs.body.text());
     }
 }

@@ -1,7 +1,7 @@
 //! What can be pressed or filled in.
 
 use super::form::Field;
-use ports::channel::{Pointer, Said};
+use ports::channel::{ButtonAction, Pointer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asks {
@@ -80,8 +80,12 @@ impl Asks {
             | Asks::Choose { deny, .. }
             | Asks::ChooseSeveral { deny, .. }
             | Asks::Fill { deny, .. } => {
-                let explain =
-                    Button::new(explain.to_owned(), &deny.pointer, Said::Explain, Style::Plain);
+                let explain = Button::new(
+                    explain.to_owned(),
+                    &deny.pointer,
+                    ButtonAction::Explain,
+                    Style::Plain,
+                );
                 Asks::Decide { allow: None, deny: deny.clone(), explain }
             }
         }
@@ -101,26 +105,26 @@ impl Asks {
 }
 
 impl Button {
-    pub(super) fn new(label: String, at: &Pointer, said: Said, style: Style) -> Button {
+    pub(super) fn new(label: String, at: &Pointer, said: ButtonAction, style: Style) -> Button {
         let does = match said {
-            Said::Allow => Does::Allow,
-            Said::Deny => Does::Deny,
-            Said::Option(number) => Does::Choose(number),
-            Said::Form => Does::Submit,
-            Said::Arm => Does::Allow,
-            Said::Explain => Does::Explain,
-            Said::Back => Does::Back,
+            ButtonAction::Allow => Does::Allow,
+            ButtonAction::Deny => Does::Deny,
+            ButtonAction::Option(number) => Does::Choose(number),
+            ButtonAction::Form => Does::Submit,
+            ButtonAction::Arm => Does::Allow,
+            ButtonAction::Explain => Does::Explain,
+            ButtonAction::Back => Does::Back,
         };
         Button { label, pointer: Pointer { said, ..at.clone() }, style, does, asks_twice: false }
     }
 
     /// As it is drawn where a platform has no dialog of its own: a dangerous one leads to a second step.
     pub(crate) fn first_step(&self) -> Button {
-        if self.asks_twice { self.saying(Said::Arm) } else { self.clone() }
+        if self.asks_twice { self.saying(ButtonAction::Arm) } else { self.clone() }
     }
 
     /// The same button with another meaning.
-    pub(crate) fn saying(&self, said: Said) -> Button {
+    pub(crate) fn saying(&self, said: ButtonAction) -> Button {
         Button { pointer: Pointer { said, ..self.pointer.clone() }, ..self.clone() }
     }
 }

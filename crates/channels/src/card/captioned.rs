@@ -68,6 +68,12 @@ fn chinese(kind: &CaptionKind) -> String {
         }
         CaptionKind::NewDefinition => "首次连接该服务器时还没有这个工具".into(),
         CaptionKind::ChangedDefinition => "服务器更改了对这个工具的说明".into(),
+        CaptionKind::ServerAsks { server, message } => format!("服务器 {server} 询问：{message}"),
+        CaptionKind::Deploy { project, target } => format!("将 {project} 部署到 {target}"),
+        CaptionKind::Cut { of, left_out } => {
+            let of = of.kind().map_or_else(|| of.text().to_owned(), chinese);
+            format!("{of}…（还有 {left_out} 个字符）")
+        }
     }
 }
 
@@ -148,6 +154,13 @@ mod tests {
             CaptionKind::Used(used_up(Resource::Time, 7_260_000)),
             CaptionKind::NewDefinition,
             CaptionKind::ChangedDefinition,
+            CaptionKind::ServerAsks { server: value(), message: value() },
+            CaptionKind::Deploy { project: value(), target: value() },
+            CaptionKind::Cut {
+                of: Box::new(CaptionKind::RunInShell { script: value() }.into()),
+                left_out: 12,
+            },
+            CaptionKind::Cut { of: Box::new(VALUE.into()), left_out: 12 },
         ]
     }
 

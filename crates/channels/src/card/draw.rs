@@ -15,8 +15,8 @@ use super::settled::{Ended, Outcome, ended};
 use super::shown::{clipped, line};
 use super::words::{Language, Words};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
-use ports::channel::{Key, Nonce, Pointer, Said};
-use replies::ApprovalCode;
+use ports::channel::{ButtonAction, Key, Nonce, Pointer};
+use reply_parser::ApprovalCode;
 
 /// Everything on it is safe to show; what a platform's markup would do with it is that platform's
 /// business.
@@ -149,9 +149,13 @@ impl Card {
         match &self.asks {
             Asks::Decide { allow: Some(allow), deny, .. } if allow.asks_twice => {
                 let label = words.approve_now().to_owned();
-                let allow = Button { label, ..allow.saying(Said::Allow) };
-                let back =
-                    Button::new(words.back().into(), &deny.pointer, Said::Back, Style::Plain);
+                let allow = Button { label, ..allow.saying(ButtonAction::Allow) };
+                let back = Button::new(
+                    words.back().into(),
+                    &deny.pointer,
+                    ButtonAction::Back,
+                    Style::Plain,
+                );
                 let asks = Asks::Confirm { back, allow, deny: deny.clone() };
                 let (question, more) = words.really(&self.tag, self.risk);
                 Card { asks, hint: Some(format!("{question} {more}")), ..self }
@@ -254,34 +258,39 @@ fn facts(hold: &Hold, prompt: &Prompt, words: Words) -> Vec<Fact> {
 }
 
 fn asks(hold: &Hold, prompt: &Prompt, words: Words) -> Asks {
-    let at = Pointer { key: prompt.key.clone(), said: Said::Deny, nonce: prompt.nonce.clone() };
+    let at =
+        Pointer { key: prompt.key.clone(), said: ButtonAction::Deny, nonce: prompt.nonce.clone() };
     let button = |label: &str, said, style| Button::new(label.to_owned(), &at, said, style);
-    let deny = button(words.deny(), Said::Deny, Style::Plain);
-    let explain = button(words.deny_because(), Said::Explain, Style::Plain);
+    let deny = button(words.deny(), ButtonAction::Deny, Style::Plain);
+    let explain = button(words.deny_because(), ButtonAction::Explain, Style::Plain);
     match &hold.question {
         Question::Approve => {
-            let allow = button(words.approve(), Said::Allow, Style::Danger);
+            let allow = button(words.approve(), ButtonAction::Allow, Style::Danger);
             let asks_twice = hold.risk >= Risk::High;
             Asks::Decide { allow: Some(Button { asks_twice, ..allow }), deny, explain }
         }
         Question::Choose { options, multiple, .. } => {
             let choices = options.iter().enumerate().map(|(index, option)| {
                 let number = u8::try_from(index + 1).unwrap_or(u8::MAX);
-                let label = line(&format!("{number}. {}", option.label), BUTTON_CHARACTERS_MAX);
-                button(&label, Said::Option(number), Style::Plain)
+                let label = match option.is_link_opened() {
+                    true => words.link_opened(),
+                    false => option.label.as_str(),
+                };
+                let label = line(&format!("{number}. {label}"), BUTTON_CHARACTERS_MAX);
+                button(&label, ButtonAction::Option(number), Style::Plain)
             });
             let options = choices.collect();
             match multiple {
                 false => Asks::Choose { options, deny },
                 true => {
-                    let submit = button(words.submit(), Said::Form, Style::Plain);
+                    let submit = button(words.submit(), ButtonAction::Form, Style::Plain);
                     Asks::ChooseSeveral { options, submit, deny }
                 }
             }
         }
         Question::Fill { schema } => match form::fields(schema.as_ref(), words.free_text()) {
             Some(fields) => {
-                let submit = button(words.submit(), Said::Form, Style::Plain);
+                let submit = button(words.submit(), ButtonAction::Form, Style::Plain);
                 Asks::Fill { fields, submit, deny }
             }
             None => Asks::Decide { allow: None, deny, explain },

@@ -16,10 +16,13 @@ mod body;
 mod captioned;
 mod clock;
 mod draw;
+#[cfg(test)]
+mod every_tool;
 mod form;
 #[cfg(test)]
 pub(crate) mod hostile;
 mod people;
+mod phrased;
 mod rendered;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -35,7 +38,7 @@ pub use body::{Block, Body, Cut};
 pub use clock::Zone;
 pub use draw::{Card, Fact, Prompt, Replies, Tone};
 pub use form::{Field, Input};
-pub use ports::channel::{BadPointer, Key, Nonce, Pointer, Said};
+pub use ports::channel::{BadPointer, ButtonAction, Key, Nonce, Pointer};
 pub use rendered::Rendered;
 pub use settled::Outcome;
 pub use told::Word;

@@ -16,7 +16,7 @@ pub(super) fn asker(hold: &Hold, people: &People, words: Words) -> Option<String
         Actor::Program { name, .. } => Some(words.program(name)),
         Actor::Person(_) | Actor::Runtime => None,
     };
-    let agent = hold.agent.as_deref().map(|agent| words.agent_named(agent));
+    let agent = hold.agent().map(|agent| words.agent_named(agent));
     let known: Vec<String> = [person, program, agent].into_iter().flatten().collect();
     (!known.is_empty()).then(|| line(&known.join(" · "), FACT_CHARACTERS_MAX))
 }

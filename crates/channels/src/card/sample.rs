@@ -1,16 +1,20 @@
 //! A card of every kind of hold, for the tests of every platform.
 
+use std::sync::Arc;
+
 use domain::answer::{Answer, Settlement};
+use domain::call::{Call, CallParts, ExecutionContext};
 use domain::caption::{CaptionKind, RowChange};
 use domain::hold::{
-    CancelReason, Choice, Decision, Hold, HoldChange, HoldOutcome, HoldState, Preview, Question,
-    Risk, Vote,
+    CancelReason, Choice, Decision, Hold, HoldChange, HoldOrigin, HoldOutcome, HoldState, Preview,
+    Question, Risk, Vote,
 };
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, People, Person, PersonId};
+use domain::phrase::{NoPreviewReason, PhraseCode, RunDetail};
 use domain::visible::visible_multiline;
 use domain::warning::{Likeness, WarningKind};
-use replies::ApprovalCode;
+use reply_parser::ApprovalCode;
 use serde_json::{Value, json};
 
 use super::{Card, Key, Language, Nonce, Prompt, Rendered, Replies, Zone};
@@ -46,7 +50,7 @@ fn deletion() -> Hold {
         hold_with_arguments(json!({"sql": "DELETE FROM orders\nWHERE status = 1", "n": 1}));
     hold.title = "Delete 214 rows from orders?".into();
     hold.risk = Risk::High;
-    hold.agent = Some("ops".into());
+    hold.origin = HoldOrigin::RunningCall { agent: "ops".into() };
     hold.requester = Some(PersonId::new("gus"));
     hold.audience = Audience {
         people: Default::default(),
@@ -94,6 +98,26 @@ fn captioned() -> Hold {
     hold.title = CaptionKind::ChangeRows { change, rows: 214, estimated: false, table }.into();
     let rows = CaptionKind::Rows { rows: 214, more: 6, estimated: false };
     hold.preview.summary = Some(rows.into());
+    hold
+}
+
+/// Lines of ours about how it runs, around one of somebody else, a title that was cut, and no preview for a reason of ours.
+fn phrased() -> Hold {
+    let mut hold = deletion();
+    let mut detail = RunDetail::default();
+    detail.push(PhraseCode::Postgres, &["shop", "db.example:5432", "app"]);
+    detail.push_text("x-ticket: 7");
+    detail.push(PhraseCode::RowsNotCounted, &[]);
+    detail.push(PhraseCode::TimeLimit, &["30"]);
+    let call = hold.call.as_deref().unwrap();
+    let context = ExecutionContext { detail, ..ExecutionContext::default() };
+    hold.call = Some(Arc::new(Call::fixed(CallParts { context, ..CallParts::clone(call) })));
+    let of = CaptionKind::RunInShell { script: "cd shop && ./clean".into() };
+    hold.title = CaptionKind::Cut { of: Box::new(of.into()), left_out: 1_234 }.into();
+    let why = NoPreviewReason::new(PhraseCode::RowsBusy, &[]);
+    let why = NoPreviewReason::because(PhraseCode::RowsUncounted, why);
+    hold.preview =
+        Preview { warnings: vec![WarningKind::NoPreview { why }.into()], ..Preview::default() };
     hold
 }
 
@@ -160,7 +184,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         "region": {"type": "string", "title": "Region <eu>"}, "count": {"type": "integer"},
         "dry_run": {"type": "boolean"}, "tier": {"enum": ["small", "large"]},
     });
-    let reason = Some("wrong table\nsecond line".to_owned());
+    let reason = Some("wrong table\nsecond line".into());
     let cancelled =
         HoldState::Cancelled { by: Actor::Runtime, reason: CancelReason::Unstated, at: at(60) };
     let holds = vec![
@@ -214,6 +238,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         ("choose_foreign", asking(foreign)),
         ("warned", warned()),
         ("captioned", captioned()),
+        ("phrased", phrased()),
         ("cut", hold_with_arguments(json!({"text": "0123456789 ".repeat(3_000)}))),
     ];
     let chinese = [
@@ -227,6 +252,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Card)> {
         ("voted_zh", half_approved()),
         ("warned_zh", warned()),
         ("captioned_zh", captioned()),
+        ("phrased_zh", phrased()),
         ("expired_zh", over(HoldState::Expired { at: at(3600) })),
     ];
     let english =
@@ -251,7 +277,7 @@ pub(crate) fn long_names() -> Card {
     let mut hold = decided(deletion(), approve(None));
     let name = "很长的名字".repeat(30);
     hold.rule = Some(name.clone());
-    hold.agent = Some(name.as_str().into());
+    hold.origin = HoldOrigin::RunningCall { agent: name.as_str().into() };
     hold.requester = Some(PersonId::new(&name));
     hold.title = name.as_str().into();
     hold.changed(&HoldChange::Outcome(HoldOutcome::Failed(ToolResult::output(name))));

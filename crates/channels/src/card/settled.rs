@@ -3,7 +3,7 @@
 
 use domain::answer::Answer;
 use domain::grant::ClearedBy;
-use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Question};
+use domain::hold::{CancelReason, Decision, Hold, HoldOutcome, HoldState, Question};
 use domain::person::{Actor, PersonId};
 
 use super::draw::{Prompt, Tone};
@@ -78,7 +78,11 @@ pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
                 }
                 Actor::Runtime => words.done(&Done::Cancelled, &moment(*at)),
             };
-            let why = reason.text().map(|why| told(words.reason(), why));
+            let why = match reason {
+                CancelReason::Superseded => Some(words.superseded()),
+                reason => reason.text(),
+            };
+            let why = why.map(|why| told(words.reason(), why));
             Ended { tone: Tone::Over, headline: format!("⚪ {}", nothing_ran(text)), outcome: why }
         }
     }
@@ -123,7 +127,10 @@ fn chosen(hold: &Hold, decision: &Decision, words: Words) -> Option<Outcome> {
     let Answer::Choose(chosen) = &vote.answer else { return None };
     let label = |said: &String| {
         let option = options.iter().find(|option| option.id == *said || option.label == *said);
-        option.map(|option| option.label.as_str())
+        option.map(|option| match option.is_link_opened() {
+            true => words.link_opened(),
+            false => option.label.as_str(),
+        })
     };
     let labels: Vec<&str> = chosen.iter().filter_map(label).collect();
     (!labels.is_empty()).then(|| told(words.chosen(), &labels.join(", ")))

@@ -1,7 +1,7 @@
 //! A card from what a channel is told to show.
 
 use ports::channel::Showing;
-use replies::ApprovalCode;
+use reply_parser::ApprovalCode;
 
 use super::asks::Asks;
 use super::clock::Zone;

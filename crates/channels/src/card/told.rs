@@ -2,7 +2,7 @@
 
 use domain::hold::HoldState;
 use domain::visible::visible;
-use ports::channel::{Redraw, Told};
+use ports::channel::{PressReply, Redraw};
 
 use super::clock::Zone;
 use super::draw::Card;
@@ -18,25 +18,27 @@ pub struct Word {
 }
 
 impl Word {
-    pub fn of(told: &Told, language: Language, zone: &Zone) -> Word {
+    pub fn of(told: &PressReply, language: Language, zone: &Zone) -> Word {
         let words = Words(language);
         let headline =
             |redraw: &Redraw| Card::showing(&redraw.showing(), language, zone, false).headline;
         let (text, refusal) = match told {
-            Told::Taken(redraw) if redraw.hold.is_pending() => (words.taken().to_owned(), false),
-            Told::Taken(redraw) => (headline(redraw), false),
-            Told::Counted(_) => (words.counted().to_owned(), false),
-            Told::Already(redraw) => match redraw.hold.state {
+            PressReply::Taken(redraw) if redraw.hold.is_pending() => {
+                (words.taken().to_owned(), false)
+            }
+            PressReply::Taken(redraw) => (headline(redraw), false),
+            PressReply::Counted(_) => (words.counted().to_owned(), false),
+            PressReply::Already(redraw) => match redraw.hold.state {
                 HoldState::Pending => (words.already_counted().to_owned(), false),
                 _ => (format!("{} {}", words.already(), headline(redraw)), true),
             },
-            Told::AskAgain(_) => (words.once_more().to_owned(), false),
-            Told::AsItWas(_) => (words.as_it_was().to_owned(), false),
-            Told::Changed(_) => (words.changed().to_owned(), true),
-            Told::NotEntitled => (words.not_entitled().to_owned(), true),
-            Told::NotHere => (words.not_here().to_owned(), true),
+            PressReply::AskAgain(_) => (words.once_more().to_owned(), false),
+            PressReply::AsItWas(_) => (words.as_it_was().to_owned(), false),
+            PressReply::Changed(_) => (words.changed().to_owned(), true),
+            PressReply::NotEntitled => (words.not_entitled().to_owned(), true),
+            PressReply::NotHere => (words.not_here().to_owned(), true),
             // May repeat what somebody typed.
-            Told::Invalid(what) => (clipped(&visible(what), REFUSAL_CHARACTERS_MAX), true),
+            PressReply::Invalid(what) => (clipped(&visible(what), REFUSAL_CHARACTERS_MAX), true),
         };
         Word { text, refusal }
     }
@@ -53,7 +55,7 @@ mod tests {
 
     use domain::hold::Hold;
     use domain::person::{People, Person, PersonId};
-    use ports::channel::{Key, Nonce, Posted};
+    use ports::channel::{Key, MessageRef, Nonce};
 
     use super::*;
     use crate::webhook::sample::{approve, at, decided, hold};
@@ -74,7 +76,7 @@ mod tests {
             words_answer: false,
             code: None,
             armed: false,
-            posted: Posted {
+            posted: MessageRef {
                 chat: "c".into(),
                 thread: None,
                 direct: false,
@@ -84,37 +86,45 @@ mod tests {
         })
     }
 
-    fn word(told: &Told, language: Language) -> (String, bool) {
+    fn word(told: &PressReply, language: Language) -> (String, bool) {
         let word = Word::of(told, language, &Zone::default());
         (word.text, word.refusal)
     }
 
     #[test]
     fn whoever_pressed_hears_the_truth() {
-        let english = |told: Told| word(&told, Language::English);
+        let english = |told: PressReply| word(&told, Language::English);
         let settled = || redraw(decided(hold(), approve(None)));
         let mut over = hold();
         over.decided(HoldState::Expired { at: at(9) });
         for (told, text, refusal) in [
-            (Told::Taken(settled()), "✅ approved by Ana, 02:03 UTC", false),
-            (Told::Taken(redraw(hold())), "Received.", false),
-            (Told::Counted(redraw(hold())), "Your vote counts. Others must agree.", false),
-            (Told::Already(settled()), "Already decided: ✅ approved by Ana, 02:03 UTC", true),
-            (Told::Already(redraw(hold())), "Your vote counts already. Others must agree.", false),
+            (PressReply::Taken(settled()), "✅ approved by Ana, 02:03 UTC", false),
+            (PressReply::Taken(redraw(hold())), "Received.", false),
+            (PressReply::Counted(redraw(hold())), "Your vote counts. Others must agree.", false),
             (
-                Told::Already(redraw(over)),
+                PressReply::Already(settled()),
+                "Already decided: ✅ approved by Ana, 02:03 UTC",
+                true,
+            ),
+            (
+                PressReply::Already(redraw(hold())),
+                "Your vote counts already. Others must agree.",
+                false,
+            ),
+            (
+                PressReply::Already(redraw(over)),
                 "Already decided: ⌛ The time ran out. Nobody decided; nothing was run. 02:03 UTC",
                 true,
             ),
             (
-                Told::Changed(redraw(hold())),
+                PressReply::Changed(redraw(hold())),
                 "This has changed since it was shown here. Look at it again.",
                 true,
             ),
-            (Told::NotEntitled, "You may not answer this. Nothing was changed.", true),
-            (Told::NotHere, "This cannot be answered here.", true),
+            (PressReply::NotEntitled, "You may not answer this. Nothing was changed.", true),
+            (PressReply::NotHere, "This cannot be answered here.", true),
             (
-                Told::Invalid("`count`\u{202e} must be a number".into()),
+                PressReply::Invalid("`count`\u{202e} must be a number".into()),
                 "`count`⟦U+202E⟧ must be a number",
                 true,
             ),
@@ -122,7 +132,7 @@ mod tests {
             assert_eq!(english(told), (text.to_owned(), refusal));
         }
         assert_eq!(
-            word(&Told::NotEntitled, Language::Chinese).0,
+            word(&PressReply::NotEntitled, Language::Chinese).0,
             "你无权回答此请求，未作任何更改。"
         );
     }

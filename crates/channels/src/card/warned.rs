@@ -6,6 +6,7 @@ use domain::policy::AskedByRule;
 use domain::visible::Script;
 use domain::warning::{Likeness, WarningKind, WhyAskedAgain, WhyEstimated, WrapperRuns};
 
+use super::phrased::chinese_reason;
 use super::words::{Language, Words};
 
 impl Words {
@@ -52,7 +53,7 @@ fn chinese(kind: &WarningKind) -> String {
         WarningKind::ChangedDefinition => {
             "服务器更改了对这个工具的说明；批准此调用即接受新的定义".into()
         }
-        WarningKind::NoPreview { why } => format!("无法预览：{why}"),
+        WarningKind::NoPreview { why } => format!("无法预览：{}", chinese_reason(why)),
         WarningKind::SecretGiven(given) => format!(
             "工具 `{}` 将得到机密 `{}`（用于 `{}`）：由 `{}` 于 {} 在 `{}` 中提供",
             given.tool, given.secret, given.place, given.by, given.at, given.field
@@ -201,7 +202,7 @@ mod tests {
             WarningKind::NotBound { word: value() },
             WarningKind::NewDefinition,
             WarningKind::ChangedDefinition,
-            WarningKind::NoPreview { why: value() },
+            WarningKind::NoPreview { why: value().into() },
             WarningKind::SecretGiven(Box::new(given)),
             denied(Likeness::Same, 0),
             denied(Likeness::Same, 59),

@@ -2,7 +2,7 @@
 
 use domain::hold::{Question, Risk};
 use domain::view::{Author, FormField, Input, Label};
-pub use replies::Language;
+pub use reply_parser::Language;
 
 /// Every text is a match on the language, so that none can be forgotten in one of them.
 #[derive(Clone, Copy)]
@@ -52,6 +52,10 @@ words! {
     failed: "it failed", "执行失败";
     warning: "Warning", "注意";
     or_other: "or something else, in your own words, on the page", "或在页面上用自己的话回答";
+    superseded: "superseded", "已被新消息取代";
+    more_changed: "… (more was changed than is shown here)", "…（更改较多，此处未全部显示）";
+    a_text: "(text)", "（文本）";
+    link_opened: "I have opened the link", "我已打开链接";
     more_rules: "More rules apply; the page checks them.", "还有其他规则，以页面检查为准。";
     otherwise: "otherwise", "默认";
     cut: "Not everything fits here. Open the full view to approve.", "内容过长，此处未完整显示。请打开完整页面后再批准。";
@@ -321,6 +325,14 @@ impl Words {
             (Language::English, true) => "Choose any of",
             (Language::Chinese, false) => "请选择一项",
             (Language::Chinese, true) => "可选择多项",
+        }
+    }
+
+    /// Behind an option's label, where the asker chose the id.
+    pub(super) fn option_id(self, id: &str) -> String {
+        match self.0 {
+            Language::English => format!(" (id {id})"),
+            Language::Chinese => format!("（标识 {id}）"),
         }
     }
 

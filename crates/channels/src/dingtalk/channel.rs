@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use domain::hold::Risk;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken, Told,
+    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
+    Showing, Shown, Spoken, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use reqwest::Method;
@@ -19,7 +19,7 @@ use super::api::Api;
 use super::gesture;
 use super::session::Sessions;
 use super::settings::{Mode, Settings};
-use super::{card, markdown, told};
+use super::{card, markdown, press_reply};
 use crate::card::{Asks, Card};
 use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 use crate::wire::nth;
@@ -36,12 +36,12 @@ pub struct Dingtalk {
 }
 
 /// What became of something that came.
-pub(super) enum Taken {
-    Quietly,
+pub(super) enum DingtalkEventOutcome {
+    Ack,
     /// What the card is to look like.
     Reply(Value),
     /// It should come again.
-    NotNow,
+    Redeliver,
 }
 
 impl Dingtalk {
@@ -51,24 +51,29 @@ impl Dingtalk {
         Dingtalk { api, settings, clock, chance, sessions: Sessions::default() }
     }
 
-    pub(super) async fn message(&self, data: &Value, inbox: &dyn Inbox) -> Taken {
+    pub(super) async fn message(&self, data: &Value, inbox: &dyn Inbox) -> DingtalkEventOutcome {
         let Some(wrote) = gesture::wrote(data, &self.settings) else {
-            return Taken::Quietly;
+            return DingtalkEventOutcome::Ack;
         };
         self.sessions.keep(data, &wrote, &self.settings, self.clock.now());
         match inbox.wrote(&self.settings.name, wrote).await {
-            Ok(()) => Taken::Quietly,
-            Err(_) => Taken::NotNow,
+            Ok(()) => DingtalkEventOutcome::Ack,
+            Err(_) => DingtalkEventOutcome::Redeliver,
         }
     }
 
-    pub(super) async fn press(&self, data: &Value, event: String, inbox: &dyn Inbox) -> Taken {
+    pub(super) async fn press(
+        &self,
+        data: &Value,
+        event: String,
+        inbox: &dyn Inbox,
+    ) -> DingtalkEventOutcome {
         let now = self.clock.now();
         let told = match gesture::press(data, event, &self.settings, now) {
             Some(press) => inbox.pressed(&self.settings.name, press).await,
-            None => Ok(Told::NotHere),
+            None => Ok(PressReply::NotHere),
         };
-        Taken::Reply(told::reply(&told, &self.settings))
+        DingtalkEventOutcome::Reply(press_reply::reply(&told, &self.settings))
     }
 
     fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Card {
@@ -144,7 +149,7 @@ impl Dingtalk {
     /// asked in another one, and how it ended is said once.
     async fn followed(
         &self,
-        posted: &Posted,
+        posted: &MessageRef,
         showing: &Showing<'_>,
         drawn: &Card,
     ) -> Result<bool, ChannelError> {
@@ -231,12 +236,12 @@ fn to(place: &Place) -> To<'_> {
     }
 }
 
-fn posted(place: &Place, message: String) -> Posted {
+fn posted(place: &Place, message: String) -> MessageRef {
     let (chat, direct) = match to(place) {
         To::Group(chat) => (chat, false),
         To::Person(user) => (user, true),
     };
-    Posted { chat: chat.to_owned(), thread: None, direct, message, at: None }
+    MessageRef { chat: chat.to_owned(), thread: None, direct, message, at: None }
 }
 
 impl Settings {
@@ -309,7 +314,11 @@ impl Channel for Dingtalk {
         }
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(
+        &self,
+        posted: &MessageRef,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
         let drawn = self.drawn(showing, !posted.direct);
         if posted.message.starts_with(NO_CARD) {
             return self.followed(posted, showing, &drawn).await;
@@ -318,7 +327,7 @@ impl Channel for Dingtalk {
         let body = json!({
             "outTrackId": posted.message,
             "cardData": {"cardParamMap": rendered.value},
-            "cardUpdateOptions": told::options(),
+            "cardUpdateOptions": press_reply::options(),
             "userIdType": 1,
         });
         self.api.call(Method::PUT, "/v1.0/card/instances", &body).await?;
@@ -345,12 +354,12 @@ impl Channel for Dingtalk {
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
         match self.settings.mode {
-            Mode::Stream => super::line::listen(self, &*inbox, &stop).await,
+            Mode::Stream => super::connection::listen(self, &*inbox, &stop).await,
             Mode::Webhook(_) => stop.cancelled().await,
         }
     }
 
-    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+    async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         super::hook::hook(self, request, inbox).await
     }
 

@@ -3,7 +3,7 @@
 use ports::channel::Checked;
 
 use super::channel::Dingtalk;
-use super::line::invitation;
+use super::connection::invitation;
 use super::settings::Mode;
 use crate::limits::CLOCK_SKEW_MS_MAX;
 

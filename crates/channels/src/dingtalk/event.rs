@@ -2,7 +2,7 @@
 //! changes who may answer what, so they are taken and left alone; but an address that does not
 //! acknowledge them is switched off by the platform, and with it whatever else is subscribed there.
 
-use ports::channel::Hooked;
+use ports::channel::WebhookRequest;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::signed::{Refused, within_size};
 pub(super) fn acknowledged(
     dingtalk: &Dingtalk,
     envelope: &Envelope,
-    request: &Hooked,
+    request: &WebhookRequest,
 ) -> Result<Value, Refused> {
     within_size(&request.body)?;
     let asked = query(request.query.as_deref().unwrap_or_default());

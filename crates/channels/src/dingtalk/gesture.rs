@@ -1,7 +1,7 @@
 //! What people do, read from what the platform says of it. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{Form, Key, Nonce, Operator, Pointer, Press, Said, Wrote};
+use ports::channel::{ButtonAction, Form, IncomingMessage, Key, Nonce, Operator, Pointer, Press};
 use serde_json::Value;
 
 use super::settings::Settings;
@@ -12,7 +12,7 @@ pub(super) const FIRST_STEP: char = '~';
 pub(super) const PRESS: &str = "/v1.0/card/instances/callback";
 
 /// `None`: not somebody's message to this robot.
-pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<Wrote> {
+pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<IncomingMessage> {
     let text = |key: &str| data[key].as_str().filter(|text| !text.is_empty());
     let ours = text("robotCode").is_none_or(|robot| robot == settings.robot_code);
     let corp = settings.corp_id.as_deref();
@@ -35,7 +35,7 @@ pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<Wrote> {
     let said = said(data);
     let own = text("chatbotUserId");
     let others = data["atUsers"].as_array().into_iter().flatten();
-    Some(Wrote {
+    Some(IncomingMessage {
         event: format!("dingtalk:message:{id}"),
         message: id,
         operator,
@@ -105,7 +105,7 @@ pub(super) fn press(
     };
     let nonce = text("n")?;
     let (said, nonce) = match (said, nonce.strip_prefix(FIRST_STEP)) {
-        (Said::Allow, Some(nonce)) => (Said::Arm, nonce),
+        (ButtonAction::Allow, Some(nonce)) => (ButtonAction::Arm, nonce),
         (said, Some(nonce)) => (said, nonce),
         (said, None) => (said, nonce),
     };
@@ -124,12 +124,12 @@ pub(super) fn press(
 }
 
 /// The ids of the template's buttons.
-fn action(id: &str) -> Option<Said> {
+fn action(id: &str) -> Option<ButtonAction> {
     match id {
-        "allow" => Some(Said::Allow),
-        "deny" => Some(Said::Deny),
+        "allow" => Some(ButtonAction::Allow),
+        "deny" => Some(ButtonAction::Deny),
         option => match option.strip_prefix("opt")?.parse().ok()? {
-            Said::Option(number) => Some(Said::Option(number)),
+            ButtonAction::Option(number) => Some(ButtonAction::Option(number)),
             _ => None,
         },
     }

@@ -26,7 +26,7 @@ fn message(change: Value) -> Value {
     message
 }
 
-fn read(change: Value) -> Option<Wrote> {
+fn read(change: Value) -> Option<IncomingMessage> {
     wrote(&message(change), &settings())
 }
 
@@ -96,8 +96,12 @@ fn a_button_is_read_wherever_the_template_puts_it() {
     assert_eq!(plain.operator.unwrap().identity, "u1");
     let beside = json!({"params": {"r": "7Q2", "o": "d", "n": "k3x9ab"}, "cardPrivateData": {}});
     let moved = pressed(json!({"content": null, "value": beside.to_string()})).unwrap();
-    assert_eq!(moved.pointer.said, Said::Deny);
-    for (id, said) in [("deny", Said::Deny), ("opt3", Said::Option(3)), ("allow", Said::Allow)] {
+    assert_eq!(moved.pointer.said, ButtonAction::Deny);
+    for (id, said) in [
+        ("deny", ButtonAction::Deny),
+        ("opt3", ButtonAction::Option(3)),
+        ("allow", ButtonAction::Allow),
+    ] {
         let by_id = json!({"cardPrivateData": {
             "actionIds": [id], "params": {"r": "7Q2", "n": "k3x9ab"},
         }});

@@ -1,11 +1,11 @@
 //! HTTP mode. The platform signs a time and not what it says, so the address is a secret too, and what
 //! is old is not taken.
 
-use ports::channel::{HookReply, Hooked, Inbox};
+use ports::channel::{HookReply, Inbox, WebhookRequest};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use super::channel::{Dingtalk, Taken};
+use super::channel::{Dingtalk, DingtalkEventOutcome};
 use super::event::acknowledged;
 use super::gesture::written;
 use super::settings::{Mode, Webhook};
@@ -13,7 +13,11 @@ use super::sign::{verify_card, verify_robot};
 use crate::limits::SIGNATURE_WINDOW_MS;
 use crate::signed::{Headers, Refused, hex, is_fresh, same, within_size};
 
-pub(super) async fn hook(dingtalk: &Dingtalk, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+pub(super) async fn hook(
+    dingtalk: &Dingtalk,
+    request: WebhookRequest,
+    inbox: &dyn Inbox,
+) -> HookReply {
     let Mode::Webhook(webhook) = &dingtalk.settings.mode else { return reply(404, json!({})) };
     // A wrong address is an address that is not there.
     let Some(what) = what(webhook, &request.path) else { return reply(404, json!({})) };
@@ -27,7 +31,7 @@ pub(super) async fn hook(dingtalk: &Dingtalk, request: Hooked, inbox: &dyn Inbox
     }
     let heard = match (what, &webhook.events) {
         (What::Event, Some(envelope)) => {
-            acknowledged(dingtalk, envelope, &request).map(Taken::Reply)
+            acknowledged(dingtalk, envelope, &request).map(DingtalkEventOutcome::Reply)
         }
         (What::Event, None) => return reply(404, json!({})),
         (What::Robot | What::Card, _) => match opened(dingtalk, webhook, what, &request) {
@@ -37,9 +41,9 @@ pub(super) async fn hook(dingtalk: &Dingtalk, request: Hooked, inbox: &dyn Inbox
         },
     };
     match heard {
-        Ok(Taken::Quietly) => reply(200, json!({})),
-        Ok(Taken::Reply(told)) => reply(200, told),
-        Ok(Taken::NotNow) => reply(503, json!({})),
+        Ok(DingtalkEventOutcome::Ack) => reply(200, json!({})),
+        Ok(DingtalkEventOutcome::Reply(told)) => reply(200, told),
+        Ok(DingtalkEventOutcome::Redeliver) => reply(503, json!({})),
         Err(refused) => {
             tracing::warn!(channel = dingtalk.settings.name, "a request is refused: {refused}");
             let status = match refused {
@@ -60,7 +64,7 @@ enum What {
 }
 
 /// Whether it comes from where they call from. Who is behind a proxy is known if the proxy is trusted.
-fn welcome(webhook: &Webhook, request: &Hooked) -> bool {
+fn welcome(webhook: &Webhook, request: &WebhookRequest) -> bool {
     let known = || {
         let peer = request.peer();
         peer.is_some_and(|peer| webhook.allow_from.iter().any(|network| network.contains(peer)))
@@ -85,7 +89,7 @@ fn opened(
     dingtalk: &Dingtalk,
     webhook: &Webhook,
     what: What,
-    request: &Hooked,
+    request: &WebhookRequest,
 ) -> Result<Value, Refused> {
     within_size(&request.body)?;
     let headers: Vec<(&str, &str)> =
@@ -112,7 +116,7 @@ fn opened(
 }
 
 /// A press has no name here; the same request again is the same press.
-fn named(request: &Hooked) -> String {
+fn named(request: &WebhookRequest) -> String {
     let at = request.headers.iter().find(|(name, _)| name == "x-ddpaas-signature-timestamp");
     let at = at.map(|(_, at)| at.as_str()).unwrap_or_default();
     let whole = [at.as_bytes(), b"\n", &request.body].concat();

@@ -5,6 +5,7 @@ mod api;
 mod card;
 mod channel;
 mod check;
+mod connection;
 mod envelope;
 mod event;
 #[cfg(feature = "fuzz-api")]
@@ -12,13 +13,12 @@ pub(crate) mod fuzz_api;
 mod gesture;
 mod heard;
 mod hook;
-mod line;
 mod markdown;
+mod press_reply;
 mod session;
 mod settings;
 mod sign;
 mod stream;
-mod told;
 
 pub use card::variables;
 pub use channel::Dingtalk;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
 use domain::time::Timestamp;
-use ports::channel::Wrote;
+use ports::channel::IncomingMessage;
 use ports::unpoisoned::Unpoisoned as _;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -38,7 +38,13 @@ impl fmt::Debug for Session {
 
 impl Sessions {
     /// From a message that is for us.
-    pub(super) fn keep(&self, data: &Value, wrote: &Wrote, settings: &Settings, now: Timestamp) {
+    pub(super) fn keep(
+        &self,
+        data: &Value,
+        wrote: &IncomingMessage,
+        settings: &Settings,
+        now: Timestamp,
+    ) {
         let Some(session) = read(data, wrote, settings, now) else { return };
         let mut kept = self.kept();
         if kept.len() >= DINGTALK_SESSIONS_MAX && !kept.contains_key(&wrote.chat) {
@@ -78,7 +84,12 @@ impl Session {
     }
 }
 
-fn read(data: &Value, wrote: &Wrote, settings: &Settings, now: Timestamp) -> Option<Session> {
+fn read(
+    data: &Value,
+    wrote: &IncomingMessage,
+    settings: &Settings,
+    now: Timestamp,
+) -> Option<Session> {
     // Over HTTP nobody signed the body: it could name a robot of somebody else's, in another group.
     if !matches!(settings.mode, Mode::Stream) {
         return None;

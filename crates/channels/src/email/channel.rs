@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use lettre::Address;
 use lettre::message::Mailbox;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken,
+    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
+    Spoken, WebhookRequest,
 };
 use ports::clock::Clock;
 use tokio_util::sync::CancellationToken;
@@ -89,13 +89,13 @@ impl Channel for Email {
         let mut smtp = Smtp::open(&self.settings, &self.from, &*self.clock).await?;
         smtp.send(&message, &*self.clock).await?;
         let posted =
-            Posted { chat: address.clone(), thread: None, direct, message: id, at: Some(now) };
+            MessageRef { chat: address.clone(), thread: None, direct, message: id, at: Some(now) };
         // It leads to the page; nothing is answered from here.
         Ok(Shown { posted, takes_a_yes: false })
     }
 
     /// A letter that was sent stays as it is; the page that it leads to shows the truth.
-    async fn repaint(&self, _: &Posted, _: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(&self, _: &MessageRef, _: &Showing<'_>) -> Result<bool, ChannelError> {
         Ok(false)
     }
 
@@ -107,7 +107,7 @@ impl Channel for Email {
         stop.cancelled().await;
     }
 
-    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
+    async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {
         status(404)
     }
 

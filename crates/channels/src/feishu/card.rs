@@ -6,7 +6,7 @@
 
 use domain::hold::Risk;
 use domain::view::FOREIGN_MARK;
-use ports::channel::Said;
+use ports::channel::ButtonAction;
 use serde_json::{Value, json};
 
 use crate::card::{Asks, Block, Button, Card, Field, Input, Rendered, Style, Tone, Words};
@@ -213,7 +213,7 @@ fn reason(explain: &Button, words: Words) -> Value {
     let send = json!({
         "tag": "button", "name": name, "form_action_type": "submit", "type": "default",
         "text": plain(&explain.label),
-        "behaviors": [{"type": "callback", "value": value(&explain.saying(Said::Deny))}],
+        "behaviors": [{"type": "callback", "value": value(&explain.saying(ButtonAction::Deny))}],
     });
     json!({"tag": "form", "name": "why", "elements": [input, send]})
 }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken, Told,
+    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
+    Showing, Shown, Spoken, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use ports::unpoisoned::Unpoisoned as _;
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::api::api;
-use super::drawn::drawn;
 use super::event::Event;
 use super::gesture::{self, MESSAGE, PRESS};
+use super::identity::id_type;
 use super::message::literal;
+use super::press_reply;
+use super::render::render_card;
 use super::replays::Replays;
 use super::settings::{Mode, Settings};
-use super::told;
-use super::who::id_type;
 use crate::card::Rendered;
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::signed::hex;
@@ -41,13 +41,13 @@ pub struct Feishu {
 }
 
 /// What became of an event.
-pub(super) enum Taken {
+pub(super) enum EventOutcome {
     /// Nothing is to be said about it.
-    Quietly,
+    Ack,
     /// A toast, and perhaps a card.
     Reply(Value),
     /// It should come again.
-    NotNow,
+    Redeliver,
 }
 
 impl Feishu {
@@ -64,27 +64,27 @@ impl Feishu {
     }
 
     /// One event, whichever way it came. Events that we do not know are taken and left alone.
-    pub(super) async fn take(&self, event: &Event, inbox: &dyn Inbox) -> Taken {
+    pub(super) async fn take(&self, event: &Event, inbox: &dyn Inbox) -> EventOutcome {
         match event.kind.as_str() {
             PRESS => {
                 let told = match gesture::press(event, self.only(), self.clock.now()) {
                     Some(press) => inbox.pressed(&self.settings.name, press).await,
-                    None => Ok(Told::NotHere),
+                    None => Ok(PressReply::NotHere),
                 };
-                Taken::Reply(told::reply(&told, &self.settings))
+                EventOutcome::Reply(press_reply::reply(&told, &self.settings))
             }
             MESSAGE => {
                 // Without our name nobody could say whether we are meant.
-                let Ok(own) = self.own_id().await else { return Taken::NotNow };
+                let Ok(own) = self.own_id().await else { return EventOutcome::Redeliver };
                 let Some(wrote) = gesture::wrote(event, self.only(), &own) else {
-                    return Taken::Quietly;
+                    return EventOutcome::Ack;
                 };
                 match inbox.wrote(&self.settings.name, wrote).await {
-                    Ok(()) => Taken::Quietly,
-                    Err(_) => Taken::NotNow,
+                    Ok(()) => EventOutcome::Ack,
+                    Err(_) => EventOutcome::Redeliver,
                 }
             }
-            _ => Taken::Quietly,
+            _ => EventOutcome::Ack,
         }
     }
 
@@ -107,7 +107,7 @@ impl Feishu {
         Ok(own.to_owned())
     }
 
-    async fn send(&self, to: &To<'_>, message: Message<'_>) -> Result<Posted, ChannelError> {
+    async fn send(&self, to: &To<'_>, message: Message<'_>) -> Result<MessageRef, ChannelError> {
         let Message { kind, content, uuid } = message;
         let mut body = json!({"msg_type": kind, "content": content, "uuid": uuid});
         let messages = ["open-apis", "im", "v1", "messages"];
@@ -136,7 +136,7 @@ impl Feishu {
         let Some(message) = text("message_id") else {
             return Err(ChannelError::Unknown("Feishu does not say which message it made".into()));
         };
-        Ok(Posted {
+        Ok(MessageRef {
             chat: text("chat_id").unwrap_or_default().to_owned(),
             thread: None,
             direct: false,
@@ -152,15 +152,15 @@ impl Feishu {
         place: &Place,
         to: &To<'_>,
         message: Message<'_>,
-    ) -> Result<Posted, ChannelError> {
+    ) -> Result<MessageRef, ChannelError> {
         match (self.send(to, message).await, at_large(place, to)) {
             (Err(ChannelError::Gone(_)), Some(chat)) => self.send(&chat, message).await,
             (sent, _) => sent,
         }
     }
 
-    fn drawn(&self, showing: &Showing<'_>, mention: bool, since: Timestamp) -> Rendered {
-        drawn(showing, &self.settings, mention, since)
+    fn render(&self, showing: &Showing<'_>, mention: bool, since: Timestamp) -> Rendered {
+        render_card(showing, &self.settings, mention, since)
     }
 }
 
@@ -202,11 +202,11 @@ fn at_large<'a>(place: &'a Place, to: &To<'_>) -> Option<To<'a>> {
 }
 
 /// What stands there, as the place says it; the chat of a person is named by the platform.
-fn posted(place: &Place, sent: Posted) -> Posted {
+fn posted(place: &Place, sent: MessageRef) -> MessageRef {
     match place {
-        Place::Person(_) => Posted { direct: true, ..sent },
+        Place::Person(_) => MessageRef { direct: true, ..sent },
         Place::Chat { chat, thread, direct } => {
-            Posted { chat: chat.clone(), thread: thread.clone(), direct: *direct, ..sent }
+            MessageRef { chat: chat.clone(), thread: thread.clone(), direct: *direct, ..sent }
         }
     }
 }
@@ -260,7 +260,7 @@ impl Channel for Feishu {
 
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
         let mention = matches!(place, Place::Chat { direct: false, .. });
-        let drawn = self.drawn(showing, mention, self.clock.now());
+        let drawn = self.render(showing, mention, self.clock.now());
         let content = drawn.value.to_string();
         let uuid = uuid("show", showing.key.as_str());
         let message = Message { kind: "interactive", content: &content, uuid: &uuid };
@@ -268,10 +268,14 @@ impl Channel for Feishu {
         Ok(Shown { posted: posted(place, sent), takes_a_yes: drawn.takes_a_yes })
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(
+        &self,
+        posted: &MessageRef,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
         // It is no older than its question.
         let since = posted.at.unwrap_or(showing.hold.opened_at);
-        let drawn = self.drawn(showing, !posted.direct, since);
+        let drawn = self.render(showing, !posted.direct, since);
         let body = json!({"content": drawn.value.to_string()});
         let path = ["open-apis", "im", "v1", "messages", &posted.message];
         let call = ApiCall { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };
@@ -301,12 +305,12 @@ impl Channel for Feishu {
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
         match self.settings.mode {
-            Mode::LongConnection => super::line::listen(self, &*inbox, &stop).await,
+            Mode::LongConnection => super::connection::listen(self, &*inbox, &stop).await,
             Mode::Webhook => stop.cancelled().await,
         }
     }
 
-    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+    async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         super::hook::hook(self, request, inbox).await
     }
 

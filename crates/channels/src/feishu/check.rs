@@ -5,9 +5,9 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::channel::Feishu;
-use super::line::address;
+use super::connection::address;
+use super::keepalive::KeepaliveConfig;
 use super::settings::Mode;
-use super::tempo::Tempo;
 use crate::limits::CLOCK_SKEW_MS_MAX;
 use crate::wire::ApiCall;
 
@@ -56,7 +56,7 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
     });
     checked.extend(scopes(feishu).await);
     if settings.mode == Mode::LongConnection {
-        let asked = address(feishu, &mut Tempo::default()).await;
+        let asked = address(feishu, &mut KeepaliveConfig::default()).await;
         checked.push(match asked {
             Ok(_) => well("long connection"),
             Err(error) => wrong(

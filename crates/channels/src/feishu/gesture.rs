@@ -1,11 +1,11 @@
 //! What people do, read from events. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{Form, Key, Nonce, Pointer, Press, Said, Wrote};
+use ports::channel::{ButtonAction, Form, IncomingMessage, Key, Nonce, Pointer, Press};
 use serde_json::{Map, Value};
 
 use super::event::Event;
-use super::who::operator;
+use super::identity::operator;
 
 pub(super) const MESSAGE: &str = "im.message.receive_v1";
 pub(super) const PRESS: &str = "card.action.trigger";
@@ -18,11 +18,11 @@ pub(super) fn press(event: &Event, only: Option<&str>, now: Timestamp) -> Option
     let mut pointer = pointer(&action["value"])?;
     let form = form(action);
     // A menu beside no form: what is picked is pressed.
-    if pointer.said == Said::Form
+    if pointer.said == ButtonAction::Form
         && action["form_value"].is_null()
         && let [option] = form.options[..]
     {
-        pointer.said = Said::Option(option);
+        pointer.said = ButtonAction::Option(option);
     }
     // Where it was pressed tells a forwarded card from ours, so it must be told.
     let place = |key: &str| {
@@ -63,7 +63,7 @@ fn pointer(value: &Value) -> Option<Pointer> {
 
 fn form(action: &Value) -> Form {
     let number = |value: &Value| match value.as_str()?.parse().ok()? {
-        Said::Option(number) => Some(number),
+        ButtonAction::Option(number) => Some(number),
         _ => None,
     };
     let several = |value: &Value| -> Vec<u8> {
@@ -86,7 +86,7 @@ fn form(action: &Value) -> Form {
 }
 
 /// `None`: not somebody's message. `own` is how the platform names us.
-pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Wrote> {
+pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<IncomingMessage> {
     let (sender, message) = (&event.content["sender"], &event.content["message"]);
     if sender["sender_type"] != "user" {
         return None;
@@ -118,7 +118,7 @@ pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Wrot
     // The first message of a thread names the thread; those behind it name the first message. So
     // that is what a thread is called here, and what is replied to.
     let thread = text("root_id").or_else(|| text("thread_id").and(Some(id.as_str())));
-    Some(Wrote {
+    Some(IncomingMessage {
         event: event.key(),
         thread: thread.map(str::to_owned),
         message: id.clone(),

@@ -49,10 +49,10 @@ fn a_button_is_read_in_both_spellings() {
 fn menus_and_forms_say_what_was_picked() {
     let menu =
         pressed(json!({"tag": "select_static", "value": value("f"), "option": "7"})).unwrap();
-    assert_eq!((menu.pointer.said, menu.form.options), (Said::Option(7), vec![7]));
+    assert_eq!((menu.pointer.said, menu.form.options), (ButtonAction::Option(7), vec![7]));
     let several = json!({"value": value("f"), "form_value": {"choices": ["1", "3", "x", "0"]}});
     let several = pressed(several).unwrap();
-    assert_eq!((several.pointer.said, several.form.options), (Said::Form, vec![1, 3]));
+    assert_eq!((several.pointer.said, several.form.options), (ButtonAction::Form, vec![1, 3]));
     let filled = json!({"region": "eu", "count": "3", "note": "", "tier": null});
     let filled = pressed(json!({"value": value("f"), "form_value": filled})).unwrap();
     assert_eq!(Value::Object(filled.form.fields), json!({"region": "eu", "count": "3"}));
@@ -96,7 +96,7 @@ fn message(change: Value) -> Value {
     json!({"sender": sender, "message": message})
 }
 
-fn read(change: Value) -> Wrote {
+fn read(change: Value) -> IncomingMessage {
     wrote(&event(MESSAGE, message(change)), None, OWN).unwrap()
 }
 

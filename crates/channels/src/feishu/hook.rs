@@ -1,13 +1,13 @@
 //! The webhook: challenge, signature, encryption, and the reply that a press waits for.
 
-use ports::channel::{HookReply, Hooked, Inbox};
+use ports::channel::{HookReply, Inbox, WebhookRequest};
 use serde_json::{Value, json};
 
-use super::channel::{Feishu, Taken};
+use super::channel::{EventOutcome, Feishu};
 use super::webhook::Arrival;
 use crate::signed::{Headers, Refused};
 
-pub(super) async fn hook(feishu: &Feishu, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+pub(super) async fn hook(feishu: &Feishu, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
     if request.path.trim_matches('/') != "events" {
         return reply(404, json!({}));
     }
@@ -27,9 +27,9 @@ pub(super) async fn hook(feishu: &Feishu, request: Hooked, inbox: &dyn Inbox) ->
             // A press is not cut short at the platform's deadline: the answer would be lost with it.
             // Whoever pressed sees an error of the platform then, and the card a moment later.
             match feishu.take(&event, inbox).await {
-                Taken::Quietly => reply(200, json!({})),
-                Taken::Reply(told) => reply(200, told),
-                Taken::NotNow => {
+                EventOutcome::Ack => reply(200, json!({})),
+                EventOutcome::Reply(told) => reply(200, told),
+                EventOutcome::Redeliver => {
                     if let Some(name) = name {
                         feishu.replays.forget(&name);
                     }

@@ -3,12 +3,14 @@
 //!
 //! Everything here judges the raw bytes as they arrived, before anything of them is believed.
 
+#[cfg(feature = "cipher")]
 mod cbc;
 mod headers;
 
 use domain::time::Timestamp;
 use subtle::ConstantTimeEq;
 
+#[cfg(feature = "cipher")]
 pub(crate) use cbc::{decrypt, encrypt};
 pub use headers::Headers;
 

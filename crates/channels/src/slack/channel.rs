@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken,
+    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
+    Spoken, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ impl Channel for Slack {
         let (Some(chat), Some(ts)) = (text("channel"), text("ts")) else {
             return Err(ChannelError::Unknown("Slack did not name the message".into()));
         };
-        let posted = Posted {
+        let posted = MessageRef {
             chat: chat.to_owned(),
             thread: to.thread,
             direct: to.direct,
@@ -159,7 +159,11 @@ impl Channel for Slack {
         Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(
+        &self,
+        posted: &MessageRef,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
         let drawn = self.0.drawn(showing, !posted.direct);
         let mut body = drawn.value;
         body["channel"] = posted.chat.as_str().into();
@@ -204,7 +208,7 @@ impl Channel for Slack {
         }
     }
 
-    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+    async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         self.0.hook(&request, inbox).await
     }
 

@@ -1,7 +1,7 @@
 //! A message that somebody wrote, from `event_callback`.
 
 use domain::time::Timestamp;
-use ports::channel::{Operator, Wrote};
+use ports::channel::{IncomingMessage, Operator};
 use serde_json::Value;
 
 use super::key::event_key;
@@ -15,7 +15,7 @@ pub(super) struct Me {
 }
 
 /// `None` if it is no message of a person's: what bots say, what was changed or deleted, who joined.
-pub(super) fn wrote(callback: &Value, me: &Me) -> Option<Wrote> {
+pub(super) fn wrote(callback: &Value, me: &Me) -> Option<IncomingMessage> {
     let event = &callback["event"];
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     if !matches!(event["type"].as_str(), Some("message" | "app_mention")) {
@@ -45,7 +45,7 @@ pub(super) fn wrote(callback: &Value, me: &Me) -> Option<Wrote> {
         [&event["user_team"], &event["team"], &callback["team_id"]].into_iter().find_map(text)?;
     let shared = |shared: &Value| shared["is_share"] == true || shared["is_msg_unfurl"] == true;
     let list = |name: &str| event[name].as_array().map_or(&[][..], Vec::as_slice);
-    Some(Wrote {
+    Some(IncomingMessage {
         event: event_key(callback)?,
         operator: Some(Operator::named(format!("{team}:{user}"))),
         direct: event["channel_type"] == "im" || chat.starts_with('D'),
@@ -112,7 +112,7 @@ mod tests {
         Me { user: "UBOT".into(), bot: "B1".into() }
     }
 
-    fn read(change: Value) -> Option<Wrote> {
+    fn read(change: Value) -> Option<IncomingMessage> {
         wrote(&callback(change), &me())
     }
 

@@ -1,6 +1,6 @@
 //! What was filled in, from the state of a modal.
 
-use ports::channel::{Form, Pointer, Said};
+use ports::channel::{ButtonAction, Form, Pointer};
 use serde_json::{Map, Value};
 
 /// `None` if something in it is none of this form's.
@@ -39,7 +39,7 @@ fn options(selected: &Value, pointer: &Pointer) -> Option<Vec<u8>> {
     let number = |option: &Value| {
         let of: Pointer = option["value"].as_str()?.parse().ok()?;
         match of.said {
-            Said::Option(number) if of.key == pointer.key && of.nonce == pointer.nonce => {
+            ButtonAction::Option(number) if of.key == pointer.key && of.nonce == pointer.nonce => {
                 Some(number)
             }
             _ => None,

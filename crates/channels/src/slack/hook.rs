@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ports::channel::{HookReply, Hooked, Inbox};
+use ports::channel::{HookReply, Inbox, WebhookRequest};
 use reqwest::Url;
 use serde_json::Value;
 
@@ -14,7 +14,11 @@ use crate::signed::{Headers, Refused};
 use crate::wire::{accepted, json_reply, refused, status};
 
 impl App {
-    pub(super) async fn hook(self: &Arc<Self>, request: &Hooked, inbox: &dyn Inbox) -> HookReply {
+    pub(super) async fn hook(
+        self: &Arc<Self>,
+        request: &WebhookRequest,
+        inbox: &dyn Inbox,
+    ) -> HookReply {
         let name = &self.settings.name;
         let Mode::Http { signing_secret } = &self.settings.mode else { return status(404) };
         if request.method != "POST" {

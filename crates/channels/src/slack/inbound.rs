@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ports::channel::{Inbox, Opened, Press, Said, Told};
+use ports::channel::{ButtonAction, Inbox, Opened, Press, PressReply};
 use serde_json::{Value, json};
 
 use super::blocks::plain;
@@ -55,27 +55,27 @@ impl App {
             Pressed::Ignored => Reply::Quietly,
             Pressed::Strange { spot } => {
                 if let Some(spot) = spot {
-                    self.whisper(spot, &self.word(&Told::NotHere));
+                    self.whisper(spot, &self.word(&PressReply::NotHere));
                 }
                 Reply::Quietly
             }
             Pressed::Button { mut press, spot, trigger }
-                if matches!(press.pointer.said, Said::Form | Said::Explain) =>
+                if matches!(press.pointer.said, ButtonAction::Form | ButtonAction::Explain) =>
             {
                 match inbox.opens(name, &press).await {
                     Ok(Opened::Form(redraw)) => {
                         let Settings { language, zone, .. } = &self.settings;
                         let card = Card::showing(&redraw.showing(), *language, zone, false);
                         let view = match press.pointer.said {
-                            Said::Explain => {
-                                press.pointer.said = Said::Deny;
+                            ButtonAction::Explain => {
+                                press.pointer.said = ButtonAction::Deny;
                                 Some(reason(&card, &press.pointer))
                             }
                             _ => modal(&card),
                         };
                         match view {
                             Some(view) => self.open(view, &press, trigger),
-                            None => self.whisper(spot, &self.word(&Told::NotHere)),
+                            None => self.whisper(spot, &self.word(&PressReply::NotHere)),
                         }
                     }
                     Ok(Opened::Refused(told)) => self.whisper(spot, &self.word(&told)),
@@ -86,7 +86,7 @@ impl App {
             Pressed::Button { press, spot, .. } => {
                 match inbox.pressed(name, *press).await {
                     // The card itself shows it.
-                    Ok(Told::Taken(_)) => {}
+                    Ok(PressReply::Taken(_)) => {}
                     Ok(told) => self.whisper(spot, &self.word(&told)),
                     Err(_) => self.whisper(spot, &self.busy()),
                 }
@@ -120,7 +120,7 @@ impl App {
         ours
     }
 
-    fn word(&self, told: &Told) -> Word {
+    fn word(&self, told: &PressReply) -> Word {
         Word::of(told, self.settings.language, &self.settings.zone)
     }
 

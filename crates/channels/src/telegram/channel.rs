@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Busy, Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken, Told,
+    Busy, Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
+    Showing, Shown, Spoken, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl Bot {
                 }
                 let told = match press {
                     Some(press) => inbox.pressed(channel, *press).await,
-                    None => Ok(Told::NotHere),
+                    None => Ok(PressReply::NotHere),
                 };
                 match told {
                     Ok(told) => Ok(Some(self.answer(&query, &told))),
@@ -97,7 +97,7 @@ impl Bot {
         message(&Card::showing(showing, *language, zone, mention))
     }
 
-    fn answer(&self, query: &str, told: &Told) -> Value {
+    fn answer(&self, query: &str, told: &PressReply) -> Value {
         let word = Word::of(told, self.settings.language, &self.settings.zone);
         json!({
             "callback_query_id": query,
@@ -169,7 +169,7 @@ impl Channel for Telegram {
         let body = with(body, drawn.value);
         let sent = self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
         let posted = || {
-            Some(Posted {
+            Some(MessageRef {
                 chat: id(&sent["chat"]["id"])?,
                 thread: match place {
                     Place::Chat { thread, .. } => thread.clone(),
@@ -185,7 +185,11 @@ impl Channel for Telegram {
         Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(
+        &self,
+        posted: &MessageRef,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
         let message_id = posted.message.parse::<i64>();
         let message_id = message_id.map_err(|_| ChannelError::Gone("it has no number".into()))?;
         let body = json!({"chat_id": chat_id(&posted.chat)?, "message_id": message_id});
@@ -227,7 +231,7 @@ impl Channel for Telegram {
         self.0.clone().listen(inbox, stop).await;
     }
 
-    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+    async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         let bot = &self.0;
         let name = &bot.settings.name;
         let Mode::Webhook { secret, .. } = &bot.settings.mode else { return status(404) };

@@ -1,7 +1,7 @@
 //! An update, as one of the gestures that count or as nothing.
 
 use domain::time::Timestamp;
-use ports::channel::{Form, Operator, Pointer, Press, Wrote};
+use ports::channel::{Form, IncomingMessage, Operator, Pointer, Press};
 use serde_json::Value;
 
 use super::entities::{Me, id, mentions};
@@ -15,7 +15,7 @@ pub(super) enum Update {
         press: Option<Box<Press>>,
         chat: String,
     },
-    Wrote(Box<Wrote>),
+    Wrote(Box<IncomingMessage>),
     /// A group has become a supergroup. It is told twice, in each of the two.
     Moved {
         from: String,
@@ -115,7 +115,7 @@ fn wrote(update: &Value, message: &Value, me: &Me) -> Option<Update> {
         || from["is_bot"] == true
         || sender.is_none();
     let topic = message["is_topic_message"] == true;
-    Some(Update::Wrote(Box::new(Wrote {
+    Some(Update::Wrote(Box::new(IncomingMessage {
         event: update_key(update)?,
         message: id(&message["message_id"])?,
         operator: operator(from).filter(|_| message["sender_chat"].is_null()),
@@ -196,7 +196,7 @@ mod tests {
         json!({"update_id": 5, "message": message})
     }
 
-    fn written(change: Value) -> Wrote {
+    fn written(change: Value) -> IncomingMessage {
         match Update::read(&message(change), &me(), NOW) {
             Update::Wrote(wrote) => *wrote,
             other => panic!("{other:?}"),

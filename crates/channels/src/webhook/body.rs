@@ -93,7 +93,7 @@ fn told_hold(hold: &Hold) -> Told<'_> {
         opened_at: hold.opened_at.to_string(),
         tag: &hold.tag,
         requester: hold.requester.as_ref().map(PersonId::as_str),
-        agent: hold.agent.as_deref(),
+        agent: hold.agent(),
         opened_by: opener(&hold.opener),
         rule: hold.rule.as_deref(),
         audience: audience(&hold.audience),
@@ -165,7 +165,7 @@ fn person(vote: &Vote, hold: &Hold) -> Map<String, Value> {
         Answer::Deny { reason, .. } => {
             say("verdict", "deny".into());
             if let Some(reason) = reason {
-                say("reason", reason.as_str().into());
+                say("reason", (**reason).into());
             }
         }
         Answer::Respond { content } => {
@@ -205,7 +205,7 @@ fn form(question: &Question, filled: &Value) -> Value {
 mod tests {
     use std::sync::Arc;
 
-    use domain::hold::{CancelReason, HoldChange, HoldOutcome};
+    use domain::hold::{CancelReason, HoldChange, HoldOrigin, HoldOutcome};
     use domain::outcome::ToolResult;
 
     use super::super::sample::{approve, at, decided, hold, hold_with_secret};
@@ -225,7 +225,7 @@ mod tests {
     fn a_receiver_is_told_what_was_asked_of_whom_and_what_was_said() {
         let mut hold = hold();
         hold.requester = Some(PersonId::new("gus"));
-        hold.agent = Some("ops".into());
+        hold.origin = HoldOrigin::RunningCall { agent: "ops".into() };
         hold.rule = Some("deploys need one".into());
         let hold = decided(hold, approve(None));
         let said = json!({

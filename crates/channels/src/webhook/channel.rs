@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use egress::{AddressGuard, HostResolver, SystemResolver, describe_causes, find_forbidden};
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken, Step,
+    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
+    Spoken, Step, WebhookRequest,
 };
 use ports::clock::Clock;
 use ports::courier::CourierError;
@@ -218,19 +218,20 @@ impl Channel for Webhook {
             Place::Person(person) => (person.clone(), None, true),
             Place::Chat { chat, thread, direct } => (chat.clone(), thread.clone(), *direct),
         };
-        let posted = Posted { chat, thread, direct, message: event.id, at: Some(self.clock.now()) };
+        let posted =
+            MessageRef { chat, thread, direct, message: event.id, at: Some(self.clock.now()) };
         // The whole of it was told, and a decision names its digest.
         Ok(Shown { posted, takes_a_yes: true })
     }
 
-    async fn repaint(&self, _: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(&self, _: &MessageRef, showing: &Showing<'_>) -> Result<bool, ChannelError> {
         // It is told of each step instead, and there is nothing to draw.
         Ok(showing.hold.is_pending())
     }
 
     async fn tell(
         &self,
-        posted: &Posted,
+        posted: &MessageRef,
         showing: &Showing<'_>,
         step: &Step,
     ) -> Result<(), ChannelError> {
@@ -245,7 +246,7 @@ impl Channel for Webhook {
         stop.cancelled().await;
     }
 
-    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply {
+    async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         decision::take(&self.settings, &request, inbox).await
     }
 

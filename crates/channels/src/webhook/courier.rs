@@ -128,7 +128,7 @@ impl Courier for WebhookCourier {
     }
 
     async fn deliver(&self, key: &str, hold: &Hold) -> Result<(), CourierError> {
-        let Some(callback) = &hold.callback else {
+        let Some(callback) = hold.callback() else {
             return Err(CourierError::Never("the hold names no callback".into()));
         };
         let Some(body) = body(hold) else {

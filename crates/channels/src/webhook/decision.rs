@@ -6,13 +6,13 @@
 //! Every part is looked at and nothing is passed over: whoever answers must not think they said something
 //! that was ignored. A call is not edited from here; that is done on the page.
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, DenyReason, Scope};
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::json::Arguments;
 use domain::visible::visible;
-use ports::channel::{Decided, HookReply, Hooked, Inbox, Operator, Ruling};
+use ports::channel::{HookReply, Inbox, Operator, ReportedDecision, Ruling, WebhookRequest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ struct Said {
 
 pub(super) async fn take(
     settings: &ChannelSettings,
-    request: &Hooked,
+    request: &WebhookRequest,
     inbox: &dyn Inbox,
 ) -> HookReply {
     let (Some(secret), "decisions") = (&settings.inbound_secret, request.path.as_str()) else {
@@ -88,14 +88,14 @@ pub(super) async fn take(
     }
 }
 
-pub(super) fn read(body: &[u8], id: &str) -> Result<Decided, String> {
+pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     // An unknown key is named in the error, and may be anything.
     let body: Body = serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
     let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
     // What is not spelled like a digest is another one than was shown.
     let digest = body.digest.parse().unwrap_or_else(|_| Digest::of(body.digest.as_bytes()));
     let operator = Operator::named(body.actor.id);
-    Ok(Decided {
+    Ok(ReportedDecision {
         event: format!("webhook:{id}"),
         operator,
         hold,
@@ -111,7 +111,9 @@ fn answer(said: Said) -> Result<Answer, String> {
                 ("approve", note, None, None) => {
                     Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
                 }
-                ("deny", None, reason, None) => Ok(Answer::Deny { reason, stop: false }),
+                ("deny", None, reason, None) => {
+                    Ok(Answer::Deny { reason: reason.map(DenyReason::from), stop: false })
+                }
                 ("respond", None, None, Some(content)) => Ok(Answer::Respond { content }),
                 ("approve" | "deny" | "respond", ..) => Err(
                     "`note` goes with `approve`, `reason` with `deny`, and `content` with `respond`".into(),

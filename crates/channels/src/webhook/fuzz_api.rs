@@ -1,9 +1,9 @@
 //! For [`crate::fuzz_api`].
 
-use ports::channel::Decided;
+use ports::channel::ReportedDecision;
 
 use super::decision::read;
 
-pub(crate) fn decision(body: &[u8], id: &str) -> Result<Decided, String> {
+pub(crate) fn decision(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     read(body, id)
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use domain::answer::{Answer, Scope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
-use domain::hold::{Callback, Decision, Hold, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::hold::{
+    Callback, Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
+};
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::person::{Actor, Audience, PersonId, Proof};
@@ -55,9 +57,7 @@ fn gating(schema: Value, arguments: Value) -> Hold {
         risk: Risk::Medium,
         tag: tag_of(id),
         title: "Ship 1.4".into(),
-        agent: None,
-        session: None,
-        run: None,
+        origin: HoldOrigin::Program { callback: None },
         parent: None,
         opener: Actor::Runtime,
         requester: None,
@@ -82,7 +82,6 @@ fn gating(schema: Value, arguments: Value) -> Hold {
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 
@@ -113,7 +112,8 @@ pub(crate) fn decided(mut hold: Hold, answer: Answer) -> Hold {
 /// Decided, and somebody wants to hear of it.
 pub(crate) fn hold_for(url: &str) -> Hold {
     let mut hold = decided(hold_with_secret("hunter2"), approve(None));
-    hold.callback = Some(Callback { url: url.into(), secret_env: SECRET_ENV.into() });
+    let callback = Callback { url: url.into(), secret_env: SECRET_ENV.into() };
+    hold.origin = HoldOrigin::Program { callback: Some(callback) };
     hold
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::hold::HoldOrigin;
 use domain::time::Timestamp;
 use ports::clock::Clock;
 use ports::courier::{Courier, CourierError};
@@ -230,11 +231,14 @@ async fn what_may_have_changed_since_the_hold_was_opened_is_checked_again() {
     }
     let open = courier(true, names(&[]));
     let mut other_secret = hold_for(&format!("http://127.0.0.1:{port}/"));
-    other_secret.callback.as_mut().unwrap().secret_env = "HOME".into();
+    let HoldOrigin::Program { callback: Some(callback) } = &mut other_secret.origin else {
+        panic!()
+    };
+    callback.secret_env = "HOME".into();
     assert!(never(open.deliver(KEY, &other_secret).await).contains("secret_env"));
     assert!(never(open.deliver(KEY, &hold()).await).contains("no callback"));
     let mut undecided = hold();
-    undecided.callback = hold_for(&format!("http://127.0.0.1:{port}/")).callback;
+    undecided.origin = hold_for(&format!("http://127.0.0.1:{port}/")).origin;
     assert!(never(open.deliver(KEY, &undecided).await).contains("not decided"));
     let bad_key = open.deliver("a\nb", &hold_for(&format!("http://127.0.0.1:{port}/"))).await;
     assert!(never(bad_key).contains("key"));

@@ -11,8 +11,10 @@ mod recent;
 mod remedy;
 mod replies;
 mod rest;
+#[cfg(feature = "socket")]
 mod socket;
 mod tokens;
+#[cfg(feature = "socket")]
 mod work;
 
 pub(crate) use app_api::{ApiCall, ApiResult, AppApi, AppPlatform};
@@ -24,6 +26,8 @@ pub(crate) use recent::Recent;
 pub(crate) use remedy::clock;
 pub(crate) use replies::{accepted, json_reply, refused, status};
 pub(crate) use rest::{Answer, Failed, Request, Rest};
+#[cfg(feature = "socket")]
 pub(crate) use socket::{NoSocket, Socket, open};
 pub(crate) use tokens::{Token, Tokens};
+#[cfg(feature = "socket")]
 pub(crate) use work::{Ended, Step, Work, beside, close, finish, send};

@@ -19,7 +19,7 @@ impl Hold {
                 Actor::Program { name, .. } => Some(name),
                 Actor::Person(_) | Actor::Runtime => None,
             },
-            agent: self.agent.as_deref(),
+            agent: self.agent(),
             on_behalf_of: self.requester.as_ref().or_else(|| self.opener.accountable()),
         }
     }

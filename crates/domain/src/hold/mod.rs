@@ -5,8 +5,10 @@
 
 mod asked_by;
 mod cancel_reason;
+mod command;
 mod judge;
 mod names;
+mod origin;
 mod question;
 
 use std::sync::Arc;
@@ -15,8 +17,10 @@ use serde_json::Value;
 
 pub use asked_by::AskedBy;
 pub use cancel_reason::{CancelReason, SUPERSEDED};
+pub use command::HoldCommand;
 pub use judge::{Edited, Judgement};
 pub use names::{HoldStateName, QuestionKind};
+pub use origin::{Callback, HoldOrigin};
 pub use question::{Choice, Question, Refused, find_option};
 
 use crate::answer::Answer;
@@ -24,7 +28,7 @@ use crate::call::Call;
 use crate::caption::Caption;
 use crate::digest::{Digest, Framed};
 use crate::grant::ClearedBy;
-use crate::id::{CallId, HoldId, RunId, SessionId};
+use crate::id::{CallId, HoldId};
 use crate::json::canonical;
 use crate::outcome::ToolResult;
 use crate::person::{Actor, Audience, PersonId, Proof, Requester};
@@ -90,9 +94,7 @@ pub struct Hold {
     /// Three characters to tell open holds apart in a chat.
     pub tag: String,
     pub title: Caption,
-    pub agent: Option<Arc<str>>,
-    pub session: Option<SessionId>,
-    pub run: Option<RunId>,
+    pub origin: HoldOrigin,
     /// The hold that this one follows from: a settled, retried or re-asked one.
     pub parent: Option<HoldId>,
     pub opener: Actor,
@@ -113,14 +115,6 @@ pub struct Hold {
     pub votes: Vec<Arc<Vote>>,
     pub two_phase: bool,
     pub outcome: Option<HoldOutcome>,
-    /// Where an outside opener wants to be told, and the environment variable with the secret.
-    pub callback: Option<Callback>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Callback {
-    pub url: String,
-    pub secret_env: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -238,7 +232,7 @@ impl HoldOutcome {
     }
 }
 
-/// A change of an open hold that does not decide it.
+/// A change of a hold that does not decide it. `Outcome` and `Revealed` also come after the decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HoldChange {
     Voted(Arc<Vote>),
@@ -270,7 +264,7 @@ impl Hold {
 
     /// Asks whether a run that used up a budget may go on: it gates no call of its session.
     pub fn asks_to_go_on(&self) -> bool {
-        self.question == Question::Approve && self.call.is_none() && self.session.is_some()
+        self.question == Question::Approve && self.call.is_none() && self.session().is_some()
     }
 
     pub fn call_id(&self) -> Option<CallId> {

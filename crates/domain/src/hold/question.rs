@@ -37,6 +37,18 @@ pub struct Choice {
     pub description: Option<String>,
 }
 
+impl Choice {
+    /// The only answer to a question that is a link. It is ours: surfaces in other languages word it.
+    pub fn link_opened() -> Choice {
+        let label = "I have opened the link".into();
+        Choice { id: "link_opened".into(), label, description: None }
+    }
+
+    pub fn is_link_opened(&self) -> bool {
+        *self == Choice::link_opened()
+    }
+}
+
 /// Why an answer does not fit, and the field to mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {

@@ -15,10 +15,6 @@ use crate::answer::Answer;
 use crate::hold::{Choice, Hold, Question, find_option};
 use crate::tool::Place;
 
-/// How a person says that they leave an inquiry unanswered, where that is allowed: a denial with this
-/// reason.
-pub const SKIPPED: &str = "skipped";
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inquiry {
     /// Several options may be chosen, in every question.

@@ -3,10 +3,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::answer::DenyReason;
 use crate::call::{Call, ExecutionContext, Proposal};
 use crate::digest::Digest;
-use crate::hold::{CancelReason, Decision, HoldState, Preview, Risk, Vote, tag_of};
-use crate::id::{CallId, HoldId, SessionId};
+use crate::hold::{CancelReason, Decision, HoldOrigin, HoldState, Preview, Risk, Vote, tag_of};
+use crate::id::{CallId, HoldId, RunId, SessionId};
 use crate::json::Arguments;
 use crate::outcome::ResultKind;
 use crate::person::{Actor, Audience, PersonId, Proof};
@@ -45,9 +46,11 @@ fn hold(arguments: Value) -> Hold {
         risk: Risk::Medium,
         tag: tag_of(id),
         title: "?".into(),
-        agent: Some("ops".into()),
-        session: Some(SessionId::new(1, 1)),
-        run: None,
+        origin: HoldOrigin::Session {
+            session: SessionId::new(1, 1),
+            run: RunId::new(1, 1),
+            agent: "ops".into(),
+        },
         parent: None,
         opener: Actor::Runtime,
         requester: None,
@@ -72,7 +75,6 @@ fn hold(arguments: Value) -> Hold {
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 
@@ -153,14 +155,13 @@ fn an_answer_that_leaves_a_question_out_does_not_fit() {
 
 #[test]
 fn skipping_declining_silence_and_withdrawal_are_told_apart_and_choose_nothing() {
-    let deny = |reason: Option<&str>| {
-        decided(two(), Answer::Deny { reason: reason.map(str::to_owned), stop: false })
-    };
+    let deny =
+        |reason: DenyReason| decided(two(), Answer::Deny { reason: Some(reason), stop: false });
     let with = |state| Hold { state, ..hold(two()) };
     let at = Timestamp::from_ms(0);
     for (hold, status, skipped, source, kind) in [
-        (deny(Some(SKIPPED)), "canceled", true, "user", ResultKind::Denied),
-        (deny(Some("no time")), "canceled", false, "user", ResultKind::Denied),
+        (deny(DenyReason::Skipped), "canceled", true, "user", ResultKind::Denied),
+        (deny("no time".into()), "canceled", false, "user", ResultKind::Denied),
         (with(HoldState::Expired { at }), "timeout", false, "timeout", ResultKind::Expired),
         (
             with(HoldState::Cancelled { by: Actor::Runtime, reason: CancelReason::Unstated, at }),

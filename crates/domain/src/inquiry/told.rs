@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Chosen, Inquiry, SKIPPED};
-use crate::answer::Answer;
+use super::{Chosen, Inquiry};
+use crate::answer::{Answer, DenyReason};
 use crate::hold::{Hold, HoldState, find_option};
 use crate::outcome::{ResultKind, ToolResult};
 
@@ -73,10 +73,10 @@ impl Inquiry {
             HoldState::Cancelled { .. } => Ending::Withdrawn,
             HoldState::Denied(decision) | HoldState::Answered(decision) => {
                 match &decision.vote()?.answer {
-                    Answer::Deny { reason, .. } if reason.as_deref() == Some(SKIPPED) => {
-                        Ending::Skipped
+                    Answer::Deny { reason: Some(DenyReason::Skipped), .. } => Ending::Skipped,
+                    Answer::Deny { reason, .. } => {
+                        Ending::Declined { reason: reason.as_deref().map(str::to_owned) }
                     }
-                    Answer::Deny { reason, .. } => Ending::Declined { reason: reason.clone() },
                     answer => Ending::Confirmed { chosen: self.chosen(answer)? },
                 }
             }

@@ -16,7 +16,7 @@ pub const DEPTH_MAX: usize = 64;
 /// Arguments that were parsed once and are kept exactly as they were written.
 ///
 /// ```
-/// use domain::json::Arguments;
+/// use holdpoint_domain::json::Arguments;
 /// let arguments = Arguments::parse(br#"{"path": "/tmp/x"}"#).unwrap();
 /// assert_eq!(arguments.value()["path"], "/tmp/x");
 /// assert_eq!(arguments.bytes(), br#"{"path": "/tmp/x"}"#);

@@ -23,9 +23,10 @@ impl Policy {
                      get around; match what the tool knows, such as `sql.kind = \"delete\"`"
                         .to_owned()
                 }
-                () if rule.asks_every_tool_for_sql() => format!(
-                    "asks for facts about SQL and names no tool: of other tools' calls they are unknown, \
+                () if rule.asks_every_tool_for_facts() => format!(
+                    "asks for facts about {} and names no tool: of other tools' calls they are unknown, \
                      so it would {} those, too; add `tool = …`",
+                    if rule.spec.matcher.sql.is_empty() { "a shell command" } else { "SQL" },
                     if rule.spec.then == Then::Deny { "deny" } else { "ask about" }
                 ),
                 () => return None,
@@ -46,9 +47,9 @@ impl Rule {
             && sql_tools.iter().any(|tool| self.tool.matches(tool))
     }
 
-    fn asks_every_tool_for_sql(&self) -> bool {
+    fn asks_every_tool_for_facts(&self) -> bool {
         let matcher = &self.spec.matcher;
-        !matcher.sql.is_empty()
+        (!matcher.sql.is_empty() || !matcher.shell.is_empty())
             && self.spec.then != Then::Allow
             && matcher.tool.as_deref().is_none_or(|pattern| pattern == "*")
     }

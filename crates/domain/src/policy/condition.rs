@@ -16,7 +16,7 @@ use crate::visible::visible;
 /// Conditions that must all hold.
 ///
 /// ```
-/// use domain::policy::{ConditionSpec, Conditions, Op};
+/// use holdpoint_domain::policy::{ConditionSpec, Conditions, Op};
 /// use serde_json::json;
 /// let small = ConditionSpec { pointer: "/amount".into(), op: Op::AtMost(100.into()) };
 /// let conditions = Conditions::compile(vec![small]).unwrap();

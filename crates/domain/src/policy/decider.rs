@@ -40,8 +40,8 @@ type Judge = dyn Fn(&Facts<'_>) -> Result<Opinion, String> + Send + Sync;
 /// the later opinion counts if it is stricter.
 ///
 /// ```
-/// use domain::policy::{Decider, Decision, Facts, Opinion, Policy, PolicySpec, Then};
-/// use domain::tool::Effects;
+/// use holdpoint_domain::policy::{Decider, Decision, Facts, Opinion, Policy, PolicySpec, Then};
+/// use holdpoint_domain::tool::Effects;
 /// let decider = Decider::new("office hours", |facts| match facts.tool {
 ///     "transfer" => Ok(Opinion::Deny),
 ///     _ => Ok(Opinion::Fine),

@@ -2,6 +2,7 @@
 
 use super::compare::Truth;
 use super::rules::{Facts, Policy, Rule};
+use super::shell_match::shell_facts;
 use super::spec::Then;
 use crate::visible::visible;
 
@@ -61,10 +62,18 @@ impl Rule {
         }
         let sql =
             matcher.sql.iter().map(|condition| (condition.to_string(), condition.truth(facts.sql)));
+        let found = if matcher.shell.is_empty() { None } else { shell_facts(facts.arguments) };
+        let shell = matcher.shell.iter().map(|condition| {
+            let told = match &found {
+                Some(found) => format!("{condition} ({found})"),
+                None => format!("{condition} (there is no command to read)"),
+            };
+            (told, condition.truth(self.spec.then, found.as_ref()))
+        });
         let args = self.conditions.truths(facts.arguments);
         let args = args.map(|(condition, truth)| (condition.to_string(), truth));
         let mut doubt = None;
-        for (condition, truth) in sql.chain(args) {
+        for (condition, truth) in sql.chain(shell).chain(args) {
             match truth {
                 Truth::Yes => {}
                 Truth::No => return Some((Truth::No, format!("not so: {condition}"))),

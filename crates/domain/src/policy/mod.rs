@@ -16,6 +16,10 @@
 //! `sql.has_where`, `sql.rows`) and not for the text of the statement. A fact that is not known cannot
 //! be told.
 //!
+//! **Shell commands.** `shell.kind` is told from the text of the command itself (`crate::shell`). A command line
+//! has the kinds of all its commands: an `allow` rule needs every one of them to be named, an `ask` or `deny` rule
+//! any. What cannot be read, or is not known, never allows.
+//!
 //! Nothing here can panic or take long: patterns are compiled when the policy is read, run in linear
 //! time, and have bounded size.
 
@@ -28,6 +32,7 @@ mod explain;
 mod pattern;
 mod place;
 mod rules;
+mod shell_match;
 mod spec;
 mod sql_match;
 mod verdict;
@@ -37,6 +42,7 @@ pub use audience::{Directory, Unsatisfiable};
 pub use condition::Conditions;
 pub use decider::{Decider, Opinion};
 pub use rules::{BadPolicy, Facts, Policy};
+pub use shell_match::{ShellCondition, shell_facts};
 pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
 pub use sql_match::SqlCondition;
 pub use verdict::{Ask, AskedByRule, Decision, Verdict};

@@ -10,6 +10,7 @@ use super::condition::Conditions;
 use super::decider::Decider;
 use super::pattern::NamePattern;
 use super::place::Looked;
+use super::shell_match::shell_facts;
 use super::spec::{AskSpec, PolicySpec, RuleSpec, Then};
 use super::verdict::{Ask, Decision, Verdict};
 use crate::call::Call;
@@ -27,8 +28,8 @@ const EXPIRES_MS_MAX: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 /// Ordered rules, indexed by tool.
 ///
 /// ```
-/// use domain::policy::{Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
-/// use domain::tool::Effects;
+/// use holdpoint_domain::policy::{Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+/// use holdpoint_domain::tool::Effects;
 /// let matcher = MatchSpec { effects: vec![Effects::ReadOnly], ..MatchSpec::default() };
 /// let rule =
 ///     RuleSpec { name: "reading is free".into(), then: Then::Allow, matcher, ..RuleSpec::default() };
@@ -231,6 +232,9 @@ impl Rule {
         for condition in &spec.matcher.sql {
             condition.check(spec.then)?;
         }
+        for condition in &spec.matcher.shell {
+            condition.check(spec.then)?;
+        }
         let verdict = Verdict {
             decision: decision(spec.then, spec.ask.as_ref(), default_expires)?,
             risk: spec.risk.unwrap_or_default(),
@@ -250,10 +254,22 @@ impl Rule {
             let sql = self.spec.matcher.sql.iter();
             sql.map(|condition| condition.truth(facts.sql))
                 .fold(Truth::Yes, Truth::and)
+                .and(self.shell_truth(facts))
                 .and(self.conditions.truth_in(looked))
         } else {
             Truth::No
         }
+    }
+
+    fn shell_truth(&self, facts: &Facts<'_>) -> Truth {
+        if self.spec.matcher.shell.is_empty() {
+            return Truth::Yes;
+        }
+        let found = shell_facts(facts.arguments);
+        let conditions = self.spec.matcher.shell.iter();
+        conditions
+            .map(|condition| condition.truth(self.spec.then, found.as_ref()))
+            .fold(Truth::Yes, Truth::and)
     }
 
     pub(super) fn has_effects(&self, effects: Effects) -> bool {

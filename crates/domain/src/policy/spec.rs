@@ -2,6 +2,7 @@
 
 use serde_json::{Number, Value};
 
+use super::shell_match::ShellCondition;
 use super::sql_match::SqlCondition;
 use crate::digest::{Digest, Framed};
 use crate::hold::Risk;
@@ -48,6 +49,8 @@ pub struct MatchSpec {
     pub args: Vec<ConditionSpec>,
     /// On what an SQL tool knows about its statement.
     pub sql: Vec<SqlCondition>,
+    /// On what a shell command does.
+    pub shell: Vec<ShellCondition>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -250,6 +253,13 @@ impl RuleSpec {
         };
         let framed =
             self.matcher.sql.iter().fold(framed, |framed, condition| condition.frame(framed));
+        // As above: rules without it keep the version that they had before there was any.
+        let framed = match self.matcher.shell.is_empty() {
+            true => framed,
+            false => framed.number("shell", self.matcher.shell.len() as u64),
+        };
+        let framed =
+            self.matcher.shell.iter().fold(framed, |framed, condition| condition.frame(framed));
         let framed = framed
             .field("then", self.then.name().as_bytes())
             .optional("risk", self.risk.map(|risk| risk.name().as_bytes()))
@@ -321,7 +331,7 @@ mod tests {
             change(&mut spec);
             spec.version()
         };
-        let changes: [fn(&mut PolicySpec); 19] = [
+        let changes: [fn(&mut PolicySpec); 21] = [
             |_| {},
             |spec| spec.default = Then::Deny,
             |spec| spec.default_expires_ms += 1,
@@ -339,6 +349,14 @@ mod tests {
             |spec| spec.rules[0].matcher.sql.push(SqlCondition::HasWhere(true)),
             |spec| spec.rules[0].matcher.sql.push(SqlCondition::HasWhere(false)),
             |spec| spec.rules[1].matcher.sql.push(SqlCondition::HasWhere(false)),
+            |spec| {
+                let kinds = vec![crate::shell::ShellKind::Read];
+                spec.rules[0].matcher.shell.push(ShellCondition::KindIn(kinds));
+            },
+            |spec| {
+                let kinds = vec![crate::shell::ShellKind::Read];
+                spec.rules[0].matcher.shell.push(ShellCondition::KindNotIn(kinds));
+            },
             |spec| spec.rules[1].ask.as_mut().unwrap().quorum = 2,
             |spec| spec.rules[1].ask.as_mut().unwrap().expires_ms = Some(0),
         ];

@@ -17,7 +17,7 @@ const PLACES_MAX: usize = 10_000;
 /// element and every key. Where a schema cannot be followed the whole value counts as secret.
 ///
 /// ```
-/// use domain::schema::{redact, write_only_pointers};
+/// use holdpoint_domain::schema::{redact, write_only_pointers};
 /// use serde_json::json;
 /// let schema = json!({"properties": {"user": {}, "password": {"writeOnly": true}}});
 /// let secrets = write_only_pointers(&schema);

@@ -52,7 +52,7 @@ impl Draft {
     }
 
     fn start_cleared(&mut self, context: &Context<'_>) -> bool {
-        let stopping = self.next.run.as_ref().is_some_and(|run| run.stopping.is_some());
+        let stopping = self.next.run.as_ref().is_some_and(|run| run.is_stopping());
         let refused = self.next.refused_perform();
         let cleared: Vec<(CallId, CallRecord)> = self
             .next
@@ -87,7 +87,7 @@ impl Draft {
                 || !undecided
                 || (only_reads && matches!(clearance.by, ClearedBy::Rule(_)))
             {
-                any |= self.begin(id, call, clearance, record.attempts + 1, context);
+                any |= self.start_call(id, call, clearance, record.attempts + 1, context);
             }
         }
         any
@@ -130,14 +130,11 @@ impl Draft {
     /// Messages that waited only for the turn's results.
     fn deliver_messages(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
-        if run.status.is_over()
-            || run.stopping.is_some()
-            || run.over_budget.is_some()
-            || !run.turn.is_empty()
+        if run.is_over() || run.is_stopping() || run.over_budget().is_some() || !run.turn.is_empty()
         {
             return false;
         }
-        let (id, paused) = (run.id, run.status == RunStatus::Paused);
+        let (id, paused) = (run.id, run.status() == RunStatus::Paused);
         let joining =
             self.next.queue.iter().find(|queued| queued.join).map(|queued| queued.message.clone());
         let Some(message) = joining else { return false };
@@ -150,11 +147,11 @@ impl Draft {
 
     fn end_run(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
-        if run.status.is_over() || !run.turn.is_empty() {
+        if run.is_over() || !run.turn.is_empty() {
             return false;
         }
         let id = run.id;
-        if run.stopping.is_some() {
+        if run.is_stopping() {
             self.push(Event::RunCancelled { run: id }, context);
             return true;
         }
@@ -179,8 +176,8 @@ impl Draft {
     /// Paused means: nothing moves until a person does something.
     fn mark_pause(&mut self, context: &Context<'_>) {
         let Some(run) = &self.next.run else { return };
-        let (id, status) = (run.id, run.status);
-        let waits = if run.over_budget.is_some() {
+        let (id, status) = (run.id, run.status());
+        let waits = if run.over_budget().is_some() {
             true
         } else if run.turn.is_empty() {
             self.next.waits_for_confirmation() && !self.next.has_something_new()
@@ -204,7 +201,7 @@ impl Session {
     pub(super) fn next_message(&self) -> Option<&super::Queued> {
         let is_idle = match &self.run {
             None => true,
-            Some(run) => run.status.is_over() && run.status != RunStatus::Failed,
+            Some(run) => run.is_over() && run.status() != RunStatus::Failed,
         };
         // Word of a decision joins whatever run comes next; it is no reason to start one after the
         // run that it belonged to was cancelled.
@@ -305,7 +302,7 @@ impl Session {
                 Some(match &vote.answer {
                     Answer::Deny { reason, .. } => self.told(&NotRun::DeniedBy {
                         name: people.name_of(&vote.by).to_owned(),
-                        reason: reason.clone(),
+                        reason: reason.as_deref().map(str::to_owned),
                     }),
                     Answer::Respond { content } => ToolResult::output(content.clone()),
                     Answer::Choose(chosen) => {

@@ -91,9 +91,10 @@ impl Draft {
                 // An old hold does not stop a run that it is not part of. One that asks whether to go on
                 // ends the run in any case, and in its own words.
                 let same_run =
-                    self.next.run.as_ref().map(|run| run.id) == hold.run && !hold.asks_to_go_on();
+                    self.next.run.as_ref().map(|run| run.id) == hold.run() && !hold.asks_to_go_on();
                 if let (Answer::Deny { stop: true, reason }, true) = (answer, same_run) {
-                    self.stop_run(&Actor::Person(by.id().clone()), reason.clone(), context);
+                    let reason = reason.as_deref().map(str::to_owned);
+                    self.stop_run(&Actor::Person(by.id().clone()), reason, context);
                 }
             }
         }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{CallRecord, CallState, OverBudget, Queued, Run, RunStatus, Session, Stopping};
-use crate::budget::Spent;
+use super::{
+    CallRecord, CallState, OverBudget, Progress, Queued, Run, RunState, Session, Stopping,
+};
 use crate::call::Clearance;
 use crate::event::Event;
 use crate::grant::ClearedBy;
@@ -35,17 +36,7 @@ impl Session {
             Event::RunStarted { run } => {
                 // Word of a decision may begin one, too: it goes on in the name of whoever was last.
                 let by = self.run.take().and_then(|earlier| earlier.by);
-                self.run = Some(Run {
-                    id: *run,
-                    status: RunStatus::Running,
-                    by,
-                    turn: Vec::new(),
-                    spent: Spent::begin(at),
-                    over_budget: None,
-                    error: None,
-                    stopping: None,
-                    started_at: at,
-                });
+                self.run = Some(Run::begin(*run, by, at));
             }
             Event::MessageAdded { message } => self.message_added(message),
             Event::CallProposed { id, call, clearance } => {
@@ -110,38 +101,27 @@ impl Session {
                 }
             }
             Event::CallSettled { call, result } => self.call_settled(*call, result),
-            Event::TurnCounted { usage, .. } => {
-                if let Some(run) = &mut self.run {
-                    run.spent.counted(usage);
-                }
-            }
+            Event::TurnCounted { usage, .. } => self.change_run(|run| run.spent.counted(usage)),
             Event::BudgetUsedUp { hold, used_up, .. } => {
-                if let Some(run) = &mut self.run {
-                    run.over_budget = Some(OverBudget { hold: *hold, used_up: *used_up });
-                }
+                let over = OverBudget { hold: *hold, used_up: *used_up };
+                self.change_run(|run| run.proceeds(Progress::OverBudget(over)));
             }
-            Event::RunPaused { .. } => self.set_status(RunStatus::Paused, at),
-            Event::RunResumed { .. } => {
-                self.set_status(RunStatus::Running, at);
-                if let Some(run) = &mut self.run {
-                    run.error = None;
-                }
+            Event::RunPaused { .. } => self.change_run(|run| run.paused(at)),
+            Event::RunResumed { .. } => self.change_run(|run| run.resumed(at)),
+            Event::RunCompleted { .. } => {
+                self.change_run(|run| run.ended(RunState::Completed, at));
             }
-            Event::RunCompleted { .. } => self.set_status(RunStatus::Completed, at),
             Event::RunFailed { error, .. } => {
-                self.set_status(RunStatus::Failed, at);
-                if let Some(run) = &mut self.run {
-                    run.error = Some(error.clone());
-                }
+                let failed = RunState::Failed { error: error.clone() };
+                self.change_run(|run| run.ended(failed, at));
             }
             Event::RunStopping { by, reason, .. } => {
-                if let Some(run) = &mut self.run {
-                    run.stopping = Some(Stopping { by: by.clone(), reason: reason.clone() });
-                }
+                let stopping = Stopping { by: by.clone(), reason: reason.clone() };
+                self.change_run(|run| run.proceeds(Progress::Stopping(stopping)));
             }
             Event::RunCancelled { run } => {
                 match self.run.as_ref().is_some_and(|latest| latest.id == *run) {
-                    true => self.set_status(RunStatus::Cancelled, at),
+                    true => self.change_run(|run| run.cancelled(at)),
                     // One that waited its turn and never began: what is under way goes on.
                     false => self.queue.retain(|queued| queued.run != *run),
                 }
@@ -203,13 +183,11 @@ impl Session {
         }
     }
 
+    /// An approval clears its call here. `Draft::start_cleared` starts it in the same commit, if nothing else holds it back.
     fn hold_decided(&mut self, id: HoldId, state: &HoldState, at: Timestamp) {
         self.change_hold(id, |hold| hold.decided(state.clone()));
-        if let (HoldState::Approved(_), Some(run)) = (state, &mut self.run)
-            && let Some(over) = run.over_budget.filter(|over| over.hold == id)
-        {
-            run.spent.renew(over.used_up.of, at);
-            run.over_budget = None;
+        if let HoldState::Approved(_) = state {
+            self.change_run(|run| run.allowed_to_go_on(id, at));
         }
         let Some(hold) = self.holds.get(&id) else { return };
         if let (HoldState::Approved(decision), Some(call), false) =
@@ -268,13 +246,9 @@ impl Session {
         }
     }
 
-    fn set_status(&mut self, status: RunStatus, at: Timestamp) {
+    fn change_run(&mut self, change: impl FnOnce(&mut Run)) {
         if let Some(run) = &mut self.run {
-            match status {
-                RunStatus::Running => run.spent.runs(at),
-                _ => run.spent.rests(at),
-            }
-            run.status = status;
+            change(run);
         }
     }
 }

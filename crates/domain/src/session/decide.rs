@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::answer::GivenAnswer;
 use super::report::Recovered;
-use super::{CallState, HoldSpec, RunStatus, Session, Thought};
-use crate::answer::Answer;
+use super::{CallState, HoldSpec, RuledTurn, RunStatus, Session};
 use crate::call::Call;
 use crate::context::{Context, WhilePending};
-use crate::digest::Digest;
 use crate::event::Event;
 use crate::hold::{
-    CancelReason, Edited, Hold, HoldChange, HoldOutcome, HoldState, Question, tag_of,
+    CancelReason, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Question,
+    tag_of,
 };
 use crate::id::{CallId, GrantId, HoldId, RunId};
 use crate::limits::QUEUED_MESSAGES_MAX;
@@ -29,20 +28,18 @@ pub enum Command {
         while_pending: Option<WhilePending>,
     },
     /// The model's turn, made from the first `seen` messages of the transcript.
-    Thought {
+    RecordTurn {
         seen: usize,
-        thought: Thought,
+        thought: RuledTurn,
     },
     ThinkFailed {
         seen: usize,
         error: String,
     },
-    Answer {
-        hold: HoldId,
-        digest: Option<Digest>,
-        answer: Answer,
-        by: AuthenticatedPerson,
-        edited: Option<Edited>,
+    /// To one of its holds.
+    Hold {
+        id: HoldId,
+        command: HoldCommand,
     },
     /// Several answers of one person, as one: all of them count, or none does.
     AnswerAll {
@@ -51,24 +48,6 @@ pub enum Command {
     },
     /// Time has passed: whatever is overdue expires.
     Expire,
-    CancelHold {
-        hold: HoldId,
-        by: Actor,
-        reason: CancelReason,
-    },
-    Claim {
-        hold: HoldId,
-        by: AuthenticatedPerson,
-    },
-    Unclaim {
-        hold: HoldId,
-        by: AuthenticatedPerson,
-    },
-    /// Somebody wants to see the secrets of a hold.
-    Reveal {
-        hold: HoldId,
-        by: AuthenticatedPerson,
-    },
     CancelRun {
         run: RunId,
         by: Actor,
@@ -125,7 +104,7 @@ pub struct Decided {
 
 impl Session {
     pub fn decide(&self, command: &Command, context: &Context<'_>) -> Decided {
-        let thinking_at = self.owes_thought().then_some(self.transcript.len());
+        let thinking_at = self.needs_model_call().then_some(self.transcript.len());
         let mut draft = Draft { events: Vec::new(), next: self.clone(), thinking_at };
         draft.expire_overdue(context);
         let reply = draft.carry_out(command, context);
@@ -163,14 +142,14 @@ impl Draft {
             Command::Say { message, run, while_pending } => {
                 self.say(message, *run, while_pending.unwrap_or(context.while_pending), context)
             }
-            Command::Thought { seen, thought } => {
+            Command::RecordTurn { seen, thought } => {
                 self.expect_thinking(*seen)?;
                 // Whoever performs a call begins as soon as they see it, and nobody could hold them
                 // back. The turn is taken anew after the thaw.
                 if let (Some(reason), true) = (context.frozen, thought.asks_to_perform()) {
                     return Err(Refusal::Frozen { reason: reason.to_owned() });
                 }
-                self.think(thought, context);
+                self.record_turn(thought, context);
                 Ok(Reply::Done)
             }
             Command::ThinkFailed { seen, error } => {
@@ -178,32 +157,11 @@ impl Draft {
                 self.push(Event::RunFailed { run, error: error.clone() }, context);
                 Ok(Reply::Done)
             }
-            Command::Answer { hold, digest, answer, by, edited } => {
-                let hold = self.answer(*hold, *digest, answer, by, edited.as_ref(), context)?;
-                Ok(Reply::Hold(hold))
+            Command::Hold { id, command } => {
+                self.change_hold(*id, command, context).map(Reply::Hold)
             }
             Command::AnswerAll { answers, by } => self.answer_all(answers, by, context),
             Command::Expire | Command::Wake => Ok(Reply::Done),
-            Command::CancelHold { hold, by, reason } => {
-                self.cancel_hold(*hold, by, reason.clone(), context)
-            }
-            Command::Claim { hold, by } => {
-                let held = self.hold(*hold)?;
-                let events = held.claim(by, context)?;
-                self.push_all(events, context);
-                Ok(Reply::Hold(held))
-            }
-            Command::Unclaim { hold, by } => {
-                let held = self.hold(*hold)?;
-                let events = held.unclaim(by)?;
-                self.push_all(events, context);
-                Ok(Reply::Hold(held))
-            }
-            Command::Reveal { hold, by } => {
-                let held = self.hold(*hold)?;
-                self.push_all(held.reveal(by, context)?, context);
-                Ok(Reply::Hold(held))
-            }
             Command::CancelRun { run, by, reason } => {
                 self.cancel_run(*run, by, reason.clone(), context)
             }
@@ -224,6 +182,28 @@ impl Draft {
                 self.recover(*call, *attempt, found, context)
             }
         }
+    }
+
+    fn change_hold(
+        &mut self,
+        id: HoldId,
+        command: &HoldCommand,
+        context: &Context<'_>,
+    ) -> Result<Arc<Hold>, Refusal> {
+        let hold = self.hold(id)?;
+        let events = match command {
+            HoldCommand::Answer { digest, answer, by, edited } => {
+                return self.answer(id, *digest, answer, by, edited.as_ref(), context);
+            }
+            HoldCommand::Cancel { by, reason } => {
+                return self.cancel_hold(hold, by, reason.clone(), context);
+            }
+            HoldCommand::Claim { by } => hold.claim(by, context)?,
+            HoldCommand::Unclaim { by } => hold.unclaim(by)?,
+            HoldCommand::Reveal { by } => hold.reveal(by, context)?,
+        };
+        self.push_all(events, context);
+        Ok(hold)
     }
 
     pub(super) fn push_all(&mut self, events: Vec<Event>, context: &Context<'_>) {
@@ -266,7 +246,7 @@ impl Draft {
         if let Some(reason) = context.frozen {
             return Err(Refusal::Frozen { reason: reason.to_owned() });
         }
-        let active = self.next.run.as_ref().filter(|run| !run.status.is_over());
+        let active = self.next.run.as_ref().filter(|run| !run.is_over());
         // Whoever began a run is who asks in it. Somebody else gets a run of their own, or they could
         // approve what they asked for themselves.
         let same_speaker = active.is_some_and(|run| run.by == message.by);
@@ -334,7 +314,7 @@ impl Draft {
 
     fn expect_thinking(&self, seen: usize) -> Result<RunId, Refusal> {
         match &self.next.run {
-            Some(run) if self.next.owes_thought() && self.next.transcript.len() == seen => {
+            Some(run) if self.next.needs_model_call() && self.next.transcript.len() == seen => {
                 Ok(run.id)
             }
             _ => Err(Refusal::Overtaken),
@@ -343,23 +323,20 @@ impl Draft {
 
     fn cancel_hold(
         &mut self,
-        id: HoldId,
+        hold: Arc<Hold>,
         by: &Actor,
         reason: CancelReason,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
-        let hold = self.hold(id)?;
+    ) -> Result<Arc<Hold>, Refusal> {
         match &hold.state {
             HoldState::Pending => {
                 let state = HoldState::Cancelled { by: by.clone(), reason, at: context.now };
-                self.decide_hold(id, state, context);
-                Ok(Reply::Hold(hold))
+                self.decide_hold(hold.id, state, context);
+                Ok(hold)
             }
-            HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => {
-                Ok(Reply::Hold(hold))
-            }
+            HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => Ok(hold),
             HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new((*hold).clone()) }),
-            HoldState::Approved(_) => self.revoke(&hold, by, context),
+            HoldState::Approved(_) => self.revoke(hold, by, context),
             _ => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),
         }
     }
@@ -368,10 +345,10 @@ impl Draft {
     /// same version of the session, so exactly one of them happens.
     fn revoke(
         &mut self,
-        hold: &Arc<Hold>,
+        hold: Arc<Hold>,
         by: &Actor,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Arc<Hold>, Refusal> {
         let name = match by.accountable() {
             Some(person) => context.people.name_of(person).to_owned(),
             None => by.to_string(),
@@ -381,7 +358,7 @@ impl Draft {
             let result = super::two_phase::shaped(&result);
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(Event::HoldUpdated { hold: hold.id, change }, context);
-            return Ok(Reply::Hold(hold.clone()));
+            return Ok(hold);
         }
         let waiting = hold
             .call_id()
@@ -389,9 +366,9 @@ impl Draft {
         match waiting {
             Some(call) => {
                 self.push(Event::CallSettled { call, result }, context);
-                Ok(Reply::Hold(hold.clone()))
+                Ok(hold)
             }
-            None => Err(Refusal::AlreadyDecided { hold: Box::new((**hold).clone()) }),
+            None => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),
         }
     }
 
@@ -403,15 +380,15 @@ impl Draft {
         context: &Context<'_>,
     ) -> Result<Reply, Refusal> {
         match &self.next.run {
-            Some(run) if run.id == id && !run.status.is_over() => {
-                if run.stopping.is_none() {
+            Some(run) if run.id == id && !run.is_over() => {
+                if !run.is_stopping() {
                     self.stop_run(by, reason, context);
                 }
                 Ok(Reply::Done)
             }
-            Some(run) if run.id == id && run.status == RunStatus::Cancelled => Ok(Reply::Done),
+            Some(run) if run.id == id && run.status() == RunStatus::Cancelled => Ok(Reply::Done),
             Some(run) if run.id == id => {
-                Err(Refusal::OutOfTurn { is: run.status.name(), wanted: "be cancelled" })
+                Err(Refusal::OutOfTurn { is: run.status().name(), wanted: "be cancelled" })
             }
             // Nothing was done for what waits its turn: it is taken out of the queue.
             _ if self.next.queue.iter().any(|queued| queued.run == id) => {
@@ -423,7 +400,7 @@ impl Draft {
     }
 
     pub(super) fn stop_run(&mut self, by: &Actor, reason: Option<String>, context: &Context<'_>) {
-        let Some(run) = self.next.run.as_ref().filter(|run| !run.status.is_over()) else { return };
+        let Some(run) = self.next.run.as_ref().filter(|run| !run.is_over()) else { return };
         let run = run.id;
         self.push(Event::RunStopping { run, by: by.clone(), reason }, context);
         let open: Vec<HoldId> = self.next.open_holds().map(|hold| hold.id).collect();
@@ -440,12 +417,12 @@ impl Draft {
             return Err(Refusal::Frozen { reason: reason.to_owned() });
         }
         match &self.next.run {
-            Some(run) if run.id == id && run.status == RunStatus::Failed => {
+            Some(run) if run.id == id && run.status() == RunStatus::Failed => {
                 self.push(Event::RunResumed { run: id }, context);
                 Ok(Reply::Done)
             }
             Some(run) if run.id == id => {
-                Err(Refusal::OutOfTurn { is: run.status.name(), wanted: "be retried" })
+                Err(Refusal::OutOfTurn { is: run.status().name(), wanted: "be retried" })
             }
             _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be retried" }),
         }
@@ -474,6 +451,8 @@ impl Draft {
         two_phase: bool,
         context: &Context<'_>,
     ) {
+        // Whatever asks is part of a run. Without one, nothing is asked and nothing runs.
+        let Some(run) = &self.next.run else { return };
         let hold = Hold {
             id,
             version: 1,
@@ -482,9 +461,11 @@ impl Draft {
             risk: spec.risk,
             tag: tag_of(id),
             title: spec.title,
-            agent: Some(self.next.agent.clone()),
-            session: Some(self.next.id),
-            run: self.next.run.as_ref().map(|run| run.id),
+            origin: HoldOrigin::Session {
+                session: self.next.id,
+                run: run.id,
+                agent: self.next.agent.clone(),
+            },
             parent,
             opener: self.next.creator.clone(),
             requester: self.next.requester().cloned(),
@@ -501,7 +482,6 @@ impl Draft {
             votes: Vec::new(),
             two_phase,
             outcome: None,
-            callback: None,
         };
         self.push(Event::HoldOpened { hold: Arc::new(hold) }, context);
     }

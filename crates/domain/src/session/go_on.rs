@@ -4,8 +4,8 @@
 
 use serde_json::json;
 
-use super::begin::default_audience;
 use super::decide::Draft;
+use super::start::default_audience;
 use super::{HoldSpec, Session};
 use crate::answer::Answer;
 use crate::budget::UsedUp;
@@ -28,7 +28,7 @@ impl Draft {
     /// Asks before the next model call, if a budget is used up. `true` if something came of it.
     pub(super) fn ask_to_go_on(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
-        if run.over_budget.is_some() || !self.is_about_to_think() {
+        if run.over_budget().is_some() || !self.is_about_to_think() {
             return false;
         }
         let Some(used_up) = run.spent.used_up(&context.budgets, context.now) else { return false };
@@ -69,8 +69,8 @@ impl Draft {
     /// A thought that somebody is having already is not taken away from them.
     fn is_about_to_think(&self) -> bool {
         let Some(run) = &self.next.run else { return false };
-        !run.status.is_over()
-            && run.stopping.is_none()
+        !run.is_over()
+            && !run.is_stopping()
             && run.turn.is_empty()
             && self.thinking_at != Some(self.next.transcript.len())
             && (!self.next.waits_for_confirmation() || self.next.has_something_new())
@@ -79,10 +79,7 @@ impl Draft {
     /// Nobody let it go on: the run ends, and says why.
     pub(super) fn end_over_budget(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
-        let (Some(over), None, false) = (&run.over_budget, &run.stopping, run.status.is_over())
-        else {
-            return false;
-        };
+        let Some(over) = run.over_budget() else { return false };
         let Some(hold) = self.next.holds.get(&over.hold) else { return false };
         let because =
             |reason: Option<&str>| reason.map(|why| format!(": {why}")).unwrap_or_default();
@@ -119,6 +116,6 @@ impl Draft {
 impl Session {
     /// The run waits for leave to go on: no model is called, and no call of it is left.
     pub(super) fn waits_for_leave(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.over_budget.is_some())
+        self.run.as_ref().is_some_and(|run| run.over_budget().is_some())
     }
 }

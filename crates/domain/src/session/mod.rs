@@ -4,15 +4,16 @@
 mod advance;
 mod answer;
 mod apply;
-mod begin;
 mod decide;
 mod go_on;
 mod holds;
 mod home;
-mod open;
-mod owed;
+mod pending_work;
 mod report;
+mod ruled_turn;
+mod run;
 mod similar;
+mod start;
 mod think;
 mod two_phase;
 
@@ -22,16 +23,16 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use answer::GivenAnswer;
-pub use begin::{audience_for, default_audience};
 pub use decide::{Command, Decided, Reply};
 pub use go_on::OverBudget;
 pub use holds::Holds;
 pub use home::Home;
-pub use open::{HoldSpec, RuledCall, Ruling, Thought, Written};
-pub use owed::Owed;
+pub use pending_work::PendingWork;
 pub use report::Recovered;
+pub use ruled_turn::{HoldSpec, RuledCall, RuledTurn, Ruling, Written};
+pub use run::{Progress, Run, RunState, RunStatus, Stopping};
+pub use start::{audience_for, default_audience};
 
-use crate::budget::Spent;
 use crate::call::{Call, Clearance, StartedCall};
 use crate::grant::Grant;
 use crate::grown::Grown;
@@ -72,54 +73,6 @@ pub struct Queued {
     pub run: RunId,
     /// Delivered as soon as the turn's results are in, not only when the run has ended.
     pub join: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    pub id: RunId,
-    pub status: RunStatus,
-    /// Whose message began it, in a session in which several people speak.
-    pub by: Option<PersonId>,
-    /// The calls of the model's last turn, in its order, until their results are delivered.
-    pub turn: Vec<CallId>,
-    pub spent: Spent,
-    /// It has used up a budget, and somebody is asked whether it may go on.
-    pub over_budget: Option<OverBudget>,
-    pub error: Option<String>,
-    /// Set once somebody cancelled; the run ends when nothing of it is running any more.
-    pub stopping: Option<Stopping>,
-    pub started_at: Timestamp,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stopping {
-    pub by: Actor,
-    pub reason: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunStatus {
-    Running,
-    Paused,
-    Completed,
-    Failed,
-    Cancelled,
-}
-
-impl RunStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            RunStatus::Running => "running",
-            RunStatus::Paused => "paused",
-            RunStatus::Completed => "completed",
-            RunStatus::Failed => "failed",
-            RunStatus::Cancelled => "cancelled",
-        }
-    }
-
-    pub fn is_over(self) -> bool {
-        matches!(self, RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

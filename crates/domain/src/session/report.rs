@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::begin::Renewed;
 use super::decide::{Draft, Reply};
+use super::start::Renewed;
 use super::two_phase::{finished, unknown};
 use super::{CallState, HoldSpec, Session};
 use crate::answer::{Answer, Settlement};
@@ -132,15 +132,13 @@ impl Draft {
             return Err(Refusal::Overtaken);
         };
         match found {
-            Recovered::Again
-                if self.next.run.as_ref().is_some_and(|run| run.stopping.is_some()) =>
-            {
+            Recovered::Again if self.next.run.as_ref().is_some_and(|run| run.is_stopping()) => {
                 let why = NotRun::Cancelled { reason: Some("the run was cancelled".into()) };
                 let result = self.next.put(&call, &why.after_an_attempt(call.effects).result());
                 self.push(Event::CallSettled { call: id, result }, context);
             }
             Recovered::Again => {
-                self.begin(id, &call, &clearance, attempt + 1, context);
+                self.start_call(id, &call, &clearance, attempt + 1, context);
             }
             Recovered::Done(outcome) => self.ended(id, outcome, context),
             Recovered::Unknown { evidence } => {
@@ -158,7 +156,7 @@ impl Draft {
         let result = match outcome {
             Outcome::Unknown { evidence } => {
                 self.in_doubt(id, &call, evidence, context);
-                let is_stopping = self.next.run.as_ref().is_some_and(|run| run.stopping.is_some());
+                let is_stopping = self.next.run.as_ref().is_some_and(|run| run.is_stopping());
                 if two_phase {
                     // This pattern promises that every call is answered at once.
                     self.push(Event::CallSettled { call: id, result: unknown() }, context);
@@ -192,7 +190,7 @@ impl Draft {
         };
         let audience = match &earlier {
             Some(hold) => hold.audience.clone(),
-            None => super::begin::default_audience(self.next.requested_by()).into(),
+            None => super::start::default_audience(self.next.requested_by()).into(),
         };
         let mut preview = Preview::default();
         preview.warnings.push(WarningKind::OutcomeUnknown.into());

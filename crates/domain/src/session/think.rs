@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::decide::Draft;
 use super::two_phase::{Phase, pending};
-use super::{HoldSpec, RuledCall, Ruling, Session, Thought};
+use super::{HoldSpec, RuledCall, RuledTurn, Ruling, Session};
 use crate::budget::Usage;
 use crate::call::{Call, Clearance};
 use crate::context::Context;
@@ -19,7 +19,7 @@ use crate::tool::Confirm;
 use crate::warning::Warning;
 
 impl Draft {
-    pub(super) fn think(&mut self, thought: &Thought, context: &Context<'_>) {
+    pub(super) fn record_turn(&mut self, thought: &RuledTurn, context: &Context<'_>) {
         let mut parts = thought.parts.clone();
         parts.extend(thought.calls.iter().map(|ruled| Part::ToolCall {
             call: ruled.written.id,

@@ -115,13 +115,13 @@ impl Draft {
             ),
             HoldState::Denied(decision) => {
                 let reason = decision.vote().and_then(|vote| match &vote.answer {
-                    crate::answer::Answer::Deny { reason, .. } => reason.clone(),
+                    crate::answer::Answer::Deny { reason, .. } => reason.as_deref(),
                     _ => None,
                 });
                 format!(
                     "The person denied {} ({id}): {}",
                     call.tool,
-                    reason.as_deref().unwrap_or("no reason was given")
+                    reason.unwrap_or("no reason was given")
                 )
             }
             HoldState::Answered(decision) => {
@@ -150,7 +150,7 @@ impl Draft {
 
     pub(super) fn tell_model(&mut self, text: String, context: &Context<'_>) {
         let Some(run) = &self.next.run else { return };
-        let over = run.status.is_over();
+        let over = run.is_over();
         let run = if over {
             crate::id::RunId::new(context.now.as_ms(), (context.chance)())
         } else {
@@ -248,7 +248,7 @@ pub(super) fn shaped(result: &ToolResult) -> ToolResult {
 fn denied(hold: &Hold, people: &People) -> ToolResult {
     let vote = hold.state.decision().and_then(|decision| decision.vote());
     let reason = vote.and_then(|vote| match &vote.answer {
-        crate::answer::Answer::Deny { reason, .. } => reason.clone(),
+        crate::answer::Answer::Deny { reason, .. } => reason.as_deref().map(str::to_owned),
         _ => None,
     });
     let name = vote.map_or("a person", |vote| people.name_of(&vote.by)).to_owned();

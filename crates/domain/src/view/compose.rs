@@ -43,7 +43,12 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
     question(&mut parts, hold);
     if let Some(diff) = edits.map_or(diff, |(_, by_the_tool)| by_the_tool) {
         let lines = diff.split('\n').map(diff_line).collect();
-        parts.push(Part::Diff { label: Label::Diff, by: Author::Tool, lines });
+        // Of a program's call we know what the program says.
+        let by = match asker(hold) {
+            Author::Program => Author::Program,
+            _ => Author::Tool,
+        };
+        parts.push(Part::Diff { label: Label::Diff, by, lines });
     }
     if !hold.context.is_null() && hold.context != Value::Object(serde_json::Map::new()) {
         let fields = fields_of(&hold.context);
@@ -65,7 +70,7 @@ fn quote(parts: &mut Vec<Part>, label: Label, by: Author, text: &str) {
 
 /// Who worded the question.
 fn asker(hold: &Hold) -> Author {
-    match (&hold.session, &hold.call, &hold.opener) {
+    match (hold.session(), &hold.call, &hold.opener) {
         (None, _, Actor::Program { .. }) => Author::Program,
         (None, _, Actor::Person(_)) => Author::Person,
         // A tool asks in the middle of its call.
@@ -77,7 +82,7 @@ fn asker(hold: &Hold) -> Author {
 }
 
 fn proposer(hold: &Hold) -> Author {
-    match (&hold.session, &hold.opener) {
+    match (hold.session(), &hold.opener) {
         (Some(_), _) => Author::Agent,
         (None, Actor::Person(_)) => Author::Person,
         (None, _) => Author::Program,
@@ -85,7 +90,7 @@ fn proposer(hold: &Hold) -> Author {
 }
 
 fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call, edited: bool) {
-    let named_by = if hold.session.is_some() { Author::Operator } else { proposer(hold) };
+    let named_by = if hold.session().is_some() { Author::Operator } else { proposer(hold) };
     quote(parts, Label::Tool, named_by, &call.tool);
     let shown = redacted(call.arguments.value(), &call.secrets);
     match call.place {
@@ -130,7 +135,7 @@ fn surroundings(parts: &mut Vec<Part>, call: &Call) {
         quote(parts, Label::WorkingDirectory, Author::Tool, directory);
     }
     if !call.context.detail.is_empty() {
-        quote(parts, Label::Runs, Author::Tool, &call.context.detail);
+        parts.push(Part::Runs { by: Author::Tool, detail: call.context.detail.clone() });
     }
 }
 

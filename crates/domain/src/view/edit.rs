@@ -40,6 +40,11 @@ pub(crate) fn with_edit(before: &Hold, after: &Call, by_the_tool: Option<&str>) 
     Some(diff)
 }
 
+/// Whether a program's diff could be taken for what people changed.
+pub fn is_like_an_edit(diff: &str) -> bool {
+    diff.starts_with(HEAD)
+}
+
 /// The lines of all edits, and the tool's own diff. Only a call that was revised has any.
 pub(super) fn edits<'a>(hold: &Hold, diff: &'a str) -> Option<(&'a str, Option<&'a str>)> {
     let revised = hold.call.as_ref().is_some_and(|call| call.revision > 1);

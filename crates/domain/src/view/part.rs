@@ -5,6 +5,8 @@ use super::fields::Field;
 use super::foreign::ForeignText;
 use super::form::FormField;
 use crate::caption::CaptionKind;
+use crate::hold::Choice;
+use crate::phrase::RunDetail;
 use crate::warning::WarningKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,11 @@ pub enum Part {
         text: ForeignText,
         /// What a title or a summary of ours says, for surfaces in another language.
         kind: Option<CaptionKind>,
+    },
+    /// How a call runs. Some of its lines are phrases of ours.
+    Runs {
+        by: Author,
+        detail: RunDetail,
     },
     /// Foreign values with foreign names: arguments, context.
     Fields {
@@ -144,9 +151,18 @@ pub struct Picked {
 }
 
 impl Picked {
+    /// The option of ours, as [`Choice::link_opened`] makes it.
+    pub fn is_link_opened(&self) -> bool {
+        let ours = Choice::link_opened();
+        self.id.raw() == ours.id && self.label.raw() == ours.label
+    }
+
     /// The id, if whoever asks chose it themselves. People see the place of an option in the list, because that is
     /// what buttons and replies count; an id that we made says nothing beside it.
     pub fn foreign_id(&self, place: usize) -> Option<&ForeignText> {
+        if self.is_link_opened() {
+            return None;
+        }
         let ours = [place.to_string(), format!("opt_{place}")];
         let id = self.id.raw();
         (!ours.contains(&id)).then_some(&self.id)

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
 use super::form::FormField;
-use super::part::{Author, Part};
+use super::part::{Author, Label, Part};
 
 /// Stands before every line with a foreign word in it.
 pub const FOREIGN_MARK: &str = "│ ";
@@ -49,6 +49,10 @@ fn write(rows: &mut Vec<Row>, part: &Part) {
         Part::Quote { label, by, text, .. } => {
             heading(rows, label.words(), *by);
             quote(rows, "", text);
+        }
+        Part::Runs { by, detail } => {
+            heading(rows, Label::Runs.words(), *by);
+            quote(rows, "", &ForeignText::new(detail));
         }
         Part::Fields { label, by, fields } => {
             heading(rows, label.words(), *by);

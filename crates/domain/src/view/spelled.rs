@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
 use super::form::FormField;
-use super::part::Part;
+use super::part::{Label, Part};
 use crate::caption::CaptionKind;
+use crate::phrase::Phrase;
 use crate::visible::Span;
 use crate::warning::WarningKind;
 
@@ -30,6 +31,17 @@ fn part(part: &Part) -> Value {
             if let Some(kind) = kind {
                 part["code"] = json!(kind.code());
                 part["values"] = caption_values(kind);
+            }
+            part
+        }
+        Part::Runs { by, detail } => {
+            let mut part = json!({
+                "type": "quote", "label": Label::Runs.name(), "by": by.name(),
+                "text": foreign(&ForeignText::new(detail)),
+            });
+            let phrases = detail.phrases();
+            if !phrases.is_empty() {
+                part["phrases"] = phrases.iter().map(run_phrase).collect();
             }
             part
         }
@@ -76,7 +88,18 @@ fn values(kind: &WarningKind) -> Value {
         WarningKind::MoreRows { rows } => json!({"rows": rows}),
         WarningKind::Wrapper { program, .. } => json!({"program": text(program)}),
         WarningKind::NotBound { word } => json!({"word": text(word)}),
-        WarningKind::NoPreview { why } => json!({"why": text(why)}),
+        WarningKind::NoPreview { why } => {
+            let mut values = json!({"why": text(why)});
+            let phrases = why.phrases();
+            if !phrases.is_empty() {
+                let spelled = |phrase: &Phrase<'_>| {
+                    let texts = phrase.values.iter().map(|value| text(value)).collect::<Value>();
+                    json!({"code": phrase.code.name(), "values": texts})
+                };
+                values["phrases"] = phrases.iter().map(spelled).collect();
+            }
+            values
+        }
         WarningKind::SecretGiven(given) => json!({
             "tool": text(&given.tool), "secret": text(&given.secret), "place": text(&given.place),
             "by": text(&given.by), "field": text(&given.field), "at": given.at.to_string(),
@@ -103,6 +126,12 @@ fn values(kind: &WarningKind) -> Value {
     }
 }
 
+/// A line of ours about how a call runs.
+fn run_phrase((line, phrase): &(usize, Phrase<'_>)) -> Value {
+    let values = phrase.values.iter().map(|value| foreign(&ForeignText::line(value)));
+    json!({"line": line, "code": phrase.code.name(), "values": values.collect::<Value>()})
+}
+
 /// What stands in a title or a summary of ours: numbers, words of ours, and foreign text.
 fn caption_values(kind: &CaptionKind) -> Value {
     let text = |text: &str| foreign(&ForeignText::marked(text));
@@ -123,8 +152,17 @@ fn caption_values(kind: &CaptionKind) -> Value {
         CaptionKind::SeveralQuestions { questions, headers } => {
             json!({"questions": questions, "headers": text(headers)})
         }
-        CaptionKind::WhatHappened { to } => {
+        CaptionKind::ServerAsks { server, message } => {
+            json!({"server": text(server), "message": text(message)})
+        }
+        CaptionKind::Deploy { project, target } => {
+            json!({"project": text(project), "target": text(target)})
+        }
+        CaptionKind::WhatHappened { to } | CaptionKind::Cut { of: to, .. } => {
             let mut values = json!({"to": text(to)});
+            if let CaptionKind::Cut { left_out, .. } = kind {
+                values["left_out"] = json!(left_out);
+            }
             if let Some(kind) = to.kind() {
                 values["code"] = json!(kind.code());
                 values["values"] = caption_values(kind);

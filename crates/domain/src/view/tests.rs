@@ -2,12 +2,13 @@ use serde_json::json;
 
 use super::fields::fields_of;
 use super::*;
-use crate::call::{Call, ExecutionContext, Proposal};
+use crate::call::{Call, CallParts, ExecutionContext, Proposal};
 use crate::caption::{CaptionKind, RowChange};
-use crate::hold::{Choice, HoldState, Preview, Question, Risk};
+use crate::hold::{Choice, HoldOrigin, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
 use crate::json::Arguments;
 use crate::person::{Actor, PersonId};
+use crate::phrase::{NoPreviewReason, PhraseCode, RunDetail};
 use crate::time::Timestamp;
 use crate::tool::{Effects, Place, Tool};
 use crate::warning::WarningKind;
@@ -53,9 +54,7 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
         risk: Risk::High,
         tag: "7Q2".into(),
         title: "Change a⟦U+202E⟧b".into(),
-        agent: None,
-        session: None,
-        run: None,
+        origin: HoldOrigin::Program { callback: None },
         parent: None,
         opener: Actor::Person(PersonId::new("ana")),
         requester: None,
@@ -82,7 +81,6 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 
@@ -137,7 +135,7 @@ fn i47_every_line_with_a_foreign_word_has_the_mark() {
         hold.preview.rows = None;
         hold.preview.diff = Some(sly(15));
         hold.preview.warnings =
-            vec![sly(16).into(), WarningKind::NoPreview { why: sly(19) }.into()];
+            vec![sly(16).into(), WarningKind::NoPreview { why: sly(19).into() }.into()];
         hold.context = json!({(sly(17)): sly(18)});
         let rows = View::of(&hold).rows();
         let text = View::of(&hold).text();
@@ -294,6 +292,47 @@ fn i44_a_title_and_a_summary_without_a_kind_are_spelled_as_before_there_were_kin
     let values = json!({"rows": 3, "estimated": false, "table": text("orders")});
     assert_eq!(title["values"], values);
     assert_eq!(quote_of(&hold, "preview")["code"], "rows");
+}
+
+#[test]
+fn i44_how_it_runs_without_codes_is_spelled_as_before_there_were_codes() {
+    let line = "as user nobody";
+    let with = |detail: RunDetail| {
+        let mut hold = hold(Question::Approve, Some(json!({})));
+        let call = hold.call.as_deref().unwrap();
+        let context = ExecutionContext { detail, ..ExecutionContext::default() };
+        let call = Call::fixed(CallParts { context, ..CallParts::clone(call) });
+        hold.call = Some(call.into());
+        hold
+    };
+    let plain = with(line.into());
+    let text = |text: &str| json!({"bytes": text.len(), "lines": [[text]]});
+    let spelled = json!({"type": "quote", "label": "runs", "by": "tool", "text": text(line)});
+    assert_eq!(quote_of(&plain, "runs"), spelled);
+    let mut detail = RunDetail::default();
+    detail.push(PhraseCode::AsUser, &["nobody"]);
+    let coded = with(detail);
+    assert_eq!(View::of(&coded).text(), View::of(&plain).text(), "the same words");
+    let digests = |hold: &Hold| hold.call.as_ref().map(|call| call.digest());
+    assert_eq!(digests(&coded), digests(&plain), "and the same call");
+    assert_ne!(digest(&coded), digest(&plain), "codes count");
+    let phrases = json!([{"line": 0, "code": "as_user", "values": [text("nobody")]}]);
+    assert_eq!(quote_of(&coded, "runs")["phrases"], phrases);
+}
+
+#[test]
+fn i44_a_reason_without_codes_is_spelled_as_before_there_were_codes() {
+    let values = |why: NoPreviewReason| {
+        let mut hold = hold(Question::Approve, None);
+        hold.preview.warnings = vec![WarningKind::NoPreview { why }.into()];
+        spelled_warnings(&hold).remove(0)["values"].take()
+    };
+    let text = |text: &str| json!({"bytes": text.len(), "lines": [[text]]});
+    assert_eq!(values("it is away".into()), json!({"why": text("it is away")}));
+    let why = NoPreviewReason::because(PhraseCode::DatabaseUnreadable, "it is away".into());
+    let phrases = json!([{"code": "database_unreadable", "values": [text("it is away")]}]);
+    let shown = "the database cannot be read: it is away";
+    assert_eq!(values(why), json!({"why": text(shown), "phrases": phrases}));
 }
 
 fn quote_of(hold: &Hold, label: &str) -> Value {

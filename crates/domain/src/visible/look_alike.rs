@@ -84,7 +84,7 @@ const FINDINGS_MAX: usize = 20;
 /// The words of a text that mix scripts or imitate Latin ones, at most twenty of them.
 ///
 /// ```
-/// let found = domain::visible::look_alikes("pay p\u{430}ypal now");
+/// let found = holdpoint_domain::visible::look_alikes("pay p\u{430}ypal now");
 /// let warning = found[0].clone().warning().to_string();
 /// assert_eq!(warning, "`p\u{430}ypal` mixes letters: Latin, Cyrillic");
 /// ```

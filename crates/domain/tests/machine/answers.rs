@@ -1,9 +1,9 @@
 //! Answers, and people who may give them.
 
-use domain::answer::{Answer, GrantTerms, Scope};
-use domain::digest::Digest;
-use domain::person::{AuthenticatedPerson, Credential, KeptLogin, People, PersonId};
-use domain::time::Timestamp;
+use holdpoint_domain::answer::{Answer, GrantTerms, Scope};
+use holdpoint_domain::digest::Digest;
+use holdpoint_domain::person::{AuthenticatedPerson, Credential, KeptLogin, People, PersonId};
+use holdpoint_domain::time::Timestamp;
 
 use crate::world::person;
 

@@ -1,13 +1,13 @@
 //! A run that has used up a budget asks whether it may go on, before the next model call.
 
-use domain::answer::Answer;
-use domain::budget::{Budgets, Usage};
-use domain::context::WhilePending;
-use domain::hold::{CancelReason, Question};
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, People, PersonId};
-use domain::refusal::Refusal;
-use domain::session::{Command, Owed, Recovered, RunStatus};
+use holdpoint_domain::answer::Answer;
+use holdpoint_domain::budget::{Budgets, Usage};
+use holdpoint_domain::context::WhilePending;
+use holdpoint_domain::hold::{CancelReason, HoldCommand, Question};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, People, PersonId};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{Command, PendingWork, Recovered, RunStatus};
 use serde_json::json;
 
 use crate::world::{HOUR_MS, World, approve, approve_for_session, deny, person};
@@ -26,14 +26,14 @@ fn after_two_turns() -> World {
 
 fn reason(w: &World) -> String {
     let run = w.session.run.as_ref().expect("a run");
-    run.stopping.as_ref().and_then(|stopping| stopping.reason.clone()).unwrap_or_default()
+    run.stopping().and_then(|stopping| stopping.reason.clone()).unwrap_or_default()
 }
 
 #[test]
 fn a_person_is_asked_before_the_model_call_for_which_nothing_is_left() {
     let w = after_two_turns();
     assert_eq!(w.status(), "paused");
-    assert_eq!(w.session.owed(), [], "no model is called");
+    assert_eq!(w.session.pending_work(), [], "no model is called");
     assert_eq!(w.results(), ["did look"], "the calls of the last turn were carried out");
     let hold = w.hold(0);
     assert_eq!(hold.question, Question::Approve);
@@ -44,7 +44,7 @@ fn a_person_is_asked_before_the_model_call_for_which_nothing_is_left() {
         Some("used: 2 turns; going on gives it 2 turns again")
     );
     assert_eq!(hold.context, json!({"budget": "turns", "used": 2, "limit": 2}));
-    assert_eq!(hold.run, Some(w.run_id()));
+    assert_eq!(hold.run(), Some(w.run_id()));
     assert!(hold.expires_at.is_some());
     let ask = |who: &str| hold.admits(&PersonId::new(who), &w.people);
     assert!(ask("ana") && ask("root"), "the requester and the admins");
@@ -55,9 +55,9 @@ fn a_person_is_asked_before_the_model_call_for_which_nothing_is_left() {
 fn a_yes_gives_the_same_amount_again_and_no_more() {
     let mut w = after_two_turns();
     w.approve("ana", 0);
-    assert_eq!((w.status(), w.session.owed()), ("running", vec![Owed::Think]));
+    assert_eq!((w.status(), w.session.pending_work()), ("running", vec![PendingWork::Think]));
     w.think("", &look()).finish();
-    assert_eq!(w.session.owed(), [Owed::Think]);
+    assert_eq!(w.session.pending_work(), [PendingWork::Think]);
     w.think("", &look()).finish();
     assert_eq!(w.status(), "paused");
     assert_eq!(w.hold(1).title, "Let the run go on? It has used up its 2 turns");
@@ -102,7 +102,11 @@ fn withdrawing_the_question_or_the_run_ends_it() {
     let by = Actor::Person(PersonId::new("ana"));
     let mut w = after_two_turns();
     let hold = w.hold(0).id;
-    w.tell(&Command::CancelHold { hold, by: by.clone(), reason: CancelReason::Unstated }).unwrap();
+    w.tell(&Command::Hold {
+        id: hold,
+        command: HoldCommand::Cancel { by: by.clone(), reason: CancelReason::Unstated },
+    })
+    .unwrap();
     assert_eq!(w.status(), "cancelled");
     assert_eq!(
         reason(&w),
@@ -121,14 +125,14 @@ fn messages_meanwhile_wait_or_begin_a_run_of_their_own() {
     w.say("and then?");
     assert_eq!((w.status(), w.session.queue.len()), ("paused", 1));
     w.deny("ana", 0, "no");
-    assert_eq!(w.session.owed(), [Owed::Think], "the message's own run has begun");
+    assert_eq!(w.session.pending_work(), [PendingWork::Think], "the message's own run has begun");
     assert_eq!(w.last_text(), "and then?");
 
     let mut w = after_two_turns();
     let first = w.run_id();
     w.say_with("never mind", Some(WhilePending::Supersede)).unwrap();
     assert_ne!(w.run_id(), first);
-    assert_eq!((w.status(), w.session.owed()), ("running", vec![Owed::Think]));
+    assert_eq!((w.status(), w.session.pending_work()), ("running", vec![PendingWork::Think]));
     assert_eq!(w.hold(0).state.name(), "cancelled");
 
     let mut w = after_two_turns();
@@ -192,7 +196,7 @@ fn the_time_for_which_people_are_waited_for_does_not_count() {
     w.approve("ana", 0);
     w.now = w.now.plus_ms(300);
     w.finish();
-    assert_eq!(w.session.owed(), [Owed::Think], "900 ms");
+    assert_eq!(w.session.pending_work(), [PendingWork::Think], "900 ms");
     w.now = w.now.plus_ms(50);
     w.think("", &look());
     w.now = w.now.plus_ms(50);
@@ -203,7 +207,7 @@ fn the_time_for_which_people_are_waited_for_does_not_count() {
     w.approve("ana", 1);
     w.now = w.now.plus_ms(999);
     w.think("", &look()).finish();
-    assert_eq!(w.session.owed(), [Owed::Think]);
+    assert_eq!(w.session.pending_work(), [PendingWork::Think]);
 }
 
 #[test]
@@ -214,7 +218,7 @@ fn a_thought_that_is_on_its_way_is_not_thrown_away() {
     w.now = w.now.plus_ms(5_000);
     w.tell(&Command::Wake).unwrap();
     w.say("are you there?");
-    assert_eq!(w.session.owed(), [Owed::Think], "somebody is thinking it");
+    assert_eq!(w.session.pending_work(), [PendingWork::Think], "somebody is thinking it");
     w.think("", &look()).finish();
     assert_eq!(w.status(), "paused", "the next one needs leave");
 }
@@ -223,10 +227,10 @@ fn a_thought_that_is_on_its_way_is_not_thrown_away() {
 fn a_restart_changes_nothing_about_it() {
     let mut w = after_two_turns();
     w.crash(&Recovered::Unknown { evidence: String::new() });
-    assert_eq!((w.status(), w.session.owed()), ("paused", vec![]));
+    assert_eq!((w.status(), w.session.pending_work()), ("paused", vec![]));
     assert_eq!(w.session.due_at(), w.hold(0).expires_at);
     w.approve("ana", 0);
-    assert_eq!(w.session.owed(), [Owed::Think]);
+    assert_eq!(w.session.pending_work(), [PendingWork::Think]);
 }
 
 #[test]
@@ -254,7 +258,7 @@ fn while_a_confirmation_is_awaited_nobody_is_asked_for_nothing() {
     assert_eq!(w.count("budget.used_up"), 1, "now the model would be told");
     assert_eq!(w.status(), "paused");
     w.approve("ana", 1);
-    assert_eq!(w.session.owed(), [Owed::Think]);
+    assert_eq!(w.session.pending_work(), [PendingWork::Think]);
     assert!(w.last_text().contains("The person approved deploy"), "{}", w.last_text());
 }
 
@@ -265,7 +269,7 @@ fn where_nobody_can_be_asked_the_run_ends() {
     w.budgets.turns = 1;
     w.say("go").think("", &look()).finish();
     let run = w.session.run.as_ref().unwrap();
-    assert_eq!((run.status, w.count("hold.opened")), (RunStatus::Cancelled, 0));
+    assert_eq!((run.status(), w.count("hold.opened")), (RunStatus::Cancelled, 0));
     assert_eq!(
         reason(&w),
         "the run used up its 1 turn, and nobody is configured who could let it go on"

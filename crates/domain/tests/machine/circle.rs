@@ -1,14 +1,14 @@
 //! The whole circle of one call: propose, hold, answer, run once, resume.
 
 use crate::world::{World, approve, approve_for_session, deny, policy, rule};
-use domain::answer::Answer;
-use domain::answer::Settlement;
-use domain::event::Event;
-use domain::hold::{CancelReason, HoldOutcome, QuestionKind};
-use domain::outcome::{Outcome, Output};
-use domain::policy::Then;
-use domain::refusal::Refusal;
-use domain::session::{CallState, Command, Recovered};
+use holdpoint_domain::answer::Answer;
+use holdpoint_domain::answer::Settlement;
+use holdpoint_domain::event::Event;
+use holdpoint_domain::hold::{CancelReason, HoldCommand, HoldOutcome, QuestionKind};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::policy::Then;
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{CallState, Command, Recovered};
 use serde_json::json;
 
 fn held() -> World {
@@ -143,7 +143,7 @@ fn i12_a_voter_who_lost_the_role_no_longer_counts() {
     let mut world = World::new();
     world.say("go").think("", &[("launch", json!({}))]);
     world.approve("ana", 0);
-    world.people = domain::person::People::new([
+    world.people = holdpoint_domain::person::People::new([
         crate::world::person("ana", &["guest"]),
         crate::world::person("bob", &["dba"]),
         crate::world::person("cid", &["dba"]),
@@ -185,7 +185,7 @@ fn i02_an_approval_must_name_the_digest_that_was_shown() {
         world.answer_with("ana", 0, None, approve(), None),
         Err(Refusal::AnswerInvalid { field, .. }) if field == "digest"
     ));
-    let other = domain::digest::Digest::of(b"something else");
+    let other = holdpoint_domain::digest::Digest::of(b"something else");
     assert!(matches!(
         world.answer_with("ana", 0, Some(other), approve(), None),
         Err(Refusal::VersionConflict { .. })
@@ -223,14 +223,14 @@ fn i02_an_edit_voids_earlier_votes() {
 fn the_next_approver_is_shown_what_every_edit_changed() {
     let mut world = World::new();
     world.say("go").think("", &[("launch", json!({"n": 1, "to": "moon"}))]);
-    let proposed = domain::view::digest(&world.hold(0));
+    let proposed = holdpoint_domain::view::digest(&world.hold(0));
     world.edit("bob", 0, json!({"n": 2, "to": "moon"})).unwrap();
-    let text = domain::view::render(&world.hold(0));
+    let text = holdpoint_domain::view::render(&world.hold(0));
     let change = "changed by an edit (person):\n│ -n: 1\n│ +n: 2\n│  to: \"moon\"\n";
     assert!(text.contains(change) && text.contains("arguments (person):\n│ n: 2\n"), "{text}");
-    assert_ne!(domain::view::digest(&world.hold(0)), proposed, "a vote records it");
+    assert_ne!(holdpoint_domain::view::digest(&world.hold(0)), proposed, "a vote records it");
     world.edit("ana", 0, json!({"n": 2, "to": "mars"})).unwrap();
-    let text = domain::view::render(&world.hold(0));
+    let text = holdpoint_domain::view::render(&world.hold(0));
     let both = "│ +n: 2\n│  to: \"moon\"\n│  n: 2\n│ -to: \"moon\"\n│ +to: \"mars\"\n";
     assert!(text.contains(both), "{text}");
 }
@@ -238,9 +238,9 @@ fn the_next_approver_is_shown_what_every_edit_changed() {
 #[test]
 fn i05_an_edit_that_the_editor_may_not_approve_waits_for_those_who_may() {
     let mut world = held();
-    let conditions = domain::policy::ConditionSpec {
+    let conditions = holdpoint_domain::policy::ConditionSpec {
         pointer: "/table".into(),
-        op: domain::policy::Op::Equals(json!("payroll")),
+        op: holdpoint_domain::policy::Op::Equals(json!("payroll")),
     };
     let mut payroll =
         rule("payroll is the admin's", "wipe", Then::Ask, crate::world::ask(&["admin"], 1));
@@ -281,11 +281,14 @@ fn i08_a_grant_ends_with_its_time_its_uses_and_its_revocation() {
             }
             "revoked" => {
                 let grant = *world.session.grants.keys().next().unwrap();
-                let by = domain::person::Actor::Person(domain::person::PersonId::new("ana"));
+                let by = holdpoint_domain::person::Actor::Person(
+                    holdpoint_domain::person::PersonId::new("ana"),
+                );
                 world.tell(&Command::RevokeGrant { grant, by }).unwrap();
             }
             _ => {
-                world.people = domain::person::People::new([crate::world::person("bob", &["dba"])])
+                world.people =
+                    holdpoint_domain::person::People::new([crate::world::person("bob", &["dba"])])
             }
         }
         world.think("again", &[("wipe", json!({"table": "a"}))]);
@@ -369,13 +372,13 @@ fn a_failed_run_goes_on_from_its_last_sound_point() {
 #[test]
 fn a_turn_made_from_an_old_transcript_is_void() {
     let mut world = held();
-    let thought = domain::session::Thought {
+    let thought = holdpoint_domain::session::RuledTurn {
         usage: Default::default(),
-        message: domain::id::MessageId::new(0, 0),
+        message: holdpoint_domain::id::MessageId::new(0, 0),
         parts: vec![],
         calls: vec![],
     };
-    assert_eq!(world.tell(&Command::Thought { seen: 1, thought }), Err(Refusal::Overtaken));
+    assert_eq!(world.tell(&Command::RecordTurn { seen: 1, thought }), Err(Refusal::Overtaken));
 }
 
 #[test]
@@ -384,15 +387,22 @@ fn an_approval_can_be_taken_back_until_the_call_starts() {
     world.say("x").think("", &[("wipe", json!({"n": 1})), ("wipe", json!({"n": 2}))]);
     world.approve("ana", 0);
     assert!(world.running().is_empty(), "the sibling is undecided");
-    let by = domain::person::Actor::Person(domain::person::PersonId::new("ana"));
+    let by =
+        holdpoint_domain::person::Actor::Person(holdpoint_domain::person::PersonId::new("ana"));
     let hold = world.hold(0).id;
     world
-        .tell(&Command::CancelHold { hold, by: by.clone(), reason: CancelReason::Unstated })
+        .tell(&Command::Hold {
+            id: hold,
+            command: HoldCommand::Cancel { by: by.clone(), reason: CancelReason::Unstated },
+        })
         .unwrap();
     world.approve("ana", 1);
     assert_eq!(world.running(), [r#"wipe {"n":2}"#]);
     let hold = world.hold(1).id;
-    let late = world.tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated });
+    let late = world.tell(&Command::Hold {
+        id: hold,
+        command: HoldCommand::Cancel { by, reason: CancelReason::Unstated },
+    });
     assert!(matches!(late, Err(Refusal::AlreadyDecided { .. })), "it is running already");
 }
 
@@ -415,13 +425,13 @@ fn i17_a_zombie_of_an_earlier_start_cannot_report_for_a_later_one() {
 #[test]
 fn i44_a_vote_keeps_what_was_shown_to_whom_and_how_they_proved_it() {
     let mut world = held();
-    let (shown, call) = (domain::view::digest(&world.hold(0)), world.hold(0).digest());
+    let (shown, call) = (holdpoint_domain::view::digest(&world.hold(0)), world.hold(0).digest());
     world.approve("ana", 0);
     let decided = world.hold(0);
     let vote = decided.state.decision().unwrap().vote().unwrap().clone();
     assert_eq!((vote.view, vote.digest), (shown, call));
     assert_eq!((vote.by.as_str(), vote.via.as_str(), vote.at), ("ana", "web", world.now));
-    assert_eq!(vote.proof, domain::person::Proof::Login);
+    assert_eq!(vote.proof, holdpoint_domain::person::Proof::Login);
     // What was on the table can be drawn again from the record, to the same digest.
-    assert_eq!(domain::view::digest(&decided), vote.view);
+    assert_eq!(holdpoint_domain::view::digest(&decided), vote.view);
 }

@@ -1,7 +1,7 @@
 //! What people decided reaches the model in true words, and people are told what was denied before.
 
-use domain::answer::Answer;
-use domain::message::Part;
+use holdpoint_domain::answer::Answer;
+use holdpoint_domain::message::Part;
 use serde_json::{Value, json};
 
 use crate::world::{HOUR_MS, World, approve, deny};
@@ -80,7 +80,10 @@ fn whoever_is_asked_about_a_similar_call_learns_of_the_denial() {
     w.think("", &wipe("DELETE FROM orders WHERE status = 2"));
     let similar = r#"similar to a call that Ana denied 3 minutes ago: "not today""#;
     assert_eq!(warnings(&w, 1), [similar]);
-    assert!(domain::view::render(&w.hold(1)).contains(&format!("warning (tool):\n│ {similar}\n")));
+    assert!(
+        holdpoint_domain::view::render(&w.hold(1))
+            .contains(&format!("warning (tool):\n│ {similar}\n"))
+    );
     w.deny("bob", 1, "  ");
     w.later(2 * HOUR_MS);
     w.think("", &wipe("DELETE FROM orders WHERE status = 2"));
@@ -111,7 +114,7 @@ fn what_a_person_wrote_as_a_reason_stays_one_line_of_theirs() {
     w.say("x").think("", &wipe("DELETE FROM orders"));
     w.answer_as("ana", 0, deny(&sly)).unwrap();
     w.think("", &wipe("DELETE FROM orders"));
-    let text = domain::view::render(&w.hold(1));
+    let text = holdpoint_domain::view::render(&w.hold(1));
     assert!(!text.lines().any(|line| line.starts_with("warning: none")), "{text}");
     assert!(!text.contains('\u{202e}') && text.contains("…"), "{text}");
 }

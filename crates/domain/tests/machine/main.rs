@@ -3,10 +3,16 @@
 mod answers;
 mod budgets;
 mod circle;
+mod grants;
 mod honest;
+mod judgement;
+mod last_look;
 mod model;
+mod policy_edges;
+mod questions;
 mod random;
 mod regressions;
+mod runs;
 mod several;
 mod time_and_change;
 mod turns;

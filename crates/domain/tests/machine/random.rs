@@ -1,13 +1,13 @@
 //! Whatever happens, in whatever order: after every step the transcript is valid and only approved
 //! bytes run (the world checks that), and once people answer, everything comes to an end.
 
-use domain::answer::{Answer, Settlement};
-use domain::context::WhilePending;
-use domain::hold::{CancelReason, Question};
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, PersonId};
-use domain::refusal::Refusal;
-use domain::session::{CallState, Command, Owed, Recovered, RunStatus};
+use holdpoint_domain::answer::{Answer, Settlement};
+use holdpoint_domain::context::WhilePending;
+use holdpoint_domain::hold::{CancelReason, HoldCommand, Question};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, PersonId};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{CallState, Command, PendingWork, Recovered, RunStatus};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -64,14 +64,17 @@ fn step(world: &mut World, what: u8, which: u8, how: u8) {
         }
         12 if holds > 0 => {
             let (hold, by) = (world.hold(nth).id, Actor::Person(PersonId::new(who)));
-            drop(world.tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated }));
+            drop(world.tell(&Command::Hold {
+                id: hold,
+                command: HoldCommand::Cancel { by, reason: CancelReason::Unstated },
+            }));
         }
         _ => finish_one(world, which, how),
     }
 }
 
 fn think(world: &mut World, which: u8, how: u8) {
-    if !world.session.owes_thought() {
+    if !world.session.needs_model_call() {
         return;
     }
     let calls: Vec<_> = (0..which % 4)
@@ -103,10 +106,10 @@ fn fitting(world: &World, nth: usize, how: u8) -> Answer {
 fn finish_one(world: &mut World, which: u8, how: u8) {
     let running: Vec<_> = world
         .session
-        .owed()
+        .pending_work()
         .into_iter()
         .filter_map(|owed| match owed {
-            Owed::Execute { call, .. } | Owed::Stop { call, .. } => Some(call),
+            PendingWork::Execute { call, .. } | PendingWork::Stop { call, .. } => Some(call),
             _ => None,
         })
         .collect();
@@ -139,16 +142,20 @@ fn bring_to_an_end(world: &mut World) {
                 let _ = world.answer_as(who, nth, answer.clone());
             }
         }
-        if world.session.owes_thought() {
+        if world.session.needs_model_call() {
             world.think("done", &[]);
         }
-        if let Some(run) = world.session.run.as_ref().filter(|run| run.status == RunStatus::Failed)
+        if let Some(run) =
+            world.session.run.as_ref().filter(|run| run.status() == RunStatus::Failed)
         {
             let run = run.id;
             world.tell(&Command::RetryRun { run }).expect("a failed run can be retried");
         }
-        let over = world.session.run.as_ref().is_none_or(|run| run.status.is_over());
-        if over && world.session.open_holds().next().is_none() && world.session.owed().is_empty() {
+        let over = world.session.run.as_ref().is_none_or(|run| run.is_over());
+        if over
+            && world.session.open_holds().next().is_none()
+            && world.session.pending_work().is_empty()
+        {
             return;
         }
     }
@@ -186,7 +193,7 @@ proptest! {
         // recovery that was told "again" may have started it a second time.
         let mut starts = std::collections::HashMap::new();
         for event in &world.events {
-            if let domain::event::Event::CallStarted { call, attempt, .. } = event {
+            if let holdpoint_domain::event::Event::CallStarted { call, attempt, .. } = event {
                 let before = starts.insert(*call, *attempt);
                 prop_assert!(before.is_none_or(|before| before < *attempt), "attempts only rise");
             }
@@ -195,7 +202,7 @@ proptest! {
             let used = world.session.calls.values().filter(|record| {
                 matches!(&record.state,
                     CallState::Cleared { clearance } | CallState::Running { clearance, .. } | CallState::InDoubt { clearance, .. }
-                        if clearance.by == domain::grant::ClearedBy::People(hold.id))
+                        if clearance.by == holdpoint_domain::grant::ClearedBy::People(hold.id))
             });
             prop_assert!(used.count() <= 1, "one approval, one execution");
         }

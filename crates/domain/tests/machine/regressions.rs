@@ -1,12 +1,12 @@
 //! Ways in which a session once got stuck, ran too much or forgot too little.
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
-use domain::hold::{CancelReason, HoldOutcome, HoldState, QuestionKind};
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, PersonId};
-use domain::refusal::Refusal;
-use domain::session::{Command, Recovered};
-use domain::tool::{Effects, Place, Tool};
+use holdpoint_domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use holdpoint_domain::hold::{CancelReason, HoldCommand, HoldOutcome, HoldState, QuestionKind};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, PersonId};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{Command, Recovered};
+use holdpoint_domain::tool::{Effects, Place, Tool};
 use serde_json::json;
 
 use crate::world::{HOUR_MS, World, logged_in};
@@ -20,7 +20,7 @@ fn a_queue_drains_after_a_thaw() {
     assert_eq!((w.status(), w.session.queue.len()), ("completed", 1));
     // engine: thaw wakes only sessions whose row says `owes`
     assert!(
-        !w.session.owed().is_empty(),
+        !w.session.pending_work().is_empty(),
         "nothing is owed, so a thaw wakes nothing; `two` waits for ever"
     );
 }
@@ -92,7 +92,9 @@ fn i29_a_late_report_that_makes_an_expiry_happen_brings_its_consequences_too() {
     assert_eq!(late, Err(Refusal::Overtaken));
     assert!(!w.hold(0).is_pending());
     assert!(
-        w.session.due_at().is_some() || !w.session.owed().is_empty() || w.status() != "paused",
+        w.session.due_at().is_some()
+            || !w.session.pending_work().is_empty()
+            || w.status() != "paused",
         "paused, nothing pending, nothing owed, nothing due"
     );
 }
@@ -101,12 +103,12 @@ fn i29_a_late_report_that_makes_an_expiry_happen_brings_its_consequences_too() {
 fn i09_a_refused_answer_changes_nothing() {
     let mut w = World::new();
     w.say("x").think("", &[("wipe", json!({"t": 1}))]);
-    let arguments = domain::json::Arguments::from_value(json!({"t": 2})).unwrap();
-    let spec = domain::policy::ConditionSpec {
+    let arguments = holdpoint_domain::json::Arguments::from_value(json!({"t": 2})).unwrap();
+    let spec = holdpoint_domain::policy::ConditionSpec {
         pointer: "/t".into(),
-        op: domain::policy::Op::Equals(json!(1)),
+        op: holdpoint_domain::policy::Op::Equals(json!(1)),
     };
-    let conditions = domain::policy::Conditions::compile(vec![spec]).unwrap();
+    let conditions = holdpoint_domain::policy::Conditions::compile(vec![spec]).unwrap();
     let terms = GrantTerms { conditions: Some(conditions), ..GrantTerms::default() };
     let answer =
         Answer::Approve { scope: Scope::Session(terms), arguments: Some(arguments), note: None };
@@ -134,7 +136,10 @@ fn i11_a_two_phase_approval_can_be_taken_back() {
     w.approve("ana", 0);
     let hold = w.hold(0).id;
     let by = Actor::Person(PersonId::new("root"));
-    let r = w.tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated });
+    let r = w.tell(&Command::Hold {
+        id: hold,
+        command: HoldCommand::Cancel { by, reason: CancelReason::Unstated },
+    });
     w.think("", &[("deploy", json!({"p": 1, "confirmed": true}))]);
     assert!(r.is_ok() && w.running().is_empty(), "409, and it still runs: {:?}", w.running());
 }
@@ -147,10 +152,12 @@ fn a_revoked_approval_settles_its_hold() {
     w.frozen = Some("fire".into());
     w.approve("ana", 0);
     let hold = w.hold(0).id;
-    w.tell(&Command::CancelHold {
-        hold,
-        by: Actor::Person(PersonId::new("root")),
-        reason: CancelReason::Unstated,
+    w.tell(&Command::Hold {
+        id: hold,
+        command: HoldCommand::Cancel {
+            by: Actor::Person(PersonId::new("root")),
+            reason: CancelReason::Unstated,
+        },
     })
     .unwrap();
     assert!(
@@ -197,7 +204,7 @@ fn a_missing_tool_does_not_hold_a_run_for_ever() {
         w.status(),
         "paused",
         "execute_by is long past: {:?} due {:?}",
-        w.session.owed(),
+        w.session.pending_work(),
         w.session.due_at()
     );
 }
@@ -216,7 +223,7 @@ fn i45_a_secret_does_not_show_in_warnings() {
     .unwrap();
     w.tools.insert("wipe".into(), tool);
     w.say("x").think("", &[("wipe", json!({"key": "hunter2p\u{430}ypal"}))]);
-    let text = domain::view::render(&w.hold(0));
+    let text = holdpoint_domain::view::render(&w.hold(0));
     assert!(!text.contains("hunter2"), "{text}");
 }
 
@@ -333,7 +340,7 @@ fn too_few_people_to_agree_are_no_disagreement() {
     w.approve("ana", 0).approve("bob", 0);
     w.crash(&Recovered::Unknown { evidence: "".into() });
     let everybody = w.people.clone();
-    w.people = domain::person::People::new(
+    w.people = holdpoint_domain::person::People::new(
         everybody.iter().filter(|person| person.id != PersonId::new("bob")).cloned(),
     );
     let said = || Answer::Settle { how: Settlement::Succeeded, content: None };
@@ -350,7 +357,7 @@ fn i09_an_edit_repeated_is_the_same_answer_again() {
     w.say("x").think("", &[("wipe", json!({"t": 1}))]);
     let shown = w.hold(0).digest();
     w.edit("ana", 0, json!({"t": 2})).unwrap();
-    let arguments = domain::json::Arguments::from_value(json!({"t": 2})).unwrap();
+    let arguments = holdpoint_domain::json::Arguments::from_value(json!({"t": 2})).unwrap();
     let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
     let again = w.answer_with("ana", 0, Some(shown), answer, None);
     assert!(again.is_ok(), "{again:?}");
@@ -372,21 +379,21 @@ fn what_a_closing_process_could_not_finish_it_does_not_start() {
 #[test]
 fn i09_the_same_option_by_id_and_by_label_is_the_same_answer() {
     let options = ["Blue-Green", "Canary"].map(|label| (label.to_owned(), None));
-    let question = domain::hold::Question::choose(options, false, false).unwrap();
+    let question = holdpoint_domain::hold::Question::choose(options, false, false).unwrap();
     let mut w = World::new();
     w.say("x").think("", &[("wipe", json!({}))]);
     let mut hold = (*w.hold(0)).clone();
     hold.question = question;
     let by = logged_in("ana");
     let choose = |text: &str| Answer::Choose(vec![text.to_owned()]);
-    let judged = |hold: &domain::hold::Hold, text: &str| {
+    let judged = |hold: &holdpoint_domain::hold::Hold, text: &str| {
         hold.judge(&choose(text), None, &by, None, &w.people, w.now)
     };
-    let Ok(domain::hold::Judgement::Decides(state)) = judged(&hold, "Blue-Green") else {
+    let Ok(holdpoint_domain::hold::Judgement::Decides(state)) = judged(&hold, "Blue-Green") else {
         panic!("it decides")
     };
     hold.decided(state);
-    assert_eq!(judged(&hold, "1"), Ok(domain::hold::Judgement::Repeat));
+    assert_eq!(judged(&hold, "1"), Ok(holdpoint_domain::hold::Judgement::Repeat));
     assert!(judged(&hold, "2").is_err());
 }
 
@@ -407,7 +414,7 @@ fn i51_a_cancelled_run_ends_and_what_became_of_its_call_is_still_asked() {
     let (run, by) = (w.session.run.as_ref().unwrap().id, Actor::Person(PersonId::new("ana")));
     w.tell(&Command::CancelRun { run, by, reason: None }).unwrap();
     assert_ne!(w.status(), "cancelled", "it still runs");
-    let outcome = domain::outcome::Outcome::Unknown { evidence: "may still run".into() };
+    let outcome = holdpoint_domain::outcome::Outcome::Unknown { evidence: "may still run".into() };
     w.report(call, outcome).unwrap();
     assert_eq!(w.status(), "cancelled");
     let settle = w.hold(1);

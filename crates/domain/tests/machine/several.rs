@@ -1,9 +1,9 @@
 //! Several answers that came together: all of them count, or none does.
 
-use domain::answer::Answer;
-use domain::hold::HoldState;
-use domain::refusal::Refusal;
-use domain::session::{Command, GivenAnswer, Owed, Reply};
+use holdpoint_domain::answer::Answer;
+use holdpoint_domain::hold::HoldState;
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{Command, GivenAnswer, PendingWork, Reply};
 use serde_json::json;
 
 use crate::answers::logged_in;
@@ -46,7 +46,7 @@ fn answers_that_come_together_all_count_and_the_run_resumes_once() {
     assert_eq!(world.count("run.resumed"), 1);
     world.finish();
     assert_eq!(world.results(), ["did wipe", "! Denied by Ana: no", "did wipe"]);
-    assert_eq!(world.session.owed(), [Owed::Think]);
+    assert_eq!(world.session.pending_work(), [PendingWork::Think]);
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
 use crate::world::{HOUR_MS, World, approve, ask, deny, logged_in, person, policy, rule};
-use domain::answer::{Answer, Scope};
-use domain::digest::Digest;
-use domain::event::Event;
-use domain::hold::{Decision, Hold, HoldChange, HoldState, Vote};
-use domain::json::Arguments;
-use domain::outside::{Outside, OutsideCommand};
-use domain::person::{Audience, Credential, People, Person, PersonId};
-use domain::policy::{AskSpec, SqlCondition, Then};
-use domain::refusal::Refusal;
-use domain::session::{Command, Recovered};
-use domain::sql_facts::{SqlFacts, SqlKind};
-use domain::tool::{Effects, Place, Tool};
+use holdpoint_domain::answer::{Answer, Scope};
+use holdpoint_domain::digest::Digest;
+use holdpoint_domain::event::Event;
+use holdpoint_domain::external_hold::{ExternalHold, ExternalHoldCommand};
+use holdpoint_domain::hold::{
+    Decision, Hold, HoldChange, HoldCommand, HoldOrigin, HoldState, Vote,
+};
+use holdpoint_domain::json::Arguments;
+use holdpoint_domain::person::{Audience, Credential, People, Person, PersonId};
+use holdpoint_domain::policy::{AskSpec, SqlCondition, Then};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{Command, Recovered};
+use holdpoint_domain::sql_facts::{SqlFacts, SqlKind};
+use holdpoint_domain::tool::{Effects, Place, Tool};
 use serde_json::json;
 
 fn held() -> World {
@@ -87,7 +89,7 @@ fn i52_a_turn_with_a_call_for_a_client_is_not_taken_while_all_is_frozen() {
     let calls = [("wipe", json!({"n": 1})), ("confirm", json!({"n": 1}))];
     assert!(matches!(world.try_think("", &calls), Err(Refusal::Frozen { .. })));
     assert_eq!((world.session.transcript.len(), world.session.holds.len()), (seen, 0));
-    assert!(world.session.owes_thought(), "it is taken anew");
+    assert!(world.session.needs_model_call(), "it is taken anew");
     // A turn that only asks, or only speaks, is.
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
@@ -214,7 +216,10 @@ fn i53_a_rule_that_refuses_made_logins_by_now_does_not_count_an_earlier_vote_of_
     let shown = Credential::Account { channel, platform: channel, identity, message };
     let by = shown.verify(&People::new([linked]), world.now, channel).unwrap();
     let (hold, digest) = (world.hold(1).id, Some(world.hold(1).digest()));
-    let answer = Command::Answer { hold, digest, answer: approve(), by, edited: None };
+    let answer = Command::Hold {
+        id: hold,
+        command: HoldCommand::Answer { digest, answer: approve(), by, edited: None },
+    };
     world.tell(&answer).unwrap();
     assert_eq!(world.running().len(), 1);
 }
@@ -262,7 +267,7 @@ fn i12_an_approver_who_is_not_entitled_any_more_when_it_would_start_does_not_cou
     world.frozen = Some("wait".into());
     world.approve("ana", 0);
     world.people =
-        domain::person::People::new([person("ana", &["guest"]), person("bob", &["dba"])]);
+        holdpoint_domain::person::People::new([person("ana", &["guest"]), person("bob", &["dba"])]);
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
     assert!(world.running().is_empty());
@@ -281,15 +286,20 @@ fn i07_a_retry_after_a_crash_is_looked_at_like_a_first_start() {
 }
 
 /// A hold of a program, asked about under a policy that is no longer the policy.
-fn approved_outside(now: Vec<domain::policy::RuleSpec>) -> Outside {
+fn approved_outside(now: Vec<holdpoint_domain::policy::RuleSpec>) -> ExternalHold {
     let mut world = held();
     let mut hold = (*world.hold(0)).clone();
-    (hold.session, hold.run) = (None, None);
+    hold.origin = HoldOrigin::Program { callback: None };
     let digest = Some(hold.digest());
-    let mut outside = Outside::begin(hold.into());
+    let mut outside = ExternalHold::begin(hold.into());
     world.policy = policy(now);
     let by = logged_in("ana");
-    let command = OutsideCommand::Answer { digest, answer: approve(), by, edited: None };
+    let command = ExternalHoldCommand::Hold(HoldCommand::Answer {
+        digest,
+        answer: approve(),
+        by,
+        edited: None,
+    });
     let (events, reply) = world.within(|_, context| outside.decide(&command, context));
     reply.unwrap();
     events.iter().for_each(|event| outside.apply(event));
@@ -312,7 +322,7 @@ fn i07_a_program_is_told_at_once_what_the_policy_of_now_says() {
 /// What each of these people says about it, one after the other; the events, and what the last was told.
 fn answered(
     world: &World,
-    outside: &mut Outside,
+    outside: &mut ExternalHold,
     answers: &[(&str, Answer)],
 ) -> (Vec<Event>, Result<(), Refusal>) {
     let (mut all, mut last) = (Vec::new(), Ok(()));
@@ -320,7 +330,8 @@ fn answered(
         let by = logged_in(who);
         let digest = Some(outside.hold.digest());
         let answer = answer.clone();
-        let command = OutsideCommand::Answer { digest, answer, by, edited: None };
+        let command =
+            ExternalHoldCommand::Hold(HoldCommand::Answer { digest, answer, by, edited: None });
         let (events, reply) = world.within(|_, context| outside.decide(&command, context));
         events.iter().for_each(|event| outside.apply(event));
         all.extend(events);
@@ -329,17 +340,17 @@ fn answered(
     (all, last)
 }
 
-fn opened_outside(world: &World, change: impl FnOnce(&mut Hold)) -> Outside {
+fn opened_outside(world: &World, change: impl FnOnce(&mut Hold)) -> ExternalHold {
     let mut hold = (*world.hold(0)).clone();
-    (hold.session, hold.run) = (None, None);
+    hold.origin = HoldOrigin::Program { callback: None };
     change(&mut hold);
-    Outside::begin(hold.into())
+    ExternalHold::begin(hold.into())
 }
 
 #[test]
 fn i07_what_a_program_demanded_is_still_demanded_when_the_policy_asks_others() {
     let mut world = held();
-    world.people = domain::person::People::new([
+    world.people = holdpoint_domain::person::People::new([
         person("ana", &["dba"]),
         person("bob", &["dba"]),
         person("eve", &["lead"]),
@@ -409,7 +420,7 @@ fn i52_an_approval_with_edits_decides_an_outside_hold_after_the_thaw_only() {
     let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
     let by = logged_in("ana");
     let digest = Some(outside.hold.digest());
-    let command = OutsideCommand::Answer { digest, answer, by, edited };
+    let command = ExternalHoldCommand::Hold(HoldCommand::Answer { digest, answer, by, edited });
     let (events, told) = world.within(|_, context| outside.decide(&command, context));
     told.unwrap();
     events.iter().for_each(|event| outside.apply(event));
@@ -417,7 +428,8 @@ fn i52_an_approval_with_edits_decides_an_outside_hold_after_the_thaw_only() {
     assert_eq!(call.arguments.value(), &json!({"n": 2}), "the edit is taken");
     assert_eq!((outside.hold.state.name(), outside.hold.votes.len()), ("pending", 1));
     world.frozen = None;
-    let (events, _) = world.within(|_, context| outside.decide(&OutsideCommand::Wake, context));
+    let (events, _) =
+        world.within(|_, context| outside.decide(&ExternalHoldCommand::Wake, context));
     events.iter().for_each(|event| outside.apply(event));
     assert_eq!(outside.hold.state.name(), "approved");
 }

@@ -2,13 +2,13 @@
 //! valid whatever the order of things.
 
 use crate::world::{World, approve, deny, perform};
-use domain::answer::Answer;
-use domain::context::WhilePending;
-use domain::hold::CancelReason;
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, PersonId};
-use domain::refusal::Refusal;
-use domain::session::{Command, Owed};
+use holdpoint_domain::answer::Answer;
+use holdpoint_domain::context::WhilePending;
+use holdpoint_domain::hold::{CancelReason, HoldCommand};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, PersonId};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{Command, PendingWork};
 use serde_json::json;
 
 #[test]
@@ -62,10 +62,10 @@ fn i25_any_order_of_answers_and_reports_resumes_once_with_results_in_call_order(
                 .map(|n| format!(r#"wipe {{"n":{n}}}"#))
                 .collect();
             assert_eq!(world.running(), approved);
-            let mut running: Vec<_> = world.session.owed();
+            let mut running: Vec<_> = world.session.pending_work();
             running.reverse();
             for owed in running {
-                if let Owed::Execute { call, .. } = owed {
+                if let PendingWork::Execute { call, .. } = owed {
                     world.report(call, Outcome::Succeeded(Output::text("ok"))).unwrap();
                 }
             }
@@ -73,7 +73,7 @@ fn i25_any_order_of_answers_and_reports_resumes_once_with_results_in_call_order(
                 .map(|n| if verdicts & (1 << n) != 0 { "ok" } else { "! Denied by Bob: no" })
                 .collect();
             assert_eq!(world.results(), expected, "{order:?} {verdicts:03b}");
-            assert_eq!(world.session.owed(), [Owed::Think], "resumed once");
+            assert_eq!(world.session.pending_work(), [PendingWork::Think], "resumed once");
         }
     }
 }
@@ -145,7 +145,7 @@ fn supersede_cancels_the_holds_and_goes_on_with_the_message() {
     world.finish();
     assert!(world.results()[0].starts_with("! Superseded"), "{:?}", world.results());
     assert_eq!(world.last_text(), "never mind");
-    assert_eq!(world.session.owed(), [Owed::Think]);
+    assert_eq!(world.session.pending_work(), [PendingWork::Think]);
     assert!(world.answer_as("ana", 0, approve()).is_err());
     assert_eq!(world.count("call.started"), 1, "only the reading call ran");
 }
@@ -169,7 +169,9 @@ fn cancelling_a_run_gives_every_call_its_result() {
     let (run, by) = (world.run_id(), Actor::Person(PersonId::new("ana")));
     world.tell(&Command::CancelRun { run, by: by.clone(), reason: None }).unwrap();
     assert_eq!(world.status(), "running", "one call is still running and is being stopped");
-    assert!(world.session.owed().iter().any(|owed| matches!(owed, Owed::Stop { .. })));
+    assert!(
+        world.session.pending_work().iter().any(|owed| matches!(owed, PendingWork::Stop { .. }))
+    );
     world.finish();
     assert_eq!(world.status(), "cancelled");
     assert_eq!(world.results().len(), 2);
@@ -205,7 +207,10 @@ fn a_cancelled_hold_is_told_apart_from_a_denial() {
     world.say("x").think("", &[("wipe", json!({}))]);
     let (hold, by) = (world.hold(0).id, Actor::Person(PersonId::new("ana")));
     world
-        .tell(&Command::CancelHold { hold, by, reason: CancelReason::Stated("typo".into()) })
+        .tell(&Command::Hold {
+            id: hold,
+            command: HoldCommand::Cancel { by, reason: CancelReason::Stated("typo".into()) },
+        })
         .unwrap();
     assert_eq!(world.results(), ["! Cancelled: typo. The call was not run."]);
 }
@@ -216,7 +221,12 @@ fn a_reason_that_says_superseded_is_no_new_message() {
     world.say("x").think("", &[("wipe", json!({}))]);
     let (hold, by) = (world.hold(0).id, Actor::Person(PersonId::new("ana")));
     let reason = CancelReason::stated(Some("superseded".into()));
-    world.tell(&Command::CancelHold { hold, by, reason: reason.clone() }).unwrap();
+    world
+        .tell(&Command::Hold {
+            id: hold,
+            command: HoldCommand::Cancel { by, reason: reason.clone() },
+        })
+        .unwrap();
     assert_eq!(world.results(), ["! Cancelled: superseded. The call was not run."]);
     assert_eq!(reason.text(), CancelReason::Superseded.text(), "people read the same word");
 }
@@ -226,7 +236,10 @@ fn i41_a_session_cannot_flood_people() {
     let mut world = World::new();
     let calls: Vec<_> = (0..300).map(|n| ("wipe", json!({"n": n}))).collect();
     world.say("x").think("", &calls);
-    assert_eq!(world.session.open_holds().count(), domain::limits::OPEN_HOLDS_PER_SESSION_MAX);
+    assert_eq!(
+        world.session.open_holds().count(),
+        holdpoint_domain::limits::OPEN_HOLDS_PER_SESSION_MAX
+    );
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Two-phase tools: what `confirmed: true` does and does not mean.
 
 use crate::world::{HOUR_MS, World};
-use domain::answer::{Answer, Settlement};
-use domain::context::WhilePending;
-use domain::outcome::{Outcome, Output};
-use domain::session::{Owed, Recovered};
+use holdpoint_domain::answer::{Answer, Settlement};
+use holdpoint_domain::context::WhilePending;
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::session::{PendingWork, Recovered};
 use serde_json::{Value, json};
 
 fn asked() -> World {
@@ -32,7 +32,7 @@ fn the_first_call_is_answered_at_once_and_the_run_pauses() {
     assert_eq!(first["status"], "pending_confirmation");
     assert_eq!(first["hold"], json!(world.hold(0).id.to_string()));
     assert_eq!((&first["project"], &first["n"]), (&json!("a"), &json!(1)), "arguments are echoed");
-    assert_eq!((world.status(), world.session.owed()), ("paused", vec![]));
+    assert_eq!((world.status(), world.session.pending_work()), ("paused", vec![]));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn approved_then_confirmed_runs_the_stored_bytes_once() {
             "The person approved deploy ({hold}). Call it again with the same arguments and confirmed=true."
         )
     );
-    assert_eq!(world.session.owed(), [Owed::Think]);
+    assert_eq!(world.session.pending_work(), [PendingWork::Think]);
     world.think("", &[("deploy", json!({"confirmed": true, "n": 1, "project": "a"}))]);
     assert_eq!(
         world.running(),
@@ -143,7 +143,7 @@ fn a_crash_after_use_is_answered_at_once_and_settled_by_a_person() {
     world.think("", &[("deploy", json!({"project": "a", "n": 1, "confirmed": true}))]);
     world.crash(&Recovered::Unknown { evidence: String::new() });
     assert_eq!(result(&world)["error"], "outcome unknown; a person was asked");
-    assert_eq!(world.session.owed(), [Owed::Think]);
+    assert_eq!(world.session.pending_work(), [PendingWork::Think]);
     world.think("I will wait.", &[]);
     world.answer_as("ana", 1, Answer::Settle { how: Settlement::Failed, content: None }).unwrap();
     assert!(world.last_text().starts_with("What became of deploy"), "{}", world.last_text());
@@ -155,7 +155,9 @@ fn a_failed_tool_is_an_error_and_never_a_success() {
     let mut world = asked();
     world.approve("ana", 0);
     world.think("", &[("deploy", json!({"project": "a", "n": 1, "confirmed": true}))]);
-    let Owed::Execute { call, .. } = world.session.owed()[0] else { panic!("it runs") };
+    let PendingWork::Execute { call, .. } = world.session.pending_work()[0] else {
+        panic!("it runs")
+    };
     world.report(call, Outcome::Failed(Output::text("no disk"))).unwrap();
     let failed = result(&world);
     assert_eq!(

@@ -5,28 +5,30 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
-use domain::budget::{Budgets, Usage};
-use domain::call::{Call, ExecutionContext, Proposal};
-use domain::context::{Context, Renewal, WhilePending};
-use domain::digest::Digest;
-use domain::event::Event;
-use domain::grant::ClearedBy;
-use domain::hold::{Edited, Hold, Preview, Question};
-use domain::id::{CallId, MessageId, NodeId, RunId, SessionId};
-use domain::json::Arguments;
-use domain::message::{Message, Origin, Part, Role};
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, People, Person, PersonId};
-use domain::policy::{AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
-use domain::refusal::Refusal;
-use domain::session::{
-    CallState, Command, HoldSpec, Owed, Recovered, Reply, RuledCall, Ruling, Session, Thought,
-    Written, audience_for, default_audience,
+use holdpoint_domain::answer::{Answer, Scope};
+use holdpoint_domain::budget::{Budgets, Usage};
+use holdpoint_domain::call::{Call, ExecutionContext, Proposal};
+use holdpoint_domain::context::{Context, Renewal, WhilePending};
+use holdpoint_domain::digest::Digest;
+use holdpoint_domain::event::Event;
+use holdpoint_domain::grant::ClearedBy;
+use holdpoint_domain::hold::{Edited, Hold, HoldCommand, Preview, Question};
+use holdpoint_domain::id::{CallId, MessageId, NodeId, RunId, SessionId};
+use holdpoint_domain::json::Arguments;
+use holdpoint_domain::message::{Message, Origin, Part, Role};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, People, Person, PersonId};
+use holdpoint_domain::policy::{
+    AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then,
 };
-use domain::sql_facts::SqlFacts;
-use domain::time::Timestamp;
-use domain::tool::{Confirm, Effects, Place, Tool};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{
+    CallState, Command, HoldSpec, PendingWork, Recovered, Reply, RuledCall, RuledTurn, Ruling,
+    Session, Written, audience_for, default_audience,
+};
+use holdpoint_domain::sql_facts::SqlFacts;
+use holdpoint_domain::time::Timestamp;
+use holdpoint_domain::tool::{Confirm, Effects, Place, Tool};
 use serde_json::{Value, json};
 
 pub(crate) use crate::answers::{approve, approve_for_session, deny, logged_in, perform};
@@ -249,11 +251,11 @@ impl World {
         }
         let turn: Vec<CallId> = self.session.run.iter().flat_map(|run| run.turn.clone()).collect();
         assert_eq!(turn, open, "the open calls are those of the turn");
-        if let Some(over) = self.session.run.as_ref().and_then(|run| run.over_budget)
+        if let Some(over) = self.session.run.as_ref().and_then(|run| run.over_budget())
             && self.session.holds[&over.hold].is_pending()
         {
             assert!(turn.is_empty(), "nothing of the run is left while it waits for leave");
-            assert_eq!(self.session.owed(), [], "and nothing is done for it");
+            assert_eq!(self.session.pending_work(), [], "and nothing is done for it");
             assert_eq!(self.status(), "paused");
         }
         for record in self.session.calls.values() {
@@ -310,9 +312,9 @@ impl World {
         let ruled = calls.iter().map(|(name, arguments)| self.ruled(name, arguments)).collect();
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.into())] };
         let message = MessageId::new(self.now.as_ms(), self.bits());
-        let thought = Thought { message, parts, calls: ruled, usage: self.usage };
+        let thought = RuledTurn { message, parts, calls: ruled, usage: self.usage };
         let seen = self.session.transcript.len();
-        self.tell(&Command::Thought { seen, thought })
+        self.tell(&Command::RecordTurn { seen, thought })
     }
 
     fn ruled(&self, name: &str, arguments: &Value) -> RuledCall {
@@ -425,7 +427,10 @@ impl World {
     ) -> Result<Reply, Refusal> {
         let by = logged_in(who);
         let hold = self.hold(n).id;
-        self.tell(&Command::Answer { hold, digest, answer, by, edited })
+        self.tell(&Command::Hold {
+            id: hold,
+            command: HoldCommand::Answer { digest, answer, by, edited },
+        })
     }
 
     pub(crate) fn approve(&mut self, who: &str, n: usize) -> &mut World {
@@ -484,10 +489,10 @@ impl World {
     /// Calls that this node is to run now, by tool and arguments.
     pub(crate) fn running(&self) -> Vec<String> {
         self.session
-            .owed()
+            .pending_work()
             .into_iter()
             .filter_map(|owed| match owed {
-                Owed::Execute { call, node } => self.session.started(call, node),
+                PendingWork::Execute { call, node } => self.session.started(call, node),
                 _ => None,
             })
             .map(|cleared| {
@@ -499,8 +504,8 @@ impl World {
 
     /// Every call that runs now ends well, saying what it was.
     pub(crate) fn finish(&mut self) -> &mut World {
-        for owed in self.session.owed() {
-            if let Owed::Execute { call, .. } | Owed::Stop { call, .. } = owed {
+        for owed in self.session.pending_work() {
+            if let PendingWork::Execute { call, .. } | PendingWork::Stop { call, .. } = owed {
                 let output = format!("did {}", self.session.calls[&call].tool);
                 self.report(call, Outcome::Succeeded(Output::text(output)))
                     .expect("the report is taken");
@@ -544,7 +549,7 @@ impl World {
     }
 
     pub(crate) fn status(&self) -> &'static str {
-        self.session.run.as_ref().map_or("none", |run| run.status.name())
+        self.session.run.as_ref().map_or("none", |run| run.status().name())
     }
 
     pub(crate) fn run_id(&self) -> RunId {

@@ -20,13 +20,13 @@ use crate::secrets::scrubbed;
 use crate::{Engine, Error};
 
 /// A look at a store to which other nodes write, for an attempt that is about to begin.
-struct Look {
+struct SharedFreezeCheck {
     engine: Engine,
     stop: CancellationToken,
 }
 
 #[async_trait]
-impl FreezeLook for Look {
+impl FreezeLook for SharedFreezeCheck {
     async fn must_wait(&self) -> bool {
         self.engine.must_wait(&self.stop).await
     }
@@ -35,7 +35,7 @@ impl FreezeLook for Look {
 impl Engine {
     /// The state is the newest one, and nothing else can change the session meanwhile: the caller has the turn.
     pub(crate) fn start_execute(&self, session: &Durable<Session>, call: CallId) {
-        if session.run.as_ref().is_some_and(|run| run.stopping.is_some()) {
+        if session.run.as_ref().is_some_and(|run| run.is_stopping()) {
             return;
         }
         let Some(cleared) = session.cleared(call, self.0.node) else { return };
@@ -51,9 +51,14 @@ impl Engine {
             };
             ports::failpoint!("execute.ran");
             let command = Command::Report { call, attempt, outcome };
-            engine.report(session, &command).await;
+            let is_stored = engine.report(session, &command).await;
             ports::failpoint!("execute.reported");
             engine.0.at_work.done(work);
+            // Traces go only when a result is on record. A late report of a superseded attempt is refused, and what lies
+            // there then may be the only trace of the attempt that really ran.
+            if !is_stored {
+                return;
+            }
             if let Some(host) = engine.0.tools.get(&stored.tool) {
                 host.forget(&stored).await;
             }
@@ -133,7 +138,8 @@ impl Engine {
     fn start_of(&self, stop: &CancellationToken) -> Start {
         let start = self.0.start_gate.start(stop.clone());
         match self.0.store.is_shared() {
-            true => start.looking(Arc::new(Look { engine: self.clone(), stop: stop.clone() })),
+            true => start
+                .looking(Arc::new(SharedFreezeCheck { engine: self.clone(), stop: stop.clone() })),
             false => start,
         }
     }
@@ -157,15 +163,16 @@ impl Engine {
     }
 
     /// A result that cannot be written yet is not dropped: the effect has happened. If the process
-    /// ends before it could be written, the next one finds the call in doubt.
-    pub(crate) async fn report(&self, session: domain::id::SessionId, command: &Command) {
+    /// ends before it could be written, the next one finds the call in doubt. `false`: it was refused, as another
+    /// attempt of the call has taken this one's place.
+    pub(crate) async fn report(&self, session: domain::id::SessionId, command: &Command) -> bool {
         let mut backoff = store_backoff();
         loop {
             match self.submit(session, &Actor::Runtime, command, None).await {
-                Ok(_) => return,
+                Ok(_) => return true,
                 Err(Error::Refused(refusal)) => {
                     tracing::warn!(%session, %refusal, "a report came too late");
-                    return;
+                    return false;
                 }
                 Err(error) => {
                     tracing::error!(%session, %error, "a result could not be written; trying again")

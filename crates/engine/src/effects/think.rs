@@ -7,7 +7,7 @@ use domain::budget::Usage;
 use domain::id::{MessageId, SessionId};
 use domain::person::Actor;
 use domain::refusal::Refusal;
-use domain::session::{Command, Session, Thought};
+use domain::session::{Command, RuledTurn, Session};
 use futures_util::FutureExt as _;
 use ports::model::{Delta, ModelError};
 use tokio_util::sync::CancellationToken;
@@ -48,7 +48,7 @@ impl Engine {
                     return;
                 }
                 match engine.load_session(id).await {
-                    Ok(session) if session.owes_thought() => {}
+                    Ok(session) if session.needs_model_call() => {}
                     Ok(_) | Err(Error::Refused(_)) => return,
                     // Nobody can say what it owes, and nobody else would look.
                     Err(_) => {}
@@ -63,7 +63,7 @@ impl Engine {
 
     async fn think(&self, id: SessionId, stop: &CancellationToken) -> Result<Taken, Error> {
         let session = self.load_session(id).await?;
-        if !session.owes_thought() {
+        if !session.needs_model_call() {
             return Ok(Taken::Done);
         }
         let seen = session.transcript.len();
@@ -74,7 +74,7 @@ impl Engine {
             Err(ModelError::Malformed("the model or a tool failed badly".into()))
         });
         let command = match turn {
-            Ok(thought) => Command::Thought { seen, thought },
+            Ok(thought) => Command::RecordTurn { seen, thought },
             Err(ModelError::Stopped) => return Ok(Taken::Done),
             Err(error) => Command::ThinkFailed { seen, error: error.to_string() },
         };
@@ -105,7 +105,7 @@ impl Engine {
         &self,
         session: &Arc<Session>,
         stop: &CancellationToken,
-    ) -> Result<Thought, ModelError> {
+    ) -> Result<RuledTurn, ModelError> {
         let agent = self.0.agents.get(&session.agent).ok_or_else(|| {
             ModelError::Refused(format!("the agent `{}` is not configured any more", session.agent))
         })?;
@@ -139,6 +139,6 @@ impl Engine {
             output_tokens: turn.usage.output_tokens,
             money: 0,
         });
-        Ok(Thought { message, parts: turn.parts, calls, usage })
+        Ok(RuledTurn { message, parts: turn.parts, calls, usage })
     }
 }

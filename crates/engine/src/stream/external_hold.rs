@@ -5,34 +5,34 @@ use std::sync::Arc;
 
 use domain::context::Context;
 use domain::event::Event;
+use domain::external_hold::{ExternalHold, ExternalHoldCommand};
 use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
-use domain::outside::{Outside, OutsideCommand};
 use domain::refusal::Refusal;
 use ports::durable::Durable;
-use ports::store::Entry;
+use ports::store::{Entry, StreamRows};
 
 use super::{Decided, Ground, Rows, Stream};
 use crate::Engine;
 use crate::effects::callback_item;
 use crate::lane::Lanes;
 
-pub(crate) enum ExternalHoldCommand<'a> {
+pub(crate) enum ExternalHoldInput<'a> {
     Open(&'a Arc<Hold>),
-    Do(&'a OutsideCommand),
+    Do(&'a ExternalHoldCommand),
 }
 
-impl Stream for Outside {
+impl Stream for ExternalHold {
     type Id = HoldId;
-    type Command<'a> = ExternalHoldCommand<'a>;
+    type Command<'a> = ExternalHoldInput<'a>;
     type Reply = ();
 
-    fn lanes(engine: &Engine) -> &Arc<Lanes<Outside>> {
+    fn lanes(engine: &Engine) -> &Arc<Lanes<ExternalHold>> {
         &engine.0.external_holds
     }
 
     fn stream_id(id: HoldId) -> StreamId {
-        StreamId::Outside(id)
+        StreamId::ExternalHold(id)
     }
 
     fn hold_ids(&self, known: usize) -> impl Iterator<Item = HoldId> {
@@ -50,27 +50,27 @@ impl Stream for Outside {
     fn decide(
         engine: &Engine,
         _: HoldId,
-        before: Option<&Arc<Outside>>,
-        command: &ExternalHoldCommand<'_>,
+        before: Option<&Arc<ExternalHold>>,
+        command: &ExternalHoldInput<'_>,
         ground: &Ground,
-    ) -> Decided<Outside> {
+    ) -> Decided<ExternalHold> {
         match (command, before) {
-            (ExternalHoldCommand::Open(hold), None) => {
+            (ExternalHoldInput::Open(hold), None) => {
                 // A rule may allow it at once, and then its program goes on.
                 if let (true, Some(freeze)) = (hold.state.releases(), &ground.house.frozen) {
                     return Decided::refused(Refusal::Frozen { reason: freeze.reason.clone() });
                 }
                 let events = vec![Event::HoldOpened { hold: Arc::clone(hold) }];
-                let next = Some(Arc::new(Outside::begin(Arc::clone(hold))));
+                let next = Some(Arc::new(ExternalHold::begin(Arc::clone(hold))));
                 Decided { events, next, reply: Ok(()) }
             }
-            (ExternalHoldCommand::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
-            (ExternalHoldCommand::Do(_), None) => {
+            (ExternalHoldInput::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
+            (ExternalHoldInput::Do(_), None) => {
                 Decided::refused(Refusal::NotFound { what: "hold" })
             }
-            (ExternalHoldCommand::Do(command), Some(outside)) => {
+            (ExternalHoldInput::Do(command), Some(outside)) => {
                 let (events, reply) = engine.decide_external(outside, command, ground);
-                let mut next = Outside::clone(outside);
+                let mut next = ExternalHold::clone(outside);
                 events.iter().for_each(|event| next.apply(event));
                 Decided { events, next: Some(Arc::new(next)), reply }
             }
@@ -79,9 +79,9 @@ impl Stream for Outside {
 
     fn rows(
         engine: &Engine,
-        before: Option<&Outside>,
+        before: Option<&ExternalHold>,
         events: &[Event],
-        next: &Arc<Outside>,
+        next: &Arc<ExternalHold>,
         ground: &Ground,
     ) -> Rows {
         let hold = &next.hold;
@@ -90,14 +90,13 @@ impl Stream for Outside {
         let waits_for_thaw = before.is_some() && ground.house.frozen.is_some();
         Rows {
             // What waits for a thaw must not be written after it, nor what releases a program after a freeze.
-            relies_on_house: waits_for_thaw || (has_ended && hold.state.releases()),
-            holds: vec![hold.clone()],
-            outbox: match (&hold.callback, has_ended) {
+            relies_on_global: waits_for_thaw || (has_ended && hold.state.releases()),
+            stream: StreamRows::ExternalHold(hold.clone()),
+            outbox: match (hold.callback(), has_ended) {
                 (Some(callback), true) => vec![callback_item(hold, &callback.url, ground.now)],
                 _ => Vec::new(),
             },
             write_before: before.and_then(|before| engine.write_hold_before(&before.hold, events)),
-            ..Rows::default()
         }
     }
 
@@ -105,7 +104,7 @@ impl Stream for Outside {
         crate::story::tell_hold(entry, &self.hold);
     }
 
-    fn follow_up(engine: &Engine, next: &Durable<Outside>, _: &[Event]) {
+    fn follow_up(engine: &Engine, next: &Durable<ExternalHold>, _: &[Event]) {
         engine.0.timers.note(next.hold.expires_at.filter(|_| next.hold.is_pending()));
         engine.0.timers.note_delivery();
     }
@@ -114,8 +113,8 @@ impl Stream for Outside {
 impl Engine {
     fn decide_external(
         &self,
-        outside: &Outside,
-        command: &OutsideCommand,
+        outside: &ExternalHold,
+        command: &ExternalHoldCommand,
         ground: &Ground,
     ) -> (Vec<Event>, Result<(), Refusal>) {
         let tool_of = |_: &str| None;

@@ -4,11 +4,11 @@ use std::iter;
 use std::sync::Arc;
 
 use domain::event::Event;
+use domain::global_state::{GlobalCommand, GlobalState};
 use domain::hold::Hold;
-use domain::house::{House, HouseCommand};
 use domain::id::{HoldId, StreamId};
 use ports::durable::Durable;
-use ports::store::Entry;
+use ports::store::{Entry, StreamRows};
 
 use super::{Decided, Ground, Rows, Stream};
 use crate::Engine;
@@ -20,21 +20,21 @@ pub(crate) struct GlobalId;
 
 impl std::fmt::Display for GlobalId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        StreamId::House.fmt(f)
+        StreamId::Global.fmt(f)
     }
 }
 
-impl Stream for House {
+impl Stream for GlobalState {
     type Id = GlobalId;
-    type Command<'a> = HouseCommand;
+    type Command<'a> = GlobalCommand;
     type Reply = ();
 
-    fn lanes(engine: &Engine) -> &Arc<Lanes<House>> {
+    fn lanes(engine: &Engine) -> &Arc<Lanes<GlobalState>> {
         &engine.0.house
     }
 
     fn stream_id(_: GlobalId) -> StreamId {
-        StreamId::House
+        StreamId::Global
     }
 
     fn hold_ids(&self, _: usize) -> impl Iterator<Item = HoldId> {
@@ -52,11 +52,11 @@ impl Stream for House {
     fn decide(
         _: &Engine,
         _: GlobalId,
-        before: Option<&Arc<House>>,
-        command: &HouseCommand,
+        before: Option<&Arc<GlobalState>>,
+        command: &GlobalCommand,
         _: &Ground,
-    ) -> Decided<House> {
-        let mut next = before.map(|house| House::clone(house)).unwrap_or_default();
+    ) -> Decided<GlobalState> {
+        let mut next = before.map(|house| GlobalState::clone(house)).unwrap_or_default();
         match next.decide(command) {
             Err(refusal) => Decided::refused(refusal),
             Ok(None) => Decided { events: Vec::new(), next: None, reply: Ok(()) },
@@ -67,8 +67,19 @@ impl Stream for House {
         }
     }
 
-    fn rows(_: &Engine, _: Option<&House>, _: &[Event], _: &Arc<House>, _: &Ground) -> Rows {
-        Rows::default()
+    fn rows(
+        _: &Engine,
+        _: Option<&GlobalState>,
+        _: &[Event],
+        _: &Arc<GlobalState>,
+        _: &Ground,
+    ) -> Rows {
+        Rows {
+            relies_on_global: false,
+            stream: StreamRows::Global,
+            outbox: Vec::new(),
+            write_before: None,
+        }
     }
 
     fn becomes_newest(&self, engine: &Engine) {
@@ -82,14 +93,14 @@ impl Stream for House {
         crate::story::tell_house(entry);
     }
 
-    fn follow_up(engine: &Engine, _: &Durable<House>, events: &[Event]) {
+    fn follow_up(engine: &Engine, _: &Durable<GlobalState>, events: &[Event]) {
         if events.iter().any(|event| matches!(event, Event::Thawed { .. })) {
             engine.start_waking();
         }
     }
 
     /// A node that thawed may have died before it woke what waited.
-    fn changed_elsewhere(engine: &Engine, before: &House, newest: &House) {
+    fn changed_elsewhere(engine: &Engine, before: &GlobalState, newest: &GlobalState) {
         if before.frozen.is_some() && newest.frozen.is_none() {
             engine.start_waking();
         }

@@ -11,16 +11,15 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::grant::Grant;
+use domain::global_state::GlobalState;
 use domain::hold::Hold;
-use domain::house::House;
 use domain::id::{HoldId, StreamId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use ports::durable::{Durable, Replay};
-use ports::store::{Entry, OutboxItem, SessionRow, WriteBefore};
+use ports::store::{Entry, OutboxItem, StreamRows, WriteBefore};
 
-pub(crate) use external_hold::ExternalHoldCommand;
+pub(crate) use external_hold::ExternalHoldInput;
 pub(crate) use global::GlobalId;
 pub(crate) use session::SessionCommand;
 
@@ -93,7 +92,7 @@ pub(crate) trait Stream: Replay {
 
 /// What a decision stands on besides its own stream.
 pub(crate) struct Ground {
-    pub(crate) house: Arc<House>,
+    pub(crate) house: Arc<GlobalState>,
     pub(crate) now: Timestamp,
 }
 
@@ -112,13 +111,10 @@ impl<S: Stream> Decided<S> {
 }
 
 /// The part of a commit that differs by kind of stream.
-#[derive(Default)]
 pub(crate) struct Rows {
     /// It must not be written if all was frozen or thawed meanwhile.
-    pub(crate) relies_on_house: bool,
-    pub(crate) session: Option<SessionRow>,
-    pub(crate) holds: Vec<Arc<Hold>>,
-    pub(crate) grants: Vec<Arc<Grant>>,
+    pub(crate) relies_on_global: bool,
+    pub(crate) stream: StreamRows,
     pub(crate) outbox: Vec<OutboxItem>,
     pub(crate) write_before: Option<WriteBefore>,
 }

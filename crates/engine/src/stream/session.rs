@@ -9,12 +9,12 @@ use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
 use domain::session::{Command, Reply, Session};
 use ports::durable::Durable;
-use ports::store::{Entry, SessionRow};
+use ports::store::{Entry, SessionRow, StreamRows};
 
 use super::{Decided, Ground, Rows, Stream};
 use crate::Engine;
+use crate::changed_tools::ToolRechecks;
 use crate::lane::Lanes;
-use crate::renew::Looks;
 
 pub(crate) enum SessionCommand<'a> {
     /// With its first events.
@@ -22,7 +22,7 @@ pub(crate) enum SessionCommand<'a> {
     Do {
         command: &'a Command,
         /// What hosts of changed tools said about its calls.
-        looks: &'a Looks,
+        rechecks: &'a ToolRechecks,
     },
 }
 
@@ -69,8 +69,8 @@ impl Stream for Session {
             (SessionCommand::Do { .. }, None) => {
                 Decided::refused(Refusal::NotFound { what: "session" })
             }
-            (SessionCommand::Do { command, looks }, Some(session)) => {
-                engine.decide(session, command, looks, ground)
+            (SessionCommand::Do { command, rechecks }, Some(session)) => {
+                engine.decide(session, command, rechecks, ground)
             }
         }
     }
@@ -99,12 +99,14 @@ impl Stream for Session {
         };
         Rows {
             // What is decided while all is frozen waits for the thaw; a thaw meanwhile has passed it by.
-            relies_on_house: starts_calls(events)
+            relies_on_global: starts_calls(events)
                 || asks_to_perform(events)
                 || ground.house.frozen.is_some(),
-            session: Some(SessionRow::of(next, engine.0.node)),
-            holds,
-            grants,
+            stream: StreamRows::Session {
+                row: SessionRow::of(next, engine.0.node).into(),
+                holds,
+                grants,
+            },
             outbox: Vec::new(),
             write_before: engine.write_before(next, events),
         }
@@ -129,11 +131,11 @@ impl Engine {
         &self,
         session: &Session,
         command: &Command,
-        looks: &Looks,
+        rechecks: &ToolRechecks,
         ground: &Ground,
     ) -> Decided<Session> {
         let tools = self.0.tools.now();
-        let renewals = looks.of(session, &tools);
+        let renewals = rechecks.of(session, &tools);
         let agent = self.0.agents.get(&session.agent);
         let tool_of = |name: &str| tools.tool(name);
         let chance = || self.0.chance.bits();

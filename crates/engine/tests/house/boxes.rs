@@ -224,7 +224,7 @@ async fn a_question_is_withdrawn_with_its_call() {
     let ended = world.engine.wait(
         &world.ana,
         question.id,
-        engine::Until::Decided,
+        holdpoint_engine::Until::Decided,
         std::time::Duration::from_secs(20),
     );
     let ended = ended.await.unwrap().expect("it is withdrawn");
@@ -236,7 +236,7 @@ async fn question(world: &World) -> Arc<domain::hold::Hold> {
     let looking = async {
         loop {
             let holds = world.holds().await;
-            if let Some(found) = holds.iter().find(|hold| hold.session.is_none()) {
+            if let Some(found) = holds.iter().find(|hold| hold.session().is_none()) {
                 return found.clone();
             }
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;

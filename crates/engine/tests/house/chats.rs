@@ -7,7 +7,7 @@ use domain::id::SessionId;
 use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::Home;
-use engine::{Caller, Error, NewSession, Saying};
+use holdpoint_engine::{Caller, Error, NewSession, Saying};
 use serde_json::{Value, json};
 
 use crate::world::{Options, World, approve, node};
@@ -81,7 +81,7 @@ async fn i32_whoever_began_the_run_in_a_chat_is_who_asked() {
         assert_eq!((vote.via.as_str(), vote.proof.name()), ("slack", "channel"));
         world
             .until_as(asks, session, "over", |session| {
-                session.run.as_ref().is_some_and(|run| run.status.is_over())
+                session.run.as_ref().is_some_and(|run| run.is_over())
             })
             .await;
     }

@@ -8,7 +8,7 @@ use domain::id::StreamId;
 use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::RunStatus;
-use engine::{Error, Until};
+use holdpoint_engine::{Error, Until};
 use serde_json::json;
 
 use crate::world::{Options, World, approve, deny, node, results, status};

@@ -5,7 +5,7 @@ use domain::id::SessionId;
 use domain::person::PersonId;
 use domain::refusal::Refusal;
 use domain::session::Home;
-use engine::{Caller, Error, NewSession};
+use holdpoint_engine::{Caller, Error, NewSession};
 use serde_json::{Value, json};
 
 use crate::world::{World, approve};

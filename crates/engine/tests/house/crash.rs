@@ -104,7 +104,8 @@ async fn i29_a_deadline_that_passed_while_nobody_ran_is_applied_at_the_start() {
     let first = node();
     let store = stores::MemoryStore::new(first);
     let world = Options::new(Arc::new(store.clone()), first).start().await;
-    let new = engine::NewHold {
+    let new = holdpoint_engine::NewHold {
+        diff: None,
         question: domain::hold::Question::Approve,
         title: "quick".into(),
         call: Some(("wipe".into(), domain::json::Arguments::parse(b"{}").unwrap())),
@@ -120,7 +121,12 @@ async fn i29_a_deadline_that_passed_while_nobody_ran_is_applied_at_the_start() {
     let world = Options::new(Arc::new(store.again(next)), next).start().await;
     let settled = world
         .engine
-        .wait(&world.ana, hold.id, engine::Until::Decided, std::time::Duration::from_secs(10))
+        .wait(
+            &world.ana,
+            hold.id,
+            holdpoint_engine::Until::Decided,
+            std::time::Duration::from_secs(10),
+        )
         .await;
     assert_eq!(settled.unwrap().unwrap().state.name(), "expired");
 }

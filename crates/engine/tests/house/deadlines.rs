@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use domain::refusal::Refusal;
-use engine::{Error, NewHold};
+use holdpoint_engine::{Error, NewHold};
 use serde_json::json;
 
 use crate::faulty::Faulty;
@@ -47,6 +47,7 @@ async fn i54_the_same_for_a_hold_of_an_outside_program() {
     let clock = options.ahead_ms.clone();
     let world = options.start().await;
     let new = NewHold {
+        diff: None,
         question: domain::hold::Question::Approve,
         title: "quick".into(),
         call: Some(("wipe".into(), domain::json::Arguments::parse(b"{}").unwrap())),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::id::{SessionId, StreamId};
 use domain::time::Timestamp;
-use engine::{Error, Followed};
+use holdpoint_engine::{Error, Followed};
 use ports::store::Store as _;
 use serde_json::json;
 
@@ -164,7 +164,8 @@ async fn i29_a_deadline_whose_commit_was_lost_sight_of_is_kept() {
     let node = node();
     let store = Arc::new(Faulty::new(node));
     let world = Options::new(store.clone(), node).start().await;
-    let new = engine::NewHold {
+    let new = holdpoint_engine::NewHold {
+        diff: None,
         question: domain::hold::Question::Approve,
         title: "quick".into(),
         call: Some(("wipe".into(), domain::json::Arguments::parse(b"{}").unwrap())),
@@ -179,7 +180,7 @@ async fn i29_a_deadline_whose_commit_was_lost_sight_of_is_kept() {
     assert!(matches!(opened, Err(Error::Unavailable(_))), "{opened:?}");
     // It is on disk all the same, and nobody asks for it.
     let open = store.inner.due(Timestamp::from_ms(i64::MAX), 1).await.unwrap();
-    let StreamId::Outside(hold) = open[0] else { panic!("{open:?}") };
+    let StreamId::ExternalHold(hold) = open[0] else { panic!("{open:?}") };
     let decided = async {
         while store.inner.hold(hold).await.unwrap().unwrap().is_pending() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
@@ -309,7 +310,8 @@ async fn i36_a_commit_that_was_lost_sight_of_is_followed() {
     let mut follow = world.engine.follow_all(&root, None).await.unwrap();
     let mut next = std::pin::pin!(follow.next());
     assert!(futures_util::poll!(&mut next).is_pending(), "it listens");
-    let new = engine::NewHold {
+    let new = holdpoint_engine::NewHold {
+        diff: None,
         question: domain::hold::Question::Approve,
         title: "slow".into(),
         call: Some(("wipe".into(), domain::json::Arguments::parse(b"{}").unwrap())),
@@ -323,5 +325,5 @@ async fn i36_a_commit_that_was_lost_sight_of_is_followed() {
     let opened = world.engine.open_hold(&world.ana, new, None).await;
     assert!(matches!(opened, Err(Error::Unavailable(_))), "{opened:?}");
     let told = tokio::time::timeout(Duration::from_secs(10), next).await.expect("it is told");
-    assert!(matches!(told, Ok(Some(engine::Followed::Event(_)))), "{told:?}");
+    assert!(matches!(told, Ok(Some(holdpoint_engine::Followed::Event(_)))), "{told:?}");
 }

@@ -188,12 +188,12 @@ impl Store for Faulty {
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         self.inner.next_due().await
     }
-    async fn owing(
+    async fn sessions_with_work(
         &self,
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
-        self.inner.owing(after, limit).await
+        self.inner.sessions_with_work(after, limit).await
     }
     /// As on one machine: nobody else writes deadlines, so nobody looks for them now and then.
     fn is_shared(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Follow, Followed};
+use holdpoint_engine::{Follow, Followed};
 use serde_json::json;
 
 use crate::world::{World, approve};
@@ -86,7 +86,9 @@ async fn what_a_slow_follower_hears_of_a_message_is_its_beginning() {
     let mut heard = String::new();
     loop {
         match follow.next().await.unwrap() {
-            Some(Followed::Spoken(engine::Spoken::Text { text, .. })) => heard.push_str(&text),
+            Some(Followed::Spoken(holdpoint_engine::Spoken::Text { text, .. })) => {
+                heard.push_str(&text)
+            }
             Some(Followed::Event(happening)) => {
                 if let domain::event::Event::RunCompleted { .. } = happening.event() {
                     break;
@@ -122,7 +124,7 @@ async fn i36_what_happens_at_once_is_followed_in_order() {
     for _ in 0..300 {
         let (engine, ana) = (world.engine.clone(), world.ana.clone());
         opening.spawn(async move {
-            let new = engine::NewSession {
+            let new = holdpoint_engine::NewSession {
                 agent: "ops".into(),
                 title: None,
                 metadata: json!(null),
@@ -156,7 +158,7 @@ async fn a_stranger_follows_only_what_they_may_see() {
         .engine
         .open_session(
             &eve,
-            engine::NewSession {
+            holdpoint_engine::NewSession {
                 agent: "ops".into(),
                 title: None,
                 metadata: json!(null),

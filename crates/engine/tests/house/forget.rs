@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::digest::Digest;
 use domain::session::Session;
-use engine::{Keep, NewSession, REPLIES_ON_DISK_MS};
+use holdpoint_engine::{Keep, NewSession, REPLIES_ON_DISK_MS};
 use ports::store::Store;
 use serde_json::Value;
 use stores::MemoryStore;

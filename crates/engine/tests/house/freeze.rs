@@ -12,8 +12,8 @@ use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{CallState, RunStatus, Session};
 use domain::tool::Effects;
-use engine::{Caller, Error, NewHold};
-use ports::store::{Commit, Store as _};
+use holdpoint_engine::{Caller, Error, NewHold};
+use ports::store::{Commit, Store as _, StreamRows};
 use serde_json::json;
 use stores::MemoryStore;
 use tokio_util::sync::CancellationToken;
@@ -133,6 +133,7 @@ async fn a_cancelled_call_that_waits_for_a_free_place_is_not_given_to_its_tool()
 
 fn asks(tool: &str) -> NewHold {
     NewHold {
+        diff: None,
         question: Question::Approve,
         title: "May I?".into(),
         call: Some((tool.into(), Arguments::parse(b"{}").unwrap())),
@@ -269,19 +270,16 @@ async fn an_answer_that_waited_for_a_thaw_counts_though_the_process_ended_in_bet
     first.answer(&first.bob, &hold, approve()).await.unwrap();
     first.engine.close(Duration::from_secs(5)).await;
     // The thaw is on disk, and whoever wrote it died before anything else.
-    let house = store.load(StreamId::House).await.unwrap();
+    let house = store.load(StreamId::Global).await.unwrap();
     let expected = house.iter().map(|entry| entry.events.len() as u64).sum();
     let thaw = Commit {
         id: domain::id::CommitId::new(0, 77),
-        stream: StreamId::House,
+        rows: StreamRows::Global,
         expected,
         house: None,
         events: vec![Event::Thawed { by: Actor::Runtime }].into(),
         at: first.engine.now(),
         actor: Actor::Runtime,
-        session: None,
-        holds: Vec::new(),
-        grants: Vec::new(),
         reply: None,
         outbox: Vec::new(),
         write_before: None,

@@ -9,8 +9,8 @@ use domain::json::Arguments;
 use domain::outcome::Outcome;
 use domain::session::RunStatus;
 use domain::tool::{Effects, Place, Tool};
-use engine::{Answering, Saying};
 use futures_util::FutureExt as _;
+use holdpoint_engine::{Answering, Saying};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
@@ -43,8 +43,8 @@ async fn approved() -> (World, tempfile::TempDir, Arc<Hold>) {
     let hold = paused.open_holds().next().unwrap().clone();
     // Refused when it has its turn: what led to the pause is followed up to its end by then, and the answer
     // does not wait for a turn of its own.
-    let refused = world.engine.retry_run(&world.ana, hold.run.unwrap()).await;
-    assert!(matches!(refused, Err(engine::Error::Refused(_))), "{refused:?}");
+    let refused = world.engine.retry_run(&world.ana, hold.run().unwrap()).await;
+    assert!(matches!(refused, Err(holdpoint_engine::Error::Refused(_))), "{refused:?}");
     let answering = Answering { digest: Some(hold.digest()), answer: approve() };
     hang_up!(world.engine.answer(&world.ana, hold.id, answering, None));
     (world, folder, hold)
@@ -64,7 +64,7 @@ async fn a_message_whose_sender_hung_up_is_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_whose_sender_hung_up_runs_the_call_once() {
     let (world, _folder, hold) = approved().await;
-    world.over(hold.session.unwrap()).await;
+    world.over(hold.session().unwrap()).await;
     assert_eq!(world.witness.arguments().len(), 1);
 }
 

@@ -1,7 +1,7 @@
 //! The model can never approve, whatever it writes.
 
 use domain::refusal::Refusal;
-use engine::{Error, Saying};
+use holdpoint_engine::{Error, Saying};
 use serde_json::json;
 
 use crate::world::{World, approve, results};
@@ -144,8 +144,10 @@ async fn i02_an_answer_to_an_older_version_of_the_call_runs_nothing() {
     world.model.will("", &[("wipe", json!({"n": 1}))]);
     world.say(session, "x").await;
     let hold = world.paused(session).await.open_holds().next().unwrap().clone();
-    let other =
-        engine::Answering { digest: Some(domain::digest::Digest::of(b"other")), answer: approve() };
+    let other = holdpoint_engine::Answering {
+        digest: Some(domain::digest::Digest::of(b"other")),
+        answer: approve(),
+    };
     let refused = world.engine.answer(&world.ana, hold.id, other, None).await;
     assert!(matches!(refused, Err(Error::Refused(Refusal::VersionConflict { .. }))));
     assert!(world.witness.arguments().is_empty());

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::house::House;
+use domain::global_state::GlobalState;
 use domain::id::StreamId;
 use domain::refusal::Refusal;
-use engine::Error;
+use holdpoint_engine::Error;
 use ports::store::Store as _;
 use serde_json::json;
 
@@ -136,8 +136,8 @@ async fn whoever_is_told_that_all_is_frozen_or_thawed_is_told_what_is_on_disk() 
 }
 
 async fn is_frozen(store: &stores::MemoryStore) -> bool {
-    let mut house = House::default();
-    for entry in store.load(StreamId::House).await.unwrap() {
+    let mut house = GlobalState::default();
+    for entry in store.load(StreamId::Global).await.unwrap() {
         entry.events.iter().for_each(|event| house.apply(event));
     }
     house.frozen.is_some()

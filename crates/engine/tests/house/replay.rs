@@ -43,7 +43,7 @@ async fn i26_replay_from_the_journal_gives_byte_identical_model_requests() {
             replayed.apply(event, entry.at);
         }
         // A request was made wherever a commit left a thought owed.
-        if replayed.owes_thought() {
+        if replayed.needs_model_call() {
             let request = agent::transcript::build_request(
                 &replayed,
                 agent.instructions.as_deref(),
@@ -69,8 +69,8 @@ async fn i23_a_turn_that_failed_leaves_nothing_behind_and_can_be_retried() {
     world.say(session, "x").await;
     let failed = world.over(session).await;
     let run = failed.run.clone().unwrap();
-    assert_eq!(run.status.name(), "failed");
-    assert!(run.error.as_deref().unwrap().contains("retry"), "{:?}", run.error);
+    assert_eq!(run.status().name(), "failed");
+    assert!(run.error().unwrap().contains("retry"), "{:?}", run.error());
     assert!(failed.holds.is_empty() && failed.transcript.len() == 1);
     world.engine.retry_run(&world.ana, run.id).await.unwrap();
     let over = world.until(session, "done", |s| s.transcript.len() == 2).await;

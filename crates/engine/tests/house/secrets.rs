@@ -13,7 +13,7 @@ use domain::refusal::Refusal;
 use domain::secret::referred;
 use domain::tool::{Effects, Place, Tool};
 use domain::warning::{Warning, WarningKind};
-use engine::Error;
+use holdpoint_engine::Error;
 use ports::model::ModelRequest;
 use ports::tool_host::{PrepareError, Prepared};
 use serde_json::{Value, json};
@@ -235,12 +235,13 @@ async fn i45_the_same_answer_at_once_is_one_answer_and_another_takes_nothing_awa
 async fn i45_two_who_give_the_same_secret_agree() {
     let world = world(&Got::default()).await;
     let root = crate::world::person(&world.engine, "root").await;
-    let new = engine::NewHold {
+    let new = holdpoint_engine::NewHold {
+        diff: None,
         question: domain::hold::Question::Fill { schema: Some(form()) },
         title: "Which key?".into(),
         call: None,
         context: Value::Null,
-        audience: Some(engine::NewAudience {
+        audience: Some(holdpoint_engine::NewAudience {
             people: vec!["ana".into(), "root".into()],
             roles: Vec::new(),
             quorum: Some(2),
@@ -253,7 +254,7 @@ async fn i45_two_who_give_the_same_secret_agree() {
     let hold = world.engine.open_hold(&world.ana, new, None).await.unwrap();
     assert!(world.answer(&world.ana, &hold, given()).await.unwrap().is_pending());
     assert_eq!(world.answer(&root, &hold, given()).await.unwrap().state.name(), "answered");
-    let kept = world.engine.store().sealed(StreamId::Outside(hold.id)).await.unwrap();
+    let kept = world.engine.store().sealed(StreamId::ExternalHold(hold.id)).await.unwrap();
     assert_eq!(kept.len(), 1);
 }
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use domain::answer::Answer;
+use domain::digest::Digest;
 use domain::event::Event;
 use domain::hold::Hold;
 use domain::id::{SessionId, StreamId};
 use domain::refusal::Refusal;
 use domain::session::RunStatus;
-use engine::{Answering, Caller, Error, Keep};
+use holdpoint_engine::{Answering, Caller, Error, Keep};
 use ports::store::Entry;
 use serde_json::json;
 
@@ -136,4 +137,20 @@ async fn answers_under_a_key_are_kept_with_their_one_commit() {
     let kept = world.engine.kept("bob", "k", request).await.unwrap().expect("a reply");
     assert_eq!(kept.body, b"2");
     give().await.unwrap();
+}
+
+#[tokio::test]
+async fn i09_a_key_that_came_with_another_request_is_refused() {
+    let world = World::memory().await;
+    let (_, holds) = asked(&world, 1).await;
+    let render = |holds: &[Arc<Hold>]| (200, holds.len().to_string().into_bytes());
+    let request = holds[0].digest();
+    let keep = Keep { caller: "bob".into(), key: "k".into(), request, render: &render };
+    let answers = vec![(holds[0].id, Answering { digest: Some(request), answer: approve() })];
+    world.engine.answer_all(&world.bob, answers, Some(keep)).await.unwrap();
+    let kept = async |caller, request| world.engine.kept(caller, "k", request).await;
+    assert!(kept("bob", request).await.unwrap().is_some());
+    let refused = kept("bob", Digest::of(b"another request")).await;
+    assert!(matches!(refused, Err(Error::KeyReused)), "{refused:?}");
+    assert!(kept("eve", request).await.unwrap().is_none(), "everybody has keys of their own");
 }

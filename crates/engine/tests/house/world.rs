@@ -19,7 +19,7 @@ use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::session::{RunStatus, Session};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
-use engine::{
+use holdpoint_engine::{
     AgentSetup, Answering, Caller, Engine, Error, HoldFilter, Limits, NewSession, NewToken, Saying,
     Setup, SystemChance, SystemClock,
 };
@@ -454,7 +454,7 @@ impl World {
 }
 
 pub(crate) fn status(session: &Session) -> Option<RunStatus> {
-    session.run.as_ref().map(|run| run.status)
+    session.run.as_ref().map(|run| run.status())
 }
 
 /// The results of the last turn that has any.

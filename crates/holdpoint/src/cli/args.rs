@@ -2,6 +2,7 @@
 
 mod admin;
 mod holds;
+mod hook;
 mod shell;
 
 use std::net::SocketAddr;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use admin::*;
 pub use holds::*;
+pub use hook::*;
 pub use shell::*;
 
 /// Holds AI agents at the dangerous step until an entitled person has approved exactly that call.
@@ -63,6 +65,9 @@ pub enum Command {
     Claim(ClaimArgs),
     Ask(AskArgs),
     Gate(GateArgs),
+    /// Stand before the tool calls of a coding agent: Claude Code, Codex, Gemini CLI, Cursor.
+    #[command(subcommand)]
+    Hook(HookCommand),
     /// Check rules, and ask which one decides.
     #[command(subcommand)]
     Policy(PolicyCommand),

@@ -136,10 +136,19 @@ impl Client {
 
     /// The key makes the repeats of one call one; another call has another.
     pub async fn post(&self, path: &str, content: &Value) -> anyhow::Result<Value> {
-        let key = fresh_key()?;
+        self.post_under(&fresh_key()?, path, content).await
+    }
+
+    /// The caller knows what makes two calls one.
+    pub async fn post_under(
+        &self,
+        key: &str,
+        path: &str,
+        content: &Value,
+    ) -> anyhow::Result<Value> {
         let request = || {
             let request = self.request(Method::POST, path).timeout(REPLY);
-            request.header("Idempotency-Key", &key).json(content)
+            request.header("Idempotency-Key", key).json(content)
         };
         body(self.retried(request).await?).await
     }

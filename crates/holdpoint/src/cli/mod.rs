@@ -20,6 +20,7 @@ pub mod form;
 pub mod freeze;
 pub mod gate;
 pub mod hold_ref;
+pub mod hook;
 pub mod init;
 pub mod json;
 pub mod list;
@@ -99,6 +100,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Answer(args) => answer::answer(&client()?, terminal, &args).await,
         Command::Ask(args) => ask::run(&client()?, terminal, &args).await,
         Command::Gate(args) => gate::run(&client()?, terminal, &args).await,
+        Command::Hook(command) => return Ok(hook::run(server, terminal, command).await),
         Command::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         Command::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
         Command::Channels(ChannelsCommand::Check(args)) => channels::check(terminal, &args).await,

@@ -1,7 +1,7 @@
 //! Rules, checked and explained without a server.
 
 use domain::json::Arguments;
-use domain::policy::{Decision, Facts, Verdict};
+use domain::policy::{Decision, Facts, Verdict, shell_facts};
 use domain::sql_facts::SqlFacts;
 use domain::tool::Effects;
 use domain::visible::visible;
@@ -131,7 +131,12 @@ fn told(verdict: &Verdict, lines: &[String]) -> Value {
 /// What the rules were asked about.
 fn facts_line(facts: &Facts<'_>) -> String {
     let sql = facts.sql.cloned().unwrap_or_default();
-    format!("facts: tool = {}, effects = {}, {sql}", visible(facts.tool), facts.effects.name())
+    let shell = shell_facts(facts.arguments).map(|facts| format!(", {facts}")).unwrap_or_default();
+    format!(
+        "facts: tool = {}, effects = {}, {sql}{shell}",
+        visible(facts.tool),
+        facts.effects.name()
+    )
 }
 
 /// What the SQL tool of this name would know about its statement without its database. `None`: it is

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use domain::visible::visible;
-use replies::{
+use reply_parser::{
     ApprovalCode, ChosenOptions, ExpectedReply, ReplyContext, ReplyVerdict, parse_reply,
 };
 use serde::Deserialize;

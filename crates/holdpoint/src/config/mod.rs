@@ -36,9 +36,9 @@ pub use agent::AgentConfig;
 pub use callbacks::CallbacksConfig;
 pub use channel::{ChannelConfig, PlatformConfig, Unopened};
 pub use doors::DoorConfig;
+pub(crate) use error::listed;
 pub use error::{ConfigError, ConfigErrors};
-pub(crate) use error::{listed, nearest};
-pub use model::{HeaderSource, ModelConfig, OpenAiApi, Provider, Vendor, VendorModel};
+pub use model::{HeaderSource, ModelConfig, Provider, VendorModel};
 pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
@@ -145,8 +145,12 @@ impl Config {
 
         let doors = match &server {
             Some(server) => {
-                let house =
-                    doors::House { server, people: &people, agents: &agents, tools: &tools };
+                let house = doors::DoorReferences {
+                    server,
+                    people: &people,
+                    agents: &agents,
+                    tools: &tools,
+                };
                 doors::check(file.doors, &house, &source, &mut mistakes)
             }
             None => Vec::new(),

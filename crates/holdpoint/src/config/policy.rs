@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use domain::hold::Risk;
 use domain::person::People;
 use domain::policy::{
-    AskSpec, BadPolicy, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, SqlCondition,
-    Then, Unsatisfiable,
+    AskSpec, BadPolicy, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, ShellCondition,
+    SqlCondition, Then, Unsatisfiable,
 };
 use domain::tool::Effects;
 use serde::Deserialize;
@@ -24,9 +24,29 @@ use crate::checks;
 pub(super) struct PolicyTable {
     default: Option<Spanned<String>>,
     expires: Option<Spanned<String>>,
+    /// Files with further rules, which come after those that stand here.
+    #[serde(default)]
+    include: Vec<Spanned<String>>,
     #[serde(default)]
     rules: Vec<Spanned<RuleTable>>,
 }
+
+/// A file of rules: `[[policy.rules]]` and nothing else.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesFile {
+    policy: RulesTable,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesTable {
+    rules: Vec<Spanned<RuleTable>>,
+}
+
+/// Rules that come with the program, by their names after `builtin:`.
+const BUILTIN: [(&str, &str); 1] =
+    [("coding-agent", include_str!("../../policies/coding-agent.toml"))];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +70,9 @@ pub(super) struct MatchTable {
     /// What the SQL tool knows about its statement, by the name of the fact.
     #[serde(default)]
     sql: BTreeMap<Spanned<String>, toml::Value>,
+    /// What a shell command does, by the name of the fact.
+    #[serde(default)]
+    shell: BTreeMap<Spanned<String>, toml::Value>,
 }
 
 #[derive(Deserialize)]
@@ -96,8 +119,16 @@ impl PolicyTable {
         };
         let mut rules = Vec::new();
         let mut sound = true;
-        for rule in self.rules {
-            let rule = mistakes.note(source.rule(rule, people));
+        let own = self.rules.into_iter().map(|rule| source.rule(rule, people));
+        let mut read: Vec<Result<RuleSpec>> = own.collect();
+        for file in &self.include {
+            match source.included(file, people) {
+                Ok(rules) => read.extend(rules),
+                Err(error) => read.push(Err(error)),
+            }
+        }
+        for rule in read {
+            let rule = mistakes.note(rule);
             // Each alone first, because all together tell only the first mistake.
             let alone =
                 rule.as_ref().map(|rule| PolicySpec { rules: vec![rule.clone()], ..base.clone() });
@@ -121,7 +152,47 @@ impl PolicyTable {
     }
 }
 
+/// A longer file is something else.
+const RULES_BYTES_MAX: u64 = 4 << 20;
+
+/// Only a file: a device or a pipe might never end.
+fn read_rules(path: &std::path::Path) -> std::io::Result<String> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() || about.len() > RULES_BYTES_MAX {
+        let why = format!("it is no file of at most {RULES_BYTES_MAX} bytes");
+        return Err(std::io::Error::other(why));
+    }
+    std::fs::read_to_string(path)
+}
+
 impl Source<'_> {
+    /// The rules of another file, or of a pack that comes with the program.
+    fn included(&self, file: &Spanned<String>, people: &People) -> Result<Vec<Result<RuleSpec>>> {
+        let name = file.get_ref().as_str();
+        let (text, shown) = match name.strip_prefix("builtin:") {
+            Some(pack) => {
+                let packs = BUILTIN.map(|(known, _)| known);
+                let found = BUILTIN.iter().find(|(known, _)| *known == pack);
+                let (_, text) = found.ok_or_else(|| {
+                    let message = format!("there is no such pack; there is {}", packs.join(", "));
+                    self.error(file.span(), message)
+                })?;
+                ((*text).to_owned(), name.to_owned())
+            }
+            None => {
+                let path = self.path(name);
+                let text = read_rules(&path).map_err(|why| {
+                    let path = path.display();
+                    self.error(file.span(), format!("{path} cannot be read: {why}"))
+                })?;
+                (text, path.display().to_string())
+            }
+        };
+        let source = Source::new(&text, &shown);
+        let rules: RulesFile = source.read_with(std::marker::PhantomData)?;
+        Ok(rules.policy.rules.into_iter().map(|rule| source.rule(rule, people)).collect())
+    }
+
     fn rule(&self, rule: Spanned<RuleTable>, people: &People) -> Result<RuleSpec> {
         let (line, rule) = (self.line(rule.span()), rule.into_inner());
         let risk = |given: &Spanned<String>| {
@@ -154,11 +225,34 @@ impl Source<'_> {
                 args.push(ConditionSpec { pointer: pointer.get_ref().clone(), op });
             }
         }
-        let mut sql = Vec::new();
-        for (fact, wanted) in table.sql {
-            if !SqlCondition::FACTS.contains(&fact.get_ref().as_str()) {
-                let message = unknown_key(fact.get_ref(), &SqlCondition::FACTS);
-                return Err(self.error(fact.span(), message));
+        let sql = self.fact_conditions(table.sql, &SqlCondition::FACTS, SqlCondition::parse)?;
+        let shell =
+            self.fact_conditions(table.shell, &ShellCondition::FACTS, ShellCondition::parse)?;
+        Ok(MatchSpec {
+            sql,
+            shell,
+            tool: table.tool,
+            agent: table.agent,
+            effects: table
+                .effects
+                .map(|given| self.effects(given))
+                .transpose()?
+                .unwrap_or_default(),
+            args,
+        })
+    }
+
+    /// Conditions on facts: `sql.kind = "delete"`, `sql.rows = { at_most = 10 }`.
+    fn fact_conditions<C>(
+        &self,
+        table: BTreeMap<Spanned<String>, toml::Value>,
+        known: &[&str],
+        parse: impl Fn(&str, &str, serde_json::Value) -> std::result::Result<C, String>,
+    ) -> Result<Vec<C>> {
+        let mut found = Vec::new();
+        for (fact, wanted) in table {
+            if !known.contains(&fact.get_ref().as_str()) {
+                return Err(self.error(fact.span(), unknown_key(fact.get_ref(), known)));
             }
             let conditions = match wanted {
                 toml::Value::Table(table) if table.is_empty() => {
@@ -170,22 +264,12 @@ impl Source<'_> {
                 value => vec![("equals".to_owned(), value)],
             };
             for (op, operand) in conditions {
-                let condition = SqlCondition::parse(fact.get_ref(), &op, json(operand))
+                let condition = parse(fact.get_ref(), &op, json(operand))
                     .map_err(|why| self.error(fact.span(), why))?;
-                sql.push(condition);
+                found.push(condition);
             }
         }
-        Ok(MatchSpec {
-            sql,
-            tool: table.tool,
-            agent: table.agent,
-            effects: table
-                .effects
-                .map(|given| self.effects(given))
-                .transpose()?
-                .unwrap_or_default(),
-            args,
-        })
+        Ok(found)
     }
 
     /// One, or a list of which one must fit.

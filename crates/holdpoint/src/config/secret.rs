@@ -2,42 +2,11 @@
 //! committed and mailed.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use toml::Spanned;
 
 use super::source::{Result, Source};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SecretSource {
-    /// The name of an environment variable.
-    Env(String),
-    File(PathBuf),
-}
-
-impl SecretSource {
-    /// `what` it is, for whoever must mend it.
-    pub(crate) fn read(&self, what: &str) -> std::result::Result<String, String> {
-        let (text, place) = match self {
-            SecretSource::Env(name) => {
-                let text = std::env::var(name).map_err(|_| {
-                    format!("{what} is missing: the environment variable `{name}` is not set")
-                })?;
-                (text, format!("the environment variable `{name}`"))
-            }
-            SecretSource::File(path) => {
-                let text = std::fs::read_to_string(path).map_err(|why| {
-                    format!("{what} is missing: the file {} cannot be read: {why}", path.display())
-                })?;
-                (text, format!("the file {}", path.display()))
-            }
-        };
-        match text.trim() {
-            "" => Err(format!("{what} is missing: {place} is empty")),
-            secret => Ok(secret.to_owned()),
-        }
-    }
-}
+pub use crate::secret_source::SecretSource;
 
 impl Source<'_> {
     /// Exactly one of `KEY_env` and `KEY_file`.

@@ -1,4 +1,5 @@
 mod bad;
+mod coding_agent;
 mod doors;
 mod example;
 mod good;

@@ -2,6 +2,7 @@
 
 use domain::person::PersonId;
 use engine::Caller;
+#[cfg(feature = "server")]
 use server::Vouched;
 
 /// A person, on the word of the embedding program. Only [`crate::Holdpoint::vouch`] makes one, and only
@@ -18,19 +19,23 @@ use server::Vouched;
 #[derive(Clone, Debug)]
 pub struct Acting {
     pub(super) caller: Caller,
-    pub(super) vouched: Vouched,
+    pub(super) person: PersonId,
+    /// How the program knows.
+    #[cfg(feature = "server")]
+    pub(super) how: String,
 }
 
 impl Acting {
     /// Who it is.
     pub fn id(&self) -> &PersonId {
-        &self.vouched.person
+        &self.person
     }
 
     /// The same word for one request to a mounted router: put it on the request as an extension. See
-    /// [`crate::Holdpoint::mount`].
+    /// `Holdpoint::mount`.
+    #[cfg(feature = "server")]
     pub fn on_request(&self) -> Vouched {
-        self.vouched.clone()
+        Vouched { person: self.person.clone(), how: self.how.clone() }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
+use ports::clock::{Chance, Clock};
 use ports::model::Model;
 
 use super::tool::Tool;
@@ -22,7 +23,7 @@ use super::tool::Tool;
 /// ```
 pub struct Agent {
     pub(super) id: String,
-    pub(super) model: Arc<dyn Model>,
+    pub(super) model: AgentModel,
     pub(super) instructions: Option<String>,
     pub(super) tools: Vec<Offered>,
     pub(super) while_pending: WhilePending,
@@ -31,17 +32,46 @@ pub struct Agent {
     pub(super) prices: Prices,
 }
 
+/// What thinks for an agent: any [`Model`] in an `Arc`, or the setting of a vendor's model (`VendorModel`).
+pub struct AgentModel(pub(super) ModelSource);
+
+#[derive(Clone)]
+pub(super) enum ModelSource {
+    Ready(Arc<dyn Model>),
+    #[cfg(feature = "vendor")]
+    Vendor(Box<super::vendor::VendorModel>),
+}
+
+impl<M: Model + 'static> From<Arc<M>> for AgentModel {
+    fn from(model: Arc<M>) -> AgentModel {
+        AgentModel(ModelSource::Ready(model))
+    }
+}
+
+impl From<Arc<dyn Model>> for AgentModel {
+    fn from(model: Arc<dyn Model>) -> AgentModel {
+        AgentModel(ModelSource::Ready(model))
+    }
+}
+
+#[cfg(feature = "vendor")]
+impl From<super::vendor::VendorModel> for AgentModel {
+    fn from(model: super::vendor::VendorModel) -> AgentModel {
+        AgentModel(ModelSource::Vendor(Box::new(model)))
+    }
+}
+
 pub(super) enum Offered {
     Own(Tool),
     Named(String),
 }
 
 impl Agent {
-    /// The model may be any [`Model`]; several agents may share one.
-    pub fn new(id: impl Into<String>, model: Arc<dyn Model>) -> Agent {
+    /// The model may be any [`Model`], which several agents may share, or a vendor's.
+    pub fn new(id: impl Into<String>, model: impl Into<AgentModel>) -> Agent {
         Agent {
             id: id.into(),
-            model,
+            model: model.into(),
             instructions: None,
             tools: Vec::new(),
             while_pending: WhilePending::default(),
@@ -102,5 +132,40 @@ impl Agent {
     #[must_use]
     pub fn prices(self, prices: Prices) -> Agent {
         Agent { prices, ..self }
+    }
+
+    /// What was said of the agent, or else of its model.
+    pub(super) fn known_prices(&self) -> Prices {
+        match &self.model.0 {
+            #[cfg(feature = "vendor")]
+            ModelSource::Vendor(model) if self.prices == Prices::default() => {
+                model.prices.unwrap_or_default()
+            }
+            _ => self.prices,
+        }
+    }
+
+    pub(super) fn model_mistake(&self) -> Option<String> {
+        match &self.model.0 {
+            ModelSource::Ready(_) => None,
+            #[cfg(feature = "vendor")]
+            ModelSource::Vendor(model) => model.mistake(),
+        }
+    }
+
+    pub(super) fn open_model(
+        &self,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+    ) -> Result<Arc<dyn Model>, String> {
+        // Only a vendor's client waits and tries again.
+        let _ = (&clock, &chance);
+        match &self.model.0 {
+            ModelSource::Ready(model) => Ok(model.clone()),
+            #[cfg(feature = "vendor")]
+            ModelSource::Vendor(model) => model.open(clock, chance).map_err(|why| {
+                format!("model `{}`: {why}", domain::visible::visible(&model.settings.model))
+            }),
+        }
     }
 }

@@ -45,12 +45,12 @@ impl Answer {
 
     /// The call does not run, and the model is told why.
     pub fn deny(reason: impl Into<String>) -> Answer {
-        Answer(Ok(Said::Deny { reason: Some(reason.into()), stop: false }))
+        Answer(Ok(Said::Deny { reason: Some(reason.into().into()), stop: false }))
     }
 
     /// The call does not run, and the run ends.
     pub fn deny_and_stop(reason: impl Into<String>) -> Answer {
-        Answer(Ok(Said::Deny { reason: Some(reason.into()), stop: true }))
+        Answer(Ok(Said::Deny { reason: Some(reason.into().into()), stop: true }))
     }
 
     /// The model gets this text in place of the tool's result.

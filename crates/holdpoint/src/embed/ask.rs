@@ -32,6 +32,7 @@ pub struct Ask(Result<NewHold, Refusal>);
 impl Ask {
     fn new(title: impl Into<String>, question: Question) -> Ask {
         Ask(Ok(NewHold {
+            diff: None,
             question,
             title: title.into(),
             call: None,

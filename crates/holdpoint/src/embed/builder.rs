@@ -1,27 +1,35 @@
 //! From a set-up in code to a running Holdpoint.
 
-use std::collections::HashMap;
+mod mistakes;
+mod open;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::budget::{Budgets, Prices};
-use domain::person::People;
-use domain::policy::{Decider, Facts, Opinion, Policy, PolicySpec, Then};
-use domain::visible::visible;
-use engine::AgentSetup;
+use domain::id::NodeId;
+use domain::policy::{Decider, Facts, Opinion, PolicySpec, Then};
 use ports::clock::Clock;
-use ports::tool_host::ToolHost;
+use ports::store::Store;
+#[cfg(feature = "server")]
+use server::{DoorSetup, ToolWords};
+#[cfg(feature = "mcp")]
+use tools::mcp::McpConfig;
+#[cfg(feature = "process")]
+use tools::process::Supervisor;
 
-use super::agent::{Agent, Offered};
+use super::agent::Agent;
+#[cfg(feature = "chats")]
+use super::channel::ChannelSetup;
+#[cfg(feature = "server")]
+use super::doors::Doors;
 use super::error::BuildError;
 use super::handle::Holdpoint;
 use super::person::Person;
 use super::policy::Rule;
 use super::tool::Tool;
-use crate::checks;
-use crate::config::CallbacksConfig;
-use crate::wiring::{Base, Plan};
+
+use mistakes::Mistakes;
 
 /// Takes the parts, checks them together, and starts.
 ///
@@ -58,11 +66,27 @@ pub struct Builder {
     expires: Option<Duration>,
     decider: Option<Decider>,
     clock: Option<Arc<dyn Clock>>,
+    store: Option<OpenStore>,
+    #[cfg(feature = "process")]
+    supervisor: Option<Supervisor>,
+    #[cfg(feature = "mcp")]
+    mcp: Vec<McpConfig>,
+    #[cfg(feature = "chats")]
+    channels: Vec<ChannelSetup>,
+    #[cfg(feature = "chats")]
+    origin: Option<String>,
+    #[cfg(feature = "server")]
+    doors: Doors,
 }
+
+type OpenStore = Box<dyn FnOnce(NodeId) -> Arc<dyn Store> + Send>;
 
 impl Builder {
     /// The folder that holds everything: it is made if need be, and one process at a time may have it.
-    /// Without it all is in memory, and gone when the process ends.
+    /// Without it all is in memory, and gone when the process ends. Beside a [`Builder::store`] of the
+    /// program's own it holds only the traces of commands and what was pinned of MCP servers.
+    ///
+    /// Needs the feature `sqlite`, or a store.
     pub fn data(self, folder: impl Into<PathBuf>) -> Builder {
         Builder { data: Some(folder.into()), ..self }
     }
@@ -135,182 +159,102 @@ impl Builder {
         Builder { clock: Some(clock), ..self }
     }
 
+    /// A store of the program's own: anything that implements [`Store`], and passes the conformance suite of
+    /// the crate `holdpoint-stores`. It is opened when everything was checked, for the node that this process
+    /// is, and the program closes it after [`Holdpoint::close`].
+    ///
+    /// ```
+    /// # #[tokio::main]
+    /// # async fn main() -> anyhow::Result<()> {
+    /// use std::sync::Arc;
+    ///
+    /// use holdpoint::prelude::*;
+    /// use holdpoint::store::MemoryStore;
+    ///
+    /// let holdpoint = Holdpoint::builder()
+    ///     .person(Person::new("ana").admin())
+    ///     .store(|node| Arc::new(MemoryStore::new(node)))
+    ///     .build()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn store(self, open: impl FnOnce(NodeId) -> Arc<dyn Store> + Send + 'static) -> Builder {
+        Builder { store: Some(Box::new(open)), ..self }
+    }
+
+    /// The program that watches over the processes of commands, shell lines and MCP servers: mostly the
+    /// embedding program itself, which then calls [`crate::settings::supervise`] when it is started with
+    /// these arguments. Without one, processes that left their group may outlive a stop.
+    #[cfg(feature = "process")]
+    pub fn supervisor(self, supervisor: Supervisor) -> Builder {
+        Builder { supervisor: Some(supervisor), ..self }
+    }
+
+    /// All tools of an MCP server, which agents refer to as `NAME__TOOL` ([`Agent::uses`]). What it says
+    /// about them is pinned in the data folder when it is first seen.
+    #[cfg(feature = "mcp")]
+    pub fn mcp(mut self, server: McpConfig) -> Builder {
+        self.mcp.push(server);
+        self
+    }
+
+    /// A chat or a mailbox in which people are asked.
+    #[cfg(feature = "chats")]
+    pub fn channel(mut self, channel: ChannelSetup) -> Builder {
+        self.channels.push(channel);
+        self
+    }
+
+    /// Where people reach the page, such as `https://shop.example.com`: links in chats point there, and
+    /// channels begin at once. Without it they begin with `Holdpoint::serve` or `Holdpoint::mount`.
+    #[cfg(feature = "chats")]
+    pub fn origin(self, origin: impl Into<String>) -> Builder {
+        Builder { origin: Some(origin.into().trim_end_matches('/').to_owned()), ..self }
+    }
+
+    /// A door of our own server ([`Holdpoint::serve`]) for clients that were written for another system.
+    #[cfg(feature = "server")]
+    pub fn door(mut self, door: DoorSetup) -> Builder {
+        self.doors.open.push(door);
+        self
+    }
+
+    /// What means yes and no for a tool, on doors whose wires know only words.
+    #[cfg(feature = "server")]
+    pub fn words(mut self, tool: &str, words: ToolWords) -> Builder {
+        self.doors.say(tool, words);
+        self
+    }
+
     /// Checks everything, takes up what an earlier process left in the folder, and starts.
     pub async fn build(self) -> Result<Holdpoint, BuildError> {
         let mut mistakes = Mistakes::default();
-        let people = mistakes.people(self.people);
-        let policy = mistakes.policy(
-            PolicySpec {
-                default: self.otherwise.unwrap_or_default(),
-                default_expires_ms: self.expires.map_or_else(
-                    || PolicySpec::default().default_expires_ms,
-                    |after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
-                ),
-                rules: Vec::new(),
-            },
-            self.rules,
-            &people,
-        );
-        let (agents, tools) = mistakes.agents(self.agents, self.tools);
-        let (true, Some(policy)) = (mistakes.0.is_empty(), policy) else {
-            return Err(BuildError::Mistakes(mistakes.0));
+        mistakes.surroundings(&self);
+        let people = mistakes.people(&self.people);
+        let spec = PolicySpec {
+            default: self.otherwise.unwrap_or_default(),
+            default_expires_ms: self.expires.map_or_else(
+                || PolicySpec::default().default_expires_ms,
+                |after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            ),
+            rules: Vec::new(),
         };
-        let policy = match self.decider {
-            Some(decider) => policy.with_decider(decider),
+        let policy = mistakes.policy(spec, &self.rules, &people);
+        let (agents, tools) = mistakes.agents(&self);
+        #[cfg(feature = "chats")]
+        mistakes.channels(&self);
+        #[cfg(feature = "server")]
+        mistakes.doors(&self, &people);
+        let (true, Some(policy)) = (mistakes.found.is_empty(), policy) else {
+            return Err(BuildError::Mistakes(mistakes.found));
+        };
+        let policy = match &self.decider {
+            Some(decider) => policy.with_decider(decider.clone()),
             None => policy,
         };
-        let callbacks = CallbacksConfig::default();
-        let plan = Plan {
-            people,
-            policy,
-            agents,
-            tools,
-            companions: Vec::new(),
-            callbacks,
-            lines: Vec::new(),
-            home_expires_ms: Default::default(),
-            session_ms: engine::Limits::default().session_ms,
-        };
-        let mut base = match &self.data {
-            Some(folder) => Base::on_disk(folder).await.map_err(BuildError::Unready)?,
-            None => Base::in_memory(),
-        };
-        if let Some(clock) = self.clock {
-            base.clock = clock;
-        }
-        let house = base.build(plan).await.map_err(BuildError::Unready)?;
-        Ok(Holdpoint::new(house))
-    }
-}
-
-/// What was found wrong so far: all of it is told at once.
-#[derive(Default)]
-struct Mistakes(Vec<String>);
-
-impl Mistakes {
-    fn note(&mut self, found: Result<(), String>) {
-        self.0.extend(found.err());
-    }
-
-    fn people(&mut self, people: Vec<Person>) -> People {
-        let mut known: HashMap<String, ()> = HashMap::new();
-        for person in &people {
-            self.note(checks::person_name(person.id()));
-            for role in person.roles() {
-                self.note(checks::role_name(role));
-            }
-            if known.insert(person.id().to_owned(), ()).is_some() {
-                self.0.push(format!("there are two people `{}`", visible(person.id())));
-            }
-        }
-        let people = People::new(people.into_iter().map(Person::known));
-        self.note(checks::has_admin(&people));
-        people
-    }
-
-    fn policy(&mut self, spec: PolicySpec, rules: Vec<Rule>, people: &People) -> Option<Policy> {
-        let before = self.0.len();
-        let mut specs = Vec::new();
-        for rule in rules {
-            match rule.checked(people) {
-                Ok(rule) => specs.push(rule),
-                Err(why) => self.0.push(why),
-            }
-        }
-        if self.0.len() > before {
-            return None;
-        }
-        match Policy::compile(PolicySpec { rules: specs, ..spec }) {
-            Ok(policy) => {
-                let bad = policy.check(people).into_iter();
-                self.0.extend(bad.map(|bad| format!("rule `{}`: {}", visible(&bad.rule), bad.why)));
-                Some(policy)
-            }
-            Err(bad) => {
-                self.0.push(format!("rule `{}`: {}", visible(&bad.rule), bad.why));
-                None
-            }
-        }
-    }
-
-    fn agents(
-        &mut self,
-        agents: Vec<Agent>,
-        tools: Vec<Tool>,
-    ) -> (Vec<AgentSetup>, Vec<Arc<dyn ToolHost>>) {
-        let mut hosts: Vec<Arc<dyn ToolHost>> = Vec::new();
-        for tool in &tools {
-            self.tool(tool, &mut hosts);
-        }
-        // Own tools first, so that agents may refer to one another's in any order.
-        let mut offers = Vec::new();
-        for agent in &agents {
-            let names = agent.tools.iter().map(|offered| match offered {
-                Offered::Own(tool) => self.tool(tool, &mut hosts),
-                Offered::Named(name) => Some(name.as_str().into()),
-            });
-            offers.push(names.collect::<Vec<Option<Arc<str>>>>());
-        }
-        let known: Vec<&str> = hosts.iter().map(|host| &*host.tool().name).collect();
-        let mut setups: Vec<AgentSetup> = Vec::new();
-        for (agent, offered) in agents.into_iter().zip(offers) {
-            self.note(checks::agent_name(&agent.id));
-            let id: Arc<str> = agent.id.into();
-            let shown = visible(&id);
-            let of_agent = |why: String| format!("agent `{shown}`: {why}");
-            if setups.iter().any(|other| other.id == id) {
-                self.0.push(format!("there are two agents `{shown}`"));
-            }
-            let Budgets { turns, tokens, money, time_ms } = agent.budgets;
-            self.note(checks::turns(turns).map_err(of_agent));
-            for (key, amount) in [("tokens", tokens), ("money", money), ("time_ms", time_ms)] {
-                self.note(checks::more_than_nothing(key, amount).map_err(of_agent));
-            }
-            if money.is_some() && agent.prices == Prices::default() {
-                let why = "a budget of `money` needs to know what the model costs: `prices`";
-                self.0.push(of_agent(why.into()));
-            }
-            let mut tools: Vec<Arc<str>> = Vec::new();
-            for name in offered.into_iter().flatten() {
-                let remedy = "give it to the builder or to the agent";
-                self.note(checks::known("tool", &name, &known, remedy).map_err(of_agent));
-                if tools.contains(&name) {
-                    self.0.push(of_agent(format!("the tool `{name}` is listed twice")));
-                }
-                tools.push(name);
-            }
-            setups.push(AgentSetup {
-                id,
-                instructions: agent.instructions,
-                model: agent.model,
-                tools,
-                while_pending: agent.while_pending,
-                run_as_decided: agent.run_as_decided,
-                budgets: agent.budgets,
-                prices: agent.prices,
-            });
-        }
-        (setups, hosts)
-    }
-
-    /// The tool's name, if it can be used.
-    fn tool(&mut self, tool: &Tool, hosts: &mut Vec<Arc<dyn ToolHost>>) -> Option<Arc<str>> {
-        let host = match tool.checked() {
-            Ok(host) => host,
-            Err(why) => {
-                self.0.push(why);
-                return None;
-            }
-        };
-        let name = host.tool().name.clone();
-        match hosts.iter().find(|known| known.tool().name == name) {
-            // The same one, given to several agents.
-            Some(known) if Arc::ptr_eq(known, host) => {}
-            Some(_) => self.0.push(format!(
-                "there are two tools `{name}`; clone one, or let agents use it by name"
-            )),
-            None => hosts.push(host.clone()),
-        }
-        Some(name)
+        self.open(open::SoundParts { people, policy, agents, tools })
+            .await
+            .map_err(BuildError::Unready)
     }
 }

@@ -28,6 +28,7 @@ use std::fmt;
 /// # }
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum BuildError {
     /// The set-up contradicts itself, or could never work. Each text says what to change in the code;
     /// there is at least one, and nothing was opened.

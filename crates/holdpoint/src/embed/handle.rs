@@ -11,7 +11,6 @@ use domain::refusal::Refusal;
 use engine::{Answering, Error, HoldFilter, NewSession, Reported, Until};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use server::Vouched;
 
 use super::acting::{Acting, Program, Who};
 use super::answer::Answer;
@@ -20,7 +19,7 @@ use super::builder::Builder;
 use super::events::Events;
 use super::limits::HOLDS_LISTED;
 use super::session::Session;
-use crate::wiring::House;
+use crate::house::RunningEngine;
 
 /// A running Holdpoint. Cheap to clone; every clone is the same one.
 ///
@@ -66,7 +65,10 @@ use crate::wiring::House;
 /// ```
 #[derive(Clone)]
 pub struct Holdpoint {
-    pub(crate) house: House,
+    pub(crate) house: RunningEngine,
+    /// What its own server has besides the page and the API.
+    #[cfg(feature = "server")]
+    pub(super) doors: Arc<super::doors::Doors>,
 }
 
 impl Holdpoint {
@@ -75,17 +77,18 @@ impl Holdpoint {
         Builder::default()
     }
 
-    pub(super) fn new(house: House) -> Holdpoint {
-        Holdpoint { house }
-    }
-
     /// The program's word that this is that person; `how` it knows is kept with every answer. Whoever
     /// calls this must have checked it. Refused if the set-up does not know the person.
     pub fn vouch(&self, person: &str, how: &str) -> Result<Acting, Error> {
-        let vouched = Vouched { person: PersonId::new(person), how: how.to_owned() };
-        let caller = self.house.engine.caller_vouched(&vouched.person, how);
+        let person = PersonId::new(person);
+        let caller = self.house.engine.caller_vouched(&person, how);
         let caller = caller.ok_or(Refusal::NotFound { what: "person" })?;
-        Ok(Acting { caller, vouched })
+        Ok(Acting {
+            caller,
+            person,
+            #[cfg(feature = "server")]
+            how: how.to_owned(),
+        })
     }
 
     /// A part of the program that opens sessions and asks, by a name that stays the same over restarts.

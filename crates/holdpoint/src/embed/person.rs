@@ -16,12 +16,13 @@ pub struct Person {
     id: String,
     name: Option<String>,
     roles: BTreeSet<String>,
+    identities: BTreeMap<String, String>,
 }
 
 impl Person {
     /// `id` is what the record says about who did what; it should stay the same for ever.
     pub fn new(id: impl Into<String>) -> Person {
-        Person { id: id.into(), name: None, roles: BTreeSet::new() }
+        Person { id: id.into(), name: None, roles: BTreeSet::new(), identities: BTreeMap::new() }
     }
 
     /// What others are shown; the id without it.
@@ -43,6 +44,18 @@ impl Person {
         self.role(ADMIN)
     }
 
+    /// Who this person is on a platform (`slack`, `feishu`, …), or on one channel, by its name: what the
+    /// platform vouches for, such as a user id. An answer from there is then this person's.
+    #[must_use]
+    pub fn account(mut self, on: impl Into<String>, account: impl Into<String>) -> Person {
+        self.identities.insert(on.into(), account.into());
+        self
+    }
+
+    pub(super) fn accounts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.identities.iter().map(|(on, account)| (on.as_str(), account.as_str()))
+    }
+
     pub(super) fn id(&self) -> &str {
         &self.id
     }
@@ -56,7 +69,7 @@ impl Person {
             name: self.name.unwrap_or_else(|| self.id.clone()),
             id: PersonId::new(&self.id),
             roles: self.roles,
-            identities: BTreeMap::new(),
+            identities: self.identities,
         }
     }
 }

@@ -10,8 +10,7 @@ use engine::{Engine, Error};
 use server::{BindError, Extent, HttpLimits, MountSetup, Server};
 
 use super::handle::Holdpoint;
-use crate::serve::setup;
-use crate::wiring::ExportLines;
+use crate::front::{self, ExportLines};
 
 impl Holdpoint {
     /// Listens for HTTP, with the web page. Nobody is served before [`Serving::run`].
@@ -30,12 +29,17 @@ impl Holdpoint {
     /// ```
     pub async fn serve(&self, address: SocketAddr) -> Result<Serving, BindError> {
         let engine = self.house.engine.clone();
-        let server = server::bind(setup(engine.clone(), address)).await?;
+        let mut setup = front::setup(engine.clone(), address);
+        setup.doors = self.doors.open.clone();
+        setup.words = self.doors.words.clone();
+        let server = front::bind(setup, &self.house).await?;
         Ok(Serving { engine, server })
     }
 
     /// Routes for the program's own axum server: page, login, API, health and metrics, all beginning at
-    /// the root. `origin` is where people reach the program, such as `https://shop.example.com`.
+    /// the root. `origin` is where people reach the program, such as `https://shop.example.com`. Channels
+    /// begin now, and the requests of their platforms are taken at `/channels/`. Doors for clients of other
+    /// systems are only opened by [`Holdpoint::serve`].
     ///
     /// Callers prove who they are with our tokens and logins. A program that knows its users puts its
     /// word on the request: `request.extensions_mut().insert(acting.on_request())`.
@@ -62,6 +66,8 @@ impl Holdpoint {
             limits: HttpLimits::default(),
             audit: Some(Arc::new(ExportLines)),
         });
+        #[cfg(feature = "chats")]
+        let inner = front::with_chats(inner, extent, &self.house, &origin);
         Mounted { engine, origin, inner }
     }
 }
@@ -91,7 +97,7 @@ impl Serving {
 
     /// Serves until somebody asks the process to stop (Ctrl-C, or a request to terminate).
     pub async fn run_until_stopped(self) {
-        self.run(crate::serve::asked_to_stop()).await;
+        self.run(front::asked_to_stop()).await;
     }
 }
 

@@ -6,7 +6,7 @@ use domain::hold::Hold;
 use domain::id::{RunId, SessionId};
 use domain::message::Role;
 use domain::refusal::Refusal;
-use domain::session::{RunStatus, Session as State};
+use domain::session::{RunState, Session as State};
 use engine::{Caller, Engine, Error, Saying};
 
 use super::events::Events;
@@ -22,6 +22,7 @@ pub struct Session {
 
 /// Where a session came to rest.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Rest {
     /// Nobody has said anything yet.
     Idle,
@@ -150,24 +151,22 @@ impl Session {
         // One whose time is up is no question any more; what follows from that is on its way.
         let (overdue, holds): (Vec<Arc<Hold>>, Vec<Arc<Hold>>) =
             state.open_holds().cloned().partition(|hold| hold.is_overdue(self.engine.now()));
-        match run.status {
-            RunStatus::Paused if !holds.is_empty() => Some(Rest::Paused { holds }),
-            RunStatus::Paused if !overdue.is_empty() => None,
-            RunStatus::Running | RunStatus::Paused => {
-                self.engine.blocked(state).map(|why| Rest::Blocked { why })
+        match &run.state {
+            RunState::Active { is_paused: true, .. } if !holds.is_empty() => {
+                Some(Rest::Paused { holds })
             }
+            RunState::Active { is_paused: true, .. } if !overdue.is_empty() => None,
+            RunState::Active { .. } => self.engine.blocked(state).map(|why| Rest::Blocked { why }),
             // What was said meanwhile begins a run of its own, unless it may not.
-            RunStatus::Completed | RunStatus::Cancelled if self.waits_for_a_thaw(state) => {
+            RunState::Completed | RunState::Cancelled(_) if self.waits_for_a_thaw(state) => {
                 let reason = self.engine.frozen().map(|freeze| freeze.reason).unwrap_or_default();
                 Some(Rest::Blocked { why: format!("everything is frozen: {reason}") })
             }
-            RunStatus::Completed => Some(Rest::Completed { text: last_words(state) }),
-            RunStatus::Failed => {
-                Some(Rest::Failed { error: run.error.clone().unwrap_or_default() })
+            RunState::Completed => Some(Rest::Completed { text: last_words(state) }),
+            RunState::Failed { error } => Some(Rest::Failed { error: error.clone() }),
+            RunState::Cancelled(stopping) => {
+                Some(Rest::Cancelled { reason: stopping.reason.clone() })
             }
-            RunStatus::Cancelled => Some(Rest::Cancelled {
-                reason: run.stopping.as_ref().and_then(|stopping| stopping.reason.clone()),
-            }),
         }
     }
 }

@@ -40,7 +40,40 @@ use crate::checks;
 /// });
 /// ```
 #[derive(Clone)]
-pub struct Tool(Result<Arc<dyn ToolHost>, String>);
+pub struct Tool {
+    source: Result<ToolSource, String>,
+    /// It starts processes or sends requests, and so could call a door of this machine.
+    #[cfg_attr(not(feature = "server"), allow(dead_code, reason = "only doors ask for it"))]
+    reaches: bool,
+}
+
+/// A tool, or what it takes to make one.
+#[derive(Clone)]
+pub(super) enum ToolSource {
+    Ready(Arc<dyn ToolHost>),
+    #[cfg(feature = "process")]
+    OnRunner(Arc<super::built_in::ProcessTool>),
+}
+
+impl ToolSource {
+    pub(super) fn name(&self) -> Arc<str> {
+        match self {
+            ToolSource::Ready(host) => host.tool().name.clone(),
+            #[cfg(feature = "process")]
+            ToolSource::OnRunner(tool) => tool.name.clone(),
+        }
+    }
+
+    pub(super) fn is_same(&self, other: &ToolSource) -> bool {
+        match (self, other) {
+            (ToolSource::Ready(one), ToolSource::Ready(other)) => Arc::ptr_eq(one, other),
+            #[cfg(feature = "process")]
+            (ToolSource::OnRunner(one), ToolSource::OnRunner(other)) => Arc::ptr_eq(one, other),
+            #[cfg(feature = "process")]
+            _ => false,
+        }
+    }
+}
 
 impl Tool {
     /// A closure that gets the approved arguments as a Rust type, and what else there is to know about
@@ -62,13 +95,13 @@ impl Tool {
     pub fn typed(tool: impl TypedTool) -> Tool {
         match TypedHost::new(tool) {
             Ok(host) => Tool::host(Arc::new(host)),
-            Err(bad) => Tool(Err(bad.to_string())),
+            Err(bad) => Tool::broken(bad),
         }
     }
 
     /// Full control: a [`ToolHost`] of the program's own.
     pub fn host(host: Arc<dyn ToolHost>) -> Tool {
-        Tool(Ok(host))
+        Tool::from_source(Ok(ToolSource::Ready(host)), false)
     }
 
     /// A tool that the other side carries out (a browser, an app), with a Rust type for its arguments.
@@ -100,7 +133,7 @@ impl Tool {
     pub fn human() -> Tool {
         match HumanTool::new(NAME, HumanToolKind::Anything) {
             Ok(host) => Tool::host(Arc::new(host)),
-            Err(bad) => Tool(Err(bad.to_string())),
+            Err(bad) => Tool::broken(bad),
         }
     }
 
@@ -108,13 +141,35 @@ impl Tool {
     pub fn form<A: JsonSchema>(name: &str, description: &str, title: &str) -> Tool {
         match FormTool::new::<A>(name, description, title) {
             Ok(host) => Tool::host(Arc::new(host)),
-            Err(bad) => Tool(Err(bad.to_string())),
+            Err(bad) => Tool::broken(bad),
         }
     }
 
-    /// The host, if there is nothing wrong with the tool.
-    pub(super) fn checked(&self) -> Result<&Arc<dyn ToolHost>, String> {
-        let host = self.0.as_ref().map_err(Clone::clone)?;
+    pub(super) fn from_source(source: Result<ToolSource, String>, reaches: bool) -> Tool {
+        Tool { source, reaches }
+    }
+
+    fn broken(why: impl std::fmt::Display) -> Tool {
+        Tool::from_source(Err(why.to_string()), false)
+    }
+
+    #[cfg(feature = "server")]
+    pub(super) fn reaches(&self) -> bool {
+        self.reaches
+    }
+
+    /// What it is made of, if there is nothing wrong with it so far.
+    pub(super) fn checked(&self) -> Result<&ToolSource, String> {
+        let source = self.source.as_ref().map_err(Clone::clone)?;
+        match source {
+            ToolSource::Ready(host) => Tool::check_host(host.as_ref())?,
+            #[cfg(feature = "process")]
+            ToolSource::OnRunner(tool) => checks::tool_name(&tool.name)?,
+        }
+        Ok(source)
+    }
+
+    pub(super) fn check_host(host: &dyn ToolHost) -> Result<(), String> {
         let tool = host.tool();
         checks::tool_name(&tool.name)?;
         if !checks::takes_an_object(&tool.input_schema) {
@@ -130,7 +185,7 @@ impl Tool {
                 tool.name
             ));
         }
-        Ok(host)
+        Ok(())
     }
 }
 
@@ -145,7 +200,7 @@ impl From<ClientTool> for Tool {
         let ClientTool { name, description, schema, effects, deny_values } = tool;
         match tools::client::ClientTool::new(&name, &description, schema, effects, deny_values) {
             Ok(host) => Tool::host(Arc::new(host)),
-            Err(bad) => Tool(Err(bad.to_string())),
+            Err(bad) => Tool::broken(bad),
         }
     }
 }

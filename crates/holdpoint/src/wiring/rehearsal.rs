@@ -11,10 +11,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use engine::{SystemChance, SystemClock};
 use ports::clock::Clock as _;
+use tools::mcp::McpServer;
 use tools::process::{Runner, Spool, Supervisor};
 
 use super::tls::read_tls;
-use super::{SUPERVISE, channels, courier, host, mcp_server};
+use super::{SUPERVISE, channels, courier, host, mcp_config};
 use crate::config::{Config, SqlDatabase, ToolConfig, ToolKind};
 
 /// One thing that was looked at.
@@ -139,7 +140,8 @@ async fn try_tool(tool: &ToolConfig, scratch: &Scratch) -> Result<()> {
         }
         return Ok(());
     };
-    let server = mcp_server(tool, mcp, &scratch.runner, &scratch.folder, false)?;
+    let pins = scratch.folder.join("mcp");
+    let server = McpServer::open(mcp_config(tool, mcp)?, &pins, scratch.runner.clone())?;
     let unusable = server.unusable_reason().await;
     server.close().await;
     match unusable {

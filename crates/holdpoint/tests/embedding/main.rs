@@ -1,5 +1,6 @@
 //! Holdpoint inside a program, through its public face only.
 
+mod built_in;
 mod circle;
 mod mistakes;
 mod mounted;

@@ -22,7 +22,7 @@ pub use request::{Cache, Thinking};
 const VERSION: &str = "2023-06-01";
 
 /// What only this API has.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anthropic {
     pub cache: Cache,
     pub thinking: Thinking,

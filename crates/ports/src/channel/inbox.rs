@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::pointer::{Key, Nonce, Pointer};
-use super::{Posted, Showing};
+use super::{MessageRef, Showing};
 
 /// Who made a gesture, as the platform vouches for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Form {
 
 /// A message that somebody wrote.
 #[derive(Clone, Debug)]
-pub struct Wrote {
+pub struct IncomingMessage {
     /// The same over redeliveries: the platform's id of the message.
     pub event: String,
     pub message: String,
@@ -105,7 +105,7 @@ pub struct Redraw {
     pub words_answer: bool,
     pub code: Option<String>,
     pub armed: bool,
-    pub posted: Posted,
+    pub posted: MessageRef,
 }
 
 impl Redraw {
@@ -127,7 +127,7 @@ impl Redraw {
 
 /// What whoever pressed is told at once. The words are the channel's, in its language.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum PressReply {
     /// It counts, and is on disk.
     Taken(Box<Redraw>),
     /// It counts as one vote of several; the hold still waits.
@@ -153,13 +153,13 @@ pub enum Told {
 pub enum Opened {
     Form(Box<Redraw>),
     /// There is none for them.
-    Refused(Told),
+    Refused(PressReply),
 }
 
 /// What a program says that somebody decided, on a channel whose every word is signed. Unlike a press
 /// it names the hold itself, and the digest of what they were shown.
 #[derive(Clone, Debug)]
-pub struct Decided {
+pub struct ReportedDecision {
     /// The same over repeats.
     pub event: String,
     pub operator: Operator,
@@ -191,9 +191,9 @@ pub struct Busy;
 /// need not deliver it again.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    async fn pressed(&self, channel: &str, press: Press) -> Result<Told, Busy>;
+    async fn pressed(&self, channel: &str, press: Press) -> Result<PressReply, Busy>;
 
-    async fn wrote(&self, channel: &str, wrote: Wrote) -> Result<(), Busy>;
+    async fn wrote(&self, channel: &str, wrote: IncomingMessage) -> Result<(), Busy>;
 
     /// A chat has another name from now on, and is the same chat. An inbox that keeps no chats has
     /// nothing to do.
@@ -204,11 +204,11 @@ pub trait Inbox: Send + Sync {
     /// The form that a button opens, on platforms where a form has a place of its own. It is judged as
     /// a press would be; nothing is decided and nothing written. An inbox without forms has none here.
     async fn opens(&self, _channel: &str, _press: &Press) -> Result<Opened, Busy> {
-        Ok(Opened::Refused(Told::NotHere))
+        Ok(Opened::Refused(PressReply::NotHere))
     }
 
     /// A decision that a program brings. An inbox that takes none refuses it.
-    async fn decided(&self, _channel: &str, _decided: Decided) -> Result<Ruling, Busy> {
+    async fn decided(&self, _channel: &str, _decided: ReportedDecision) -> Result<Ruling, Busy> {
         Ok(Ruling::NotEntitled)
     }
 }

@@ -17,8 +17,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub use inbox::{Busy, Decided, Form, Inbox, Opened, Operator, Press, Redraw, Ruling, Told, Wrote};
-pub use pointer::{BadPointer, Key, Nonce, Pointer, Said};
+pub use inbox::{
+    Busy, Form, Inbox, IncomingMessage, Opened, Operator, Press, PressReply, Redraw,
+    ReportedDecision, Ruling,
+};
+pub use pointer::{BadPointer, ButtonAction, Key, Nonce, Pointer};
 pub use step::{Step, StepKind};
 
 /// Where something is put.
@@ -36,7 +39,7 @@ pub enum Place {
 
 /// A message of ours that stands somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Posted {
+pub struct MessageRef {
     pub chat: String,
     pub thread: Option<String>,
     pub direct: bool,
@@ -49,7 +52,7 @@ pub struct Posted {
 /// A hold that was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    pub posted: Posted,
+    pub posted: MessageRef,
     /// A card that had to be cut takes none, by button or in words: nobody approves what they were
     /// not shown.
     pub takes_a_yes: bool,
@@ -119,7 +122,7 @@ pub enum ChannelError {
 
 /// A request to `/channels/{name}/…`, to the byte.
 #[derive(Clone, Debug)]
-pub struct Hooked {
+pub struct WebhookRequest {
     pub method: String,
     /// What follows the channel's name: `events`.
     pub path: String,
@@ -130,13 +133,13 @@ pub struct Hooked {
     pub at: Timestamp,
 }
 
-impl Hooked {
+impl WebhookRequest {
     /// Among the headers: who connected, as far as the server can know. No request can bring a header of
     /// this name.
     pub const PEER: &str = ":peer";
 
     pub fn peer(&self) -> Option<IpAddr> {
-        let (_, address) = self.headers.iter().find(|(name, _)| name == Hooked::PEER)?;
+        let (_, address) = self.headers.iter().find(|(name, _)| name == WebhookRequest::PEER)?;
         address.parse().ok()
     }
 }
@@ -228,7 +231,11 @@ pub trait Channel: Send + Sync {
     async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;
 
     /// Makes a message look as its hold now is, and says whether it takes a yes.
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError>;
+    async fn repaint(
+        &self,
+        posted: &MessageRef,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError>;
 
     /// Says one piece of a text, counted from 0, in one message; the text is always cut in the same way.
     /// Whoever speaks counts, so that what was said is not said again when a later piece fails.
@@ -252,7 +259,7 @@ pub trait Channel: Send + Sync {
     /// then instead of `repaint`.
     async fn tell(
         &self,
-        _posted: &Posted,
+        _posted: &MessageRef,
         _showing: &Showing<'_>,
         _step: &Step,
     ) -> Result<(), ChannelError> {
@@ -264,7 +271,7 @@ pub trait Channel: Send + Sync {
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken);
 
     /// Receives one request. Nothing in it is believed before its signature is.
-    async fn hook(&self, request: Hooked, inbox: &dyn Inbox) -> HookReply;
+    async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply;
 
     /// Credentials, scopes, subscriptions, clock: what is missing, and where to click.
     async fn check(&self) -> Vec<Checked>;

@@ -16,7 +16,7 @@ pub struct Key(String);
 pub struct Nonce(String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Said {
+pub enum ButtonAction {
     Allow,
     Deny,
     /// An option of a choice, from 1.
@@ -34,7 +34,7 @@ pub enum Said {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
     pub key: Key,
-    pub said: Said,
+    pub said: ButtonAction,
     pub nonce: Nonce,
 }
 
@@ -77,36 +77,36 @@ fn is_plain(text: &str, least: usize, most: usize) -> bool {
     (least..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-impl fmt::Display for Said {
+impl fmt::Display for ButtonAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Said::Allow => f.write_str("a"),
-            Said::Deny => f.write_str("d"),
-            Said::Form => f.write_str("f"),
-            Said::Arm => f.write_str("p"),
-            Said::Back => f.write_str("b"),
-            Said::Explain => f.write_str("x"),
-            Said::Option(number) => write!(f, "{number}"),
+            ButtonAction::Allow => f.write_str("a"),
+            ButtonAction::Deny => f.write_str("d"),
+            ButtonAction::Form => f.write_str("f"),
+            ButtonAction::Arm => f.write_str("p"),
+            ButtonAction::Back => f.write_str("b"),
+            ButtonAction::Explain => f.write_str("x"),
+            ButtonAction::Option(number) => write!(f, "{number}"),
         }
     }
 }
 
-impl FromStr for Said {
+impl FromStr for ButtonAction {
     type Err = BadPointer;
 
-    fn from_str(text: &str) -> Result<Said, BadPointer> {
+    fn from_str(text: &str) -> Result<ButtonAction, BadPointer> {
         match text {
-            "a" => Ok(Said::Allow),
-            "d" => Ok(Said::Deny),
-            "f" => Ok(Said::Form),
-            "p" => Ok(Said::Arm),
-            "b" => Ok(Said::Back),
-            "x" => Ok(Said::Explain),
+            "a" => Ok(ButtonAction::Allow),
+            "d" => Ok(ButtonAction::Deny),
+            "f" => Ok(ButtonAction::Form),
+            "p" => Ok(ButtonAction::Arm),
+            "b" => Ok(ButtonAction::Back),
+            "x" => Ok(ButtonAction::Explain),
             number => {
                 let read = number.parse().map_err(|_| BadPointer)?;
                 // One spelling: no `+1`, no `01`.
-                (read > 0 && Said::Option(read).to_string() == number)
-                    .then_some(Said::Option(read))
+                (read > 0 && ButtonAction::Option(read).to_string() == number)
+                    .then_some(ButtonAction::Option(read))
                     .ok_or(BadPointer)
             }
         }
@@ -175,7 +175,8 @@ mod tests {
     #[test]
     fn the_longest_pointer_fits_where_the_least_room_is() {
         let key = Key::new(&"Z".repeat(22)).unwrap();
-        let pointer = Pointer { key, said: Said::Option(255), nonce: Nonce::make(u128::MAX) };
+        let pointer =
+            Pointer { key, said: ButtonAction::Option(255), nonce: Nonce::make(u128::MAX) };
         assert!(pointer.to_string().len() <= 64);
     }
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! // Dies, pauses or stops here, if a test wants that.
-//! ports::failpoint!("execute.before_run");
+//! holdpoint_ports::failpoint!("execute.before_run");
 //! ```
 
 #[cfg(any(test, feature = "failpoints"))]

@@ -60,7 +60,7 @@ pub(crate) async fn answered(
         Verdict::Approve => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
         Verdict::Deny => Answer::Deny { reason: None, stop: false },
     };
-    let agreed = Agreed { run: hold.run, since: Since::now(session) };
+    let agreed = Agreed { run: hold.run(), since: Since::now(session) };
     let render = |_: &Hold| (200, agreed.kept(session).written());
     let keep = Keep { caller: space, key: name.key, request: name.request, render: &render };
     let answering = Answering { digest: Some(digest), answer };
@@ -102,7 +102,7 @@ fn began_this(session: &Session, text: &str) -> bool {
 }
 
 fn by_text(door: &str, session: &Session, hold: &Hold, text: &str) -> Name {
-    let run = hold.run.map(|run| run.to_string()).unwrap_or_default();
+    let run = hold.run().map(|run| run.to_string()).unwrap_or_default();
     let request = Framed::new("holdpoint.agreed.v1")
         .field("session", session.id.to_string().as_bytes())
         .field("run", run.as_bytes())

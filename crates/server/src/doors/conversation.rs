@@ -164,7 +164,7 @@ pub(crate) async fn stop(
     session: &Session,
     why: Option<&str>,
 ) -> Reply<bool> {
-    let under_way = session.run.as_ref().filter(|run| !run.status.is_over()).map(|run| run.id);
+    let under_way = session.run.as_ref().filter(|run| !run.is_over()).map(|run| run.id);
     let waiting = session.queue.iter().filter(|queued| !queued.join).map(|queued| queued.run);
     let mut stopped = false;
     // First what waits: it would begin as soon as the other ends.

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use domain::person::PersonId;
 use tokio::sync::SemaphorePermit;
 
-use super::{Door, Room};
+use super::{Door, DoorContext};
 use crate::app::App;
 use crate::auth::{self, Credential, Who};
 use crate::peer::Peer;
@@ -18,7 +18,7 @@ use crate::problem::{Problem, Refused, Reply};
 use crate::threshold::caller_place;
 
 pub(crate) async fn guard<S: Send + Sync + 'static>(
-    State(room): State<Room<S>>,
+    State(room): State<DoorContext<S>>,
     request: Request,
     next: Next,
 ) -> Response {

@@ -17,10 +17,10 @@ pub(crate) mod fuzz_api;
 mod identity;
 mod kept;
 mod limits;
-mod once;
 mod setup;
 mod shown;
 mod stream;
+mod unique_keys;
 mod words;
 mod worlds;
 
@@ -60,22 +60,22 @@ pub(crate) struct Door {
 }
 
 /// Where the handlers of one door work.
-pub(crate) struct Room<S> {
+pub(crate) struct DoorContext<S> {
     pub(crate) app: App,
     pub(crate) door: Arc<Door>,
     pub(crate) wire: Arc<S>,
 }
 
-impl<S> Clone for Room<S> {
-    fn clone(&self) -> Room<S> {
-        Room { app: self.app.clone(), door: self.door.clone(), wire: self.wire.clone() }
+impl<S> Clone for DoorContext<S> {
+    fn clone(&self) -> DoorContext<S> {
+        DoorContext { app: self.app.clone(), door: self.door.clone(), wire: self.wire.clone() }
     }
 }
 
-impl<S: Send + Sync + 'static> Room<S> {
+impl<S: Send + Sync + 'static> DoorContext<S> {
     /// Every route of a door goes through here: nobody gets in without a name, and no page of a
     /// foreign origin gets an answer.
-    fn guarded(self, routes: Router<Room<S>>) -> Router {
+    fn guarded(self, routes: Router<DoorContext<S>>) -> Router {
         routes
             .route_layer(from_fn_with_state(self.clone(), identity::guard::<S>))
             .layer(from_fn_with_state(self.door.clone(), cors::shared))
@@ -83,7 +83,7 @@ impl<S: Send + Sync + 'static> Room<S> {
     }
 
     /// For what is about nobody.
-    fn open_to_all(self, routes: Router<Room<S>>) -> Router {
+    fn open_to_all(self, routes: Router<DoorContext<S>>) -> Router {
         routes
             .layer(from_fn_with_state(self.app.clone(), among_strangers))
             .layer(from_fn_with_state(self.door.clone(), cors::shared))

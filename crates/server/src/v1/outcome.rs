@@ -1,10 +1,12 @@
-//! What an outside call did, as its program says.
+//! What an outside call did, as its program says: that it starts, and how it ended.
+
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::hold::Hold;
 use domain::id::HoldId;
-use engine::Reported;
+use engine::{Caller, Keep, Reported};
 use serde_json::Value;
 
 use crate::app::App;
@@ -12,7 +14,7 @@ use crate::asked::{Asked, Id, bytes, json};
 use crate::problem::{Problem, Reply};
 use crate::wire::{self, OutcomeBody};
 
-pub(crate) async fn report(
+pub(crate) async fn reported(
     State(app): State<App>,
     Id(id): Id<HoldId>,
     asked: Asked<OutcomeBody>,
@@ -21,15 +23,32 @@ pub(crate) async fn report(
     app.engine.hold(caller, id).await?;
     let render = |hold: &Hold| (200, bytes(&wire::Hold::of(hold)).into());
     let keep = asked.keep(&render);
-    let succeeded = match asked.body.state.as_str() {
-        "succeeded" => true,
-        "failed" => false,
-        _ => return Err(Problem::invalid("state", "write `succeeded` or `failed`").into()),
+    let hold = match asked.body.state.as_str() {
+        "executing" if asked.body.result.is_some() => {
+            return Err(Problem::invalid("result", "a call that starts has no result yet").into());
+        }
+        "executing" => app.engine.start_outside(caller, id, keep).await?,
+        "succeeded" => report(&app, caller, id, true, asked.body.result, keep).await?,
+        "failed" => report(&app, caller, id, false, asked.body.result, keep).await?,
+        _ => {
+            let how = "write `executing`, `succeeded` or `failed`";
+            return Err(Problem::invalid("state", how).into());
+        }
     };
-    let result = asked.body.result.map(|result| match result {
+    Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
+}
+
+async fn report(
+    app: &App,
+    caller: &Caller,
+    id: HoldId,
+    succeeded: bool,
+    result: Option<Value>,
+    keep: Option<Keep<'_, Hold>>,
+) -> Result<Arc<Hold>, engine::Error> {
+    let result = result.map(|result| match result {
         Value::String(text) => text,
         other => other.to_string(),
     });
-    let hold = app.engine.report_outcome(caller, id, Reported { succeeded, result }, keep).await?;
-    Ok(json(StatusCode::OK, &wire::Hold::of(&hold)))
+    app.engine.report_outcome(caller, id, Reported { succeeded, result }, keep).await
 }

@@ -279,7 +279,7 @@ pub(crate) struct Freeze {
 }
 
 impl Freeze {
-    pub(crate) fn of(freeze: Option<domain::house::Freeze>) -> Freeze {
+    pub(crate) fn of(freeze: Option<domain::global_state::Freeze>) -> Freeze {
         Freeze {
             frozen: freeze.is_some(),
             by: freeze.as_ref().map(|freeze| freeze.by.to_string()),

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer, DenyReason, GrantTerms, Scope, Settlement};
 use domain::digest::Digest;
 use domain::json::{Arguments, BadArguments};
 use domain::policy::{ConditionSpec, Conditions, Op};
@@ -77,7 +77,7 @@ fn verdict(members: &mut Members) -> Result<Answer, Problem> {
             note: members.may("note", "a text")?,
         }),
         "deny" => Ok(Answer::Deny {
-            reason: members.may("reason", "a text")?,
+            reason: members.may::<String>("reason", "a text")?.map(DenyReason::from),
             stop: members.may("stop", "true or false")?.unwrap_or(false),
         }),
         "respond" => Ok(Answer::Respond { content: members.need("content", "a text")? }),
@@ -284,7 +284,7 @@ mod tests {
     fn every_kind_of_answer_is_read() {
         check(
             r#"{"verdict":"deny","reason":"no","stop":true}"#,
-            "Deny { reason: Some(\"no\"), stop: true }",
+            "Deny { reason: Some(Stated(StatedReason(\"no\"))), stop: true }",
         );
         check(r#"{"verdict":"respond","content":"x"}"#, "Respond { content: \"x\" }");
         check(r#"{"choose":["1","x"]}"#, "Choose([\"1\", \"x\"])");

@@ -42,7 +42,7 @@ impl Serialize for Told<'_> {
         let Happening { stream, at, .. } = self.happening;
         let session = match stream {
             StreamId::Session(id) => Some(Text(id)),
-            StreamId::Outside(_) | StreamId::House => None,
+            StreamId::ExternalHold(_) | StreamId::Global => None,
         };
         let mut data = serializer.serialize_map(None)?;
         data.serialize_entry("session", &session)?;
@@ -127,7 +127,7 @@ fn payload<M: SerializeMap>(
         }),
         Event::HoldOpened { hold } => members!(data, {
             "hold": Hold::of(hold),
-            "run": hold.run.map(Text),
+            "run": hold.run().map(Text),
             "call": hold.call_id().map(Text),
         }),
         Event::HoldUpdated { hold, change } => {

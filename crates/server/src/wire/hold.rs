@@ -196,9 +196,9 @@ impl<'a> Hold<'a> {
             risk: hold.risk.name(),
             tag: &hold.tag,
             title: &hold.title,
-            agent: hold.agent.as_deref(),
-            session: hold.session.map(Text),
-            run: hold.run.map(Text),
+            agent: hold.agent(),
+            session: hold.session().map(Text),
+            run: hold.run().map(Text),
             parent: hold.parent.map(Text),
             requester: hold.requester.as_ref().map(Text),
             asked_by: AskedBy::of(hold),
@@ -250,7 +250,7 @@ impl<'a> Hold<'a> {
             answers: hold.votes.iter().map(|vote| Answered::vote(vote, &secrets)).collect(),
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
-            outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session.is_none())),
+            outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session().is_none())),
             undelivered: Vec::new(),
         }
     }
@@ -330,12 +330,13 @@ pub(crate) struct Cancel {
     pub(crate) reason: Option<String>,
 }
 
-/// What an outside call did.
+/// That an outside call starts, which is said once for each approval, or what it did.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeBody {
-    #[schemars(extend("enum" = ["succeeded", "failed"]))]
+    #[schemars(extend("enum" = ["executing", "succeeded", "failed"]))]
     pub(crate) state: String,
+    /// What came of it; none with `executing`.
     #[serde(default)]
     pub(crate) result: Option<Value>,
 }

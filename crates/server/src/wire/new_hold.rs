@@ -43,6 +43,9 @@ pub(crate) struct NewHoldBody {
     schema: Option<Value>,
     #[serde(default)]
     context: Option<Value>,
+    /// What the program knows about the call; only with `call`.
+    #[serde(default, deserialize_with = "object")]
+    preview: Option<NewPreview>,
     /// Can only narrow what policy admits.
     #[serde(default, deserialize_with = "object")]
     audience: Option<AskedAudience>,
@@ -63,6 +66,14 @@ struct NewCall {
     /// Kept to the byte.
     #[schemars(with = "serde_json::Map<String, Value>")]
     arguments: Box<RawValue>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewPreview {
+    /// What the call would change: lines that begin with `+`, `-` or a space.
+    #[serde(default)]
+    diff: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -150,6 +161,7 @@ impl NewHoldBody {
             title: self.title,
             call,
             context: self.context.unwrap_or(Value::Null),
+            diff: self.preview.and_then(|preview| preview.diff),
             audience: self.audience.map(|audience| NewAudience {
                 people: audience.people,
                 roles: audience.roles,

@@ -133,11 +133,11 @@ impl Run {
         Run {
             id: run.id.to_string(),
             session: session.id.to_string(),
-            status: run.status.name(),
-            error: run.error.clone(),
-            reason: run.stopping.as_ref().and_then(|stopping| stopping.reason.clone()),
+            status: run.status().name(),
+            error: run.error().map(str::to_owned),
+            reason: run.stopping().and_then(|stopping| stopping.reason.clone()),
             usage: Usage::of(&run.spent, engine.now()),
-            stopping_by: run.stopping.as_ref().map(|Stopping { by, .. }| by.to_string()),
+            stopping_by: run.stopping().map(|Stopping { by, .. }| by.to_string()),
             blocked: None,
         }
     }

@@ -52,6 +52,9 @@ enum Part {
         /// What stands in the text, by name. There if `code` is.
         #[serde(skip_serializing_if = "Option::is_none")]
         values: Option<std::collections::BTreeMap<String, Value>>,
+        /// Of the label `runs`: which lines of the text are phrases of the server's own, for the same clients.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phrases: Option<Vec<RunPhrase>>,
     },
     /// Foreign values with foreign names: arguments, context.
     Fields {
@@ -110,6 +113,18 @@ enum Label {
     Effects,
     WorkingDirectory,
     Runs,
+}
+
+/// A line of the server's own about how a call runs.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct RunPhrase {
+    /// Which line of the text, from 0.
+    line: u64,
+    #[schemars(extend("examples" = ["program", "time_limit", "rows_not_counted"]))]
+    code: String,
+    /// What stands in the line, in its order.
+    values: Vec<ForeignText>,
 }
 
 /// Who wrote a text, as far as the server knows.
@@ -190,6 +205,7 @@ struct DiffLine {
 #[cfg(test)]
 mod tests {
     use domain::caption::CaptionKind;
+    use domain::phrase::{PhraseCode, SERVER_CLAIMS};
     use domain::warning::WarningKind;
 
     #[test]
@@ -197,6 +213,20 @@ mod tests {
         let page = include_str!("../../../../web/src/text/zh_captions.ts");
         for code in CaptionKind::CODES {
             assert!(page.contains(&format!("case \"{code}\":")), "{code}");
+        }
+    }
+
+    #[test]
+    fn the_page_knows_every_phrase_in_chinese_with_all_its_values() {
+        let page = include_str!("../../../../web/src/text/zh_phrases.ts");
+        for code in PhraseCode::ALL {
+            let line = page.lines().find(|line| line.contains(&format!("  {}: \"", code.name())));
+            let line = line.unwrap_or_else(|| panic!("{}", code.name()));
+            let values = |text: &str| text.matches("{}").count();
+            assert_eq!(values(line), values(code.english()), "{line}");
+        }
+        for claim in SERVER_CLAIMS {
+            assert!(page.contains(&format!("  \"{claim}\": \"")), "{claim}");
         }
     }
 

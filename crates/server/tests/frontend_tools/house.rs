@@ -11,13 +11,13 @@ use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Confirm, Effects, Place, Tool};
+use holdpoint_server::{ToolWords, Words};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
 };
 use ports::tool_host::ToolHost;
 use serde_json::{Value, json};
-use server::{ToolWords, Words};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tools::client::ClientTool;

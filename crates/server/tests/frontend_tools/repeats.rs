@@ -202,7 +202,7 @@ async fn a_key_decides_before_everything_else() {
         told(request.header("idempotency-key", key).send().await.expect("a reply")).await
     };
     let body =
-        json!({"user_prompt": script(json!([{"say": ["Once."], "calls": [["write", {}]]}]))});
+        json!({"user_prompt": script(json!([{"say": ["UniqueKeys."], "calls": [["write", {}]]}]))});
     let first = post("k1", &body).await;
     first.finished();
     let again = post("k1", &body).await;

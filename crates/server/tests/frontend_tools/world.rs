@@ -11,13 +11,13 @@ use domain::id::NodeId;
 use domain::person::{Actor, PersonId};
 use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use holdpoint_server::{
+    AgentType, DoorSetup, Format, FrontendTools, HttpLimits, ServerSetup, ToolWords, Wire,
+};
 use ports::model::{CallResult, ModelMessage};
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use server::{
-    AgentType, DoorSetup, Format, FrontendTools, HttpLimits, ServerSetup, ToolWords, Wire,
-};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
@@ -145,7 +145,7 @@ async fn started(
     };
     let mut agreed = words();
     agreed.insert("wipe".to_owned(), wipe);
-    let server = server::bind(ServerSetup {
+    let server = holdpoint_server::bind(ServerSetup {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
         public_url: None,

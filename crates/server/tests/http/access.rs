@@ -90,7 +90,7 @@ async fn ask(
 }
 
 fn guarded() -> Vec<(Method, &'static str)> {
-    let guarded = server::routes().into_iter().filter(|(_, _, guarded)| *guarded);
+    let guarded = holdpoint_server::routes().into_iter().filter(|(_, _, guarded)| *guarded);
     guarded.map(|(method, path, _)| (method, path)).filter(|(_, path)| *path != "/logout").collect()
 }
 

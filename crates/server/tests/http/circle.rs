@@ -217,6 +217,62 @@ async fn an_outside_program_asks_waits_and_reports() {
 }
 
 #[tokio::test]
+async fn an_outside_approval_is_used_once() {
+    let world = world().await;
+    let ask = json!({"kind": "approve", "title": "x", "call": {"tool": "wipe", "arguments": {}}});
+    let hold = world.open_hold("gate", ask).await;
+    let outcome = format!("/v1/holds/{}/outcome", text(&hold, "id"));
+    let start = json!({"state": "executing"});
+    let start_as = async |key: &str| {
+        let request = world.request("gate", reqwest::Method::POST, &outcome);
+        let reply = request.header("idempotency-key", key).json(&start).send().await;
+        let reply = reply.expect("a reply");
+        (reply.status().as_u16(), reply.json::<Value>().await.expect("json"))
+    };
+    assert_eq!(start_as("early").await.0, 422, "nobody has approved it");
+    assert_eq!(world.answer("bob", &hold, json!({"verdict": "approve"})).await.0, 200);
+    let with_result = json!({"state": "executing", "result": "done"});
+    assert_eq!(world.post("gate", &outcome, with_result).await.0, 422);
+    assert_eq!(world.post("bob", &outcome, start.clone()).await.0, 403, "not the opener");
+
+    assert_eq!(world.post("ana", "/v1/freeze", json!({"reason": "an incident"})).await.0, 200);
+    let (status, problem) = start_as("frozen").await;
+    assert_eq!((status, &problem["code"]), (423, &json!("frozen")));
+    let thaw = world.request("ana", reqwest::Method::DELETE, "/v1/freeze").send().await;
+    assert!(thaw.expect("a reply").status().is_success());
+
+    let (status, started) = start_as("one").await;
+    assert_eq!((status, &started["outcome"]["state"]), (200, &json!("executing")));
+    assert_eq!(start_as("one").await.0, 200, "the reply was lost, and the request is repeated");
+    let (status, problem) = start_as("two").await;
+    assert_eq!((status, &problem["code"]), (409, &json!("hold_already_decided")));
+    assert_eq!(world.post("gate", &outcome, start.clone()).await.0, 409);
+    let done = json!({"state": "succeeded", "result": "7 rows"});
+    assert_eq!(world.post("gate", &outcome, done).await.0, 200);
+    assert_eq!(start_as("three").await.0, 409, "it has run");
+}
+
+#[tokio::test]
+async fn a_programs_diff_is_shown_as_the_programs() {
+    let world = world().await;
+    let ask = |preview: Value, call: Value| json!({"kind": "approve", "title": "x", "call": call, "preview": preview});
+    let call = json!({"tool": "wipe", "arguments": {}});
+    let hold = world.open_hold("gate", ask(json!({"diff": "*** a\n-b\n+c"}), call.clone())).await;
+    assert_eq!(hold["preview"]["diff"], "*** a\n-b\n+c");
+    let parts = hold["view"]["parts"].as_array().expect("parts");
+    let diff = parts.iter().find(|part| part["type"] == "diff").expect("a diff");
+    assert_eq!(diff["by"], "program", "{diff}");
+    // A program cannot word what people changed, nor a diff of no call.
+    let forged = json!({"diff": "--- as proposed\n+++ as edited\n+x"});
+    for (preview, call) in
+        [(forged, call.clone()), (json!({"diff": "+x"}), Value::Null), (json!({"rows": 3}), call)]
+    {
+        let (status, problem) = world.post("gate", "/v1/holds", ask(preview, call)).await;
+        assert!(matches!(status, 400 | 422), "{status} {problem}");
+    }
+}
+
+#[tokio::test]
 async fn policy_may_answer_an_outside_hold_at_once() {
     let world = world().await;
     let ask = |tool: &str| json!({"kind": "approve", "title": "x", "call": {"tool": tool, "arguments": {}}});

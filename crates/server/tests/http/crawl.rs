@@ -15,7 +15,7 @@ async fn i33_no_get_changes_anything() {
     let (cookie, _) = world.log_in("ana").await;
     let before = world.state().await;
     let mut visited = 0;
-    for (method, path, _) in server::routes() {
+    for (method, path, _) in holdpoint_server::routes() {
         if method != Method::GET {
             continue;
         }

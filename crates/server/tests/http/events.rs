@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use holdpoint_server::HttpLimits;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::HttpLimits;
 
 use crate::world::{Plan, World, list, planned, text, world};
 

@@ -3,18 +3,22 @@
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use ports::channel::{HookReply, Hooked};
+use holdpoint_server::Hooks;
+use ports::channel::{HookReply, WebhookRequest};
 use reqwest::Method;
-use server::Hooks;
 
 use crate::world::{Plan, planned, world};
 
 /// Keeps what comes, and says what it is told to.
 #[derive(Default)]
-struct Platform(Mutex<Vec<Hooked>>);
+struct Platform(Mutex<Vec<WebhookRequest>>);
 
 impl Hooks for Platform {
-    fn hook<'a>(&'a self, channel: &'a str, request: Hooked) -> BoxFuture<'a, Option<HookReply>> {
+    fn hook<'a>(
+        &'a self,
+        channel: &'a str,
+        request: WebhookRequest,
+    ) -> BoxFuture<'a, Option<HookReply>> {
         Box::pin(async move {
             self.0.lock().unwrap().push(request);
             (channel == "slack").then(|| HookReply {

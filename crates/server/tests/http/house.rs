@@ -11,13 +11,13 @@ use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Confirm, Effects, Place, Tool};
+use holdpoint_server::AuditLines;
 use ports::courier::{Courier, CourierError};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, Usage, WrittenCall,
 };
 use ports::store::AuditEntry;
 use serde_json::{Value, json};
-use server::AuditLines;
 use tokio_util::sync::CancellationToken;
 use tools::client::ClientTool;
 use tools::closure::FnTool;

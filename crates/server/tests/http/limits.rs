@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use holdpoint_server::HttpLimits;
 use reqwest::Method;
 use serde_json::json;
-use server::HttpLimits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -163,7 +163,7 @@ async fn i41_whoever_sends_all_of_a_large_body_first_still_gets_the_reply() {
 #[tokio::test]
 async fn an_address_in_use_is_an_error_that_says_what_to_do() {
     let world = world().await;
-    let setup = server::ServerSetup {
+    let setup = holdpoint_server::ServerSetup {
         engine: world.engine.clone(),
         listen: world.address,
         public_url: None,
@@ -176,6 +176,6 @@ async fn an_address_in_use_is_an_error_that_says_what_to_do() {
         doors: Vec::new(),
         words: Default::default(),
     };
-    let error = server::bind(setup).await.err().expect("in use").to_string();
+    let error = holdpoint_server::bind(setup).await.err().expect("in use").to_string();
     assert!(error.contains("is in use") && error.contains("--listen"), "{error}");
 }

@@ -67,7 +67,7 @@ fn two_dbas() -> AskSpec {
 }
 
 async fn recorded(world: &World) -> Vec<(Actor, Event)> {
-    let entries = world.store.load(domain::id::StreamId::House).await.expect("the log");
+    let entries = world.store.load(domain::id::StreamId::Global).await.expect("the log");
     let told = |entry: ports::store::Entry| {
         let (actor, events) = (entry.actor.clone(), entry.events.to_vec());
         events.into_iter().map(move |event| (actor.clone(), event))

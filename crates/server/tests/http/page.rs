@@ -8,7 +8,7 @@ use crate::world::world;
 #[tokio::test]
 async fn the_page_and_its_files_are_served() {
     let world = world().await;
-    let files: Vec<&str> = server::routes()
+    let files: Vec<&str> = holdpoint_server::routes()
         .into_iter()
         .filter(|(method, path, _)| {
             *method == Method::GET && path.contains('.') && *path != "/openapi.json"

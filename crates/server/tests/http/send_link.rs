@@ -6,8 +6,8 @@ use domain::event::Event;
 use domain::id::StreamId;
 use domain::person::PersonId;
 use futures_util::future::BoxFuture;
+use holdpoint_server::LinkSender;
 use serde_json::{Value, json};
-use server::LinkSender;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::world::{Plan, World, planned, read, world as world_without_chats};
@@ -66,7 +66,7 @@ async fn i53_a_link_goes_to_the_persons_own_account_and_says_so_on_the_record() 
     assert_eq!(status, 200, "{told}");
     let auth = json!({"method": "link", "made_by": "bob", "channel": "slack"});
     assert_eq!(told["decision"]["auth"], auth);
-    let entries = world.store.load(StreamId::House).await.expect("the log");
+    let entries = world.store.load(StreamId::Global).await.expect("the log");
     let recorded = entries.iter().flat_map(|entry| entry.events.iter()).any(|event| {
         matches!(event, Event::LoginLinkMade { person, origin, .. }
             if person.as_str() == "bob" && origin.channel.as_deref() == Some("slack"))

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use holdpoint_server::HttpLimits;
 use reqwest::{Certificate, Client, RequestBuilder, Version};
 use serde_json::{Value, json};
-use server::HttpLimits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use holdpoint_server::HttpLimits;
 use reqwest::{Client, Method};
 use serde_json::json;
-use server::HttpLimits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

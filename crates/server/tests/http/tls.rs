@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use holdpoint_server::Tls;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use server::Tls;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -112,7 +112,7 @@ async fn a_key_that_does_not_fit_is_an_error_at_once() {
         (Tls { cert_pem: pem("CERTIFICATE", &first), key_pem: Vec::new() }, "no private key"),
     ] {
         let world = planned(Plan::default()).await;
-        let error = server::bind(server::ServerSetup {
+        let error = holdpoint_server::bind(holdpoint_server::ServerSetup {
             engine: world.engine.clone(),
             listen: ([127, 0, 0, 1], 0).into(),
             public_url: None,
@@ -120,7 +120,7 @@ async fn a_key_that_does_not_fit_is_an_error_at_once() {
             trusts: None,
             demo: None,
             warnings: Vec::new(),
-            limits: server::HttpLimits::default(),
+            limits: holdpoint_server::HttpLimits::default(),
             audit: None,
             doors: Vec::new(),
             words: Default::default(),

@@ -13,10 +13,10 @@ use domain::id::NodeId;
 use domain::person::{Actor, People, PersonId};
 use domain::policy::{Policy, PolicySpec};
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use holdpoint_server::{DoorSetup, HttpLimits, Scenario, ServerSetup, Tls, Words};
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use server::{DoorSetup, HttpLimits, Scenario, ServerSetup, Tls, Words};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
@@ -44,10 +44,10 @@ pub(crate) struct Plan {
     pub(crate) tls: Option<Tls>,
     pub(crate) doors: Vec<DoorSetup>,
     pub(crate) words: Words,
-    pub(crate) hooks: Option<Arc<dyn server::Hooks>>,
+    pub(crate) hooks: Option<Arc<dyn holdpoint_server::Hooks>>,
     pub(crate) policy: Option<PolicySpec>,
     pub(crate) people: Option<People>,
-    pub(crate) links: Option<Arc<dyn server::LinkSender>>,
+    pub(crate) links: Option<Arc<dyn holdpoint_server::LinkSender>>,
     pub(crate) session_ms: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
         let minted = engine.mint(Actor::Person(PersonId::new(by)), new).await.expect("a token");
         tokens.insert(name, minted.secret);
     }
-    let bound = server::bind(ServerSetup {
+    let bound = holdpoint_server::bind(ServerSetup {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
         public_url: plan.public_url,

@@ -11,13 +11,13 @@ use domain::id::NodeId;
 use domain::person::{Actor, PersonId};
 use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
-use ports::store::Store;
-use reqwest::{Client, Method, RequestBuilder};
-use serde_json::{Value, json};
-use server::{
+use holdpoint_server::{
     DoorSetup, HttpLimits, NamedAgent, PageFiles, ServerSetup, ToolWords, Wire, Words, World,
     Worlds,
 };
+use ports::store::Store;
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
@@ -89,7 +89,7 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
         World { name: "My World".into(), agents: vec![named("a1", "one"), named("a2", "two")] },
         World { name: "other".into(), agents: vec![named("a1", "one")] },
     ];
-    let server = server::bind(ServerSetup {
+    let server = holdpoint_server::bind(ServerSetup {
         engine: engine.clone(),
         listen: ([127, 0, 0, 1], 0).into(),
         public_url: None,

@@ -32,9 +32,10 @@ pub async fn i01_only_what_the_store_acknowledged_is_durable(open: &Opener) {
     let said = committed(&*store, Some(&opened), stage.say(1)).await.unwrap();
     assert_eq!(*said, stage.session);
 
+    let rows = stage.clone().say(2).rows;
     let revised = |version| {
         let run = domain::id::RunId::new(1, 9);
-        commit(stream, version, vec![Event::RunStarted { run }], person("ana"))
+        commit(rows.clone(), version, vec![Event::RunStarted { run }], person("ana"))
     };
     for (before, version, why) in [
         (&opened, opened.version(), "the store has moved on"),

@@ -4,7 +4,7 @@ use domain::digest::Digest;
 use domain::id::{HoldId, SecretId, SessionId, StreamId};
 use domain::person::{CredentialMaker, LinkOrigin, PersonId};
 use domain::secret::{Sealed, SecretValue};
-use ports::store::{Secret, SecretKind};
+use ports::store::{Secret, SecretKind, StreamRows};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -61,7 +61,7 @@ pub async fn secrets_that_expired_are_swept(open: &Opener) {
     let store = open(node(1));
     let old = secret(SecretKind::Cookie, "old", 10);
     store.put_secret(old.clone()).await.unwrap();
-    let mut later = commit(StreamId::House, 0, vec![], person("ana"));
+    let mut later = commit(StreamRows::Global, 0, vec![], person("ana"));
     later.events = vec![domain::event::Event::Thawed { by: person("ana") }].into();
     later.at = at(10);
     store.commit(later).await.unwrap();
@@ -105,6 +105,6 @@ pub async fn i45_what_people_gave_is_kept_apart_and_for_its_own_session(open: &O
     let store = open(node(2));
     assert_eq!(store.sealed(of(mine)).await.unwrap(), [given(1, mine)], "they outlive a process");
     assert_eq!(store.sealed(of(other)).await.unwrap(), [given(3, other)]);
-    assert_eq!(store.sealed(StreamId::House).await.unwrap(), []);
+    assert_eq!(store.sealed(StreamId::Global).await.unwrap(), []);
     assert!(store.audit(0, 100).await.unwrap().is_empty(), "the log has none of it");
 }

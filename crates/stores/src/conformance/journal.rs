@@ -9,7 +9,9 @@ use domain::event::Event;
 use domain::id::{RunId, StreamId};
 use domain::time::Timestamp;
 use ports::clock::Clock;
-use ports::store::{Commit, CommitError, Committed, Entry, KeptReply, Store, WriteBefore};
+use ports::store::{
+    Commit, CommitError, Committed, Entry, KeptReply, Store, StreamRows, WriteBefore,
+};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -37,7 +39,7 @@ fn thawed(count: usize) -> Vec<Event> {
 
 fn same(entry: &Entry, commit: &Commit) -> bool {
     entry.id == commit.id
-        && entry.stream == commit.stream
+        && entry.stream == commit.stream()
         && entry.first == commit.expected + 1
         && entry.at == commit.at
         && entry.actor == commit.actor
@@ -53,7 +55,7 @@ pub async fn positions_are_consecutive(open: &Opener) {
         stage.say(1),
         stage.ask(1, hold_id(1), audience(&["bob"], &[])),
     ];
-    let other = commit(StreamId::House, 0, thawed(3), person("ana"));
+    let other = commit(StreamRows::Global, 0, thawed(3), person("ana"));
     let mut global = 1;
     for commit in commits.iter().take(2).chain([&other]).chain(commits.iter().skip(2)) {
         let committed = store.commit(commit.clone()).await.unwrap();
@@ -81,7 +83,10 @@ pub async fn a_follower_misses_nothing(open: &Opener) {
     let sizes = [1, 3, 1, 2, 5];
     let mut version = 0;
     for (index, size) in sizes.iter().enumerate() {
-        store.commit(commit(StreamId::House, version, thawed(*size), person("ana"))).await.unwrap();
+        store
+            .commit(commit(StreamRows::Global, version, thawed(*size), person("ana")))
+            .await
+            .unwrap();
         version += *size as u64;
         let hold = hold(hold_id(index as u128), None, person("ana"), audience(&["bob"], &[]));
         store.commit(open_outside(hold)).await.unwrap();
@@ -99,7 +104,7 @@ pub async fn a_follower_misses_nothing(open: &Opener) {
         assert_eq!(globals, (after + 1..=last).collect::<Vec<_>>());
     }
     for after in 0..=version + 1 {
-        let entries = store.entries(Some(StreamId::House), after, 100).await.unwrap();
+        let entries = store.entries(Some(StreamId::Global), after, 100).await.unwrap();
         let positions: Vec<u64> = entries
             .iter()
             .flat_map(|entry| entry.first..entry.first + entry.events.len() as u64)
@@ -109,7 +114,7 @@ pub async fn a_follower_misses_nothing(open: &Opener) {
         let ends = |entry: &Entry| entry.first + entry.events.len() as u64 - 1;
         assert!(entries.iter().all(|entry| ends(entry) > after), "nothing that was read already");
     }
-    let one = store.entries(Some(StreamId::House), 1, 1).await.unwrap();
+    let one = store.entries(Some(StreamId::Global), 1, 1).await.unwrap();
     assert_eq!((one.len(), one[0].first), (1, 2));
 }
 
@@ -137,12 +142,11 @@ pub async fn a_stale_commit_leaves_no_trace(open: &Opener) {
 
 pub async fn i09_of_many_at_once_one_wins(open: &Opener) {
     let store = open(node(1));
-    let stream = StreamId::House;
     for round in 0..3 {
         let commits = (0..100).map(|number| {
             let reason = format!("reason {number}");
             let frozen = Event::Frozen { by: person("ana"), reason };
-            commit(stream, round, vec![frozen], person("ana"))
+            commit(StreamRows::Global, round, vec![frozen], person("ana"))
         });
         let results = at_once(&store, commits.collect()).await;
         let won = results.iter().filter(|result| result.is_ok()).count();
@@ -155,7 +159,7 @@ pub async fn i09_of_many_at_once_one_wins(open: &Opener) {
             }
         }
     }
-    assert_eq!(store.load(stream).await.unwrap().len(), 3);
+    assert_eq!(store.load(StreamId::Global).await.unwrap().len(), 3);
 }
 
 /// Also if what follows from one takes longer than the next commit.
@@ -233,11 +237,11 @@ pub async fn a_frozen_house_stops_commits_that_rely_on_it(open: &Opener) {
     first.house = Some(0);
     store.commit(first).await.unwrap();
     let frozen = Event::Frozen { by: person("ana"), reason: "smoke".into() };
-    store.commit(commit(StreamId::House, 0, vec![frozen], person("ana"))).await.unwrap();
+    store.commit(commit(StreamRows::Global, 0, vec![frozen], person("ana"))).await.unwrap();
     let mut late = stage.say(1);
     late.house = Some(0);
-    assert!(matches!(store.commit(late.clone()).await, Err(CommitError::HouseMoved)));
-    assert_eq!(store.load(late.stream).await.unwrap().len(), 1);
+    assert!(matches!(store.commit(late.clone()).await, Err(CommitError::GlobalStateChanged)));
+    assert_eq!(store.load(late.stream()).await.unwrap().len(), 1);
     late.house = Some(1);
     store.commit(late).await.unwrap();
 }
@@ -274,7 +278,7 @@ pub async fn i54_a_commit_after_its_deadline_leaves_no_trace(open: &Opener) {
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
     }
     assert_eq!(store.last().await.unwrap().0, before.0 + 3, "the others");
-    assert_eq!(store.load(late.stream).await.unwrap().len(), 1);
+    assert_eq!(store.load(late.stream()).await.unwrap().len(), 1);
     assert_eq!(store.hold(hold_id(1)).await.unwrap(), None);
     assert_eq!(store.reply("ana", "key").await.unwrap(), None, "not even its reply");
     late.write_before = Some(when(999));
@@ -319,7 +323,7 @@ pub async fn a_repeated_request_changes_nothing(open: &Opener) {
     assert!(matches!(store.commit(stale).await, Err(CommitError::ReplyKept)));
 
     // A reply can be kept although nothing happened, such as for an answer given twice.
-    let mut nothing = commit(StreamId::House, 0, vec![], person("bob"));
+    let mut nothing = commit(StreamRows::Global, 0, vec![], person("bob"));
     nothing.reply = Some(reply("bob", "key-1"));
     assert_eq!(store.commit(nothing).await.unwrap().version, 0);
     assert!(store.reply("bob", "key-1").await.unwrap().is_some());

@@ -9,7 +9,7 @@ use domain::hold::{Decision, Hold, HoldState, HoldStateName, Question, QuestionK
 use domain::id::{GrantId, HoldId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::session::Home;
-use ports::store::{HoldQuery, SessionQuery, Store, Viewer};
+use ports::store::{HoldQuery, SessionQuery, Store, StreamRows, Viewer};
 
 use super::Opener;
 use super::stage::{
@@ -254,7 +254,8 @@ pub async fn sessions_are_found_at_their_home(open: &Opener) {
         {
             at.clone_from(&home);
         }
-        if let Some(row) = &mut opened.session {
+        if let StreamRows::Session { row, .. } = &mut opened.rows {
+            let row = Arc::make_mut(row);
             row.home = home;
         }
         store.commit(opened).await.unwrap();
@@ -290,7 +291,7 @@ pub async fn i29_what_is_due_is_found(open: &Opener) {
     patient.expires_at = None;
     store.commit(open_outside(patient)).await.unwrap();
 
-    let (outside, session) = (StreamId::Outside(hold_id(3)), StreamId::Session(session_id(1)));
+    let (outside, session) = (StreamId::ExternalHold(hold_id(3)), StreamId::Session(session_id(1)));
     assert_eq!(store.next_due().await.unwrap(), Some(at(1_000)));
     assert_eq!(store.due(at(999), 10).await.unwrap(), []);
     assert_eq!(store.due(at(1_000), 10).await.unwrap(), [outside], "to the millisecond");
@@ -303,8 +304,8 @@ pub async fn i29_what_is_due_is_found(open: &Opener) {
     let expired = HoldState::Expired { at: at(1_000) };
     early.decided(expired.clone());
     let decided = Event::HoldDecided { hold: hold_id(3), state: expired };
-    let mut decide = commit(outside, 1, vec![decided], Actor::Runtime);
-    decide.holds = vec![Arc::new(early)];
+    let rows = StreamRows::ExternalHold(Arc::new(early));
+    let decide = commit(rows, 1, vec![decided], Actor::Runtime);
     store.commit(decide).await.unwrap();
     assert_eq!(store.next_due().await.unwrap(), Some(at(86_400_000)));
     assert_eq!(store.due(at(2_000), 10).await.unwrap(), [], "once");
@@ -326,7 +327,7 @@ pub async fn what_is_owed_is_found(open: &Opener) {
     for stage in &mut stages {
         store.commit(stage.open(person("ana"))).await.unwrap();
     }
-    assert_eq!(store.owing(None, 10).await.unwrap(), []);
+    assert_eq!(store.sessions_with_work(None, 10).await.unwrap(), []);
     for stage in &mut stages[1..] {
         store.commit(stage.say(1)).await.unwrap();
     }
@@ -335,13 +336,17 @@ pub async fn what_is_owed_is_found(open: &Opener) {
     let owing = |numbers: &[u128]| -> Vec<_> {
         numbers.iter().map(|number| (session_id(*number), node(1))).collect()
     };
-    assert_eq!(store.owing(None, 10).await.unwrap(), owing(&[2, 4, 5]), "a thought each");
-    assert_eq!(store.owing(None, 2).await.unwrap(), owing(&[2, 4]));
-    assert_eq!(store.owing(Some(session_id(2)), 10).await.unwrap(), owing(&[4, 5]));
+    assert_eq!(
+        store.sessions_with_work(None, 10).await.unwrap(),
+        owing(&[2, 4, 5]),
+        "a thought each"
+    );
+    assert_eq!(store.sessions_with_work(None, 2).await.unwrap(), owing(&[2, 4]));
+    assert_eq!(store.sessions_with_work(Some(session_id(2)), 10).await.unwrap(), owing(&[4, 5]));
     drop(store);
 
     let store = open(node(2));
-    assert_eq!(store.owing(None, 10).await.unwrap(), owing(&[2, 4, 5]));
+    assert_eq!(store.sessions_with_work(None, 10).await.unwrap(), owing(&[2, 4, 5]));
     let row = store.session(session_id(2)).await.unwrap().unwrap();
     assert!(row.owes && store.is_gone(row.owner).await.unwrap(), "so it may be taken over");
 }

@@ -11,7 +11,7 @@ use domain::id::StreamId;
 use domain::outcome::ToolResult;
 use domain::person::Actor;
 use domain::session::Session;
-use ports::store::{HoldQuery, SessionQuery, Store, Viewer};
+use ports::store::{HoldQuery, SessionQuery, Store, StreamRows, Viewer};
 
 use super::Opener;
 use super::stage::{
@@ -78,12 +78,11 @@ async fn live(store: &Arc<dyn Store>) {
         HoldState::Cancelled { by, reason: CancelReason::Stated("never mind".into()), at: at(4) };
     outside.decided(cancelled.clone());
     let decided = Event::HoldDecided { hold: outside.id, state: cancelled };
-    let stream = StreamId::Outside(outside.id);
-    let mut decide = commit(stream, 1, vec![decided], person("eve"));
-    decide.holds = vec![Arc::new(outside)];
+    let rows = StreamRows::ExternalHold(Arc::new(outside));
+    let decide = commit(rows, 1, vec![decided], person("eve"));
     store.commit(decide).await.unwrap();
     let frozen = Event::Frozen { by: person("ana"), reason: "smoke".into() };
-    store.commit(commit(StreamId::House, 0, vec![frozen], person("ana"))).await.unwrap();
+    store.commit(commit(StreamRows::Global, 0, vec![frozen], person("ana"))).await.unwrap();
 }
 
 pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
@@ -101,10 +100,10 @@ pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
                 let session = sessions.entry(id).or_insert_with(|| Session::begin(id));
                 entry.events.iter().for_each(|event| session.apply(event, entry.at));
             }
-            StreamId::Outside(id) => {
+            StreamId::ExternalHold(id) => {
                 outside.entry(id).or_default().extend(entry.events.iter().cloned())
             }
-            StreamId::House => {}
+            StreamId::Global => {}
         }
     }
     let mut holds = BTreeMap::new();

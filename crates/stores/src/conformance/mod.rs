@@ -5,8 +5,8 @@
 //!
 //! ```
 //! # use std::sync::Mutex;
-//! # use stores::MemoryStore;
-//! # use stores::conformance::{self, Opener};
+//! # use holdpoint_stores::MemoryStore;
+//! # use holdpoint_stores::conformance::{self, Opener};
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
 //! let kept = Mutex::new(None::<MemoryStore>);
 //! let open: Box<Opener> = Box::new(move |node| {

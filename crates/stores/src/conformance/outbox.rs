@@ -105,8 +105,8 @@ pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
     let store = open(node(2));
     assert_eq!(store.outbox_items(QUEUE, at(100), 10).await.unwrap().len(), 2, "after a restart");
     // The same key again is the same item.
-    let stream = committing(Vec::new()).stream;
-    let again = Commit { outbox: vec![item("a", 0)], ..commit(stream, 1, vec![], person("eve")) };
+    let rows = committing(Vec::new()).rows;
+    let again = Commit { outbox: vec![item("a", 0)], ..commit(rows, 1, vec![], person("eve")) };
     store.commit(again).await.unwrap();
     let turn = turns(&*store, false).await;
     assert_eq!(turn, named(&[("a chat", 10)]), "nothing was sent under a lease: it keeps its turn");

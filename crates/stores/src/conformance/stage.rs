@@ -7,18 +7,17 @@ use std::sync::Arc;
 use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::Digest;
 use domain::event::Event;
-use domain::hold::{Hold, HoldState, Preview, Question, Risk, tag_of};
-use domain::id::{
-    CallId, CommitId, HoldId, MessageId, NodeId, RunId, SessionId, StreamId, TokenId,
-};
+use domain::external_hold::ExternalHold;
+use domain::grant::Grant;
+use domain::hold::{Hold, HoldOrigin, HoldState, Preview, Question, Risk, tag_of};
+use domain::id::{CallId, CommitId, HoldId, MessageId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
 use domain::message::{Message, Origin, Part, Role};
-use domain::outside::Outside;
 use domain::person::{Actor, Audience, PersonId};
 use domain::session::Session;
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place};
-use ports::store::{Commit, SessionRow};
+use ports::store::{Commit, SessionRow, StreamRows};
 use serde_json::Value;
 
 /// The process that the first opening of a store is.
@@ -82,6 +81,11 @@ pub fn call(session: Option<SessionId>, number: u128, arguments: &str) -> Arc<Ca
 
 /// A pending question about a call, for the people given.
 pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audience) -> Hold {
+    let asking = call.as_ref().and_then(|call| Some((call.session?, call.agent.clone())));
+    let origin = match asking {
+        Some((session, agent)) => HoldOrigin::Session { session, run: RunId::new(1, 1), agent },
+        None => HoldOrigin::Program { callback: None },
+    };
     Hold {
         id,
         version: 1,
@@ -90,9 +94,7 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
         risk: Risk::Medium,
         tag: tag_of(id),
         title: "Delete 214 rows from orders".into(),
-        agent: call.as_ref().map(|call| call.agent.clone()),
-        session: call.as_ref().and_then(|call| call.session),
-        run: None,
+        origin,
         parent: None,
         requester: opener.accountable().cloned(),
         opener,
@@ -109,7 +111,6 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 
@@ -147,22 +148,20 @@ pub fn turn(number: u128, call: &Call, at: Timestamp) -> Arc<Message> {
     })
 }
 
-/// A commit with nothing but events.
-pub fn commit(stream: StreamId, expected: u64, events: Vec<Event>, actor: Actor) -> Commit {
+/// A commit that leaves these rows behind, and nothing else.
+pub fn commit(rows: StreamRows, expected: u64, events: Vec<Event>, actor: Actor) -> Commit {
     // Any different id will do: nothing is looked up by it here.
-    let bits = domain::digest::Digest::of(format!("{stream} {expected} {events:?}").as_bytes());
+    let bits =
+        domain::digest::Digest::of(format!("{} {expected} {events:?}", rows.stream()).as_bytes());
     let chance = bits.as_bytes()[..10].iter().fold(0u128, |sum, byte| (sum << 8) | *byte as u128);
     Commit {
         id: CommitId::new(1, chance),
-        stream,
+        rows,
         expected,
         house: None,
         events: events.into(),
         at: at(expected as i64),
         actor,
-        session: None,
-        holds: Vec::new(),
-        grants: Vec::new(),
         reply: None,
         outbox: Vec::new(),
         write_before: None,
@@ -173,9 +172,7 @@ pub fn commit(stream: StreamId, expected: u64, events: Vec<Event>, actor: Actor)
 pub fn open_outside(hold: Hold) -> Commit {
     let (hold, opener) = (Arc::new(hold.clone()), hold.opener);
     let events = vec![Event::HoldOpened { hold: hold.clone() }];
-    let mut commit = commit(StreamId::Outside(hold.id), 0, events, opener);
-    commit.holds = vec![hold];
-    commit
+    commit(StreamRows::ExternalHold(hold), 0, events, opener)
 }
 
 /// One session on its way, and the commits that take it there.
@@ -229,7 +226,11 @@ impl Stage {
         let call = call(Some(self.session.id), number, r#"{"sql": "DELETE FROM orders"}"#);
         let mut asked = hold(id, Some(call.clone()), opener, audience);
         asked.opened_at = self.now();
-        asked.run = self.session.run.as_ref().map(|run| run.id);
+        if let (HoldOrigin::Session { run, .. }, Some(latest)) =
+            (&mut asked.origin, &self.session.run)
+        {
+            *run = latest.id;
+        }
         let mut events = vec![
             Event::MessageAdded { message: turn(number, &call, self.now()) },
             Event::CallProposed { id: call.id, call, clearance: None },
@@ -247,18 +248,19 @@ impl Stage {
     /// Applies the events, and says what they changed.
     pub fn commit(&mut self, events: Vec<Event>, actor: Actor) -> Commit {
         let before = self.session.clone();
-        let mut commit = commit(StreamId::Session(before.id), before.version, events, actor);
-        for event in commit.events.iter() {
-            self.session.apply(event, commit.at);
+        let at = at(before.version as i64);
+        for event in &events {
+            self.session.apply(event, at);
         }
         let after = &self.session;
-        commit.session = Some(self.row());
         let is_new = |hold: &&Arc<Hold>| before.holds.get(&hold.id) != Some(hold);
-        commit.holds = after.holds.values().filter(is_new).cloned().collect();
-        let grants = after.grants.values();
-        commit.grants =
-            grants.filter(|grant| before.grants.get(&grant.id) != Some(grant)).cloned().collect();
-        commit
+        let is_new_grant = |grant: &&Arc<Grant>| before.grants.get(&grant.id) != Some(grant);
+        let rows = StreamRows::Session {
+            row: self.row().into(),
+            holds: after.holds.values().filter(is_new).cloned().collect(),
+            grants: after.grants.values().filter(is_new_grant).cloned().collect(),
+        };
+        commit(rows, before.version, events, actor)
     }
 
     pub fn row(&self) -> SessionRow {
@@ -274,10 +276,10 @@ pub fn row_of(session: &Session, owner: NodeId) -> SessionRow {
         creator: session.creator.clone(),
         title: session.title.clone(),
         home: session.home.clone(),
-        run: session.run.as_ref().map(|run| (run.id, run.status)),
+        run: session.run.as_ref().map(|run| (run.id, run.status())),
         opened_at: session.opened_at,
         changed_at: session.changed_at,
-        owes: !session.owed().is_empty(),
+        owes: !session.pending_work().is_empty(),
         owner,
     }
 }
@@ -285,7 +287,7 @@ pub fn row_of(session: &Session, owner: NodeId) -> SessionRow {
 /// The hold that an outside stream comes to.
 pub fn fold_outside(events: &[Event]) -> Option<Arc<Hold>> {
     let mut outside = match events.first()? {
-        Event::HoldOpened { hold } => Outside::begin(hold.clone()),
+        Event::HoldOpened { hold } => ExternalHold::begin(hold.clone()),
         _ => return None,
     };
     events[1..].iter().for_each(|event| outside.apply(event));

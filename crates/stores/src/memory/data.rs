@@ -13,7 +13,7 @@ use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
     AuditEntry, Commit, CommitError, Committed, Entry, KeptReply, Secret, SecretKind, SessionRow,
-    StoreError, WriteBefore,
+    StoreError, StreamRows, WriteBefore,
 };
 
 use super::notes::Notes;
@@ -92,34 +92,39 @@ impl Data {
         if commit.reply.as_ref().is_some_and(|reply| self.replies.contains_key(&name(reply))) {
             return Err(CommitError::ReplyKept);
         }
-        let actual = self.version(commit.stream);
+        let actual = self.version(commit.stream());
         if actual != commit.expected {
             return Err(CommitError::Conflict { actual });
         }
-        if commit.house.is_some_and(|house| house != self.version(StreamId::House)) {
-            return Err(CommitError::HouseMoved);
+        if commit.house.is_some_and(|house| house != self.version(StreamId::Global)) {
+            return Err(CommitError::GlobalStateChanged);
         }
         if commit.write_before.as_ref().is_some_and(WriteBefore::has_passed) {
             return Err(CommitError::TooLate);
         }
         // All that can fail comes before the first change.
         let global = self.last().0 + 1;
-        let bytes = write_row(commit);
+        let bytes = write_row(&commit.entry());
         let entry = read_row(&bytes, global).map_err(StoreError::from)?;
-        let holds = through(&commit.holds, |hold| read_hold(&write_hold(hold)))?;
-        let grants = through(&commit.grants, |grant| read_grant(&write_grant(grant)))?;
+        let (session, holds, grants): (_, &[Arc<Hold>], &[Arc<Grant>]) = match &commit.rows {
+            StreamRows::Session { row, holds, grants } => (Some(row), holds, grants),
+            StreamRows::ExternalHold(hold) => (None, std::slice::from_ref(hold), &[]),
+            StreamRows::Global => (None, &[], &[]),
+        };
+        let holds = through(holds, |hold| read_hold(&write_hold(hold)))?;
+        let grants = through(grants, |grant| read_grant(&write_grant(grant)))?;
 
         let events = entry.events.len() as u64;
-        if let Some(row) = &commit.session {
+        if let Some(row) = session {
             for event in entry.events.iter() {
                 if let Event::RunStarted { run } | Event::MessageQueued { run, .. } = event {
                     self.runs.insert(*run, row.id);
                 }
             }
-            self.sessions.insert(row.id, row.clone());
+            self.sessions.insert(row.id, SessionRow::clone(row));
         }
         if events > 0 {
-            self.append(commit.stream, entry, bytes);
+            self.append(commit.stream(), entry, bytes);
         }
         self.holds.extend(holds.into_iter().map(|hold| (hold.id, hold)));
         self.grants.extend(grants.into_iter().map(|grant| (grant.id, grant)));
@@ -172,7 +177,7 @@ impl Data {
         overdue.sort_by_key(|hold| hold.expires_at);
         let mut found = Vec::new();
         for hold in overdue {
-            let stream = hold.session.map_or(StreamId::Outside(hold.id), StreamId::Session);
+            let stream = hold.stream();
             if found.len() < limit && !found.contains(&stream) {
                 found.push(stream);
             }

@@ -157,7 +157,7 @@ impl Store for MemoryStore {
         })
     }
 
-    async fn owing(
+    async fn sessions_with_work(
         &self,
         after: Option<SessionId>,
         limit: usize,

@@ -19,7 +19,7 @@ impl Data {
         let newest_first = self.holds.values().rev();
         newest_first.filter(move |hold| {
             wish.is_for(hold, |actor| {
-                let session = hold.session.and_then(|id| self.sessions.get(&id));
+                let session = hold.session().and_then(|id| self.sessions.get(&id));
                 session.is_some_and(|session| session.creator.is_same(actor))
             })
         })
@@ -29,7 +29,7 @@ impl Data {
         let Viewer::Caller { actor, person } = viewer else { return true };
         let is_creator = self.sessions.get(&id).is_some_and(|row| row.creator.is_same(actor));
         let is_asked =
-            |who| self.holds.values().any(|hold| hold.session == Some(id) && names(hold, who));
+            |who| self.holds.values().any(|hold| hold.session() == Some(id) && names(hold, who));
         is_creator || person.as_ref().is_some_and(is_asked)
     }
 

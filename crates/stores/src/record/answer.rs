@@ -111,7 +111,7 @@ impl StoredAnswer<'_> {
                 note: note.map(Cow::into_owned),
             },
             StoredAnswer::Deny { reason, stop } => {
-                Answer::Deny { reason: reason.map(Cow::into_owned), stop }
+                Answer::Deny { reason: reason.map(|text| text.into_owned().into()), stop }
             }
             StoredAnswer::Respond(content) => Answer::Respond { content: content.into_owned() },
             StoredAnswer::Choose(chosen) => {

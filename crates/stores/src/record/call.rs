@@ -7,11 +7,15 @@ use domain::call::{Call, CallParts, Clearance, ExecutionContext};
 use domain::grant::ClearedBy;
 use domain::id::{CallId, GrantId, HoldId, SessionId};
 use domain::json::Arguments;
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::{Confirm, Effects, Place};
 use serde::{Deserialize, Serialize};
 
 use super::sql_facts::StoredSqlFacts;
 use super::{Broken, FIRST, Frame, Hex, Ms, Text, damaged, is_false};
+
+/// The record version that first tells which phrases of ours a call's context is made of.
+const TELLS_PHRASES: u32 = 6;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +45,9 @@ pub(super) struct StoredCall<'a> {
     secrets: Vec<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
     context: Cow<'a, str>,
+    /// Which lines of it are phrases of ours, by their numbers. Since version 6.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    context_phrases: Vec<(usize, Cow<'a, str>)>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     working_directory: Option<Cow<'a, str>>,
     /// Since version 4.
@@ -132,7 +139,11 @@ impl<'a> StoredCall<'a> {
             },
             two_phase: call.confirm == Confirm::TwoPhase,
             secrets: call.secrets.iter().map(Cow::from).collect(),
-            context: call.context.detail.as_str().into(),
+            context: (&*call.context.detail).into(),
+            context_phrases: {
+                let codes = call.context.detail.codes().iter();
+                codes.map(|(number, code)| (*number, code.name().into())).collect()
+            },
             working_directory: call.context.working_directory.as_deref().map(Cow::from),
             sql: call.context.sql.as_ref().map(StoredSqlFacts::from),
             revision: call.revision,
@@ -181,7 +192,7 @@ impl<'a> StoredCall<'a> {
             arguments: read_arguments(&arguments)?,
             secrets: self.secrets.into_iter().map(Cow::into_owned).collect(),
             context: ExecutionContext {
-                detail: self.context.into_owned(),
+                detail: read_detail(self.context, &self.context_phrases)?,
                 working_directory: self.working_directory.map(Cow::into_owned),
                 sql: self.sql.map(StoredSqlFacts::facts).transpose()?,
             },
@@ -197,10 +208,18 @@ impl<'a> StoredCall<'a> {
 
 /// The oldest record version whose readers know everything about a call.
 pub(super) fn version_of_call(call: &Call) -> u32 {
-    match call.context.sql {
-        None => FIRST,
-        Some(_) => 4,
+    match (call.context.detail.codes(), &call.context.sql) {
+        ([_, ..], _) => TELLS_PHRASES,
+        ([], Some(_)) => 4,
+        ([], None) => FIRST,
     }
+}
+
+fn read_detail(text: Cow<'_, str>, phrases: &[(usize, Cow<'_, str>)]) -> Result<RunDetail, Broken> {
+    let code = |(number, name): &(usize, Cow<'_, str>)| Some((*number, PhraseCode::parse(name)?));
+    let codes: Option<Vec<_>> = phrases.iter().map(code).collect();
+    let detail = codes.and_then(|codes| RunDetail::stored(text.into_owned(), codes));
+    detail.map_or_else(|| damaged("a call's context is not made of the phrases that it names"), Ok)
 }
 
 /// Arguments were parsed strictly before they got here, so they are UTF-8.

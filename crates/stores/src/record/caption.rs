@@ -99,6 +99,25 @@ pub(super) enum StoredCaptionKind<'a> {
     },
     NewDefinition,
     ChangedDefinition,
+    ServerAsks {
+        #[serde(borrow)]
+        server: Cow<'a, str>,
+        #[serde(borrow)]
+        message: Cow<'a, str>,
+    },
+    Deploy {
+        #[serde(borrow)]
+        project: Cow<'a, str>,
+        #[serde(borrow)]
+        target: Cow<'a, str>,
+    },
+    Cut {
+        #[serde(borrow)]
+        of: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        kind: Option<Box<StoredCaptionKind<'a>>>,
+        left_out: u64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -183,6 +202,17 @@ impl<'a> From<&'a CaptionKind> for StoredCaptionKind<'a> {
             }
             CaptionKind::NewDefinition => StoredCaptionKind::NewDefinition,
             CaptionKind::ChangedDefinition => StoredCaptionKind::ChangedDefinition,
+            CaptionKind::ServerAsks { server, message } => {
+                StoredCaptionKind::ServerAsks { server: server.into(), message: message.into() }
+            }
+            CaptionKind::Deploy { project, target } => {
+                StoredCaptionKind::Deploy { project: project.into(), target: target.into() }
+            }
+            CaptionKind::Cut { of, left_out } => StoredCaptionKind::Cut {
+                of: of.text().into(),
+                kind: of.kind().map(|kind| Box::new(kind.into())),
+                left_out: *left_out,
+            },
         }
     }
 }
@@ -234,6 +264,17 @@ impl StoredCaptionKind<'_> {
             }
             StoredCaptionKind::NewDefinition => CaptionKind::NewDefinition,
             StoredCaptionKind::ChangedDefinition => CaptionKind::ChangedDefinition,
+            StoredCaptionKind::ServerAsks { server, message } => CaptionKind::ServerAsks {
+                server: server.into_owned(),
+                message: message.into_owned(),
+            },
+            StoredCaptionKind::Deploy { project, target } => {
+                CaptionKind::Deploy { project: project.into_owned(), target: target.into_owned() }
+            }
+            StoredCaptionKind::Cut { of, kind, left_out } => CaptionKind::Cut {
+                of: Box::new(read_caption(of, kind.map(|kind| *kind))?),
+                left_out,
+            },
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::hold::{Callback, Hold, HoldState, tag_of};
+use domain::hold::{Callback, Hold, HoldOrigin, HoldState, tag_of};
 use domain::id::{CallId, HoldId, RunId};
 use domain::person::PersonId;
 use domain::time::Timestamp;
@@ -103,6 +103,12 @@ struct StoredCallback<'a> {
     secret_env: Cow<'a, str>,
 }
 
+impl StoredCallback<'_> {
+    fn callback(self) -> Callback {
+        Callback { url: self.url.into_owned(), secret_env: self.secret_env.into_owned() }
+    }
+}
+
 impl<'a> StoredHold<'a> {
     pub(super) fn new(hold: &'a Hold, frame: Frame<'_>) -> StoredHold<'a> {
         let call = hold.call.as_ref();
@@ -116,9 +122,9 @@ impl<'a> StoredHold<'a> {
             tag: (hold.tag != tag_of(hold.id)).then(|| hold.tag.as_str().into()),
             title: hold.title.text().into(),
             title_kind: hold.title.kind().map(StoredCaptionKind::from),
-            agent: hold.agent.as_deref().map(Cow::from),
-            session: StoredSession::new(hold.session, frame),
-            run: hold.run.map(Text),
+            agent: hold.agent().map(Cow::from),
+            session: StoredSession::new(hold.session(), frame),
+            run: hold.run().map(Text),
             parent: hold.parent.map(Text),
             opener: (&hold.opener).into(),
             requester: hold.requester.as_ref().map(|id| id.as_str().into()),
@@ -136,7 +142,7 @@ impl<'a> StoredHold<'a> {
             votes: hold.votes.iter().map(StoredVote::from).collect(),
             two_phase: hold.two_phase,
             outcome: hold.outcome.as_ref().map(StoredOutcome::from),
-            callback: hold.callback.as_ref().map(|callback| StoredCallback {
+            callback: hold.callback().map(|callback| StoredCallback {
                 url: callback.url.as_str().into(),
                 secret_env: callback.secret_env.as_str().into(),
             }),
@@ -161,6 +167,17 @@ impl<'a> StoredHold<'a> {
         let Some(opened_at) = self.opened_at.map(Timestamp::from).or(frame.at) else {
             return damaged(format!("{id} was opened at no time"));
         };
+        let session = StoredSession::session(self.session, frame);
+        let origin = match (session, self.run, self.agent, self.callback) {
+            (Some(session), Some(Text(run)), Some(agent), None) => {
+                HoldOrigin::Session { session, run, agent: agent.into() }
+            }
+            (None, None, Some(agent), None) => HoldOrigin::RunningCall { agent: agent.into() },
+            (None, None, None, callback) => {
+                HoldOrigin::Program { callback: callback.map(StoredCallback::callback) }
+            }
+            _ => return damaged(format!("{id} mixes what a session and a program ask")),
+        };
         let votes = self.votes.into_iter().map(StoredVote::vote).collect::<Result<Vec<_>, _>>()?;
         let state: HoldState = self.state.state(&votes)?;
         Ok(Arc::new(Hold {
@@ -171,9 +188,7 @@ impl<'a> StoredHold<'a> {
             risk: self.risk.into(),
             tag: self.tag.map_or_else(|| tag_of(id), Cow::into_owned),
             title: read_caption(self.title, self.title_kind)?,
-            agent: self.agent.map(Arc::from),
-            session: StoredSession::session(self.session, frame),
-            run: self.run.map(|Text(run)| run),
+            origin,
             parent: self.parent.map(|Text(parent)| parent),
             opener: self.opener.into(),
             requester: self.requester.map(|id| PersonId::new(&id)),
@@ -190,10 +205,6 @@ impl<'a> StoredHold<'a> {
             votes,
             two_phase: self.two_phase,
             outcome: self.outcome.map(StoredOutcome::into),
-            callback: self.callback.map(|callback| Callback {
-                url: callback.url.into_owned(),
-                secret_env: callback.secret_env.into_owned(),
-            }),
         }))
     }
 }

@@ -42,7 +42,7 @@ use domain::grant::Grant;
 use domain::hold::Hold;
 use domain::id::{SPELLED_MAX, SessionId, Spell};
 use domain::time::Timestamp;
-use ports::store::{Commit, Entry, StoreError};
+use ports::store::{Entry, StoreError};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
@@ -63,7 +63,7 @@ pub(crate) use since::{read_since, write_since};
 /// | 3 | answers that were refused in a channel, and prompts that could not be delivered |
 /// | 4 | who made the login or token of a voter, rules that refuse those that another person made, and what an SQL tool knew about a statement |
 /// | 5 | who made the login or token by which something was asked |
-/// | 6 | what a warning says, beside its text; that a caller gave the reason `superseded` for a cancellation, which is not ours |
+/// | 6 | what a warning says, beside its text, a title, a summary, and the lines about how a call runs; that a caller gave the reason `superseded` for a cancellation, which is not ours |
 pub const VERSION: u32 = 6;
 /// What holds and grants are written as, unless they say something newer.
 const FIRST: u32 = 1;
@@ -92,25 +92,11 @@ impl From<Broken> for StoreError {
 /// wants to try the reader with hostile ones comes in here, and the next three.
 pub fn row_again(bytes: &[u8]) -> Result<(Entry, Vec<u8>), StoreError> {
     let entry = read_row(bytes, 1)?;
-    let Some(expected) = entry.first.checked_sub(1) else {
+    if entry.first == 0 {
         return Err(Broken::Damaged("positions begin at 1".into()).into());
-    };
-    let commit = Commit {
-        id: entry.id,
-        stream: entry.stream,
-        expected,
-        house: None,
-        events: entry.events.clone(),
-        at: entry.at,
-        actor: entry.actor.clone(),
-        session: None,
-        holds: Vec::new(),
-        grants: Vec::new(),
-        reply: None,
-        outbox: Vec::new(),
-        write_before: None,
-    };
-    Ok((entry, write_row(&commit)))
+    }
+    let written = write_row(&entry);
+    Ok((entry, written))
 }
 
 pub fn hold_again(bytes: &[u8]) -> Result<(Arc<Hold>, Vec<u8>), StoreError> {

@@ -1,7 +1,7 @@
 //! One commit: one row of the journal, and one entry of the audit log.
 
 use domain::id::{CommitId, SessionId, StreamId};
-use ports::store::{Commit, Entry};
+use ports::store::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
@@ -23,16 +23,16 @@ struct Row<'a, E> {
 
 /// The position among all events is not part of it: only the writer knows that, and the chain of
 /// hashes says it as well.
-pub(crate) fn write_row(commit: &Commit) -> Vec<u8> {
-    let frame = Frame { session: session(commit.stream), at: Some(commit.at), earlier: &[] };
+pub(crate) fn write_row(entry: &Entry) -> Vec<u8> {
+    let frame = Frame { session: session(entry.stream), at: Some(entry.at), earlier: &[] };
     super::write(&Row {
-        v: commit.events.iter().map(version_of).max().unwrap_or(FIRST),
-        id: Text(commit.id),
-        stream: Text(commit.stream),
-        first: commit.expected + 1,
-        at: commit.at.into(),
-        actor: (&commit.actor).into(),
-        events: ToWrite { events: &commit.events, actor: &commit.actor, frame },
+        v: entry.events.iter().map(version_of).max().unwrap_or(FIRST),
+        id: Text(entry.id),
+        stream: Text(entry.stream),
+        first: entry.first,
+        at: entry.at.into(),
+        actor: (&entry.actor).into(),
+        events: ToWrite { events: &entry.events, actor: &entry.actor, frame },
     })
 }
 
@@ -53,6 +53,6 @@ pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
 fn session(stream: StreamId) -> Option<SessionId> {
     match stream {
         StreamId::Session(id) => Some(id),
-        StreamId::Outside(_) | StreamId::House => None,
+        StreamId::ExternalHold(_) | StreamId::Global => None,
     }
 }

@@ -69,9 +69,7 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         risk,
         tag,
         title,
-        agent,
-        session,
-        run,
+        origin,
         parent,
         opener,
         requester,
@@ -88,7 +86,6 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         votes: _,
         two_phase,
         outcome: _,
-        callback,
     } = opened;
     *id == hold.id
         && is_the_same_call(call.as_ref(), hold.call.as_ref())
@@ -96,9 +93,7 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         && *risk == hold.risk
         && *tag == hold.tag
         && *title == hold.title
-        && *agent == hold.agent
-        && *session == hold.session
-        && *run == hold.run
+        && *origin == hold.origin
         && *parent == hold.parent
         && *opener == hold.opener
         && *requester == hold.requester
@@ -111,7 +106,6 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         && *opened_at == hold.opened_at
         && *expires_at == hold.expires_at
         && *two_phase == hold.two_phase
-        && *callback == hold.callback
 }
 
 /// Mostly it is one and the same, and need not be compared.
@@ -126,7 +120,8 @@ fn is_the_same_call(one: Option<&Arc<Call>>, other: Option<&Arc<Call>>) -> bool 
 #[cfg(test)]
 mod tests {
     use domain::event::Event;
-    use domain::hold::{HoldChange, HoldState};
+    use domain::hold::{HoldChange, HoldOrigin, HoldState};
+    use domain::id::{RunId, SessionId};
     use proptest::prelude::*;
 
     use super::super::samples;
@@ -138,6 +133,12 @@ mod tests {
 
     fn decided() -> Hold {
         samples::holds().remove(1).1
+    }
+
+    fn change_session(hold: &mut Hold, change: fn(&mut SessionId, &mut RunId, &mut Arc<str>)) {
+        if let HoldOrigin::Session { session, run, agent } = &mut hold.origin {
+            change(session, run, agent);
+        }
     }
 
     /// Everything that can become of a hold.
@@ -182,15 +183,16 @@ mod tests {
         let (opened, now) = (opened(), decided());
         assert!(write_since(&opened, &now).is_some());
         let other = samples::holds().remove(2).1;
-        let changes: [fn(&mut Hold, &Hold); 21] = [
+        let changes: [fn(&mut Hold, &Hold); 22] = [
             |hold, _| hold.id = domain::id::HoldId::new(1, 1),
             |hold, other| hold.question = other.question.clone(),
             |hold, other| hold.risk = other.risk,
             |hold, other| hold.tag = other.tag.clone(),
             |hold, _| hold.title = format!("{}!", hold.title).into(),
-            |hold, other| hold.agent = other.agent.clone(),
-            |hold, other| hold.session = other.session,
-            |hold, other| hold.run = other.run,
+            |hold, other| hold.origin = other.origin.clone(),
+            |hold, _| change_session(hold, |_, _, agent| *agent = "other".into()),
+            |hold, _| change_session(hold, |session, _, _| *session = SessionId::new(1, 1)),
+            |hold, _| change_session(hold, |_, run, _| *run = RunId::new(1, 1)),
             |hold, other| hold.parent = other.parent,
             |hold, other| hold.opener = other.opener.clone(),
             |hold, other| hold.requester = other.requester.clone(),
@@ -211,8 +213,11 @@ mod tests {
             assert_ne!(changed, now, "{nth}");
             assert_eq!(write_since(&opened, &changed), None, "{nth}");
         }
-        let called_back = Hold { callback: other.callback.clone(), ..now };
-        assert_eq!(write_since(&opened, &called_back), None);
+        let elsewhere = HoldOrigin::Program { callback: None };
+        assert_ne!(other.origin, elsewhere, "it has a callback");
+        let not_called_back = Hold { origin: elsewhere, ..other.clone() };
+        assert!(write_since(&other, &other).is_some());
+        assert_eq!(write_since(&other, &not_called_back), None);
     }
 
     #[test]

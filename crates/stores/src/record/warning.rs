@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use domain::hold::Preview;
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::policy::AskedByRule;
 use domain::visible::Script;
 use domain::warning::{
@@ -73,6 +74,8 @@ pub(super) enum StoredWarningKind<'a> {
     NoPreview {
         #[serde(borrow)]
         why: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        phrases: Vec<Cow<'a, str>>,
     },
     SecretGiven {
         #[serde(borrow)]
@@ -171,7 +174,10 @@ impl<'a> From<&'a WarningKind> for StoredWarningKind<'a> {
             WarningKind::NotBound { word } => StoredWarningKind::NotBound { word: word.into() },
             WarningKind::NewDefinition => StoredWarningKind::NewDefinition,
             WarningKind::ChangedDefinition => StoredWarningKind::ChangedDefinition,
-            WarningKind::NoPreview { why } => StoredWarningKind::NoPreview { why: why.into() },
+            WarningKind::NoPreview { why } => StoredWarningKind::NoPreview {
+                why: (&**why).into(),
+                phrases: why.codes().iter().map(|code| code.name().into()).collect(),
+            },
             WarningKind::SecretGiven(given) => StoredWarningKind::SecretGiven {
                 tool: (&given.tool).into(),
                 secret: (&given.secret).into(),
@@ -227,8 +233,13 @@ impl StoredWarningKind<'_> {
             }
             StoredWarningKind::NewDefinition => WarningKind::NewDefinition,
             StoredWarningKind::ChangedDefinition => WarningKind::ChangedDefinition,
-            StoredWarningKind::NoPreview { why } => {
-                WarningKind::NoPreview { why: why.into_owned() }
+            StoredWarningKind::NoPreview { why, phrases } => {
+                let codes = phrases.iter().map(|name| PhraseCode::parse(name)).collect();
+                let why = |codes| NoPreviewReason::stored(why.into_owned(), codes);
+                let Some(why) = Option::and_then(codes, why) else {
+                    return damaged("a warning is not made of the phrases that it names");
+                };
+                WarningKind::NoPreview { why }
             }
             StoredWarningKind::SecretGiven { tool, secret, place, by, field, at } => {
                 WarningKind::SecretGiven(Box::new(SecretGiven {

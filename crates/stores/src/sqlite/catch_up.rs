@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::event::Event;
+use domain::external_hold::ExternalHold;
 use domain::hold::Hold;
 use domain::id::{Bits, HoldId, NodeId, SessionId, StreamId};
-use domain::outside::Outside;
 use domain::session::Session;
 use ports::store::{Entry, SessionRow};
 use rusqlite::{Connection, params};
@@ -88,12 +88,12 @@ pub(super) fn rows_of(stream: StreamId, entries: &[Entry]) -> Rows {
     let opened = opened(entries);
     match stream {
         StreamId::Session(id) => session_rows(id, entries, &opened, &mut rows),
-        StreamId::Outside(_) => {
-            if let Some(outside) = Outside::replay(events(entries)) {
+        StreamId::ExternalHold(_) => {
+            if let Some(outside) = ExternalHold::replay(events(entries)) {
                 rows.put_hold(hold_row(&outside.hold, None, &opened));
             }
         }
-        StreamId::House => {}
+        StreamId::Global => {}
     }
     rows
 }

@@ -29,8 +29,8 @@ pub(super) fn bits(cell: &[u8]) -> Result<Bits, Broken> {
 pub(super) fn stream(stream: StreamId) -> Vec<u8> {
     let (letter, bits) = match stream {
         StreamId::Session(SessionId(bits)) => (b's', bits),
-        StreamId::Outside(HoldId(bits)) => (b'h', bits),
-        StreamId::House => return vec![b'H'],
+        StreamId::ExternalHold(HoldId(bits)) => (b'h', bits),
+        StreamId::Global => return vec![b'H'],
     };
     let mut cell = Vec::with_capacity(17);
     cell.push(letter);
@@ -41,8 +41,8 @@ pub(super) fn stream(stream: StreamId) -> Vec<u8> {
 pub(super) fn stream_of(cell: &[u8]) -> Result<StreamId, Broken> {
     match cell.split_first() {
         Some((b's', id)) => Ok(StreamId::Session(SessionId(bits(id)?))),
-        Some((b'h', id)) => Ok(StreamId::Outside(HoldId(bits(id)?))),
-        Some((b'H', [])) => Ok(StreamId::House),
+        Some((b'h', id)) => Ok(StreamId::ExternalHold(HoldId(bits(id)?))),
+        Some((b'H', [])) => Ok(StreamId::Global),
         _ => Err(Broken::Damaged("a stream has no known name".into())),
     }
 }
@@ -122,9 +122,9 @@ pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), r
             state_code(hold.state.state_name()),
             kind_code(hold.question.kind()),
             risk_code(hold.risk),
-            hold.session.map(|session| id(session.0)),
+            hold.session().map(|session| id(session.0)),
             hold.expires_at.map(|at| at.as_ms()),
-            hold.agent.as_deref(),
+            hold.agent(),
             opener,
             row.creator.as_deref().filter(|creator| Some(*creator) != opener.as_deref()),
             audience::text(hold),

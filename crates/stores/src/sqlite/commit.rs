@@ -48,18 +48,18 @@ struct GrantCells {
 
 impl Prepared {
     pub(super) fn new(commit: Commit) -> Box<Prepared> {
-        let bytes = write_row(&commit);
+        let (stream, bytes) = (commit.stream(), write_row(&commit.entry()));
+        let (changes, grants) = Changes::of(&commit.events, commit.rows);
         Box::new(Prepared {
-            stream: commit.stream,
-            stream_cell: cells::stream(commit.stream),
+            stream,
+            stream_cell: cells::stream(stream),
             expected: commit.expected,
             house: commit.house,
             count: commit.events.len() as u64,
             at_ms: commit.at.as_ms(),
             bytes,
-            changes: Changes::of(&commit.events, commit.session, commit.holds),
-            grants: commit
-                .grants
+            changes,
+            grants: grants
                 .iter()
                 .map(|grant| GrantCells {
                     id: cells::id(grant.id.0),
@@ -93,9 +93,9 @@ impl Prepared {
             return Ok(Err(CommitError::Conflict { actual }));
         }
         if let Some(house) = self.house
-            && head.version(connection, StreamId::House, shelf)? != house
+            && head.version(connection, StreamId::Global, shelf)? != house
         {
-            return Ok(Err(CommitError::HouseMoved));
+            return Ok(Err(CommitError::GlobalStateChanged));
         }
         if self.is_too_late() {
             return Ok(Err(CommitError::TooLate));

@@ -189,7 +189,7 @@ mod tests {
         let stream = StreamId::Session(session_id(1));
         let mut place = Place { first: 1, global: 1 };
         let mut put = |rows: &mut Rows, commit: ports::store::Commit| {
-            let changes = Changes::of(&commit.events, commit.session, commit.holds);
+            let (changes, _) = Changes::of(&commit.events, commit.rows);
             rows.add(changes, stream, Some(place));
             place = Place { first: place.first + 9, global: place.global + 9 };
         };

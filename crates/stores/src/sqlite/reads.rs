@@ -264,7 +264,7 @@ pub(super) fn due(
     {
         let stream = match row.get_ref(0)?.as_blob_or_null()? {
             Some(session) => StreamId::Session(SessionId(cells::bits(session)?)),
-            None => StreamId::Outside(HoldId(cells::bits(row.get_ref(1)?.as_blob()?)?)),
+            None => StreamId::ExternalHold(HoldId(cells::bits(row.get_ref(1)?.as_blob()?)?)),
         };
         if !found.contains(&stream) {
             found.push(stream);
@@ -281,7 +281,7 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fai
     )
 }
 
-pub(super) fn owing(
+pub(super) fn sessions_with_work(
     connection: &Connection,
     after: Option<SessionId>,
     limit: usize,

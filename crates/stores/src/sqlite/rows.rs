@@ -4,10 +4,11 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use domain::event::Event;
+use domain::grant::Grant;
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
 use domain::id_map::IdMap;
-use ports::store::{HoldQuery, SessionRow};
+use ports::store::{HoldQuery, SessionRow, StreamRows};
 use rusqlite::{Connection, Statement, params};
 
 use super::cells;
@@ -71,12 +72,13 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Of a commit with these events.
-    pub(super) fn of(
-        events: &[Event],
-        session: Option<SessionRow>,
-        holds: Vec<Arc<Hold>>,
-    ) -> Changes {
+    /// Of a commit with these events. Its grants are written with the commit itself, and given back.
+    pub(super) fn of(events: &[Event], rows: StreamRows) -> (Changes, Vec<Arc<Grant>>) {
+        let (session, holds, grants) = match rows {
+            StreamRows::Session { row, holds, grants } => (Some(row), holds, grants),
+            StreamRows::ExternalHold(hold) => (None, vec![hold], Vec::new()),
+            StreamRows::Global => (None, Vec::new(), Vec::new()),
+        };
         let creator: Option<Arc<str>> = match &session {
             Some(session) if !holds.is_empty() => key_of(&session.creator).map(Into::into),
             _ => None,
@@ -91,9 +93,9 @@ impl Changes {
         let holds = holds.collect();
         let session = session.map(|session| {
             let runs = events.iter().filter_map(run_of).collect();
-            (Arc::new(session), runs)
+            (session, runs)
         });
-        Changes { session, holds }
+        (Changes { session, holds }, grants)
     }
 }
 

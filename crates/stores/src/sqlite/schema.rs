@@ -138,7 +138,7 @@ mod tests {
         connection.execute_batch(rows).unwrap();
         migrate(&connection).unwrap();
         let left =
-            super::super::places::places_after(&connection, domain::id::StreamId::House, 0, 9);
+            super::super::places::places_after(&connection, domain::id::StreamId::Global, 0, 9);
         let left: Vec<_> = left.unwrap().iter().map(|place| (place.first, place.global)).collect();
         assert_eq!(left, [(1, 1), (2, 3)], "the rest is in the journal");
     }

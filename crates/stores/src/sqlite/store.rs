@@ -124,12 +124,15 @@ impl Store for SqliteStore {
         self.tables().await?.read(reads::next_due).await
     }
 
-    async fn owing(
+    async fn sessions_with_work(
         &self,
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
-        self.tables().await?.read(move |connection| reads::owing(connection, after, limit)).await
+        self.tables()
+            .await?
+            .read(move |connection| reads::sessions_with_work(connection, after, limit))
+            .await
     }
 
     fn is_shared(&self) -> bool {

@@ -275,7 +275,7 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     file.execute(
         "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
          SELECT 2, stream, 2, ?1, 2, ?3, hash, ?2 FROM journal",
-        params![said.events.len() as i64, crate::record::write_row(&said), said.at.as_ms()],
+        params![said.events.len() as i64, crate::record::write_row(&said.entry()), said.at.as_ms()],
     )
     .unwrap();
     let stream = StreamId::Session(session_id(1));
@@ -284,7 +284,7 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     assert_eq!(store.load(stream).await.unwrap().len(), 2);
     // Whoever looks up what it would have changed has the writer see to it first.
     let mut doubtful = rows::Rows::default();
-    let changes = rows::Changes::of(&said.events, said.session, said.holds);
+    let (changes, _) = rows::Changes::of(&said.events, said.rows);
     doubtful.add(changes, stream, None);
     store.shelf.doubt(doubtful);
     assert!(store.shelf.doubts(rows::Key::Session(session_id(1))));
@@ -317,7 +317,10 @@ async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
     assert_eq!(store.hold(hold_id(3)).await.unwrap().unwrap().state.name(), "expired");
     // What the engine acts on is not read from tables that are behind.
     assert!(store.next_due().await.is_err() && store.due(at(0), 9).await.is_err());
-    assert!(store.owing(None, 9).await.is_err() && store.count_holds(pending()).await.is_err());
+    assert!(
+        store.sessions_with_work(None, 9).await.is_err()
+            && store.count_holds(pending()).await.is_err()
+    );
     faults.commits_fail.store(false, Ordering::SeqCst);
     assert_eq!(ids(store.holds(pending()).await.unwrap()), [4, 2, 1].map(hold_id));
     assert!(store.shelf.is_empty(), "now they can");
@@ -386,7 +389,7 @@ async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
     let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
     let newer = "UPDATE journal SET bytes = CAST(replace(bytes, '\"v\":1', '\"v\":9') AS BLOB) WHERE global = 1";
     file.execute(newer, []).unwrap();
-    let error = store.load(StreamId::Outside(hold_id(1))).await.unwrap_err();
+    let error = store.load(StreamId::ExternalHold(hold_id(1))).await.unwrap_err();
     let StoreError::Unreadable(said) = error else { panic!("{error}") };
     assert!(said.contains("written by a newer version of Holdpoint"), "{said}");
     assert!(matches!(store.hold(hold_id(1)).await, Err(StoreError::Unreadable(_))));

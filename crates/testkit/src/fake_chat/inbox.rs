@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::hold::Hold;
-use ports::channel::{Busy, Inbox, Key, Nonce, Posted, Press, Redraw, Told, Wrote};
+use ports::channel::{
+    Busy, Inbox, IncomingMessage, Key, MessageRef, Nonce, Press, PressReply, Redraw,
+};
 use tokio::sync::Notify;
 
 #[derive(Default)]
@@ -18,8 +20,8 @@ pub struct FakeInbox {
 #[derive(Default)]
 struct Inside {
     presses: Vec<Press>,
-    wrote: Vec<Wrote>,
-    tells: VecDeque<(Duration, Result<Told, Busy>)>,
+    wrote: Vec<IncomingMessage>,
+    tells: VecDeque<(Duration, Result<PressReply, Busy>)>,
     busy: usize,
     finished: usize,
 }
@@ -30,11 +32,11 @@ impl FakeInbox {
     }
 
     /// What the next press is told. Without it: not here.
-    pub fn tell(&self, told: Result<Told, Busy>) {
+    pub fn tell(&self, told: Result<PressReply, Busy>) {
         self.tell_after(Duration::ZERO, told);
     }
 
-    pub fn tell_after(&self, after: Duration, told: Result<Told, Busy>) {
+    pub fn tell_after(&self, after: Duration, told: Result<PressReply, Busy>) {
         self.inside().tells.push_back((after, told));
     }
 
@@ -47,7 +49,7 @@ impl FakeInbox {
         self.inside().presses.clone()
     }
 
-    pub fn wrote_all(&self) -> Vec<Wrote> {
+    pub fn wrote_all(&self) -> Vec<IncomingMessage> {
         self.inside().wrote.clone()
     }
 
@@ -77,11 +79,11 @@ impl FakeInbox {
 
 #[async_trait]
 impl Inbox for FakeInbox {
-    async fn pressed(&self, _: &str, press: Press) -> Result<Told, Busy> {
+    async fn pressed(&self, _: &str, press: Press) -> Result<PressReply, Busy> {
         let (after, told) = {
             let mut inside = self.inside();
             inside.presses.push(press);
-            inside.tells.pop_front().unwrap_or((Duration::ZERO, Ok(Told::NotHere)))
+            inside.tells.pop_front().unwrap_or((Duration::ZERO, Ok(PressReply::NotHere)))
         };
         self.heard.notify_waiters();
         tokio::time::sleep(after).await;
@@ -90,7 +92,7 @@ impl Inbox for FakeInbox {
         told
     }
 
-    async fn wrote(&self, _: &str, wrote: Wrote) -> Result<(), Busy> {
+    async fn wrote(&self, _: &str, wrote: IncomingMessage) -> Result<(), Busy> {
         let busy = {
             let mut inside = self.inside();
             let busy = inside.busy > 0;
@@ -107,7 +109,7 @@ impl Inbox for FakeInbox {
 }
 
 /// Everything to draw this hold again.
-pub fn redraw(hold: Hold, posted: Posted) -> Box<Redraw> {
+pub fn redraw(hold: Hold, posted: MessageRef) -> Box<Redraw> {
     Box::new(Redraw {
         hold: Arc::new(hold),
         people: Arc::new(super::people()),

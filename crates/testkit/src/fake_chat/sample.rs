@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::answer::{Answer, Scope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
-use domain::hold::{Decision, Hold, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::hold::{Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of};
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::person::{Actor, Audience, People, Person, PersonId, Proof};
@@ -44,9 +44,7 @@ pub fn hold() -> Hold {
         risk: Risk::High,
         tag: tag_of(id),
         title: "Delete 214 rows from orders?".into(),
-        agent: Some("ops".into()),
-        session: None,
-        run: None,
+        origin: HoldOrigin::RunningCall { agent: "ops".into() },
         parent: None,
         opener: Actor::Runtime,
         requester: None,
@@ -71,7 +69,6 @@ pub fn hold() -> Hold {
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 

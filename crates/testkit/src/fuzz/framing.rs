@@ -50,7 +50,11 @@ fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
         definition: Digest::of(text(3).as_bytes()),
         arguments: Arguments::parse(b"{}").expect("sound"),
         secrets: Vec::new(),
-        context: ExecutionContext { detail: text(4), working_directory: Some(text(5)), sql: None },
+        context: ExecutionContext {
+            detail: text(4).into(),
+            working_directory: Some(text(5)),
+            sql: None,
+        },
         policy: Digest::of(text(6).as_bytes()),
         revision: 1,
     };
@@ -66,7 +70,9 @@ fn every_field_counts(one: &[(String, Vec<u8>)], other: &[(String, Vec<u8>)]) {
         ("arguments", |parts, _| {
             parts.arguments = Arguments::parse(b"{ }").expect("sound");
         }),
-        ("context", |parts, more| parts.context.detail.push_str(more)),
+        ("context", |parts, more| {
+            parts.context.detail = format!("{}{more}", parts.context.detail).into();
+        }),
         ("working_directory", |parts, more| {
             parts.context.working_directory.get_or_insert_default().push_str(more);
         }),

@@ -4,7 +4,7 @@
 use channels::fuzz_api::{Gesture, OURSELVES, Platform, answered, decision, gesture};
 use domain::answer::{Answer, Scope};
 use domain::time::Timestamp;
-use ports::channel::{ChannelError, Operator, Press, Wrote};
+use ports::channel::{ChannelError, IncomingMessage, Operator, Press};
 use serde_json::Value;
 
 use super::{Pieces, told_plainly};
@@ -62,7 +62,7 @@ fn pressed(platform: Platform, press: &Press, body: &Value) {
     is_also(platform, press.operator.as_ref(), &body["event"]["operator"]["union_id"]);
 }
 
-fn written(platform: Platform, wrote: &Wrote, body: &Value) {
+fn written(platform: Platform, wrote: &IncomingMessage, body: &Value) {
     let named = [&wrote.event, &wrote.message, &wrote.chat];
     assert!(named.iter().all(|name| !name.is_empty()), "{wrote:?}");
     assert!(wrote.mentions.iter().all(|name| !name.is_empty()), "{wrote:?}");

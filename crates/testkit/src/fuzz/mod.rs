@@ -31,6 +31,7 @@ mod schema;
 mod script;
 mod server_replies;
 mod shell;
+mod shell_line;
 mod signed;
 mod spool;
 mod sql;
@@ -55,7 +56,7 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8])) -> Targ
     Target { name, about, run, also: &[] }
 }
 
-pub const TARGETS: [Target; 35] = [
+pub const TARGETS: [Target; 36] = [
     target("answer", "an answer to a hold, as the server reads it", answer::run),
     target("arguments", "the arguments of a call: strict JSON", arguments::run),
     target("audit", "an export of the audit log, and the offline verifier", audit::run),
@@ -97,6 +98,7 @@ pub const TARGETS: [Target; 35] = [
     target("script", "files of the scripted model", script::run),
     target("server_replies", "what the command line makes of replies", server_replies::run),
     target("shell", "a command line, as a person is shown it", shell::run),
+    target("shell_line", "a shell command line, as the policy reads it", shell_line::run),
     target("spool", "what a command and its supervisor leave behind", spool::run),
     target("sql", "what a statement is, to two readers", sql::run),
     target("sse", "event streams, and where to go on in them", sse::run),

@@ -1,10 +1,10 @@
 //! What channels and doors have noted down, read back by another process or from a damaged disk. A note is
 //! whole or none, and what is in the outbox leads to its record.
 
+use chat::fuzz_api::{Kept, again, prompt, saying};
 use domain::time::Timestamp;
 use engine::Undelivered;
 use server::fuzz_api::{note_of_place, note_of_runs, noted_place, noted_runs};
-use switchboard::fuzz_api::{Kept, again, prompt, saying};
 
 use super::{Pieces, text, told_plainly};
 
@@ -36,7 +36,7 @@ fn kept(kind: Kept, note: &[u8]) {
 }
 
 fn prompted(note: &[u8]) {
-    kept(Kept::Delivery, note);
+    kept(Kept::PromptRecord, note);
     let key = "d0123456789abcdefghijk";
     let Some(prompt) = prompt(note, key, NOW) else { return };
     let value: serde_json::Value = serde_json::from_slice(note).expect("what is taken is JSON");

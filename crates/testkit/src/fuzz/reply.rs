@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use replies::lexicon::PACKS;
-use replies::{ApprovalCode, ExpectedReply, ReplyContext, ReplyVerdict, fold_text, parse_reply};
+use reply_parser::lexicon::PACKS;
+use reply_parser::{
+    ApprovalCode, ExpectedReply, ReplyContext, ReplyVerdict, fold_text, parse_reply,
+};
 
 use super::{Pieces, told_plainly};
 

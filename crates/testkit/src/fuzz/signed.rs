@@ -77,7 +77,7 @@ pub(super) fn frames(bytes: &[u8]) {
     if let Ok(frame) = feishu::Frame::decode(bytes) {
         let again = feishu::Frame::decode(&frame.encode());
         assert_eq!(again.as_ref(), Ok(&frame), "written and read again it is the same");
-        let mut parts = feishu::Parts::default();
+        let mut parts = feishu::FrameAssembler::default();
         let whole = parts.add(&frame, NOW);
         assert!(whole.is_none() || whole == Some(frame.payload.clone().unwrap_or_default()));
     }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use chat::ChatService;
 use domain::id::NodeId;
 use engine::{Engine, Error, Setup};
-use switchboard::Switchboard;
 use tokio::runtime::{Builder, Runtime};
 
 /// Processes are numbered as they start; none comes back under its old number.
@@ -24,7 +24,7 @@ pub(super) struct Node {
     pub(super) deposed: bool,
     runtime: Runtime,
     started: Arc<OnceLock<Result<Engine, Error>>>,
-    board: Arc<OnceLock<Switchboard>>,
+    board: Arc<OnceLock<ChatService>>,
     idle: Arc<Idle>,
 }
 
@@ -36,12 +36,12 @@ struct Idle {
 }
 
 impl Node {
-    /// `chats` makes the switchboard, where there is one, once the engine has started.
+    /// `chats` makes the chat service, where there is one, once the engine has started.
     pub(super) fn start(
         no: NodeNo,
         id: NodeId,
         setup: Setup,
-        chats: Option<impl FnOnce(Engine) -> Switchboard + Send + 'static>,
+        chats: Option<impl FnOnce(Engine) -> ChatService + Send + 'static>,
     ) -> Node {
         let idle = Arc::new(Idle::default());
         let hook = idle.clone();
@@ -74,8 +74,8 @@ impl Node {
         self.started.get().and_then(|started| started.as_ref().ok())
     }
 
-    /// Its switchboard, where there are chats.
-    pub(super) fn board(&self) -> Option<&Switchboard> {
+    /// Its chat service, where there are chats.
+    pub(super) fn board(&self) -> Option<&ChatService> {
         self.board.get()
     }
 

@@ -234,13 +234,13 @@ impl Store for NodeStore {
         self.world.disk.next_due().await
     }
 
-    async fn owing(
+    async fn sessions_with_work(
         &self,
         after: Option<SessionId>,
         limit: usize,
     ) -> Result<Vec<(SessionId, NodeId)>, StoreError> {
-        self.read("owing").await?;
-        self.world.disk.owing(after, limit).await
+        self.read("sessions_with_work").await?;
+        self.world.disk.sessions_with_work(after, limit).await
     }
 
     async fn is_gone(&self, node: NodeId) -> Result<bool, StoreError> {

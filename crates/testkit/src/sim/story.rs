@@ -39,7 +39,7 @@ impl Story {
         let mut chance = Chance::new(seed);
         let size = 1 + chance.below(3) as usize;
         let world = World::new(chance, whole_trace);
-        // In the other half the engine is alone, and has more of the story. A switchboard takes up what
+        // In the other half the engine is alone, and has more of the story. A chat service takes up what
         // an earlier process had in hand, so there is one process at a time.
         let has_chats = seed % 2 == 1;
         if has_chats {

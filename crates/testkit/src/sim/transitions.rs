@@ -127,7 +127,7 @@ fn about(event: &Event) -> Option<String> {
 fn name(entry: &Entry, event: &Event) -> String {
     match event {
         Event::HoldUpdated { change, .. } => {
-            let is_outside = matches!(entry.stream, StreamId::Outside(_));
+            let is_outside = matches!(entry.stream, StreamId::ExternalHold(_));
             format!("{} ({})", event.name(), change_of(change, is_outside))
         }
         Event::CallSettled { result, .. } => format!("{} ({})", event.name(), end_of(result)),

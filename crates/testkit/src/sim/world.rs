@@ -122,7 +122,7 @@ impl World {
     ) -> Result<ports::store::Committed, ports::store::CommitError> {
         let names: Vec<&str> = commit.events.iter().map(|event| event.name()).collect();
         let line =
-            format!("n{node} writes {} {}: {}", commit.stream, commit.expected, names.join(" "));
+            format!("n{node} writes {} {}: {}", commit.stream(), commit.expected, names.join(" "));
         let result = at_once(self.disk.commit(commit));
         let mut inside = self.inside();
         match &result {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::dingtalk::{Dingtalk, Envelope, Mode, Settings, Webhook};
-use ports::channel::{Channel as _, Hooked, Place, Posted, Saying};
+use ports::channel::{Channel as _, MessageRef, Place, Saying, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ async fn dingtalk_sdk_delivers_the_cards_that_we_deliver() {
     show(&group).await;
     show(&person).await;
     let message = "7Q2".to_owned();
-    let posted = Posted { chat: "cid1".into(), thread: None, direct: false, message, at: None };
+    let posted = MessageRef { chat: "cid1".into(), thread: None, direct: false, message, at: None };
     prompt(&approved(), async |showing| dingtalk.repaint(&posted, showing).await.expect("painted"))
         .await;
     let ours = fake.asked_of("card/instances");
@@ -175,7 +175,7 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
         let theirs = judge.ask(&seal).await;
         let of = |key: &str| theirs[key].as_str().expect("a text").to_owned();
         let post = async |signature: &str| {
-            let request = Hooked {
+            let request = WebhookRequest {
                 method: "POST".into(),
                 path: "event/path-secret".into(),
                 query: Some(format!("signature={signature}&timestamp={at}&nonce=n0nce")),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use channels::feishu::{Feishu, Mode, Settings};
-use ports::channel::{Channel as _, Hooked, Place, Posted, Saying};
+use ports::channel::{Channel as _, MessageRef, Place, Saying, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
@@ -72,7 +72,7 @@ async fn feishu_sdk_takes_and_refuses_the_same_webhooks() {
             let heard = json!([{"kind": "message", "text": "@_user_1 确认 <é>", "by": "ou_ana"}]);
             assert_eq!(theirs["heard"], heard);
         }
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: "events".into(),
             query: None,
@@ -137,7 +137,7 @@ pub(crate) async fn ours(fake: &FakeFeishu) -> Vec<Asked> {
     let group = Place::Chat { chat: "oc_1".into(), thread: None, direct: false };
     let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
     prompt(&hold(), async |showing| feishu.show(&group, showing).await.expect("shown")).await;
-    let posted = Posted {
+    let posted = MessageRef {
         chat: "oc_1".into(),
         thread: None,
         direct: false,

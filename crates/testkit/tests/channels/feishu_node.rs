@@ -2,7 +2,7 @@
 //! It looks at less than the first one: of a webhook it checks the signature alone.
 
 use channels::feishu::Mode;
-use ports::channel::{Channel as _, Hooked};
+use ports::channel::{Channel as _, WebhookRequest};
 use ports::clock::Clock as _;
 use serde_json::{Map, Value, json};
 use testkit::fake_chat::{FakeInbox, MovedClock};
@@ -96,7 +96,7 @@ async fn feishu_node_sdk_takes_and_refuses_the_same_webhooks() {
             }
             _ => {}
         }
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: "events".into(),
             query: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::slack::{Mode, Settings, Slack, message, modal};
-use ports::channel::{Channel as _, Hooked, Place, Saying};
+use ports::channel::{Channel as _, Place, Saying, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
@@ -89,7 +89,7 @@ async fn slack_sdk_takes_and_refuses_the_same_requests() {
             _ => json!([]),
         };
         assert_eq!(theirs["heard"], heard, "{what}");
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: path.into(),
             query: None,
@@ -114,7 +114,7 @@ async fn what_the_slack_sdk_signs_is_taken() {
     let at = (clock.now().as_ms() / 1000).to_string();
     let asked = json!({"secret": SIGNING_SECRET, "timestamp": at, "body": body});
     let signature = judge.ask(&asked).await["signature"].as_str().expect("one").to_owned();
-    let request = Hooked {
+    let request = WebhookRequest {
         method: "POST".into(),
         path: "events".into(),
         query: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::webhook::{ChannelSettings, Secret, Webhook};
-use ports::channel::{Channel as _, Hooked, Place};
+use ports::channel::{Channel as _, Place, WebhookRequest};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::asked::Asked;
@@ -76,7 +76,7 @@ async fn what_standardwebhooks_signs_is_taken() {
     for (secret, status) in [(IN, 403), (OUT, 401)] {
         let line = json!({"secret": secret, "id": "msg_7", "timestamp": at, "body": body});
         let signature = judge.ask(&line).await["signature"].as_str().expect("one").to_owned();
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: "decisions".into(),
             query: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::email::{Email, Tls};
-use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::channel::{Channel, MessageRef, Place, Pointer};
 use ports::clock::Clock;
 use testkit::conforms::{Platform, conforms};
 use testkit::fake_chat::MovedClock;
@@ -53,7 +53,7 @@ impl Platform for OnMail {
         self.shown().iter().map(|letter| readable(&letter.text)).collect()
     }
 
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>> {
         let letter = self.shown().into_iter().find(|letter| id(letter) == posted.message)?;
         let text = readable(&letter.text);
         let words = text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == ':'));
@@ -61,7 +61,7 @@ impl Platform for OnMail {
     }
 
     /// Whoever throws a letter away does not tell us.
-    fn delete(&self, _: &Posted) {}
+    fn delete(&self, _: &MessageRef) {}
 
     fn fail(&self, fault: Fault) {
         let (at, trouble) = match fault {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::email::{Email, Login, Settings, Tls};
-use ports::channel::{Channel, ChannelError, Hooked, Place, Saying};
+use ports::channel::{Channel, ChannelError, Place, Saying, WebhookRequest};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use testkit::asked::Asked;
@@ -181,7 +181,7 @@ async fn nobody_talks_to_it() {
     asked.link = None;
     let error = email.show(&ana(), &asked.showing()).await.unwrap_err();
     assert!(matches!(error, ChannelError::Never(_)), "a notice without a link is none: {error}");
-    let request = Hooked {
+    let request = WebhookRequest {
         method: "GET".into(),
         path: "approve".into(),
         query: Some("hold=1".into()),

@@ -27,6 +27,7 @@ async fn a_person_sees_how_many_rows_and_nothing_is_changed_by_looking() {
              rows changed through triggers and foreign keys: 6"
         )
     );
+    assert_eq!(prepared.context.detail.codes().len(), 3, "surfaces can word every line");
     assert_eq!(prepared.preview.warnings, ["6 more rows change through triggers and foreign keys"]);
     assert_eq!(prepared.ask.unwrap().risk, Risk::Medium);
     let all = prepare(&host, "DELETE FROM lines").await.unwrap();
@@ -187,8 +188,9 @@ async fn only_the_tables_of_the_list_are_used() {
     let told = done(&query, "WITH big AS (SELECT * FROM orders) SELECT count(*) FROM big", 1).await;
     assert_eq!(told["rows"], json!([[100]]));
     done(&modify, "UPDATE public.orders SET status = 9 WHERE id = 1", 2).await;
-    let both =
-        PgModifyConfig { tables: listed(), allow_ddl: true, ..PgModifyConfig::new(shop.target()) };
+    let mut both = PgModifyConfig::new(shop.target());
+    both.tables = listed();
+    both.allow_ddl = true;
     assert!(
         PgModify::new(both).unwrap_err().to_string().contains("take `tables` or `allow_ddl` out")
     );

@@ -1,7 +1,7 @@
 //! Slack passes what every channel passes.
 
 use channels::slack::Mode;
-use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::channel::{Channel, MessageRef, Place, Pointer};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -31,13 +31,13 @@ impl Platform for OnSlack {
         self.0.fake.messages(OPS).iter().map(Value::to_string).collect()
     }
 
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>> {
         let messages = self.0.fake.messages(&posted.chat);
         let message = messages.into_iter().find(|one| one["ts"] == posted.message.as_str())?;
         Some(pointers_in(&message))
     }
 
-    fn delete(&self, posted: &Posted) {
+    fn delete(&self, posted: &MessageRef) {
         self.0.fake.delete(&posted.chat);
     }
 

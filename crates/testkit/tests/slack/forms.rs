@@ -1,7 +1,7 @@
 //! Forms open in a modal, and come back from there.
 
 use domain::hold::Question;
-use ports::channel::Told;
+use ports::channel::PressReply;
 use serde_json::{Value, json};
 use testkit::asked::Asked;
 
@@ -34,7 +34,7 @@ async fn a_form_opens_is_objected_to_and_is_taken() {
         "dry_run": {"dry_run": {"type": "radio_buttons", "selected_option": {"value": "true"}}},
         "tier": {"tier": {"type": "static_select", "selected_option": {"value": "large"}}},
     });
-    stage.inbox.reply(Told::Invalid("`count` must be at most 2".into()));
+    stage.inbox.reply(PressReply::Invalid("`count` must be at most 2".into()));
     let sent = stage.fake.submit(ANA, &values);
     let id = stage.fake.line.send("interactive", &sent);
     let ack = stage.fake.line.ack(&id).await;
@@ -42,7 +42,7 @@ async fn a_form_opens_is_objected_to_and_is_taken() {
     let first = stage.fake.views()[0]["blocks"][0]["block_id"].as_str().unwrap().to_owned();
     assert_eq!(ack["payload"]["errors"], json!({first: "`count` must be at most 2"}));
 
-    stage.inbox.reply(Told::Taken(asked.approved().redraw(&posted)));
+    stage.inbox.reply(PressReply::Taken(asked.approved().redraw(&posted)));
     let id = stage.fake.line.send("interactive", &sent);
     assert_eq!(stage.fake.line.ack(&id).await, json!({"envelope_id": id}), "it closes");
     let press = stage.inbox.presses().remove(1);
@@ -64,12 +64,12 @@ async fn several_are_chosen_by_their_numbers() {
     eventually("a form", || !stage.fake.views().is_empty()).await;
     let selected = json!([{"value": "h1:7Q2:2:k3x9ab"}, {"value": "h1:7Q2:8:k3x9ab"}]);
     let values = json!({"choices": {"choices": {"type": "multi_static_select", "selected_options": selected}}});
-    stage.inbox.reply(Told::Taken(asked.clone().approved().redraw(&posted)));
+    stage.inbox.reply(PressReply::Taken(asked.clone().approved().redraw(&posted)));
     let reply = stage.bring("interactions", &stage.fake.submit(ANA, &values)).await;
     assert_eq!((reply.status, reply.body.len()), (200, 0));
     assert_eq!(stage.inbox.presses()[0].form.options, [2, 8]);
     // Whoever may not answer sees why in the form.
-    stage.inbox.reply(Told::NotEntitled);
+    stage.inbox.reply(PressReply::NotEntitled);
     let reply = stage.bring("interactions", &stage.fake.submit("U0BOB", &values)).await;
     let told: Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(told["errors"]["choices"], "You may not answer this. Nothing was changed.");

@@ -1,6 +1,6 @@
 //! Events and interactions that Slack brings, and that others would like to bring.
 
-use ports::channel::{Channel, Hooked, Told};
+use ports::channel::{Channel, PressReply, WebhookRequest};
 use ports::clock::Clock;
 use serde_json::{Value, json};
 use testkit::fake_slack::{SIGNING_SECRET, signed};
@@ -74,7 +74,7 @@ async fn the_challenge_is_answered_and_the_unknown_accepted() {
     }
     let garbled = stage.hook("interactions", signed(b"x=1", SIGNING_SECRET, now), b"x=1").await;
     assert_eq!(garbled.status, 400);
-    let get = Hooked {
+    let get = WebhookRequest {
         method: "GET".into(),
         path: "events".into(),
         query: None,
@@ -94,7 +94,7 @@ async fn a_press_is_taken_with_an_empty_reply() {
     let asked = stage.asked();
     let posted = stage.show(&asked).await;
     let press = stage.fake.press(ANA, OPS, &posted.message, "Approve once");
-    stage.inbox.reply(Told::Taken(asked.approved().redraw(&posted)));
+    stage.inbox.reply(PressReply::Taken(asked.approved().redraw(&posted)));
     let reply = stage.bring("interactions", &press).await;
     assert_eq!((reply.status, reply.body.len()), (200, 0));
     assert_eq!(stage.inbox.presses()[0].pointer.to_string(), "h1:7Q2:a:k3x9ab");

@@ -1,6 +1,6 @@
 //! The full circle over Socket Mode.
 
-use ports::channel::Told;
+use ports::channel::PressReply;
 use serde_json::json;
 
 use crate::slack::stage::{ANA, OPS, Stage, eventually, socket_mode};
@@ -11,7 +11,7 @@ async fn a_button_is_pressed_and_the_late_one_hears_the_truth() {
     let asked = stage.asked();
     let posted = stage.show(&asked).await;
     let settled = asked.approved();
-    stage.inbox.reply(Told::Taken(settled.redraw(&posted)));
+    stage.inbox.reply(PressReply::Taken(settled.redraw(&posted)));
     let press = stage.fake.press(ANA, OPS, &posted.message, "Approve once");
     let id = stage.fake.line.send("interactive", &press);
     assert_eq!(stage.fake.line.ack(&id).await, json!({"envelope_id": id}));
@@ -21,8 +21,8 @@ async fn a_button_is_pressed_and_the_late_one_hears_the_truth() {
     assert_eq!((pressed.chat, pressed.message), (posted.chat.clone(), posted.message.clone()));
 
     for (told, text) in [
-        (Told::Already(settled.redraw(&posted)), "Already decided: ✅ approved by Ana"),
-        (Told::NotEntitled, "You may not answer this. Nothing was changed."),
+        (PressReply::Already(settled.redraw(&posted)), "Already decided: ✅ approved by Ana"),
+        (PressReply::NotEntitled, "You may not answer this. Nothing was changed."),
     ] {
         stage.inbox.reply(told);
         let press = stage.fake.press(ANA, OPS, &posted.message, "Deny");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::slack::{Mode, Settings, Slack};
-use ports::channel::{Channel, HookReply, Hooked, Place, Posted, Saying};
+use ports::channel::{Channel, HookReply, MessageRef, Place, Saying, WebhookRequest};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use serde_json::Value;
@@ -77,7 +77,7 @@ impl Stage {
         Asked::deletion().opened(self.clock.now())
     }
 
-    pub(crate) async fn show(&self, asked: &Asked) -> Posted {
+    pub(crate) async fn show(&self, asked: &Asked) -> MessageRef {
         self.slack.show(&ops(), &asked.showing()).await.unwrap().posted
     }
 
@@ -87,7 +87,7 @@ impl Stage {
         headers: Vec<(String, String)>,
         body: &[u8],
     ) -> HookReply {
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: path.into(),
             query: None,

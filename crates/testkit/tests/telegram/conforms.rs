@@ -1,6 +1,6 @@
 //! Telegram passes what every channel passes.
 
-use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::channel::{Channel, MessageRef, Place, Pointer};
 use ports::clock::Clock;
 use testkit::conforms::{Platform, conforms, pointers_in};
 use testkit::faults::Fault;
@@ -27,12 +27,12 @@ impl Platform for OnTelegram {
         messages.iter().filter_map(|one| one["text"].as_str().map(str::to_owned)).collect()
     }
 
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>> {
         let message = self.0.fake.message(number(&posted.chat), number(&posted.message))?;
         Some(pointers_in(&message))
     }
 
-    fn delete(&self, posted: &Posted) {
+    fn delete(&self, posted: &MessageRef) {
         self.0.fake.delete(number(&posted.chat), number(&posted.message));
     }
 

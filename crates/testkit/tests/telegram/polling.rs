@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use channels::telegram::Mode;
-use ports::channel::{Channel, Told};
+use ports::channel::{Channel, PressReply};
 use serde_json::json;
 use testkit::asked::Asked;
 use testkit::fake_telegram::From;
@@ -27,7 +27,7 @@ async fn a_key_is_pressed_and_answered_once() {
     let asked = Asked::deletion();
     let posted = stage.show(&asked).await;
     let settled = asked.approved();
-    stage.inbox.reply(Told::Taken(settled.redraw(&posted)));
+    stage.inbox.reply(PressReply::Taken(settled.redraw(&posted)));
     let first = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve once");
     let press = stage.inbox.pressed(1).await.remove(0);
     assert_eq!(press.pointer.to_string(), "h1:7Q2:a:k3x9ab");
@@ -39,13 +39,13 @@ async fn a_key_is_pressed_and_answered_once() {
     assert_eq!(answer["show_alert"], false);
 
     // The second one is told the truth; a stranger is told nothing but no.
-    stage.inbox.reply(Told::Already(settled.redraw(&posted)));
+    stage.inbox.reply(PressReply::Already(settled.redraw(&posted)));
     let second = stage.fake.press(ANA, GROUP, number(&posted.message), "Deny");
     eventually("it is answered", || !stage.fake.answers(&second).is_empty()).await;
     let answer = &stage.fake.answers(&second)[0];
     assert!(answer["text"].as_str().unwrap().starts_with("Already decided: ✅ approved by Ana"));
     assert_eq!(answer["show_alert"], true);
-    stage.inbox.reply(Told::NotEntitled);
+    stage.inbox.reply(PressReply::NotEntitled);
     let third = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve once");
     eventually("it is answered", || !stage.fake.answers(&third).is_empty()).await;
     assert_eq!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use channels::telegram::{Mode, Secret, Settings, Telegram, Token};
 use engine::SystemClock;
-use ports::channel::{Channel, HookReply, Hooked, Inbox, Place, Posted, Saying};
+use ports::channel::{Channel, HookReply, Inbox, MessageRef, Place, Saying, WebhookRequest};
 use ports::clock::Clock;
 use testkit::asked::Asked;
 use testkit::fake_chat::NoChance;
@@ -62,13 +62,13 @@ impl Stage {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    pub(crate) async fn show(&self, asked: &Asked) -> Posted {
+    pub(crate) async fn show(&self, asked: &Asked) -> MessageRef {
         self.bot.show(&group(), &asked.showing()).await.unwrap().posted
     }
 
     pub(crate) async fn hook(&self, headers: &[(&str, &str)], body: &[u8]) -> HookReply {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: "events".into(),
             query: None,

@@ -1,7 +1,7 @@
 //! Updates that the platform brings.
 
 use channels::telegram::{Mode, Secret};
-use ports::channel::{Channel, Told};
+use ports::channel::{Channel, PressReply};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
 
@@ -53,7 +53,7 @@ async fn a_pressed_key_is_answered_in_the_reply_and_only_once() {
     let body = press.to_string().into_bytes();
     stage.inbox.busy(1);
     assert_eq!(stage.hook(&[(HEADER, SECRET)], &body).await.status, 503, "not written down");
-    stage.inbox.reply(Told::Taken(asked.approved().redraw(&posted)));
+    stage.inbox.reply(PressReply::Taken(asked.approved().redraw(&posted)));
     let reply = stage.hook(&[(HEADER, SECRET)], &body).await;
     let said: Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(

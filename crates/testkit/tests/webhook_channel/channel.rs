@@ -10,7 +10,8 @@ use domain::answer::Answer;
 use domain::hold::{HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
 use ports::channel::{
-    Channel, ChannelError, HookReply, Hooked, Place, Posted, Ruling, Saying, Step, StepKind,
+    Channel, ChannelError, HookReply, MessageRef, Place, Ruling, Saying, Step, StepKind,
+    WebhookRequest,
 };
 use ports::clock::Clock;
 use ring::hmac;
@@ -59,7 +60,7 @@ impl Stage {
     }
 
     async fn hook(&self, path: &str, headers: Vec<(String, String)>, body: &str) -> HookReply {
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: path.into(),
             query: None,
@@ -102,7 +103,7 @@ async fn a_program_is_told_of_every_step_of_a_hold() {
     let asked = Asked::deletion();
     let shown = stage.webhook.show(&ops(), &asked.showing()).await.unwrap();
     assert!(shown.takes_a_yes);
-    let Posted { chat, message, .. } = &shown.posted;
+    let MessageRef { chat, message, .. } = &shown.posted;
     assert_eq!((chat.as_str(), message.as_str()), ("ops", "7Q2"));
     let mut settled = asked.clone().approved();
     settled.hold.changed(&HoldChange::Outcome(HoldOutcome::Succeeded(ToolResult::output("done"))));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use channels::webhook::Webhook;
-use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::channel::{Channel, MessageRef, Place, Pointer};
 use ports::clock::Clock;
 use serde_json::Value;
 use testkit::conforms::{Platform, conforms, pointers_in};
@@ -53,14 +53,14 @@ impl Platform for OnWebhook {
         self.kept().iter().map(|(_, one)| one.json().to_string()).collect()
     }
 
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>> {
         let kept = self.kept();
         let (_, one) = kept.iter().find(|(id, _)| *id == posted.message)?;
         Some(pointers_in(&one.json()))
     }
 
     /// A receiver forgets what it likes; it is told of the next step all the same.
-    fn delete(&self, _: &Posted) {}
+    fn delete(&self, _: &MessageRef) {}
 
     fn fail(&self, fault: faults::Fault) {
         let fault = match fault {

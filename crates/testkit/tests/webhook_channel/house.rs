@@ -1,4 +1,4 @@
-//! An engine and a switchboard over it, a program that is told of holds, and a clock that only a test moves.
+//! An engine and a chat service over it, a program that is told of holds, and a clock that only a test moves.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use channels::webhook::{ChannelSettings, Secret, Settings, Webhook, WebhookCourier};
+use chat::{ChatService, Connector, Limits};
 use domain::answer::{Answer, Scope};
 use domain::hold::{Hold, Question};
 use domain::id::{HoldId, NodeId};
@@ -18,7 +19,6 @@ use engine::{Answering, Caller, Engine, NewHold, Reported, SystemChance};
 use ports::clock::Clock;
 use ports::store::OutboxItem;
 use serde_json::Value;
-use switchboard::{Limits, Line, Switchboard};
 use testkit::fake_chat::{Asked, Front, Platform, Reply};
 use tokio::sync::Notify;
 
@@ -102,7 +102,7 @@ pub(crate) struct House {
     pub(crate) receiver: Arc<Receiver>,
     front: Front<Receiver>,
     pub(crate) engine: Engine,
-    board: Switchboard,
+    board: ChatService,
 }
 
 fn people() -> People {
@@ -208,6 +208,7 @@ impl House {
 
     pub(crate) async fn open(&self, tool: &str) -> Arc<Hold> {
         let new = NewHold {
+            diff: None,
             question: Question::Approve,
             title: format!("May I {tool}?"),
             call: Some((tool.into(), Arguments::parse(b"{}").unwrap())),
@@ -235,7 +236,7 @@ impl House {
     }
 }
 
-fn board(engine: &Engine, front: &Front<Receiver>, clock: &Arc<Hands>) -> Switchboard {
+fn board(engine: &Engine, front: &Front<Receiver>, clock: &Arc<Hands>) -> ChatService {
     let settings = ChannelSettings {
         name: "ci".into(),
         url: format!("{}/hook", front.url()),
@@ -244,14 +245,14 @@ fn board(engine: &Engine, front: &Front<Receiver>, clock: &Arc<Hands>) -> Switch
         speaks_for: BTreeSet::new(),
         allow_private_addresses: true,
     };
-    let line = Line {
+    let line = Connector {
         channel: Arc::new(Webhook::new(settings, clock.clone()).unwrap()),
         agent: None,
         ask: vec!["all".into()],
         on_ambiguous: Default::default(),
         language: Default::default(),
     };
-    let board = Switchboard::new(switchboard::Setup {
+    let board = ChatService::new(chat::Setup {
         engine: engine.clone(),
         clock: clock.clone(),
         chance: Arc::new(SystemChance::default()),

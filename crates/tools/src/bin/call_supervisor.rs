@@ -1,5 +1,5 @@
-//! Runs one call for a server that speaks to it over standard input; see `tools::process`.
+//! Runs one call for a server that speaks to it over standard input; see `holdpoint_tools::process`.
 
 fn main() -> std::process::ExitCode {
-    tools::process::supervise()
+    holdpoint_tools::process::supervise()
 }

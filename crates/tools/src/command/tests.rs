@@ -200,7 +200,7 @@ async fn i02_a_script_that_the_configuration_names_is_bound_wherever_it_is() {
 fn i50_a_tool_reads_its_scripts_apart_from_the_threads_of_everybody() {
     let (_dir, host) = made("true", |_| {});
     let host = host.unwrap();
-    crate::process::without_blocking_threads(|free| async move {
+    crate::blocking::without_blocking_threads(|free| async move {
         let mut planned = std::pin::pin!(host.plan_command());
         assert!(futures_util::poll!(planned.as_mut()).is_pending(), "it worked here");
         free.send(()).unwrap();

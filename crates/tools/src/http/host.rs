@@ -9,6 +9,7 @@ use domain::caption::{Caption, CaptionKind};
 use domain::hold::Preview;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::PhraseCode;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use domain::visible::visible;
 use egress::{AddressGuard, HostResolver, SystemResolver};
@@ -30,6 +31,7 @@ use crate::title::make_headline;
 
 /// How one HTTP tool is set up.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct HttpConfig {
     pub name: String,
     pub description: String,
@@ -134,13 +136,14 @@ impl HttpTool {
         let request = self.template.fill_request(arguments.value(), &self.tool.input_schema)?;
         let mut detail = request.shown.clone();
         if self.tool.effects == Effects::Idempotent {
-            detail.push_str("\nwith the key of this call as `idempotency-key`");
+            detail.push(PhraseCode::KeySent, &[]);
         }
-        detail.push_str(match self.template.guard {
-            AddressGuard::PublicOnly => "\nto public addresses only",
-            AddressGuard::Open => "\nto any address, also a private one",
-        });
-        detail.push_str(&format!("\ntime limit {} s", self.time_limit.as_secs_f64()));
+        let guard = match self.template.guard {
+            AddressGuard::PublicOnly => PhraseCode::PublicAddresses,
+            AddressGuard::Open => PhraseCode::AnyAddress,
+        };
+        detail.push(guard, &[]);
+        detail.push(PhraseCode::TimeLimit, &[&self.time_limit.as_secs_f64().to_string()]);
         Ok((request, ExecutionContext { detail, ..ExecutionContext::default() }))
     }
 
@@ -291,7 +294,7 @@ impl ToolHost for HttpTool {
                 )),
                 ..Preview::default()
             },
-            title: Some(make_headline(&request.line).into()),
+            title: Some(make_headline(&request.line)),
             ..Prepared::default()
         })
     }

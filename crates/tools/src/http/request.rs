@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::schema::{SECRET, redact, write_only_pointers};
 use domain::secret::references;
 use egress::AddressGuard;
@@ -43,7 +44,7 @@ pub(super) struct FilledRequest {
     /// Method and URL, with secrets named.
     pub(super) line: String,
     /// The whole request, one header to a line, with secrets named.
-    pub(super) shown: String,
+    pub(super) shown: RunDetail,
     secrets: Vec<(String, String)>,
 }
 
@@ -129,16 +130,16 @@ impl RequestTemplate {
         let shown = if redacted.is_object() { &redacted } else { arguments };
         let given = TemplateArguments { arguments: shown, hidden: &hidden };
         let line = format!("{} {}", self.method, self.address.fill_text(&given)?);
-        let mut text = line.clone();
+        let mut text = RunDetail::from(line.clone());
         for template in &self.headers {
             if let Some(value) = template.fill_header(&given)? {
-                text.push_str(&format!("\n{}: {value}", template.name));
+                text.push_text(&format!("{}: {value}", template.name));
             }
         }
         if let Some(kind) = self.body.content_type()
             && !self.headers.iter().any(|template| template.name == CONTENT_TYPE)
         {
-            text.push_str(&format!("\n{CONTENT_TYPE}: {kind}"));
+            text.push_text(&format!("{CONTENT_TYPE}: {kind}"));
         }
         let mut secrets = Vec::new();
         for name in &hidden {
@@ -151,10 +152,16 @@ impl RequestTemplate {
                 secrets.extend(secret_spellings(&header.redacted_line(), value));
             }
             headers.insert(header.header_name().clone(), header.header_value().clone());
-            text.push_str(&format!("\n{}: {}", header.header_name(), header.redacted_line()));
+            text.push_text(&format!("{}: {}", header.header_name(), header.redacted_line()));
         }
         if let Some(body) = self.body.fill_body(&given)? {
-            text.push_str(&format!("\nbody: {body}"));
+            match body.split_once('\n') {
+                None => text.push(PhraseCode::RequestBody, &[&body]),
+                Some((first, rest)) => {
+                    text.push(PhraseCode::RequestBody, &[first]);
+                    text.push_text(rest);
+                }
+            }
         }
         Ok(FilledRequest {
             method: self.method.clone(),

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::answer::HttpAnswer;
 use super::request::FilledRequest;
-use crate::gated_io::{ConnectGate, find_refusal, send_gated};
+use crate::gated_http::{ConnectGate, find_refusal, send_gated};
 use crate::limits::{EVIDENCE_BYTES_MAX, HTTP_CONNECT_LIMIT, HTTP_REDIRECTS_MAX};
 
 /// How far a request got.

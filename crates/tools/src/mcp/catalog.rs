@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::digest::{Digest, Framed};
 use domain::json::canonical;
+use domain::phrase::{PhraseCode, RunDetail, SERVER_CLAIMS};
 use serde_json::Value;
 
 use super::limits::{DEFINITION_BYTES_MAX, TOOL_NAME_MAX};
@@ -46,23 +47,20 @@ impl McpDefinition {
     }
 
     /// What the server claims about its effects. For people to read; it decides nothing.
-    pub(crate) fn describe_claims(&self) -> String {
-        let claims = [
-            ("readOnlyHint", "reads only", "writes"),
-            ("destructiveHint", "may destroy", "does not destroy"),
-            ("idempotentHint", "may be repeated", "must not be repeated"),
-            ("openWorldHint", "reaches the outside", "stays inside"),
-        ];
+    pub(crate) fn describe_claims(&self, detail: &mut RunDetail) {
+        let claims = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+        let worded = SERVER_CLAIMS.as_chunks::<2>().0.iter();
         let said: Vec<&str> = claims
             .into_iter()
-            .filter_map(|(key, yes, no)| {
+            .zip(worded)
+            .filter_map(|(key, [yes, no])| {
                 let said = self.whole["annotations"][key].as_bool()?;
-                Some(if said { yes } else { no })
+                Some(if said { *yes } else { *no })
             })
             .collect();
         match said.is_empty() {
-            true => "the server says nothing about its effects".into(),
-            false => format!("the server says that it {}; that is not checked", said.join(", ")),
+            true => detail.push(PhraseCode::ServerSaysNothing, &[]),
+            false => detail.push(PhraseCode::ServerSays, &[&said.join(", ")]),
         }
     }
 

@@ -4,13 +4,14 @@
 //! into a form is stored with the answer and goes to a server that we did not write.
 
 use domain::answer::Answer;
+use domain::caption::CaptionKind;
 use domain::hold::{Choice, Question};
 use domain::visible::visible;
 use ports::asker::{Answered, Asked};
 use serde_json::{Value, json};
 
 use super::limits::FORM_FIELDS_MAX;
-use crate::title::make_headline;
+use crate::title::titled;
 
 /// A question, not a document.
 const MESSAGE_BYTES_MAX: usize = 4 << 10;
@@ -42,7 +43,10 @@ impl Elicitation {
         if message.len() > MESSAGE_BYTES_MAX {
             return Err("its message is too long for people to read".into());
         }
-        let title = make_headline(&format!("{server} asks: {message}"));
+        let title = titled(CaptionKind::ServerAsks {
+            server: server.to_owned(),
+            message: message.to_owned(),
+        });
         let mut shown = json!({"server": server, "tool": tool, "message": visible(message)});
         if params["mode"] == "url" {
             let url = params["url"].as_str().unwrap_or_default();
@@ -53,9 +57,9 @@ impl Elicitation {
                 return Err("its link is none that a browser opens".into());
             }
             shown["link"] = visible(url).into();
-            let opened = ("I have opened the link".to_owned(), None);
-            let question = Question::choose([opened], false, false)
-                .map_err(|refused| refused.why.to_string())?;
+            let options = vec![Choice::link_opened()];
+            let question = Question::Choose { options, multiple: false, allow_other: false };
+            question.check().map_err(|refused| refused.why.to_string())?;
             return Ok(Elicitation {
                 asked: Asked { title, question, shown },
                 back: AnswerMapping::Link,
@@ -204,6 +208,8 @@ mod tests {
             {"const": "a", "title": "Apple"}, {"const": "b", "title": "Banana"}]});
         let elicited = form(json!({"fruit": field})).unwrap();
         assert_eq!(elicited.asked.title, "s asks: Which?");
+        let asks = CaptionKind::ServerAsks { server: "s".into(), message: "Which?".into() };
+        assert_eq!(elicited.asked.title.kind(), Some(&asks));
         assert_eq!(elicited.asked.question.kind(), QuestionKind::Choose);
         for said in ["2", "Banana"] {
             let given = Answered::Given(Answer::Choose(vec![said.into()]));

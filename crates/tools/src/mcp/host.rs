@@ -8,6 +8,7 @@ use domain::caption::CaptionKind;
 use domain::hold::{Preview, Risk};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::{Effects, Tool};
 use domain::visible::visible;
 use domain::warning::WarningKind;
@@ -54,16 +55,14 @@ impl McpTool {
 
     fn execution_context(&self, core: &ServerCore) -> ExecutionContext {
         let OfferedTool { definition, identity, .. } = &self.face;
-        let detail = format!(
-            "MCP server {} ({identity}), tool {}\nreached by {}\ndefinition {}\n{}\n\
-             time limit {} s",
-            core.config.name,
-            definition.name,
-            core.config.reach.describe(),
-            definition.pin_digest(identity),
-            definition.describe_claims(),
-            core.config.time_limit.as_secs_f64(),
-        );
+        let mut detail = RunDetail::default();
+        let (server, identity_text) = (&core.config.name, identity.to_string());
+        detail.push(PhraseCode::McpTool, &[server, &identity_text, &definition.name]);
+        detail.append(&core.config.reach.describe());
+        detail.push(PhraseCode::Definition, &[&definition.pin_digest(identity).to_string()]);
+        definition.describe_claims(&mut detail);
+        let seconds = core.config.time_limit.as_secs_f64().to_string();
+        detail.push(PhraseCode::TimeLimit, &[&seconds]);
         ExecutionContext { detail, ..ExecutionContext::default() }
     }
 

@@ -23,7 +23,7 @@ use super::limits::{MESSAGE_BYTES_MAX, PENDING_MAX};
 use super::link::MODERN;
 use super::message::{self, JsonRpcIncoming, RpcError};
 use super::transport::{McpRequest, McpTransport, ServerAsk, TransportError};
-use crate::gated_io::{ConnectGate, find_refusal, send_gated};
+use crate::gated_http::{ConnectGate, find_refusal, send_gated};
 
 pub(crate) struct HttpTransport {
     client: Client,

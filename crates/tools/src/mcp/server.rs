@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::Effects;
 use ports::backoff::{Backoff, WHOLE_WAIT};
 use ports::toolbox::{Shelf, Toolbox};
@@ -26,13 +27,13 @@ use super::pins::{PinError, PinStore, ToolPin};
 use super::stdio::StdioTransport;
 use super::transport::McpTransport;
 use crate::bad_tool::BadTool;
+use crate::blocking::run_blocking;
 use crate::limits::{TIME_LIMIT_DEFAULT, TIME_LIMIT_MAX};
-use crate::process::{
-    Environment, ProcessJob, RunAs, Runner, path_of, resolve_program, run_blocking,
-};
+use crate::process::{Environment, ProcessJob, RunAs, Runner, path_of, resolve_program};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct McpConfig {
     /// Its tools are called `name__tool`.
     pub name: String,
@@ -78,15 +79,19 @@ impl McpEndpoint {
         }
     }
 
-    pub(crate) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> RunDetail {
+        let mut detail = RunDetail::default();
         match self {
             McpEndpoint::Program { argv, run_as, .. } => {
-                let user =
-                    run_as.as_ref().map(|user| format!(" as user {user}")).unwrap_or_default();
-                format!("{}{user}", serde_json::Value::from(argv.clone()))
+                let argv = serde_json::Value::from(argv.clone()).to_string();
+                match run_as {
+                    Some(user) => detail.push(PhraseCode::ReachedAsUser, &[&argv, user]),
+                    None => detail.push(PhraseCode::ReachedBy, &[&argv]),
+                }
             }
-            McpEndpoint::Service { url, .. } => url.clone(),
+            McpEndpoint::Service { url, .. } => detail.push(PhraseCode::ReachedBy, &[url]),
         }
+        detail
     }
 
     pub(crate) fn is_ours(&self) -> bool {

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use domain::digest::Digest;
+use domain::phrase::{NoPreviewReason, PhraseCode, RunDetail};
 use domain::visible::visible;
 use domain::warning::Warning;
 use ring::digest::{Context, SHA256};
@@ -32,7 +33,17 @@ impl fmt::Display for BoundFile {
 }
 
 impl BoundFile {
-    pub fn read_file(path: PathBuf) -> Result<BoundFile, String> {
+    /// As a line of an execution context.
+    pub(crate) fn describe(&self, detail: &mut RunDetail) {
+        let line = self.to_string();
+        for code in [PhraseCode::BoundFileBeginning, PhraseCode::BoundFile] {
+            if let Some(values) = code.values_in(&line) {
+                return detail.push(code, &values);
+            }
+        }
+    }
+
+    pub fn read_file(path: PathBuf) -> Result<BoundFile, NoPreviewReason> {
         let digest = digest_of(&path).map_err(|error| unreadable_file(&path, &error))?;
         Ok(BoundFile { path, digest })
     }
@@ -51,8 +62,9 @@ impl BoundFile {
     }
 }
 
-fn unreadable_file(path: &Path, error: &io::Error) -> String {
-    format!("`{}` cannot be read: {error}", visible(&path.display().to_string()))
+fn unreadable_file(path: &Path, error: &io::Error) -> NoPreviewReason {
+    let path = visible(&path.display().to_string());
+    NoPreviewReason::new(PhraseCode::FileUnreadable, &[&path, &error.to_string()])
 }
 
 /// Which file of an approved context is another by now, as a sentence.
@@ -85,18 +97,15 @@ pub(crate) fn bound_files(
     args: &[String],
     directory: &Path,
     is_own: &dyn Fn(&Path) -> bool,
-) -> Result<BoundFiles, String> {
+) -> Result<BoundFiles, NoPreviewReason> {
     let named = named_files(program, args, directory, is_own)?;
     let mut files = Vec::with_capacity(named.files.len());
     let mut bytes = 0;
     for path in named.files {
         bytes += path.metadata().map_or(0, |meta| meta.len()).min(BOUND_FILE_BYTES_MAX);
         if bytes > BOUND_BYTES_MAX {
-            return Err(format!(
-                "the programs and scripts that it names have more than {} MiB together, which is more than is \
-                 checked for one command; name fewer at once",
-                BOUND_BYTES_MAX >> 20
-            ));
+            let mib = (BOUND_BYTES_MAX >> 20).to_string();
+            return Err(NoPreviewReason::new(PhraseCode::TooMuchToCheck, &[&mib]));
         }
         files.push(BoundFile::read_file(path)?);
     }

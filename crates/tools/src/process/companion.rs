@@ -16,10 +16,11 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::descendants::kill_descendants;
 use super::job::ProcessJob;
-use super::run::{Runner, random_marker, run_blocking};
+use super::run::{Runner, random_marker};
 use super::supervisor::{SupervisorOrder, encode_order};
 use super::tree::{MARKER, ProcessTree};
 use super::watch::{CommandWaiter, WatchNotice, build_command, wait_in_background};
+use crate::blocking::run_blocking;
 use crate::limits::{COMPANION_LEAVES_WITHIN, COMPANION_UNREAD_MAX, LAST_WORDS_WITHIN};
 
 /// The program, which ends when this is stopped or dropped.

@@ -12,9 +12,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::stopwatch::Stopwatch;
 use super::tree::{KillResult, ProcessStat, ProcessTree};
 use crate::limits::{KILL_PAUSE, KILL_WITHIN};
+use crate::stopwatch::Stopwatch;
 
 /// Says once that no child is left. See [`super::watch::wait_in_background`].
 pub(super) type NoneLeft = Receiver<()>;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::visible::visible;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +15,18 @@ pub enum NoProgram {
     NotFound(String),
     #[error("`{0}` is not a file that can be executed")]
     NotExecutable(String),
+}
+
+impl From<NoProgram> for NoPreviewReason {
+    fn from(missing: NoProgram) -> NoPreviewReason {
+        match &missing {
+            NoProgram::Empty => missing.to_string().into(),
+            NoProgram::NotFound(name) => NoPreviewReason::new(PhraseCode::ProgramNotFound, &[name]),
+            NoProgram::NotExecutable(name) => {
+                NoPreviewReason::new(PhraseCode::ProgramNotExecutable, &[name])
+            }
+        }
+    }
 }
 
 /// Finds the file. A name with a slash is taken from the working directory; any other is looked for on

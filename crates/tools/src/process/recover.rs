@@ -4,10 +4,11 @@ use domain::visible::visible;
 
 use super::captured::CapturedOutput;
 use super::record::{FirstRecord, StartRecord};
-use super::run::{Runner, run_blocking};
+use super::run::Runner;
 use super::spool::{STDERR, STDOUT, SpooledAttempt};
 use super::trace::{AttemptTrace, so_far};
 use super::tree::{KillResult, ProcessTree};
+use crate::blocking::run_blocking;
 
 impl Runner {
     /// Reads the traces of an attempt, after making sure that it is over: what still runs is killed,

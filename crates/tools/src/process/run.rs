@@ -20,6 +20,7 @@ use super::supervisor::{STOP, Supervisor, SupervisorOrder, encode_order};
 use super::trace::AttemptTrace;
 use super::tree::{MARKER, ProcessIdentity, ProcessTree};
 use super::watch::{CommandWaiter, WatchNotice, carry_out};
+use crate::blocking::run_blocking;
 use crate::gated_io::first_write;
 use crate::limits::{FIRST_WORD_WITHIN, KILL_WITHIN, LAST_WORDS_WITHIN};
 
@@ -273,7 +274,7 @@ impl Runner {
     }
 
     pub(super) fn await_last_words(&self, attempt: &SpooledAttempt, began: &StartRecord) {
-        let since = super::stopwatch::Stopwatch::start();
+        let since = crate::stopwatch::Stopwatch::start();
         while attempt.read_exit().ok().flatten().is_none()
             && began.keeper != began.owner
             && began.keeper.is_alive()
@@ -321,33 +322,6 @@ impl Drop for Lifeline {
     fn drop(&mut self) {
         let _ = self.0.send(WatchNotice::OwnerGone);
     }
-}
-
-/// Files and signals do not wait politely. A panic in there is a bug, and is passed on.
-pub(crate) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    match tokio::task::spawn_blocking(work).await.map_err(tokio::task::JoinError::try_into_panic) {
-        Ok(value) => value,
-        Err(Ok(panic)) => std::panic::resume_unwind(panic),
-        // The runtime ends, and with it this task.
-        Err(Err(_)) => std::future::pending().await,
-    }
-}
-
-/// Runs `work` while the only thread for blocking work is taken, until it is set free.
-#[cfg(test)]
-pub(crate) fn without_blocking_threads<F: Future<Output = ()>>(
-    work: impl FnOnce(std::sync::mpsc::Sender<()>) -> F,
-) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .max_blocking_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    let (free, taken) = std::sync::mpsc::channel();
-    runtime.spawn_blocking(move || taken.recv());
-    runtime.block_on(work(free));
 }
 
 pub(super) fn random_marker() -> Result<String, ring::error::Unspecified> {

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::record::{ExitRecord, FirstRecord};
 use super::spool_file::{create_spool_file, open_spool_file, read_record, sync_dir};
-use super::stopwatch::file_age;
 use crate::limits::SPOOL_KEPT;
+use crate::stopwatch::file_age;
 
 /// A folder for the attempts of this machine.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::stopwatch::Stopwatch;
 use crate::limits::{KILL_PAUSE, KILL_WITHIN};
+use crate::stopwatch::Stopwatch;
 
 /// The environment variable that every process of a call inherits.
 pub const MARKER: &str = "CALL_TREE";

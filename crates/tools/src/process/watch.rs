@@ -18,9 +18,9 @@ use super::job::ProcessJob;
 use super::output_copy::OutputCopy;
 use super::record::{ExitKind, ExitRecord};
 use super::spool::{STDERR, STDOUT, SpooledAttempt};
-use super::stopwatch::Stopwatch;
 use super::tree::{KillResult, MARKER, ProcessIdentity, ProcessTree};
 use crate::limits::KILL_WITHIN;
+use crate::stopwatch::Stopwatch;
 
 /// What can end a command.
 pub(crate) enum WatchNotice {

@@ -347,7 +347,7 @@ fn i50_files_are_read_apart_from_the_threads_of_everybody() {
     let bench = Bench::new(|_| {});
     fs::write(bench.dir.path().join("home/deploy.sh"), "echo good").unwrap();
     let arguments = Arguments::from_value(json!({"argv": ["sh", "deploy.sh"]})).unwrap();
-    crate::process::without_blocking_threads(|free| async move {
+    crate::blocking::without_blocking_threads(|free| async move {
         let mut prepared = bench.host.prepare(&arguments);
         assert!(futures_util::poll!(prepared.as_mut()).is_pending(), "it worked here");
         free.send(()).unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::phrase::{NoPreviewReason, PhraseCode, RunDetail};
 use domain::sql_facts::SqlTables;
 use domain::visible::visible;
 use ports::start_gate::{NotBegun, Start};
@@ -70,13 +71,14 @@ impl From<rusqlite::Error> for SqlChangeFailure {
 
 impl SqlChangeFailure {
     pub(super) fn describe(&self) -> String {
-        match self {
+        self.reason().into()
+    }
+
+    /// The same, for a preview that it left without a count.
+    pub(super) fn reason(&self) -> NoPreviewReason {
+        let text = match self {
             SqlChangeFailure::Refused(why) | SqlChangeFailure::InDoubt(why) => why.clone(),
-            SqlChangeFailure::Database(error) => match classify_error(error) {
-                SqlErrorClass::Busy => "another program holds the database; try again later".into(),
-                SqlErrorClass::Interrupted => "it was stopped, or ran into its time limit".into(),
-                SqlErrorClass::Statement | SqlErrorClass::File => visible(&error.to_string()),
-            },
+            SqlChangeFailure::Database(error) => return database_reason(error),
             SqlChangeFailure::Differs { seen, now } => format!(
                 "it would change {} now, and {} when it was approved; propose it again",
                 now.describe(),
@@ -87,11 +89,20 @@ impl SqlChangeFailure {
             }
             SqlChangeFailure::GivenUp => "this attempt was given up".into(),
             SqlChangeFailure::NotBegun(refused) => refused.to_string(),
-        }
+        };
+        text.into()
     }
 
     fn is_busy(&self) -> bool {
         matches!(self, SqlChangeFailure::Database(error) if classify_error(error) == SqlErrorClass::Busy)
+    }
+}
+
+fn database_reason(error: &rusqlite::Error) -> NoPreviewReason {
+    match classify_error(error) {
+        SqlErrorClass::Busy => NoPreviewReason::new(PhraseCode::DatabaseBusy, &[]),
+        SqlErrorClass::Interrupted => NoPreviewReason::new(PhraseCode::Interrupted, &[]),
+        SqlErrorClass::Statement | SqlErrorClass::File => visible(&error.to_string()).into(),
     }
 }
 
@@ -111,8 +122,8 @@ pub(super) struct TriedChange {
 }
 
 /// How a count is told to people and read back: part of what they approve.
-const CHANGED: &str = "rows changed: ";
-const ALSO: &str = "rows changed through triggers and foreign keys: ";
+const CHANGED: PhraseCode = PhraseCode::RowsChanged;
+const ALSO: PhraseCode = PhraseCode::RowsAlsoChanged;
 
 impl RowCount {
     pub(super) fn describe(self) -> String {
@@ -124,8 +135,11 @@ impl RowCount {
     }
 
     /// As it stands in the execution context, and so in the digest of what is approved.
-    pub(super) fn to_detail(self) -> String {
-        format!("{CHANGED}{}\n{ALSO}{}", self.rows, self.also)
+    pub(super) fn to_detail(self) -> RunDetail {
+        let mut detail = RunDetail::default();
+        detail.push(CHANGED, &[&self.rows.to_string()]);
+        detail.push(ALSO, &[&self.also.to_string()]);
+        detail
     }
 
     /// The result text of a change: it is recorded, and the model gets it.
@@ -141,8 +155,9 @@ impl RowCount {
     }
 
     pub(super) fn parse_detail(detail: &str) -> Option<RowCount> {
-        let number =
-            |name: &str| detail.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+        let number = |phrase: PhraseCode| {
+            detail.lines().find_map(|line| phrase.values_in(line)?.first()?.parse().ok())
+        };
         Some(RowCount { rows: number(CHANGED)?, also: number(ALSO)? })
     }
 }

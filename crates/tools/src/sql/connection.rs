@@ -16,7 +16,7 @@ use crate::limits::{
     SQL_BUSY_WAIT, SQL_HEAP_BYTES_MAX, SQL_STEPS_PER_CHECK, SQL_VALUE_BYTES_MAX,
     SQL_VALUE_BYTES_MIN, SQL_VALUES_BYTES_MAX, SQL_WRITTEN_BYTES_MAX,
 };
-use crate::process::Stopwatch;
+use crate::stopwatch::Stopwatch;
 
 /// Set when a call is to stop; the database looks at it every few steps.
 #[derive(Clone, Default)]

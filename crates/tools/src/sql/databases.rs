@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use domain::phrase::{PhraseCode, RunDetail};
 use serde_json::{Value, json};
 
 use crate::bad_tool::BadTool;
@@ -19,8 +20,19 @@ pub(super) struct ChosenDatabase {
 }
 
 impl ChosenDatabase {
-    pub(super) fn context_line(&self) -> String {
-        format!("database {} at {}", self.name, self.path.display())
+    /// Which database, for an execution context.
+    pub(super) fn place(&self) -> RunDetail {
+        self.place_as(PhraseCode::Database)
+    }
+
+    pub(super) fn place_read_only(&self) -> RunDetail {
+        self.place_as(PhraseCode::DatabaseReadOnly)
+    }
+
+    fn place_as(&self, code: PhraseCode) -> RunDetail {
+        let mut place = RunDetail::default();
+        place.push(code, &[&self.name, &self.path.display().to_string()]);
+        place
     }
 }
 

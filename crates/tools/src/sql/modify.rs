@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::call::Call;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::tool::{Effects, Place, Tool};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
@@ -18,10 +19,11 @@ use super::databases::{SqlDatabases, describe_allowlist, sql_of};
 use super::statement::{SqlStatementKind, parse_statement};
 use super::told::{self, ChangeSummary, CountedRows};
 use crate::bad_tool::BadTool;
+use crate::blocking::run_blocking;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
-use crate::process::run_blocking;
 
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ModifyConfig {
     pub name: String,
     pub databases: SqlDatabases,
@@ -129,24 +131,24 @@ impl ToolHost for SqlModify {
                     statement: &change.statement.clone().on_a_table_that(replaces),
                     sql: &change.sql,
                     database: &change.database.name,
-                    line: &change.database.context_line(),
+                    place: change.database.place(),
                     counted: CountedRows::Exactly(count),
                     tables,
                 },
                 self.config.ask,
             )),
             Err(failure) => {
-                let text = failure.describe();
+                let why = failure.reason();
                 match failure {
                     SqlChangeFailure::Database(error)
                         if classify_error(&error) != SqlErrorClass::Statement =>
                     {
                         Err(PrepareError::Blind {
-                            why: format!("how many rows it touches could not be counted: {text}"),
+                            why: NoPreviewReason::because(PhraseCode::RowsUncounted, why),
                             sql: Some(change.statement.facts_unseen()),
                         })
                     }
-                    _ => Err(PrepareError::Unsound(text)),
+                    _ => Err(PrepareError::Unsound(why.into())),
                 }
             }
         }
@@ -168,7 +170,7 @@ impl ToolHost for SqlModify {
         // Empty when it could not be tried, and the person approved it knowing that.
         let seen = RowCount::parse_detail(detail);
         if !detail.is_empty()
-            && (seen.is_none() || detail.lines().next() != Some(&change.database.context_line()))
+            && (seen.is_none() || detail.lines().next() != Some(&change.database.place()))
         {
             let why = "it is not the database that was approved; propose it again";
             return Ok(nothing(why.into()));
@@ -206,12 +208,7 @@ impl ToolHost for SqlModify {
             Ok(change) => change,
             Err(why) => return unknown(format!("the statement can no longer be read: {why}")),
         };
-        if call
-            .context
-            .detail
-            .lines()
-            .next()
-            .is_some_and(|line| line != change.database.context_line())
+        if call.context.detail.lines().next().is_some_and(|line| *line != *change.database.place())
         {
             return unknown("the database is not the one that it was run on".into());
         }

@@ -7,6 +7,7 @@ use domain::call::ExecutionContext;
 use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use domain::visible::visible;
@@ -21,11 +22,12 @@ use super::databases::{ChosenDatabase, SqlDatabases, describe_allowlist, sql_of}
 use super::rows::{RowTrouble, SqlRows};
 use super::statement::{SqlStatement, SqlStatementKind, check_parameters, parse_statement};
 use crate::bad_tool::BadTool;
+use crate::blocking::run_blocking;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
-use crate::process::run_blocking;
 use crate::title::titled;
 
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct QueryConfig {
     pub name: String,
     pub databases: SqlDatabases,
@@ -181,7 +183,7 @@ impl ToolHost for SqlQuery {
             self.parse_query(arguments).map_err(PrepareError::Unsound)?;
         let mut prepared = Prepared {
             context: ExecutionContext {
-                detail: format!("{}, read only", database.context_line()),
+                detail: database.place_read_only(),
                 ..ExecutionContext::default()
             },
             title: Some(titled(CaptionKind::QueryDatabase {
@@ -207,7 +209,10 @@ impl ToolHost for SqlQuery {
                 if classify_error(&error) != SqlErrorClass::Statement =>
             {
                 Err(PrepareError::Blind {
-                    why: format!("the database cannot be read: {}", visible(&error.to_string())),
+                    why: NoPreviewReason::because(
+                        PhraseCode::DatabaseUnreadable,
+                        visible(&error.to_string()).into(),
+                    ),
                     sql: Some(unseen),
                 })
             }

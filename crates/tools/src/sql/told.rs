@@ -3,6 +3,7 @@
 use domain::call::ExecutionContext;
 use domain::caption::{Caption, CaptionKind, RowChange};
 use domain::hold::{Preview, Risk};
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::sql_facts::SqlTables;
 use domain::visible::visible;
 use domain::warning::{WarningKind, WhyEstimated};
@@ -17,7 +18,7 @@ pub(super) struct ChangeSummary<'a> {
     pub(super) sql: &'a str,
     pub(super) database: &'a str,
     /// Where it runs: the first line of the context.
-    pub(super) line: &'a str,
+    pub(super) place: RunDetail,
     pub(super) counted: CountedRows,
     pub(super) tables: SqlTables,
 }
@@ -66,23 +67,24 @@ pub(super) fn prepared(told: &ChangeSummary<'_>, ask: bool) -> Prepared {
     if told.statement.everything {
         warnings.push(WarningKind::NoWhere { table: visible(table) }.into());
     }
-    let (detail, summary) = match &told.counted {
+    let (counted, summary) = match &told.counted {
         CountedRows::Exactly(count) => {
             if count.also > 0 {
                 warnings.push(WarningKind::MoreRows { rows: count.also }.into());
             }
             let summary = CaptionKind::Rows { rows: count.rows, more: count.also, estimated };
-            (
-                format!("{}\n{}", told.line, count.to_detail()),
-                Caption::cut(count.describe(), summary),
-            )
+            (count.to_detail(), Caption::cut(count.describe(), summary))
         }
         CountedRows::About { because, .. } => {
             warnings.push(WarningKind::EstimatedRows { because: *because }.into());
             let summary = CaptionKind::Rows { rows: number, more: 0, estimated };
-            (format!("{}\nrows not counted", told.line), summary.into())
+            let mut uncounted = RunDetail::default();
+            uncounted.push(PhraseCode::RowsNotCounted, &[]);
+            (uncounted, summary.into())
         }
     };
+    let mut detail = told.place.clone();
+    detail.append(&counted);
     let drastic = told.statement.everything || told.statement.kind == SqlStatementKind::Define;
     Prepared {
         context: ExecutionContext {

@@ -24,7 +24,7 @@ type PreviewClosure<A> =
 /// Unless told otherwise it runs at most once: a crash in the middle asks a person what happened.
 ///
 /// ```
-/// use tools::typed::{Preview, TypedFn};
+/// use holdpoint_tools::typed::{Preview, TypedFn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Refund {

@@ -12,7 +12,7 @@ use ports::tool_host::PrepareError;
 /// It is no [`Error`] itself: that is what lets all errors become one.
 ///
 /// ```
-/// use tools::typed::ToolError;
+/// use holdpoint_tools::typed::ToolError;
 ///
 /// fn cents(text: &str) -> Result<u64, ToolError> {
 ///     Ok(text.parse()?)

@@ -2,6 +2,7 @@
 //! program says what.
 
 use async_trait::async_trait;
+use domain::caption::Caption;
 use domain::hold::Question;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
@@ -27,7 +28,7 @@ use crate::title::make_headline;
 ///     street: String,
 ///     city: String,
 /// }
-/// let tool = tools::typed::FormTool::new::<Address>(
+/// let tool = holdpoint_tools::typed::FormTool::new::<Address>(
 ///     "ask_address",
 ///     "Asks the customer where to deliver.",
 ///     "Where shall we deliver?",
@@ -37,7 +38,7 @@ use crate::title::make_headline;
 #[derive(Debug)]
 pub struct FormTool {
     tool: Tool,
-    title: String,
+    title: Caption,
     form: Value,
 }
 
@@ -81,7 +82,7 @@ impl ToolHost for FormTool {
         };
         Ok(Prepared {
             question: Some(Question::Fill { schema: Some(self.form.clone()) }),
-            title: Some(self.title.as_str().into()),
+            title: Some(self.title.clone()),
             shown,
             ..Prepared::default()
         })

@@ -10,6 +10,7 @@ use domain::call::Call;
 use domain::digest::Digest;
 use domain::json::Arguments;
 use domain::outcome::{Cut, Outcome, Output};
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::schema::write_only_pointers;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use futures_util::FutureExt as _;
@@ -35,7 +36,7 @@ use crate::limits::{LOOK_WITHIN, OUTPUT_BYTES_KEPT, STOP_WITHIN};
 ///
 /// use domain::outcome::Output;
 /// use domain::tool::Effects;
-/// use tools::typed::{CallContext, Preview, ToolError, TypedHost, TypedTool};
+/// use holdpoint_tools::typed::{CallContext, Preview, ToolError, TypedHost, TypedTool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Move {
@@ -184,10 +185,12 @@ impl<T: TypedTool> ToolHost for TypedHost<T> {
         match tokio::time::timeout(self.look_within, looking).await {
             Ok(Ok(Ok(preview))) => Ok(preview.prepared()),
             Ok(Ok(Err(error))) => Err(error.of_preview()),
-            Ok(Err(_)) => Err(PrepareError::blind("the tool's preview failed badly")),
-            Err(_) => Err(PrepareError::blind(format!(
-                "the tool's preview took longer than {} s",
-                self.look_within.as_secs()
+            Ok(Err(_)) => {
+                Err(PrepareError::blind(NoPreviewReason::new(PhraseCode::PreviewFailed, &[])))
+            }
+            Err(_) => Err(PrepareError::blind(NoPreviewReason::new(
+                PhraseCode::PreviewTooSlow,
+                &[&self.look_within.as_secs().to_string()],
             ))),
         }
     }

@@ -28,7 +28,7 @@ use serde::Serialize;
 /// A result that the model gets as JSON.
 ///
 /// ```
-/// let output = tools::typed::json(&[1, 2]).unwrap();
+/// let output = holdpoint_tools::typed::json(&[1, 2]).unwrap();
 /// assert_eq!(output.text, "[1,2]");
 /// ```
 pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<Output, ToolError> {

@@ -10,7 +10,7 @@ use crate::title::make_headline;
 ///
 /// ```
 /// use domain::hold::Risk;
-/// use tools::typed::Preview;
+/// use holdpoint_tools::typed::Preview;
 ///
 /// let preview = Preview::new("Pays 12.50 € back to the card of order 7")
 ///     .title("Refund order 7")
@@ -33,7 +33,7 @@ impl Preview {
     /// The headline of the question; `Run NAME` without it.
     #[must_use]
     pub fn title(mut self, title: &str) -> Preview {
-        self.prepared.title = Some(make_headline(title).into());
+        self.prepared.title = Some(make_headline(title));
         self
     }
 

@@ -27,7 +27,7 @@ const COMBINING: [&str; 9] = [
 ///     /// The order's number.
 ///     order: u64,
 /// }
-/// let schema = tools::typed::schema_of::<Refund>();
+/// let schema = holdpoint_tools::typed::schema_of::<Refund>();
 /// assert_eq!(schema["properties"]["order"]["description"], "The order's number.");
 /// assert_eq!(schema["additionalProperties"], false);
 /// ```

@@ -9,10 +9,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use holdpoint_tools::process::{
+    AttemptTrace, ExitKind, MARKER, ProcessJob, Runner, Spool, Supervisor,
+};
 use ports::start_gate::StartGate;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use tools::process::{AttemptTrace, ExitKind, MARKER, ProcessJob, Runner, Spool, Supervisor};
 
 /// Runs an attempt that nothing keeps from beginning.
 async fn run(

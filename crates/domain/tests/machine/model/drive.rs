@@ -1,19 +1,19 @@
 //! Random commands through the session and through its model, compared after each.
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
-use domain::digest::Digest;
-use domain::hold::CancelReason;
-use domain::id::{CallId, GrantId, NodeId};
-use domain::json::Arguments;
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, People, PersonId};
-use domain::policy::{
+use holdpoint_domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use holdpoint_domain::digest::Digest;
+use holdpoint_domain::hold::{CancelReason, HoldCommand};
+use holdpoint_domain::id::{CallId, GrantId, NodeId};
+use holdpoint_domain::json::Arguments;
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, People, PersonId};
+use holdpoint_domain::policy::{
     AskSpec, ConditionSpec, Conditions, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then,
 };
-use domain::refusal::Refusal;
-use domain::session::{CallState, Command, Recovered, Thought};
-use domain::time::Timestamp;
-use domain::tool::{Effects, Place};
+use holdpoint_domain::refusal::Refusal;
+use holdpoint_domain::session::{CallState, Command, Recovered, RuledTurn};
+use holdpoint_domain::time::Timestamp;
+use holdpoint_domain::tool::{Effects, Place};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -85,28 +85,29 @@ impl Both {
             Step::Say if !matches!(model.run, "running" | "paused") => {
                 (name(&real.say_with("go", None)), model.step(Reference::say))
             }
-            Step::Think(calls) if model.owes_thought() => {
+            Step::Think(calls) if model.needs_model_call() => {
                 let calls: Vec<_> = calls.iter().map(|(tool, n)| (TOOLS[*tool], *n)).collect();
                 let written: Vec<_> =
                     calls.iter().map(|(tool, n)| (*tool, json!({ "n": n }))).collect();
                 real.think("so", &written);
                 (OK, model.step(|model| model.think(&calls)))
             }
-            Step::ThinkFailed if model.owes_thought() => {
+            Step::ThinkFailed if model.needs_model_call() => {
                 let seen = real.session.transcript.len();
                 let failed = Command::ThinkFailed { seen, error: "away".into() };
                 (name(&real.tell(&failed)), model.step(Reference::think_failed))
             }
             Step::ThinkLate => {
-                let message = domain::id::MessageId::new(ms(real.now) as i64, real.bits());
-                let thought = Thought {
+                let message =
+                    holdpoint_domain::id::MessageId::new(ms(real.now) as i64, real.bits());
+                let thought = RuledTurn {
                     message,
                     parts: Vec::new(),
                     calls: Vec::new(),
                     usage: Default::default(),
                 };
                 let seen = real.session.transcript.len() + 1;
-                let late = Command::Thought { seen, thought };
+                let late = Command::RecordTurn { seen, thought };
                 (name(&real.tell(&late)), model.step(|_| "overtaken"))
             }
             Step::Answer { hold, who, said, shown } => {
@@ -118,10 +119,9 @@ impl Both {
             Step::CancelHold { hold, who } => {
                 let hold = newest(*hold, model.holds.len())?;
                 let (id, who) = (real.hold(hold).id, PEOPLE[*who]);
-                let command = Command::CancelHold {
-                    hold: id,
-                    by: actor(who),
-                    reason: CancelReason::Unstated,
+                let command = Command::Hold {
+                    id,
+                    command: HoldCommand::Cancel { by: actor(who), reason: CancelReason::Unstated },
                 };
                 (name(&real.tell(&command)), model.step(|model| model.cancel_hold(hold, who)))
             }
@@ -239,7 +239,7 @@ impl Both {
             }
         }
         prop_assert_eq!(real.status(), model.run);
-        prop_assert_eq!(real.session.owes_thought(), model.owes_thought());
+        prop_assert_eq!(real.session.needs_model_call(), model.needs_model_call());
         let holds = (0..shown.len()).map(|n| real.hold(n));
         let holds: Vec<_> =
             holds.map(|hold| (hold.state.name(), hold.votes.len(), hold.audience.quorum)).collect();

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::digest::Digest;
-use domain::hold::{CancelReason, Hold, HoldOutcome};
-use domain::outcome::ToolResult;
-use domain::outside::{Outside, OutsideCommand};
-use domain::person::{Actor, Audience, PersonId};
-use domain::time::Timestamp;
+use holdpoint_domain::digest::Digest;
+use holdpoint_domain::external_hold::{ExternalHold, ExternalHoldCommand};
+use holdpoint_domain::hold::{CancelReason, Hold, HoldCommand, HoldOrigin, HoldOutcome};
+use holdpoint_domain::outcome::ToolResult;
+use holdpoint_domain::person::{Actor, Audience, PersonId};
+use holdpoint_domain::time::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -30,6 +30,7 @@ enum Step {
     Report {
         well: bool,
     },
+    Start,
     /// To so many milliseconds before or after the deadline.
     Jump {
         off: i64,
@@ -51,17 +52,18 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(who, said, shown)| Step::Answer { who, said, shown }),
         2 => (0..PEOPLE.len()).prop_map(|who| Step::Cancel { who }),
         3 => any::<bool>().prop_map(|well| Step::Report { well }),
+        3 => Just(Step::Start),
         3 => (-1i64..2).prop_map(|off| Step::Jump { off }),
         1 => Just(Step::Expire),
     ]
 }
 
 /// The session's world lends its people, its clock and one of its holds.
-fn opened(quorum: u32, exclude_requester: bool) -> (World, Outside, Register) {
+fn opened(quorum: u32, exclude_requester: bool) -> (World, ExternalHold, Register) {
     let mut world = World::new();
     world.say("begin").think("", &[("wipe", json!({"n": 1}))]);
     let mut hold: Hold = (*world.hold(0)).clone();
-    (hold.session, hold.run) = (None, None);
+    hold.origin = HoldOrigin::Program { callback: None };
     hold.requester = Some(PersonId::new("ana"));
     hold.expires_at = Some(hold.opened_at.plus_ms(ASK_MS));
     let audience = Audience { quorum, exclude_requester, ..(*hold.audience).clone() };
@@ -81,7 +83,7 @@ fn opened(quorum: u32, exclude_requester: bool) -> (World, Outside, Register) {
         cancelled_by: "",
         in_session: false,
     };
-    (world, Outside::begin(Arc::new(hold)), model)
+    (world, ExternalHold::begin(Arc::new(hold)), model)
 }
 
 proptest! {
@@ -98,18 +100,19 @@ proptest! {
         let (mut world, mut outside, mut model) = opened(quorum, exclude_requester);
         let mut shown = vec![outside.hold.digest()];
         let mut outcome: Option<bool> = None;
+        let mut started = false;
         for step in steps {
             let now = world.now.as_ms() as u64;
             if !matches!(step, Step::Jump { .. }) {
                 model.pass(now);
             }
-            let (command, expected): (OutsideCommand, Told) = match step {
+            let (command, expected): (ExternalHoldCommand, Told) = match step {
                 Step::Jump { off } => {
                     let at = outside.hold.expires_at.expect("a deadline").as_ms() + off;
                     world.now = Timestamp::from_ms(at.max(world.now.as_ms()));
                     continue;
                 }
-                Step::Expire => (OutsideCommand::Expire, OK),
+                Step::Expire => (ExternalHoldCommand::Expire, OK),
                 Step::Answer { who, said, shown: seen } => {
                     let (digest, seen) = match seen {
                         0 => (None, Shown::Nothing),
@@ -120,7 +123,7 @@ proptest! {
                     let by = logged_in(PEOPLE[who]);
                     let answer = answer_of(said);
                     let edited = match &answer {
-                        domain::answer::Answer::Approve { arguments: Some(arguments), .. } => {
+                        holdpoint_domain::answer::Answer::Approve { arguments: Some(arguments), .. } => {
                             let edited = world.edited(0, arguments.clone());
                             let call = outside.hold.call.as_ref().expect("a call");
                             let call = call.revised(
@@ -130,19 +133,30 @@ proptest! {
                                 call.policy,
                             );
                             let audience = outside.hold.audience.clone();
-                            Some(domain::hold::Edited { call: Arc::new(call), audience, ..edited })
+                            Some(holdpoint_domain::hold::Edited { call: Arc::new(call), audience, ..edited })
                         }
                         _ => None,
                     };
                     let (circle, quorum) = (model.circle, model.quorum);
                     let done =
                         model.answer(PEOPLE[who], said, seen, &dbas, |_| (circle, quorum));
-                    (OutsideCommand::Answer { digest, answer, by, edited }, told(&done))
+                    (ExternalHoldCommand::Hold(HoldCommand::Answer { digest, answer, by, edited }), told(&done))
                 }
                 Step::Cancel { who } => {
                     let by = Actor::Person(PersonId::new(PEOPLE[who]));
                     let done = model.cancel(PEOPLE[who]);
-                    (OutsideCommand::Cancel { by, reason: CancelReason::Unstated }, told(&done))
+                    (ExternalHoldCommand::Hold(HoldCommand::Cancel { by, reason: CancelReason::Unstated }), told(&done))
+                }
+                Step::Start => {
+                    let expected = match (model.state, started || outcome.is_some()) {
+                        ("approved", false) => {
+                            started = true;
+                            OK
+                        }
+                        ("approved", true) => "already decided",
+                        _ => "answer invalid",
+                    };
+                    (ExternalHoldCommand::Report { outcome: HoldOutcome::Executing }, expected)
                 }
                 Step::Report { well } => {
                     let reported = match well {
@@ -158,7 +172,7 @@ proptest! {
                         ("approved", Some(_)) => "already decided",
                         _ => "answer invalid",
                     };
-                    (OutsideCommand::Report { outcome: reported }, expected)
+                    (ExternalHoldCommand::Report { outcome: reported }, expected)
                 }
             };
             let (events, reply) = world.within(|_, context| outside.decide(&command, context));
@@ -172,7 +186,9 @@ proptest! {
             let hold = &outside.hold;
             prop_assert_eq!((hold.state.name(), hold.votes.len()), (model.state, model.votes.len()));
             prop_assert_eq!(shown.len() - 1, model.revision);
-            prop_assert_eq!(hold.outcome.as_ref().map(|o| o.name() == "succeeded"), outcome);
+            let ended = hold.outcome.as_ref().filter(|outcome| outcome.is_final());
+            prop_assert_eq!(ended.map(|o| o.name() == "succeeded"), outcome);
+            prop_assert_eq!(hold.outcome.is_some(), started || outcome.is_some());
         }
     }
 }

@@ -65,6 +65,9 @@ pub(super) struct Reference {
     pub(super) holds: Vec<Register>,
     /// The call of each hold, if it is about one.
     about: Vec<Option<usize>>,
+    /// How many runs have begun, and of which of them each hold is.
+    runs: u32,
+    of_run: Vec<u32>,
     pub(super) grants: Vec<Grant>,
 }
 
@@ -96,6 +99,8 @@ impl Reference {
             calls: Vec::new(),
             holds: Vec::new(),
             about: Vec::new(),
+            runs: 0,
+            of_run: Vec::new(),
             grants: Vec::new(),
         }
     }
@@ -104,7 +109,7 @@ impl Reference {
         matches!(self.run, "none" | "completed" | "failed" | "cancelled")
     }
 
-    pub(super) fn owes_thought(&self) -> bool {
+    pub(super) fn needs_model_call(&self) -> bool {
         self.run == "running" && self.turn.is_empty() && !self.stopping
     }
 
@@ -128,6 +133,7 @@ impl Reference {
         }
         (self.run, self.stopping, self.spoke_last) = ("running", false, false);
         (self.turns, self.leave) = (0, None);
+        self.runs += 1;
         OK
     }
 
@@ -190,6 +196,7 @@ impl Reference {
             in_session: true,
         });
         self.about.push(call);
+        self.of_run.push(self.runs);
         self.holds.len() - 1
     }
 
@@ -240,6 +247,8 @@ impl Reference {
             Said::Retry => self.ask_again(call),
             // Of a run that has ended, what became of its other calls is still asked.
             Said::DenyAndStop if self.is_over() => {}
+            // And whoever answers that late ends no later run by it.
+            Said::DenyAndStop if self.of_run[hold] != self.runs => {}
             Said::DenyAndStop => self.stop(who),
             _ => {}
         }

@@ -1,13 +1,13 @@
 //! A two-phase approval is a ticket for exactly one run of exactly one call. What the model is told
 //! each time follows from the ticket alone.
 
-use domain::answer::Answer;
-use domain::context::WhilePending;
-use domain::hold::CancelReason;
-use domain::outcome::{Outcome, Output};
-use domain::person::{Actor, PersonId};
-use domain::policy::{Policy, PolicySpec};
-use domain::session::{Command, Owed};
+use holdpoint_domain::answer::Answer;
+use holdpoint_domain::context::WhilePending;
+use holdpoint_domain::hold::{CancelReason, HoldCommand};
+use holdpoint_domain::outcome::{Outcome, Output};
+use holdpoint_domain::person::{Actor, PersonId};
+use holdpoint_domain::policy::{Policy, PolicySpec};
+use holdpoint_domain::session::{Command, PendingWork};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -100,19 +100,19 @@ impl Both {
     }
 
     fn call(&mut self, n: usize, confirmed: bool, well: bool) -> Result<(), TestCaseError> {
-        if !self.world.session.owes_thought() {
+        if !self.world.session.needs_model_call() {
             let _ = self.world.say_with("well?", Some(WhilePending::Deliver));
         }
         self.pass();
-        prop_assert!(self.world.session.owes_thought(), "{:?}", self.world.session.run);
+        prop_assert!(self.world.session.needs_model_call(), "{:?}", self.world.session.run);
         let (status, runs) = self.expected(n, confirmed, well);
         self.world.think("", &[("deploy", json!({"n": n, "confirmed": confirmed}))]);
         let executes = |owed| match owed {
-            Owed::Execute { call, .. } => Some(call),
+            PendingWork::Execute { call, .. } => Some(call),
             _ => None,
         };
         let executing: Vec<_> =
-            self.world.session.owed().into_iter().filter_map(executes).collect();
+            self.world.session.pending_work().into_iter().filter_map(executes).collect();
         prop_assert_eq!(executing.len(), usize::from(runs));
         for call in executing {
             self.runs += 1;
@@ -159,7 +159,10 @@ impl Both {
         let hold = self.world.hold(self.holds[n]).id;
         let told = self
             .world
-            .tell(&Command::CancelHold { hold, by, reason: CancelReason::Unstated })
+            .tell(&Command::Hold {
+                id: hold,
+                command: HoldCommand::Cancel { by, reason: CancelReason::Unstated },
+            })
             .is_ok();
         let (may, next) = match self.tickets[n] {
             Ticket::Asked { .. } | Ticket::Cancelled => (true, Ticket::Cancelled),

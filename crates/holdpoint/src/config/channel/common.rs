@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::card::{Language, Zone};
+use chat::OnAmbiguous;
 use serde::Deserialize;
-use switchboard::OnAmbiguous;
 use toml::Spanned;
 
 use super::{PLATFORMS, PlatformConfig, zone};
@@ -13,11 +13,7 @@ use crate::config::agent::{AgentConfig, refer};
 use crate::config::doors::DOORS;
 use crate::config::error::listed;
 use crate::config::source::{Result, Source};
-
-/// In a chat people are there or they are not.
-const EXPIRES_DEFAULT: Duration = Duration::from_secs(5 * 60);
-/// Feishu's cards can be changed for 14 days; none may look alive after its question is over.
-const EXPIRES_MAX: Duration = Duration::from_secs(13 * 24 * 60 * 60);
+use crate::platform::{EXPIRES_DEFAULT, EXPIRES_MAX};
 
 #[derive(Clone, Debug)]
 pub struct ChannelConfig {

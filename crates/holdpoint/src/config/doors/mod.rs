@@ -21,7 +21,7 @@ use super::source::{Result, Source};
 use super::tool::ToolConfig;
 use agents::Named;
 
-pub(super) const DOORS: [&str; 3] = ["frontend_tools", "worlds", "ai_sdk"];
+pub(super) use crate::checks::DOORS;
 
 /// A door that is open, and what is to be said about it at the start and to admins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) struct DoorTable {
 }
 
 /// What a door may refer to.
-pub(super) struct House<'a> {
+pub(super) struct DoorReferences<'a> {
     pub(super) server: &'a ServerConfig,
     pub(super) people: &'a People,
     pub(super) agents: &'a [AgentConfig],
@@ -57,7 +57,7 @@ pub(super) struct House<'a> {
 
 pub(super) fn check(
     doors: BTreeMap<Spanned<String>, DoorTable>,
-    house: &House<'_>,
+    house: &DoorReferences<'_>,
     source: &Source<'_>,
     mistakes: &mut Mistakes,
 ) -> Vec<DoorConfig> {
@@ -75,7 +75,12 @@ pub(super) fn check(
 }
 
 impl DoorTable {
-    fn check(self, name: &str, house: &House<'_>, source: &Source<'_>) -> Result<DoorConfig> {
+    fn check(
+        self,
+        name: &str,
+        house: &DoorReferences<'_>,
+        source: &Source<'_>,
+    ) -> Result<DoorConfig> {
         self.only_of(name, source)?;
         for origin in &self.origins {
             check_origin(origin, source)?;
@@ -110,7 +115,12 @@ impl DoorTable {
     }
 
     /// Acting without credentials: for whom, from where, and beside which tools.
-    fn acting(&self, name: &str, house: &House<'_>, source: &Source<'_>) -> Result<Option<String>> {
+    fn acting(
+        &self,
+        name: &str,
+        house: &DoorReferences<'_>,
+        source: &Source<'_>,
+    ) -> Result<Option<String>> {
         let insecure = self.insecure.as_ref().filter(|insecure| *insecure.get_ref());
         let Some(person) = &self.act_as else {
             return match &self.insecure {
@@ -151,7 +161,7 @@ impl DoorTable {
         }
     }
 
-    fn wire(&self, name: &str, house: &House<'_>, source: &Source<'_>) -> Result<Wire> {
+    fn wire(&self, name: &str, house: &DoorReferences<'_>, source: &Source<'_>) -> Result<Wire> {
         let types = agents::check(self.agents.as_ref(), name, house.agents, source)?;
         let named = || types.iter().map(Named::plain).collect::<Vec<_>>();
         Ok(match name {

@@ -1,6 +1,5 @@
 //! `[models.NAME]`: whoever thinks.
 
-mod open;
 mod place;
 mod table;
 mod vendor;
@@ -17,11 +16,11 @@ use toml::Spanned;
 use super::error::ConfigError;
 use super::source::{Result, Source};
 
+pub use crate::embed::{HeaderSource, VendorModel};
 pub(super) use place::is_local;
 pub(super) use table::ModelTable;
 #[cfg(test)]
 pub(super) use table::TimeLimitsTable;
-pub use vendor::{HeaderSource, OpenAiApi, Vendor, VendorModel};
 
 /// The script that comes with the program.
 const DEMO: &str = "builtin:demo";

@@ -1,11 +1,11 @@
 //! Where a model is: whether its address is sound, and whether it is near.
 
-use std::net::IpAddr;
-
 use reqwest::Url;
 use toml::Spanned;
 
 use crate::config::source::{Result, Source};
+
+pub(in crate::config) use models::settings::is_local;
 
 pub(super) fn base_url(url: &Spanned<String>, source: &Source<'_>) -> Result<Url> {
     let parsed = Url::parse(url.get_ref())
@@ -52,54 +52,4 @@ fn no_password(
          `{instead}`"
     );
     Err(source.error(given.span(), message))
-}
-
-/// On this machine or in its own network, where servers usually want no key: loopback and private
-/// addresses, and names that only a local resolver knows.
-pub(in crate::config) fn is_local(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => {
-            address.is_loopback() || address.is_private() || address.is_link_local()
-        }
-        Ok(IpAddr::V6(address)) => {
-            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
-        }
-        Err(_) => {
-            !host.contains('.')
-                || [".local", ".localhost", ".internal", ".lan"]
-                    .iter()
-                    .any(|end| host.ends_with(end))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_and_far_are_told_apart() {
-        let local = |url: &str| is_local(&Url::parse(url).expect("a URL"));
-        for near in [
-            "http://127.0.0.1:11434",
-            "http://localhost:8000/v1",
-            "http://[::1]:1",
-            "http://10.1.2.3",
-            "http://192.168.0.9",
-            "http://ollama:11434",
-            "http://gpu.internal",
-        ] {
-            assert!(local(near), "{near}");
-        }
-        for far in [
-            "https://api.example.com",
-            "http://8.8.8.8",
-            "http://local.example.com",
-            "http://[2001:db8::1]",
-        ] {
-            assert!(!local(far), "{far}");
-        }
-    }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use models::Settings;
-use models::anthropic::{Cache, Thinking};
+use models::anthropic::{Anthropic, Cache, Thinking};
 use models::limits::{MAX_TOKENS, RETRIES_MAX};
 use models::settings::TimeLimits;
+use models::vendor::VendorApi;
 use reqwest::Url;
 use toml::Spanned;
 
@@ -15,57 +16,23 @@ use super::place;
 use super::table::{ModelTable, TimeLimitsTable};
 use crate::config::secret::SecretSource;
 use crate::config::source::{Result, Source};
-
-#[derive(Clone, Debug)]
-pub struct VendorModel {
-    pub vendor: Vendor,
-    /// What its client takes, without the secrets: the key, the headers and the proxy are read when it is opened.
-    pub settings: Settings,
-    /// Servers near by may want none.
-    pub api_key: Option<SecretSource>,
-    pub headers: Vec<(String, HeaderSource)>,
-    pub proxy: ProxySource,
-    pub thinking: Thinking,
-    /// Whether thinking goes back to a server that sent some.
-    pub send_thinking: bool,
-    pub cache: Cache,
-    pub prices: Option<Prices>,
-}
+use crate::embed::{HeaderSource, ProxySource, VendorModel};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vendor {
+pub(super) enum Vendor {
     Anthropic,
     OpenAi(OpenAiApi),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenAiApi {
+pub(super) enum OpenAiApi {
     Chat,
     Responses,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HeaderSource {
-    Plain(String),
-    Secret(SecretSource),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProxySource {
-    /// As `HTTPS_PROXY` and its like say; none for a server near by.
-    Environment,
-    None,
-    Url(Url),
-    Env(String),
 }
 
 impl VendorModel {
     pub(super) fn is_exposed(&self) -> bool {
         !self.is_local() && self.settings.base_url.scheme() == "http"
-    }
-
-    pub(super) fn is_local(&self) -> bool {
-        place::is_local(&self.settings.base_url)
     }
 }
 
@@ -98,29 +65,33 @@ pub(super) fn check(
     let thinking = thinking(&table, max_tokens, source)?;
     let api_key = api_key(&table, base_url.as_ref(), &headers, span, source)?;
     let proxy = proxy(&table, source)?;
-    let base_url = base_url.unwrap_or_else(|| vendor.base_url());
+    let api = match vendor {
+        Vendor::Anthropic => {
+            VendorApi::Anthropic(Anthropic { cache: cache(&table, source)?, thinking })
+        }
+        Vendor::OpenAi(OpenAiApi::Chat) => {
+            let send_thinking = table.send_thinking.as_ref().is_none_or(|given| *given.get_ref());
+            VendorApi::Chat { send_thinking }
+        }
+        Vendor::OpenAi(OpenAiApi::Responses) => VendorApi::Responses,
+    };
+    let base_url = base_url.unwrap_or_else(|| api.base_url());
     let mut settings = Settings::new(name, model.get_ref(), base_url);
     settings.max_tokens = max_tokens;
     settings.effort = effort(&table, source)?;
     settings.temperature = temperature(&table, source)?;
-    let cache = cache(&table, source)?;
     if let Some(given) = &table.retries {
         settings.retries = between("retries", given, 0, i64::from(RETRIES_MAX), source)?;
     }
     if let Some(limits) = &table.time_limits {
         settings.time_limits = time_limits(limits.get_ref(), source)?;
     }
-    Ok(VendorModel {
-        vendor,
-        settings,
-        api_key,
-        headers,
-        proxy,
-        thinking,
-        send_thinking: table.send_thinking.as_ref().is_none_or(|given| *given.get_ref()),
-        cache,
-        prices: prices(&table, source)?,
-    })
+    let mut model = VendorModel::new(api, settings);
+    model.api_key = api_key;
+    model.headers = headers;
+    model.proxy = proxy;
+    model.prices = prices(&table, source)?;
+    Ok(model)
 }
 
 /// The vendor's own place has the newer API; what is compatible has the older one for certain.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use domain::budget::Prices;
-use models::anthropic::{Cache, Thinking};
+use models::anthropic::{Anthropic, Cache, Thinking};
+use models::vendor::VendorApi;
 
 use super::opened;
 use crate::config::*;
@@ -53,7 +54,9 @@ fn every_key_arrives() {
         price_output = 15.25
         "#,
     );
-    assert_eq!((model.vendor, model.settings.model.as_str()), (Vendor::Anthropic, "big-1"));
+    let api = Anthropic { cache: Cache::Hour, thinking: Thinking::Budget(4000) };
+    assert_eq!(model.api, VendorApi::Anthropic(api));
+    assert_eq!(model.settings.model, "big-1");
     assert_eq!(model.api_key, Some(SecretSource::File("conf/secrets/key".into())));
     assert_eq!(
         model.headers,
@@ -66,8 +69,8 @@ fn every_key_arrives() {
             ),
         ]
     );
-    assert_eq!((model.settings.max_tokens, model.thinking), (Some(9000), Thinking::Budget(4000)));
-    assert_eq!((model.settings.effort.as_deref(), model.cache), (Some("high"), Cache::Hour));
+    assert_eq!(model.settings.max_tokens, Some(9000));
+    assert_eq!(model.settings.effort.as_deref(), Some("high"));
     let settings = &model.settings;
     assert_eq!((settings.retries, settings.time_limits.connect), (2, Duration::from_secs(3)));
     assert_eq!(settings.time_limits.silence, Duration::from_secs(90));
@@ -82,13 +85,16 @@ fn the_api_goes_by_the_place() {
         let text = format!(
             "[models.m]\nprovider = \"openai\"\nmodel = \"x\"\napi_key_env = \"K\"\n{rest}\n"
         );
-        vendor(&text).vendor
+        vendor(&text).api
     };
-    assert_eq!(api(""), Vendor::OpenAi(OpenAiApi::Responses));
-    assert_eq!(api("base_url = \"http://127.0.0.1:8000\""), Vendor::OpenAi(OpenAiApi::Chat));
+    assert_eq!(api(""), VendorApi::Responses);
+    assert_eq!(
+        api("base_url = \"http://127.0.0.1:8000\""),
+        VendorApi::Chat { send_thinking: true }
+    );
     let asked = "base_url = \"http://127.0.0.1:8000\"\napi = \"responses\"";
-    assert_eq!(api(asked), Vendor::OpenAi(OpenAiApi::Responses));
-    assert_eq!(api("api = \"chat\""), Vendor::OpenAi(OpenAiApi::Chat));
+    assert_eq!(api(asked), VendorApi::Responses);
+    assert_eq!(api("api = \"chat\""), VendorApi::Chat { send_thinking: true });
 }
 
 #[test]

@@ -62,8 +62,9 @@ impl ToolTable {
         // is found with its line.
         let secrets = secret_headers.iter().map(|(name, _)| SecretHeader::new(name, "…", "…"));
         let sound = secrets.collect::<std::result::Result<Vec<_>, _>>().and_then(|secrets| {
-            let setup = HttpConfig { secret_headers: secrets, ..setup.clone() };
-            tools::http::HttpTool::new(setup).map(drop).map_err(|bad| bad.why)
+            let mut tried = setup.clone();
+            tried.secret_headers = secrets;
+            tools::http::HttpTool::new(tried).map(drop).map_err(|bad| bad.why)
         });
         sound.map_err(|why| source.error(url.span(), why))?;
         Ok(HttpTool { setup, secret_headers })

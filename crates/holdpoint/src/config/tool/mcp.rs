@@ -11,9 +11,8 @@ use toml::Spanned;
 
 use super::super::source::{Result, Source};
 use super::{ToolConfig, ToolEnv, ToolKind, ToolTable};
+use crate::checks::{self, BETWEEN};
 
-/// What stands between a server's name and its tool's.
-const BETWEEN: &str = "__";
 const EFFECTS: [Effects; 3] = [Effects::ReadOnly, Effects::Idempotent, Effects::AtMostOnce];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,16 +141,11 @@ pub(in crate::config) fn check_prefixes(
     for server in names().filter(|table| table.kind.get_ref() == "mcp") {
         let name = server.name.get_ref();
         if name.contains(BETWEEN) {
-            let message = format!(
-                "the tools of an MCP server are called `{name}{BETWEEN}TOOL`, so its own name has no `{BETWEEN}`"
-            );
-            return Err(source.error(server.name.span(), message));
+            return Err(source.error(server.name.span(), checks::no_between(name)));
         }
         let prefix = format!("{name}{BETWEEN}");
         if let Some(other) = names().find(|table| table.name.get_ref().starts_with(&prefix)) {
-            let shown = other.name.get_ref();
-            let message =
-                format!("`{shown}` would look like a tool of the MCP server `{name}`; rename one");
+            let message = checks::looks_like_a_server(other.name.get_ref(), name);
             return Err(source.error(other.name.span(), message));
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, DenyReason, Scope};
 use domain::digest::Digest;
 use domain::hold::{Hold, HoldState, Question, Vote};
 use domain::id::{CallId, HoldId, MessageId, RunId};
@@ -23,7 +23,7 @@ use crate::problem::{Problem, Reply};
 
 /// What a post amounts to.
 #[derive(Default)]
-pub(crate) struct Given {
+pub(crate) struct PostedAnswers {
     answers: Vec<(Arc<Hold>, Digest, Answer)>,
     /// The latest of our messages that the client has.
     pub(crate) upto: Option<MessageId>,
@@ -35,10 +35,10 @@ pub(crate) struct Given {
     /// Something came too late.
     late: Option<(HoldId, Refusal)>,
     /// The client waits for nobody: as soon as the reply ends it posts the same again.
-    pub(crate) presses_on: bool,
+    pub(crate) auto_resubmits: bool,
 }
 
-impl Given {
+impl PostedAnswers {
     pub(crate) fn is_empty(&self) -> bool {
         self.answers.is_empty()
     }
@@ -50,8 +50,8 @@ pub(crate) async fn read(
     session: &Session,
     parts: &[ToolPart],
     ui: Ui,
-) -> Reply<Given> {
-    let mut given = Given { presses_on: !parts.is_empty(), ..Given::default() };
+) -> Reply<PostedAnswers> {
+    let mut given = PostedAnswers { auto_resubmits: !parts.is_empty(), ..PostedAnswers::default() };
     let mut latest = None;
     for part in parts {
         let call = call_of(session, &part.id).ok_or_else(|| {
@@ -73,9 +73,9 @@ pub(crate) async fn read(
         call_of(session, &part.id).and_then(|call| message_of(session, call)) == last
     };
     let undecided = |part: &ToolPart| part.said == Said::Nothing { settled: false };
-    given.presses_on &= !parts.iter().filter(in_last).any(undecided);
+    given.auto_resubmits &= !parts.iter().filter(in_last).any(undecided);
     given.upto = last;
-    given.run = latest.and_then(|call| session.hold_of(call)?.run);
+    given.run = latest.and_then(|call| session.hold_of(call)?.run());
     match given.late.take() {
         // What comes beside a repeat is told by the stream: nothing is to be stored.
         Some((hold, late)) if !(given.is_empty() && given.repeats) => {
@@ -92,23 +92,23 @@ async fn one(
     call: CallId,
     part: &ToolPart,
     ui: Ui,
-    given: &mut Given,
+    given: &mut PostedAnswers,
 ) -> Reply<()> {
     let (hold, answer) = match &part.said {
         Said::Nothing { .. } => return Ok(()),
         Said::Approval { id, approved, reason, digest } => {
             let hold = approval(session, call, id)?;
             match stands(&hold, *approved) {
-                Standing::Open => {}
-                Standing::Same => {
+                HoldStatus::Open => {}
+                HoldStatus::Same => {
                     given.repeats = true;
                     return Ok(());
                 }
-                Standing::Late(late) => {
+                HoldStatus::Late(late) => {
                     given.late = Some((hold.id, late));
                     return Ok(());
                 }
-                Standing::Other(refusal) => return Err(refusal.into()),
+                HoldStatus::Other(refusal) => return Err(refusal.into()),
             }
             if digest.as_ref().is_some_and(|digest| *digest != hold.digest().to_string()) {
                 return Err(Refusal::VersionConflict { hold: Box::new((*hold).clone()) }.into());
@@ -140,7 +140,7 @@ async fn one(
 }
 
 /// Stores what was given, all of it or nothing. Returns only when it is on disk.
-pub(crate) async fn store(here: &Here, caller: &Caller, given: &Given) -> Reply<()> {
+pub(crate) async fn store(here: &Here, caller: &Caller, given: &PostedAnswers) -> Reply<()> {
     let answers = given.answers.iter().map(|(hold, digest, answer)| {
         (hold.id, Answering { digest: Some(*digest), answer: answer.clone() })
     });
@@ -151,11 +151,14 @@ pub(crate) async fn store(here: &Here, caller: &Caller, given: &Given) -> Reply<
 pub(crate) fn verdict(approved: bool, reason: Option<String>) -> Answer {
     match approved {
         true => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
-        false => Answer::Deny { reason: reason.filter(|it| !it.trim().is_empty()), stop: false },
+        false => {
+            let reason = reason.filter(|it| !it.trim().is_empty());
+            Answer::Deny { reason: reason.map(DenyReason::from), stop: false }
+        }
     }
 }
 
-pub(crate) enum Standing {
+pub(crate) enum HoldStatus {
     Open,
     /// Decided, and just so.
     Same,
@@ -164,17 +167,17 @@ pub(crate) enum Standing {
 }
 
 /// How a decision stands to an answer that comes now.
-pub(crate) fn stands(hold: &Hold, approved: bool) -> Standing {
+pub(crate) fn stands(hold: &Hold, approved: bool) -> HoldStatus {
     let boxed = || Box::new(hold.clone());
     match (&hold.state, approved) {
-        (HoldState::Pending, _) => Standing::Open,
-        (HoldState::Approved(_), true) | (HoldState::Denied(_), false) => Standing::Same,
-        (HoldState::Expired { .. }, _) => Standing::Late(Refusal::Expired { hold: boxed() }),
+        (HoldState::Pending, _) => HoldStatus::Open,
+        (HoldState::Approved(_), true) | (HoldState::Denied(_), false) => HoldStatus::Same,
+        (HoldState::Expired { .. }, _) => HoldStatus::Late(Refusal::Expired { hold: boxed() }),
         // Withdrawn, for instance because a new message came: nothing was decided otherwise.
         (HoldState::Cancelled { .. }, _) => {
-            Standing::Late(Refusal::AlreadyDecided { hold: boxed() })
+            HoldStatus::Late(Refusal::AlreadyDecided { hold: boxed() })
         }
-        _ => Standing::Other(Refusal::AlreadyDecided { hold: boxed() }),
+        _ => HoldStatus::Other(Refusal::AlreadyDecided { hold: boxed() }),
     }
 }
 

@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use super::super::agreed::{self, Name};
 use super::super::conversation;
-use super::super::flow::{Flow, Since};
+use super::super::flow::{RunFollower, Since};
 use super::super::kept::KeptRun;
 use super::super::limits::HISTORY_BYTES_MAX;
-use super::super::once::Once;
 use super::super::stream::{self, Heartbeat, Style};
-use super::history::Latest;
+use super::super::unique_keys::UniqueKeys;
+use super::history::LastMessage;
 use super::read::{self, Message, Posted};
-use super::teller::Teller;
+use super::teller::ChunkWriter;
 use super::wire::Stopped;
 use super::{Here, NAME, Ui, answers, edits, refusal, version};
 use crate::asked::{json, parse, read_body, read_long};
@@ -43,7 +43,7 @@ pub(crate) async fn say(
 ) -> Response {
     let serving = async {
         let bytes = read_long(&here.app, body, HISTORY_BYTES_MAX).await?;
-        let Latest(body) = parse(&bytes)?;
+        let LastMessage(body) = parse(&bytes)?;
         let (place, posted) = read::chat(&body)?;
         let asked = Asked::new(&here, query.as_deref(), &headers)?;
         converse(&here, &who, &place, posted, &asked).await
@@ -69,7 +69,7 @@ pub(crate) async fn value(here: &Here, body: Body) -> Reply<Value> {
 }
 
 pub(super) fn read_value(bytes: &[u8]) -> Reply<Value> {
-    parse::<Once>(bytes).map(|Once(value)| value)
+    parse::<UniqueKeys>(bytes).map(|UniqueKeys(value)| value)
 }
 
 /// What an address and headers say.
@@ -127,28 +127,28 @@ pub(crate) async fn converse(
             // Asking for another reply says nothing new.
             if !posted.regenerate
                 && let Some(answered) =
-                    by_words(here, who, &session, texts, name.clone(), asked.ui).await?
+                    answer_in_words(here, who, &session, texts, name.clone(), asked.ui).await?
             {
                 return Ok(answered);
             }
-            spoken(here, who, place, session, name, &posted, asked.ui).await
+            send_user_message(here, who, place, session, name, &posted, asked.ui).await
         }
         Message::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
             let session = found.ok_or_else(|| Problem::not_found("chat"))?;
             let given = answers::read(here, caller, &session, parts, asked.ui).await?;
-            let waits = given.is_empty() && given.presses_on;
+            let waits = given.is_empty() && given.auto_resubmits;
             answers::store(here, caller, &given).await?;
             let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
             let is_queued = session.queue.iter().any(|queued| queued.run.to_string() == message);
-            let teller = Teller::new(here, caller, asked.ui, message, given.upto);
+            let teller = ChunkWriter::new(here, caller, asked.ui, message, given.upto);
             let teller = teller.with(given.calls);
             match is_queued {
                 // The reply to a message that waits has shown the open calls again: what it waits for
                 // goes on in it, and then its own answer follows.
                 true => {
                     let since = Since::latest_run(app, &session).await?;
-                    let mut flow = Flow::open(app, caller, &session, None, since).await?;
+                    let mut flow = RunFollower::open(app, caller, &session, None, since).await?;
                     if waits {
                         flow.wait_for_change();
                     }
@@ -165,7 +165,7 @@ fn latest(session: &Session) -> Option<String> {
 }
 
 /// A message that is the agreed answer to an open hold gets the stream of what follows from it.
-async fn by_words(
+async fn answer_in_words(
     here: &Here,
     who: &Who,
     session: &Session,
@@ -179,9 +179,9 @@ async fn by_words(
         return Ok(None);
     };
     let fresh = app.engine.session(caller, session.id).await?;
-    let flow = Flow::open(app, caller, &fresh, agreed.run, agreed.since).await?;
+    let flow = RunFollower::open(app, caller, &fresh, agreed.run, agreed.since).await?;
     let message = begun(agreed.run, agreed.since);
-    Ok(Some(streamed(here, who, flow, Teller::new(here, caller, ui, message, None))?))
+    Ok(Some(streamed(here, who, flow, ChunkWriter::new(here, caller, ui, message, None))?))
 }
 
 /// The client has begun a new message: what follows an answer in words goes into it.
@@ -189,7 +189,7 @@ fn begun(run: Option<RunId>, since: Since) -> String {
     format!("{}-{}", run.map(|run| run.to_string()).unwrap_or_default(), since.position)
 }
 
-async fn spoken(
+async fn send_user_message(
     here: &Here,
     who: &Who,
     place: &str,
@@ -204,12 +204,12 @@ async fn spoken(
     };
     let run = session.run.as_ref();
     if let (true, Some(run)) = (posted.regenerate, run)
-        && run.status == RunStatus::Failed
+        && run.status() == RunStatus::Failed
     {
         engine.retry_run(caller, run.id).await?;
         let session = engine.session(caller, session.id).await?;
         let message = run.id.to_string();
-        let teller = Teller::new(here, caller, ui, message, None);
+        let teller = ChunkWriter::new(here, caller, ui, message, None);
         return go_on(here, who, &session, None, teller, false).await;
     }
     let since = Since::now(&session);
@@ -232,18 +232,18 @@ async fn spoken(
                 edits::remember(here, place, id, said.message, texts).await?;
             }
             let run = Some(said.run);
-            let flow = Flow::on(follow, &here.app, caller, &session, run, since).await?;
+            let flow = RunFollower::on(follow, &here.app, caller, &session, run, since).await?;
             (flow, said.run.to_string())
         }
         // It was said before: whoever says it again hears what came of it.
         Err(Error::Replayed(reply)) => {
             let (run, since, message) = before(&reply.body)?;
-            let flow = Flow::open(&here.app, caller, &session, Some(run), since).await?;
+            let flow = RunFollower::open(&here.app, caller, &session, Some(run), since).await?;
             (flow, message)
         }
         Err(error) => return Err(error.into()),
     };
-    streamed(here, who, flow, Teller::new(here, caller, ui, message, None))
+    streamed(here, who, flow, ChunkWriter::new(here, caller, ui, message, None))
 }
 
 /// A message is its id and its words: the same id with other words is another message.
@@ -269,7 +269,7 @@ pub(crate) async fn go_on(
     who: &Who,
     session: &Session,
     run: Option<RunId>,
-    teller: Teller,
+    teller: ChunkWriter,
     waits: bool,
 ) -> Reply {
     let latest = session.run.as_ref().map(|run| run.id);
@@ -278,14 +278,14 @@ pub(crate) async fn go_on(
         true => Since::latest_run(&here.app, session).await?,
         false => Since { position: 0, current: None },
     };
-    let mut flow = Flow::open(&here.app, &who.caller, session, run, since).await?;
+    let mut flow = RunFollower::open(&here.app, &who.caller, session, run, since).await?;
     if waits {
         flow.wait_for_change();
     }
     streamed(here, who, flow, teller)
 }
 
-pub(crate) fn streamed(here: &Here, who: &Who, flow: Flow, teller: Teller) -> Reply {
+pub(crate) fn streamed(here: &Here, who: &Who, flow: RunFollower, teller: ChunkWriter) -> Reply {
     let place = here.app.streams.take(who.caller.key_space())?;
     let (app, door, session, end) =
         (here.app.clone(), here.door.clone(), flow.session(), teller.end_mark());

@@ -15,7 +15,7 @@ use domain::session::{CallState, Session};
 use engine::{Answering, Until};
 
 use super::super::{conversation, shown};
-use super::answers::{Standing, stands, verdict};
+use super::answers::{HoldStatus, stands, verdict};
 use super::chat::value;
 use super::values::call_of;
 use super::wire::{Confirmed, Confirming, ToolOutput};
@@ -66,14 +66,14 @@ async fn confirmed(here: &Here, who: &Who, project: &str, asked: &Confirming) ->
     }
     let hold = held(&session, call).ok_or_else(unknown)?;
     match stands(&hold, approved) {
-        Standing::Open => {
+        HoldStatus::Open => {
             let digest = shown::digest(&here.app, caller, NAME, &hold).await?;
             let answering = Answering { digest: Some(digest), answer: verdict(approved, None) };
             Box::pin(here.app.engine.answer(caller, hold.id, answering, None)).await?;
         }
         // Whoever answered so: nothing runs again, and the result is the same.
-        Standing::Same => {}
-        Standing::Late(refusal) | Standing::Other(refusal) => return Err(refusal.into()),
+        HoldStatus::Same => {}
+        HoldStatus::Late(refusal) | HoldStatus::Other(refusal) => return Err(refusal.into()),
     }
     let settled = here.app.engine.wait(caller, hold.id, Until::Settled, WAITS).await?;
     match settled {

@@ -28,7 +28,7 @@ pub(super) async fn superseded(
     posted: &Posted,
 ) -> Reply<Arc<Session>> {
     let Message::User { texts, .. } = &posted.message else { return Ok(session) };
-    let failed = session.run.as_ref().is_some_and(|run| run.status == RunStatus::Failed);
+    let failed = session.run.as_ref().is_some_and(|run| run.status() == RunStatus::Failed);
     // What failed goes on where it stopped.
     if posted.regenerate && failed {
         return Ok(session);

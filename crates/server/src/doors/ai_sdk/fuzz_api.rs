@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::chat::read_value;
-use super::history::Latest;
+use super::history::LastMessage;
 use super::read::{self, Message, Posted, Said};
 use super::resume;
 use crate::asked::parse;
@@ -11,7 +11,7 @@ use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
 use crate::problem::{Problem, Refused};
 
 pub(in crate::doors) fn chat(body: &[u8]) -> Result<DoorSaid, String> {
-    let Latest(body) = parse(body).map_err(worded)?;
+    let LastMessage(body) = parse(body).map_err(worded)?;
     read::chat(&body).map(|(_, posted)| said(posted)).map_err(told)
 }
 

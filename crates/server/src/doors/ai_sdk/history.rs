@@ -7,15 +7,15 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::super::once::{self, Once};
+use super::super::unique_keys::{self, UniqueKeys};
 
 /// A body with no more than the last of its `messages`.
 #[derive(Debug)]
-pub(crate) struct Latest(pub(crate) Value);
+pub(crate) struct LastMessage(pub(crate) Value);
 
-impl<'de> Deserialize<'de> for Latest {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Latest, D::Error> {
-        from.deserialize_map(Body).map(Latest)
+impl<'de> Deserialize<'de> for LastMessage {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<LastMessage, D::Error> {
+        from.deserialize_map(Body).map(LastMessage)
     }
 }
 
@@ -33,9 +33,9 @@ impl<'de> Visitor<'de> for Body {
         while let Some(key) = map.next_key::<String>()? {
             let value = match key.as_str() {
                 "messages" => map.next_value::<Last>()?.0,
-                _ => map.next_value::<Once>()?.0,
+                _ => map.next_value::<UniqueKeys>()?.0,
             };
-            once::add(&mut read, key, value)?;
+            unique_keys::add(&mut read, key, value)?;
         }
         Ok(Value::Object(read))
     }
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for Items {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut last = None;
-        while let Some(Once(item)) = items.next_element()? {
+        while let Some(UniqueKeys(item)) = items.next_element()? {
             last = Some(item);
         }
         Ok(Value::Array(last.into_iter().collect()))
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn of_all_messages_the_last_is_kept_and_everything_else_as_it_is() {
-        let read = |text: &str| serde_json::from_str::<Latest>(text).map(|Latest(value)| value);
+        let read =
+            |text: &str| serde_json::from_str::<LastMessage>(text).map(|LastMessage(value)| value);
         let body =
             r#"{"id": "c", "messages": [{"a": 1}, 2, {"b": [3]}], "x": {"messages": [1, 2]}}"#;
         let kept = json!({"id": "c", "messages": [{"b": [3]}], "x": {"messages": [1, 2]}});

@@ -29,12 +29,12 @@ use std::sync::Arc;
 
 use super::delivered::Delivered;
 use super::setup::{AiSdk, DoorSetup, Ui};
-use super::{Door, Room};
+use super::{Door, DoorContext};
 use crate::app::App;
 
 pub(crate) const NAME: &str = "ai_sdk";
 
-type Here = Room<AiSdk>;
+type Here = DoorContext<AiSdk>;
 
 pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
     let delivered = Delivered::default();
@@ -49,7 +49,8 @@ pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
             delivered: delivered.clone(),
         })
     };
-    let room = |refuse| Room { app: app.clone(), door: door(refuse), wire: Arc::new(wire.clone()) };
+    let room =
+        |refuse| DoorContext { app: app.clone(), door: door(refuse), wire: Arc::new(wire.clone()) };
     let at = |path: &str| format!("{}{path}", wire.prefix);
     let chats = Router::new()
         .route(&at("/chat"), post(chat::say).get(resume::by_query))

@@ -8,7 +8,7 @@ use domain::session::{RunStatus, Session};
 
 use super::super::conversation;
 use super::chat::{Asked, go_on};
-use super::teller::{Teller, end_mark};
+use super::teller::{ChunkWriter, end_mark};
 use super::{Here, NAME, Ui, project, refusal};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
@@ -67,7 +67,7 @@ async fn resumed(
     let asked = Asked::new(here, query, headers)?;
     let found = conversation::find(&here.app, &who.caller, NAME, place).await?;
     let Some(session) = found else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let nothing_new = match session.run.as_ref().map(|run| run.status) {
+    let nothing_new = match session.run.as_ref().map(|run| run.status()) {
         None => true,
         // Old releases of 5 add a replay to what they have, and then never post an answer.
         Some(RunStatus::Paused) => asked.ui == Ui::Five && asked.has_messages,
@@ -79,7 +79,7 @@ async fn resumed(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let message = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
-    let teller = Teller::new(here, &who.caller, asked.ui, message, None);
+    let teller = ChunkWriter::new(here, &who.caller, asked.ui, message, None);
     go_on(here, who, &session, None, teller, false).await
 }
 

@@ -11,14 +11,14 @@ use domain::session::Session;
 use engine::Caller;
 
 use super::super::delivered::EndMark;
-use super::super::flow::{Called, End, Flow, Settled, Step};
+use super::super::flow::{Called, End, RunFollower, Settled, Step};
 use super::super::shown;
 use super::super::stream::{Gone, Out};
 use super::values::{id_of, input_of, is_own};
 use super::wire::{Chunk, QueuedNotice};
 use super::{Here, NAME, Ui, chunks, outcome};
 
-pub(crate) struct Teller {
+pub(crate) struct ChunkWriter {
     here: Here,
     caller: Caller,
     ui: Ui,
@@ -59,15 +59,15 @@ impl From<engine::Error> for Stopped {
     }
 }
 
-impl Teller {
+impl ChunkWriter {
     pub(crate) fn new(
         here: &Here,
         caller: &Caller,
         ui: Ui,
         message: String,
         upto: Option<MessageId>,
-    ) -> Teller {
-        Teller {
+    ) -> ChunkWriter {
+        ChunkWriter {
             here: here.clone(),
             caller: caller.clone(),
             ui,
@@ -87,12 +87,12 @@ impl Teller {
     }
 
     /// The client's message has these calls already.
-    pub(crate) fn with(mut self, calls: BTreeSet<CallId>) -> Teller {
+    pub(crate) fn with(mut self, calls: BTreeSet<CallId>) -> ChunkWriter {
         self.has = calls;
         self
     }
 
-    pub(crate) async fn tell(mut self, mut flow: Flow, out: Out) {
+    pub(crate) async fn tell(mut self, mut flow: RunFollower, out: Out) {
         match self.all(&mut flow, &out).await {
             Ok(()) | Err(Stopped::Gone) => {}
             Err(stopped) => {
@@ -106,7 +106,7 @@ impl Teller {
         }
     }
 
-    async fn all(&mut self, flow: &mut Flow, out: &Out) -> Result<(), Stopped> {
+    async fn all(&mut self, flow: &mut RunFollower, out: &Out) -> Result<(), Stopped> {
         let session = flow.fresh().await?;
         let latest = || session.run.as_ref().map(|run| run.id);
         let run = flow.run().or_else(latest).map(|run| run.to_string()).unwrap_or_default();

@@ -28,7 +28,7 @@ use speech::Speech;
 /// Sessions with fewer events than this are read from their beginning.
 const SHORT: u64 = 400;
 
-pub(crate) struct Flow {
+pub(crate) struct RunFollower {
     app: App,
     caller: Caller,
     session: SessionId,
@@ -82,7 +82,7 @@ impl Since {
     }
 }
 
-impl Flow {
+impl RunFollower {
     /// `session` is how things stood at least as late as `since`. With a `run`, only that run is told of.
     pub(crate) async fn open(
         app: &App,
@@ -90,9 +90,9 @@ impl Flow {
         session: &Session,
         run: Option<RunId>,
         since: Since,
-    ) -> Result<Flow, Error> {
+    ) -> Result<RunFollower, Error> {
         let follow = app.engine.follow_session(session.id, Some(since.position)).await?;
-        Flow::on(follow, app, caller, session, run, since).await
+        RunFollower::on(follow, app, caller, session, run, since).await
     }
 
     /// The same for whoever listened before they spoke: what is thought aloud is not stored, so
@@ -104,10 +104,10 @@ impl Flow {
         session: &Session,
         run: Option<RunId>,
         since: Since,
-    ) -> Result<Flow, Error> {
+    ) -> Result<RunFollower, Error> {
         // What was done just before this may be newer than what the caller of this knew.
         let newest = app.engine.session(caller, session.id).await?;
-        Ok(Flow {
+        Ok(RunFollower {
             app: app.clone(),
             caller: caller.clone(),
             session: session.id,

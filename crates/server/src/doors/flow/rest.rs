@@ -1,7 +1,7 @@
 //! Whether a run rests: nothing more will happen in it until somebody does something.
 
 use domain::id::RunId;
-use domain::session::{Run, RunStatus, Session};
+use domain::session::{Run, RunState, Session};
 
 use super::End;
 
@@ -19,11 +19,11 @@ pub(crate) fn rest_of(session: &Session, run: Option<RunId>) -> Option<End> {
 }
 
 fn resting(run: &Run) -> Option<End> {
-    match run.status {
-        RunStatus::Running => None,
-        RunStatus::Paused => Some(End::Paused),
-        RunStatus::Completed => Some(End::Completed),
-        RunStatus::Failed => Some(End::Failed(run.error.clone().unwrap_or_default())),
-        RunStatus::Cancelled => Some(End::Cancelled),
+    match &run.state {
+        RunState::Active { is_paused: false, .. } => None,
+        RunState::Active { is_paused: true, .. } => Some(End::Paused),
+        RunState::Completed => Some(End::Completed),
+        RunState::Failed { error } => Some(End::Failed(error.clone())),
+        RunState::Cancelled(_) => Some(End::Cancelled),
     }
 }

@@ -5,7 +5,7 @@ use domain::id::{Bits, SessionId};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::doors::once::Once;
+use crate::doors::unique_keys::UniqueKeys;
 use crate::problem::Problem;
 
 /// `POST /agent/run`, understood.
@@ -36,7 +36,7 @@ pub(super) struct Posted {
 // Fields that we do not know are passed over, as the origin's server does.
 #[derive(Deserialize)]
 struct RunBody {
-    user_prompt: Once,
+    user_prompt: UniqueKeys,
     agent_type: Option<String>,
     agent_uuid: Option<String>,
 }
@@ -44,7 +44,7 @@ struct RunBody {
 #[derive(Deserialize)]
 struct ResultsBody {
     agent_uuid: String,
-    tool_results: Vec<Once>,
+    tool_results: Vec<UniqueKeys>,
     agent_type: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl ResultsAsked {
             let why = "send a result for each prompt that is open";
             return Err(Problem::invalid("tool_results", why));
         }
-        let results = tool_results.into_iter().map(|Once(result)| match result {
+        let results = tool_results.into_iter().map(|UniqueKeys(result)| match result {
             Value::Object(_) => serde_json::from_value(result),
             // It would be read as the members of an object, in the order of our own source.
             _ => Err(serde::de::Error::custom("it must be an object")),

@@ -22,7 +22,7 @@ use super::wire::Awaited;
 use super::{Frontend, awaiting, find, transcript};
 use crate::asked::json as reply;
 use crate::auth::Who;
-use crate::doors::{Room, shown};
+use crate::doors::{DoorContext, shown};
 use crate::problem::{Problem, Reply};
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ impl Wanted {
 }
 
 pub(super) async fn list(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     Path(uuid): Path<String>,
     wanted: Asked<Wanted>,

@@ -12,12 +12,12 @@ use super::multipart::{self, FormPart};
 use super::{Frontend, find, run};
 use crate::asked::read_at_most;
 use crate::auth::{Credential, Who};
-use crate::doors::Room;
+use crate::doors::DoorContext;
 use crate::problem::{Problem, Refused, Reply};
 
 /// `POST /agent/run/multipart`: a prompt with text files, which the model reads as text.
 pub(super) async fn run(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     headers: HeaderMap,
     body: Body,
@@ -69,7 +69,7 @@ fn file(part: FormPart) -> Result<String, Problem> {
 
 /// `POST /agent/upload`: there is no place to keep files.
 pub(super) async fn upload(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     headers: HeaderMap,
     body: Body,
@@ -86,7 +86,7 @@ pub(super) async fn upload(
 
 /// `GET /agent/{uuid}/images/{image}`: no run makes any.
 pub(super) async fn image(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     Path((uuid, _)): Path<(String, String)>,
 ) -> Reply {
@@ -95,7 +95,7 @@ pub(super) async fn image(
 }
 
 async fn form(
-    room: &Room<Frontend>,
+    room: &DoorContext<Frontend>,
     who: &Who,
     headers: &HeaderMap,
     body: Body,

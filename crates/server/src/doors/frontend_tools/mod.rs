@@ -32,7 +32,7 @@ use domain::session::Session;
 use engine::Caller;
 
 use super::delivered::Delivered;
-use super::{Door, DoorSetup, FrontendTools, Room};
+use super::{Door, DoorContext, DoorSetup, FrontendTools};
 use crate::app::App;
 use crate::problem::{Problem, Reply};
 use attached::Attached;
@@ -56,7 +56,7 @@ pub(super) fn router(app: &App, setup: &DoorSetup, own: &FrontendTools) -> Route
         delivered: Delivered::default(),
     };
     let wire = Frontend { setup: own.clone(), attached: Attached::default() };
-    let room = Room { app: app.clone(), door: Arc::new(door), wire: Arc::new(wire) };
+    let room = DoorContext { app: app.clone(), door: Arc::new(door), wire: Arc::new(wire) };
     let open = room.clone().open_to_all(Router::new().route("/health", get(health)));
     let guarded = Router::new()
         .route("/agent/run", post(run::run))
@@ -74,7 +74,7 @@ async fn health() -> &'static str {
 }
 
 /// The session that a client means, if the caller may see it.
-async fn find(room: &Room<Frontend>, caller: &Caller, uuid: &str) -> Reply<Arc<Session>> {
+async fn find(room: &DoorContext<Frontend>, caller: &Caller, uuid: &str) -> Reply<Arc<Session>> {
     let Some(id) = body::session_id(uuid) else {
         return Err(Problem::not_found("conversation").into());
     };

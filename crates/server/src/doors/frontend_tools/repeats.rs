@@ -18,7 +18,7 @@ use super::limits::{ALIKE_MAX, GONE_WITHIN, PAGE, REPEATS_KEPT_MS};
 use super::transcript::is_prompt;
 use super::{Frontend, NAME};
 use crate::app::App;
-use crate::doors::Room;
+use crate::doors::DoorContext;
 use crate::problem::Reply;
 
 /// The run that these very words began, if it is not over.
@@ -30,7 +30,7 @@ pub(super) fn under_way(session: &Session, texts: &[String]) -> Option<RunId> {
         });
         is_prompt(message) && said.eq(texts.iter().map(Some))
     };
-    let run = session.run.as_ref().filter(|run| !run.status.is_over());
+    let run = session.run.as_ref().filter(|run| !run.is_over());
     let latest = session.transcript.iter().rfind(|message| is_prompt(message));
     let current = run.filter(|_| latest.is_some_and(|message| says(message)));
     let queued = || session.queue.iter().find(|queued| says(&queued.message));
@@ -48,7 +48,7 @@ pub(super) enum Belongs {
 /// Looks for a run that the same caller began with the same words, that nobody listens to, and whose reply
 /// was not delivered to its end.
 pub(super) async fn find(
-    room: &Room<Frontend>,
+    room: &DoorContext<Frontend>,
     caller: &Caller,
     asked: &RunAsked,
     agent_type: &str,
@@ -100,7 +100,7 @@ pub(super) async fn find(
 
 /// Whether a client has the pause of this run. Its next request in the same words begins a new
 /// conversation: the client's library asks again only for what it did not get.
-async fn was_delivered(room: &Room<Frontend>, session: &Session, run: RunId) -> Reply<bool> {
+async fn was_delivered(room: &DoorContext<Frontend>, session: &Session, run: RunId) -> Reply<bool> {
     let mark = room.door.delivered.latest(&room.app, room.door.name, session.id).await?;
     let run = run.to_string();
     Ok(mark.is_some_and(|mark| mark.split(' ').any(|delivered| delivered == run)))

@@ -20,13 +20,13 @@ use super::telling::Telling;
 use super::{Frontend, find, format, repeats, run, transcript};
 use crate::asked::read_at_most;
 use crate::auth::Who;
-use crate::doors::flow::{Flow, Since};
-use crate::doors::{AgentType, Room, shown};
+use crate::doors::flow::{RunFollower, Since};
+use crate::doors::{AgentType, DoorContext, shown};
 use crate::idempotency::Key;
 use crate::problem::{Problem, Refused, Reply};
 
 pub(super) async fn answer(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     headers: HeaderMap,
     body: Body,
@@ -62,7 +62,8 @@ pub(super) async fn answer(
     let follow = app.engine.follow_session(session.id, Some(since.position)).await?;
     store(&room, &caller, key, answers).await?;
     let format = format::noted(&app, session.id).await?;
-    let flow = Flow::on(follow, &app, &caller, &session, only(&session, &plan), since).await?;
+    let flow =
+        RunFollower::on(follow, &app, &caller, &session, only(&session, &plan), since).await?;
     let kind = AgentType { format: format.unwrap_or(opened_in(&room, &session, &kind)?), ..kind };
     let session = session.id;
     let telling = Telling { room, caller, session, kind, opener: None };
@@ -71,7 +72,7 @@ pub(super) async fn answer(
 
 /// The format of the session's streams, whatever type the client names now.
 fn opened_in(
-    room: &Room<Frontend>,
+    room: &DoorContext<Frontend>,
     session: &Session,
     kind: &AgentType,
 ) -> Result<crate::doors::Format, Problem> {
@@ -87,12 +88,12 @@ fn only(session: &Session, plan: &Plan) -> Option<RunId> {
     let hold = session.holds.get(plan.repeated.first()?)?;
     let decided = hold.state.decision()?.at();
     let latest = session.transcript.iter().rfind(|message| transcript::is_prompt(message))?;
-    hold.run.filter(|_| plan.answers.is_empty() && latest.at > decided)
+    hold.run().filter(|_| plan.answers.is_empty() && latest.at > decided)
 }
 
 /// After what this repeats.
-async fn replayed(room: &Room<Frontend>, session: &Session, plan: &Plan) -> Reply<Since> {
-    let run = plan.repeated.first().and_then(|id| session.holds.get(id)?.run);
+async fn replayed(room: &DoorContext<Frontend>, session: &Session, plan: &Plan) -> Reply<Since> {
+    let run = plan.repeated.first().and_then(|id| session.holds.get(id)?.run());
     match repeats::before(&room.app, session.id, &plan.repeated).await? {
         Some(position) => Ok(Since { position, current: run }),
         None => Ok(Since::now(session)),
@@ -101,7 +102,7 @@ async fn replayed(room: &Room<Frontend>, session: &Session, plan: &Plan) -> Repl
 
 /// The answers, each with the digest of what this person was shown.
 async fn with_digests(
-    room: &Room<Frontend>,
+    room: &DoorContext<Frontend>,
     caller: &Caller,
     plan: &Plan,
 ) -> Reply<Vec<(HoldId, Answering)>> {
@@ -119,7 +120,7 @@ async fn with_digests(
 
 /// Stores all of them or none.
 async fn store(
-    room: &Room<Frontend>,
+    room: &DoorContext<Frontend>,
     caller: &Caller,
     key: Option<Key>,
     answers: Vec<(HoldId, Answering)>,

@@ -20,14 +20,14 @@ use super::{Frontend, NAME, find, format, transcript};
 use crate::asked::read_at_most;
 use crate::auth::Who;
 use crate::doors::agreed::{self, Agreed, Name};
-use crate::doors::flow::{Flow, Since};
+use crate::doors::flow::{RunFollower, Since};
 use crate::doors::kept::KeptRun;
-use crate::doors::{AgentType, Room};
+use crate::doors::{AgentType, DoorContext};
 use crate::idempotency::{Key, key_of, request_digest};
 use crate::problem::{Problem, Refused, Reply};
 
 pub(super) async fn run(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     headers: HeaderMap,
     body: Body,
@@ -40,7 +40,7 @@ pub(super) async fn run(
 
 /// The key under which a request may come again.
 pub(super) fn key(
-    room: &Room<Frontend>,
+    room: &DoorContext<Frontend>,
     who: &Who,
     headers: &HeaderMap,
     path: &str,
@@ -55,7 +55,7 @@ pub(super) fn key(
 }
 
 pub(super) async fn start(
-    room: Room<Frontend>,
+    room: DoorContext<Frontend>,
     who: Who,
     key: Option<Key>,
     asked: RunAsked,
@@ -104,7 +104,7 @@ pub(super) async fn start(
 
 /// A request that was understood.
 struct Request {
-    room: Room<Frontend>,
+    room: DoorContext<Frontend>,
     who: Who,
     kind: AgentType,
     asked: RunAsked,
@@ -145,7 +145,7 @@ impl Request {
         };
         let since = Since::now(&session);
         let (app, caller) = (&self.room.app, &self.who.caller);
-        let flow = Flow::on(follow, app, caller, &session, Some(run), since).await?;
+        let flow = RunFollower::on(follow, app, caller, &session, Some(run), since).await?;
         self.told(&session, flow, connection).await
     }
 
@@ -185,11 +185,16 @@ impl Request {
         since: Since,
         connection: Connection,
     ) -> Reply {
-        let flow = Flow::open(&self.room.app, &self.who.caller, session, run, since).await?;
+        let flow = RunFollower::open(&self.room.app, &self.who.caller, session, run, since).await?;
         self.told(session, flow, connection).await
     }
 
-    async fn told(self, session: &Arc<Session>, flow: Flow, connection: Connection) -> Reply {
+    async fn told(
+        self,
+        session: &Arc<Session>,
+        flow: RunFollower,
+        connection: Connection,
+    ) -> Reply {
         let Request { room, who, kind, asked, .. } = self;
         let place = room.app.streams.take(who.caller.key_space())?;
         format::remember(&room.app, session, kind.format).await?;

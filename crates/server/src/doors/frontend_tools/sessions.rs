@@ -14,7 +14,7 @@ use super::transcript::is_prompt;
 use super::{Frontend, NAME, body};
 use crate::asked::json as reply;
 use crate::auth::Who;
-use crate::doors::Room;
+use crate::doors::DoorContext;
 use crate::problem::{Problem, Reply};
 
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ impl Wanted {
 pub(super) type Asked<T> = Result<Query<T>, QueryRejection>;
 
 pub(super) async fn list(
-    State(room): State<Room<Frontend>>,
+    State(room): State<DoorContext<Frontend>>,
     who: Who,
     wanted: Asked<Wanted>,
 ) -> Reply<Response> {

@@ -14,15 +14,15 @@ use super::wire::{Awaited, Meta, STYLE, Say, Writer, framed};
 use super::{Frontend, awaiting, body, repeats, transcript};
 use crate::auth::Who;
 use crate::doors::delivered::EndMark;
-use crate::doors::flow::{End, Flow, Kind, Settled, Step};
+use crate::doors::flow::{End, Kind, RunFollower, Settled, Step};
 use crate::doors::stream::{self, Gone, Out};
-use crate::doors::{AgentType, Room, shown};
+use crate::doors::{AgentType, DoorContext, shown};
 use crate::problem::Reply;
 use crate::streams::Place;
 use axum::response::Response;
 
 pub(super) struct Telling {
-    pub(super) room: Room<Frontend>,
+    pub(super) room: DoorContext<Frontend>,
     pub(super) caller: Caller,
     pub(super) session: SessionId,
     pub(super) kind: AgentType,
@@ -36,7 +36,7 @@ impl Telling {
         self,
         who: &Who,
         place: Place,
-        flow: Flow,
+        flow: RunFollower,
         connection: Connection,
     ) -> Response {
         let (app, door, session) = (self.room.app.clone(), self.room.door.clone(), self.session);
@@ -72,7 +72,7 @@ struct Teller {
 }
 
 impl Teller {
-    async fn tell(&mut self, mut flow: Flow) -> Result<(), Gone> {
+    async fn tell(&mut self, mut flow: RunFollower) -> Result<(), Gone> {
         if let Some(meta) = self.told.opener.take() {
             self.say(&Say::Opened(meta)).await?;
         }
@@ -118,7 +118,7 @@ impl Teller {
         Ok(())
     }
 
-    async fn step(&mut self, step: Step, flow: &Flow) -> Result<Vec<Say>, Error> {
+    async fn step(&mut self, step: Step, flow: &RunFollower) -> Result<Vec<Say>, Error> {
         Ok(match step {
             Step::Delta { kind: Kind::Text, text, .. } => vec![Say::Text(text)],
             Step::Delta { kind: Kind::Reasoning, text, .. } => vec![Say::Thinking(text)],

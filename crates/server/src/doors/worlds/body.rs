@@ -4,7 +4,7 @@
 use domain::json::Arguments;
 use serde_json::{Map, Value, json};
 
-use crate::doors::once::Once;
+use crate::doors::unique_keys::UniqueKeys;
 
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Detail>> {
 /// A body of which most is passed over, however large or odd it is.
 pub(super) fn loose(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Detail>> {
     match serde_json::from_slice(bytes) {
-        Ok(Once(Value::Object(read))) => Ok(read),
+        Ok(UniqueKeys(Value::Object(read))) => Ok(read),
         _ => {
             let message = "the body must be a JSON object, with each key once".into();
             Err(vec![Detail { path: Vec::new(), message }])

@@ -98,7 +98,7 @@ pub(super) async fn forget(here: Here) -> Answered {
 /// What runs cannot be taken back while it does.
 fn must_rest(chat: &Chat) -> Answered<()> {
     let works = |session: &Arc<Session>| {
-        session.run.as_ref().is_some_and(|run| run.status == RunStatus::Running)
+        session.run.as_ref().is_some_and(|run| run.status() == RunStatus::Running)
     };
     match chat.sessions.iter().any(works) {
         true => Err(Fault::locked("World is currently processing another message")),

@@ -37,7 +37,7 @@ impl Here {
             Err(Error::Refused(Refusal::NotFound { .. })) => return Ok(None),
             found => found?,
         };
-        let Some(session) = hold.session else { return Ok(None) };
+        let Some(session) = hold.session() else { return Ok(None) };
         let session = match engine.session(self.caller(), session).await {
             Err(Error::Refused(Refusal::NotFound { .. })) => return Ok(None),
             found => found?,

@@ -16,11 +16,11 @@ use super::name::kebab;
 use crate::app::App;
 use crate::asked::{bytes, read_body};
 use crate::auth::Who;
-use crate::doors::{NamedAgent, Room, World, Worlds};
+use crate::doors::{DoorContext, NamedAgent, World, Worlds};
 
 /// A request that was let in, in a world that there is.
 pub(super) struct Here {
-    pub(super) room: Room<Worlds>,
+    pub(super) room: DoorContext<Worlds>,
     pub(super) who: Who,
     pub(super) world: World,
     /// As clients name it.
@@ -58,10 +58,10 @@ impl Here {
     }
 }
 
-impl FromRequestParts<Room<Worlds>> for Here {
+impl FromRequestParts<DoorContext<Worlds>> for Here {
     type Rejection = Fault;
 
-    async fn from_request_parts(parts: &mut Parts, room: &Room<Worlds>) -> Answered<Here> {
+    async fn from_request_parts(parts: &mut Parts, room: &DoorContext<Worlds>) -> Answered<Here> {
         let who = Who::from_request_parts(parts, room).await?;
         let path = RawPathParams::from_request_parts(parts, room).await;
         let path = path.map_err(|_| Fault::no_world())?;
@@ -93,10 +93,10 @@ impl Posted {
     }
 }
 
-impl FromRequest<Room<Worlds>> for Posted {
+impl FromRequest<DoorContext<Worlds>> for Posted {
     type Rejection = Fault;
 
-    async fn from_request(request: Request, room: &Room<Worlds>) -> Answered<Posted> {
+    async fn from_request(request: Request, room: &DoorContext<Worlds>) -> Answered<Posted> {
         let (mut parts, body) = request.into_parts();
         let here = Here::from_request_parts(&mut parts, room).await?;
         let bytes = read_body(&room.app, body).await?;

@@ -15,7 +15,7 @@ use super::fault::Answered;
 use super::here::{Here, Posted, ok};
 use super::telling::{Generation, awaited, streamed};
 use super::wire::{Processed, Success};
-use crate::doors::flow::{Flow, Since};
+use crate::doors::flow::{RunFollower, Since};
 use crate::doors::{NamedAgent, agreed};
 
 pub(super) struct Posting {
@@ -87,12 +87,12 @@ pub(super) async fn say(
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
     if let Some(agreed) = agreed::answered(app, caller, DOOR, &session, &text, None).await? {
-        let flow = Flow::open(app, caller, &session, agreed.run, agreed.since).await?;
+        let flow = RunFollower::open(app, caller, &session, agreed.run, agreed.since).await?;
         return told(here, chat, &session, flow, stream).await;
     }
     let saying = Saying { texts: vec![text], while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
-    let flow = Flow::open(app, caller, &session, Some(said.run), since).await?;
+    let flow = RunFollower::open(app, caller, &session, Some(said.run), since).await?;
     told(here, chat, &session, flow, stream).await
 }
 
@@ -100,7 +100,7 @@ async fn told(
     here: &Here,
     chat: &str,
     session: &Session,
-    flow: Flow,
+    flow: RunFollower,
     stream: Option<Generation>,
 ) -> Answered {
     let source = here.source(chat, session);

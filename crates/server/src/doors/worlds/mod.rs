@@ -38,7 +38,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 
 use super::delivered::Delivered;
-use super::{Door, DoorSetup, PageFiles, Room, Worlds};
+use super::{Door, DoorContext, DoorSetup, PageFiles, Worlds};
 use crate::app::App;
 use crate::threshold::among_strangers;
 
@@ -65,8 +65,8 @@ pub(super) fn page(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Option<(Soc
     Some(((*listen)?, routes.merge(files)))
 }
 
-fn room(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Room<Worlds> {
-    Room {
+fn room(app: &App, setup: &DoorSetup, worlds: &Worlds) -> DoorContext<Worlds> {
+    DoorContext {
         app: app.clone(),
         door: Arc::new(Door {
             name: DOOR,
@@ -81,7 +81,7 @@ fn room(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Room<Worlds> {
     }
 }
 
-fn routes() -> Router<Room<Worlds>> {
+fn routes() -> Router<DoorContext<Worlds>> {
     Router::new()
         .route("/api/health", get(rest::health))
         .route("/api/mcp/servers", get(rest::mcp_servers))

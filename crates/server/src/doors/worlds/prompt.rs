@@ -261,7 +261,7 @@ fn context(hold: &Hold) -> Value {
 
 /// A standing grant needs a call of a session, and a rule that one person satisfies.
 fn may_stand(hold: &Hold) -> bool {
-    hold.call.is_some() && hold.session.is_some() && hold.audience.quorum <= 1
+    hold.call.is_some() && hold.session().is_some() && hold.audience.quorum <= 1
 }
 
 fn approval(hold: &Hold) -> Vec<Choice> {

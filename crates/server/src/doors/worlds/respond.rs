@@ -1,8 +1,8 @@
 //! `hitl/respond`: an answer of the second generation. Whether it fits is said in sentences that its
 //! clients show, and judged by the stored options alone.
 
-use domain::answer::Answer;
-use domain::inquiry::{Chosen, SKIPPED};
+use domain::answer::{Answer, DenyReason};
+use domain::inquiry::Chosen;
 use serde_json::{Map, Value};
 
 use super::body::{Detail, Fields};
@@ -41,7 +41,7 @@ impl Respond {
     pub(super) fn judged(&self, prompt: &Prompt) -> Result<Answer, String> {
         if self.skipped {
             return match prompt.allow_skip {
-                true => Ok(Answer::Deny { reason: Some(SKIPPED.into()), stop: false }),
+                true => Ok(Answer::Deny { reason: Some(DenyReason::Skipped), stop: false }),
                 false => Err(format!("Request '{}' does not allow skipping.", self.request)),
             };
         }

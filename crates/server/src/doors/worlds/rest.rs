@@ -14,7 +14,7 @@ use super::here::{Here, ok};
 use super::memory::memory;
 use super::name::kebab;
 use crate::auth::Who;
-use crate::doors::{NamedAgent, Room, World, Worlds};
+use crate::doors::{DoorContext, NamedAgent, World, Worlds};
 
 pub(super) async fn health() -> Response {
     ok(&json!({"status": "healthy"}))
@@ -40,7 +40,7 @@ pub(super) async fn read_only(_who: Who, request: Request) -> Fault {
     Fault::read_only(what)
 }
 
-pub(super) async fn worlds(State(room): State<Room<Worlds>>, _who: Who) -> Response {
+pub(super) async fn worlds(State(room): State<DoorContext<Worlds>>, _who: Who) -> Response {
     let world = |world: &World| {
         json!({
             "id": kebab(&world.name), "name": world.name, "agentCount": world.agents.len(),
@@ -112,7 +112,7 @@ pub(super) async fn status(here: Here) -> Answered {
     let (mut active, mut queued, mut agents) = (Vec::new(), Vec::new(), Vec::new());
     for (place, id) in here.own_sessions().await? {
         let session = engine.session(here.caller(), id).await?;
-        if session.run.as_ref().is_some_and(|run| run.status == RunStatus::Running) {
+        if session.run.as_ref().is_some_and(|run| run.status() == RunStatus::Running) {
             agents.push(here.source(&place.chat, &session).agent);
             active.push(place.chat.clone());
         }

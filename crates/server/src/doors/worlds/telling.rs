@@ -26,7 +26,7 @@ use super::name::call_id;
 use super::prompt::{self, Prompt};
 use super::wire::{LastTold, PromptMetadata, WorldsEvent};
 use crate::app::App;
-use crate::doors::flow::{End, Flow, Kind, Settled, Step};
+use crate::doors::flow::{End, Kind, RunFollower, Settled, Step};
 use crate::doors::{shown, stream};
 
 const STYLE: stream::Style =
@@ -89,7 +89,7 @@ impl Teller {
         event::world(activity, &self.source, self.activity, self.app.engine.now())
     }
 
-    async fn tell(&mut self, step: Step, flow: &Flow) -> Result<Vec<WorldsEvent>, Error> {
+    async fn tell(&mut self, step: Step, flow: &RunFollower) -> Result<Vec<WorldsEvent>, Error> {
         let mut events = Vec::new();
         match step {
             Step::Said { message } if message.origin == Origin::Own => {
@@ -297,7 +297,7 @@ async fn record(app: &App, caller: &Caller, hold: &Hold) -> Result<(), Error> {
 /// The reply that tells all of it, after `first`, and ends a moment after everything rests.
 pub(super) fn streamed(
     here: &Here,
-    flow: Flow,
+    flow: RunFollower,
     session: &Session,
     source: Source,
     generation: Generation,
@@ -352,7 +352,7 @@ fn sent(told: Result<Vec<WorldsEvent>, Error>) -> (Vec<WorldsEvent>, bool) {
 /// does.
 pub(super) async fn awaited(
     here: &Here,
-    mut flow: Flow,
+    mut flow: RunFollower,
     session: &Session,
     source: Source,
 ) -> Answered<(Option<LastTold>, bool)> {

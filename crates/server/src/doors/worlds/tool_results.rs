@@ -17,7 +17,7 @@ use super::name::kebab;
 use super::telling::{Generation, streamed};
 use super::tool_result::{ToolResult, Verdict};
 use super::wire::{SubmittedResult, Success, WorldsEvent};
-use crate::doors::flow::{Flow, Since};
+use crate::doors::flow::{RunFollower, Since};
 use crate::doors::shown;
 
 pub(super) async fn post(posted: Posted) -> Answered<Response> {
@@ -72,7 +72,8 @@ pub(super) async fn answered(
 
 async fn told(here: &Here, found: &Found, since: Since, first: WorldsEvent) -> Answered<Response> {
     let app = here.app();
-    let flow = Flow::open(app, here.caller(), &found.session, found.hold.run, since).await?;
+    let flow =
+        RunFollower::open(app, here.caller(), &found.session, found.hold.run(), since).await?;
     let source = here.source(&found.chat, &found.session);
     streamed(here, flow, &found.session, source, Generation::First, vec![first])
 }
@@ -81,7 +82,7 @@ async fn told(here: &Here, found: &Found, since: Since, first: WorldsEvent) -> A
 async fn after_decision(here: &Here, found: &Found) -> Answered<Since> {
     let (app, session) = (here.app(), &found.session);
     let now = Since::now(session);
-    if session.run.as_ref().map(|run| run.id) != found.hold.run {
+    if session.run.as_ref().map(|run| run.id) != found.hold.run() {
         return Ok(now);
     }
     let mut position = Since::latest_run(app, session).await?.position;
@@ -91,7 +92,7 @@ async fn after_decision(here: &Here, found: &Found) -> Answered<Since> {
             let decides = |event: &Event| matches!(event, Event::HoldDecided { hold, .. } if *hold == found.hold.id);
             if let Some(offset) = entry.events.iter().position(decides) {
                 let position = entry.first + offset as u64;
-                return Ok(Since { position, current: found.hold.run });
+                return Ok(Since { position, current: found.hold.run() });
             }
             position = entry.first + entry.events.len() as u64 - 1;
         }

@@ -1,8 +1,8 @@
 //! Who comes through a door, and from where.
 
+use holdpoint_server::BindError;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::json;
-use server::BindError;
 
 use super::{FRONT_END, Read, ai_sdk, answered, assistant, opened, user};
 use crate::world::{World, text, world};
@@ -148,7 +148,7 @@ async fn browsers_are_told_which_pages_may_read_the_answers() {
 #[tokio::test]
 async fn a_door_that_acts_for_somebody_is_not_opened_to_other_machines() {
     let world = world().await;
-    let bound = server::bind(server::ServerSetup {
+    let bound = holdpoint_server::bind(holdpoint_server::ServerSetup {
         engine: world.engine.clone(),
         listen: ([0, 0, 0, 0], 0).into(),
         public_url: None,
@@ -156,10 +156,10 @@ async fn a_door_that_acts_for_somebody_is_not_opened_to_other_machines() {
         trusts: None,
         demo: None,
         warnings: Vec::new(),
-        limits: server::HttpLimits::default(),
+        limits: holdpoint_server::HttpLimits::default(),
         audit: None,
         doors: vec![ai_sdk(Some("bob"))],
-        words: server::Words::new(),
+        words: holdpoint_server::Words::new(),
     });
     assert!(matches!(bound.await, Err(BindError::ActsInTheOpen { door: "ai_sdk", .. })));
 }

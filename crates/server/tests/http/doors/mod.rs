@@ -9,9 +9,9 @@ mod several;
 mod two_phase;
 
 use domain::person::PersonId;
+use holdpoint_server::{AiSdk, DoorSetup, NamedAgent, ToolWords, Ui, Wire, Words};
 use reqwest::Response;
 use serde_json::{Value, json};
-use server::{AiSdk, DoorSetup, NamedAgent, ToolWords, Ui, Wire, Words};
 
 use crate::world::{Plan, World, planned};
 

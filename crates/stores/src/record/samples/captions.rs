@@ -34,5 +34,9 @@ pub(super) fn every_kind() -> Vec<CaptionKind> {
         CaptionKind::Used(used_up),
         CaptionKind::NewDefinition,
         CaptionKind::ChangedDefinition,
+        CaptionKind::ServerAsks { server: "tickets".into(), message: "Which queue?".into() },
+        CaptionKind::Deploy { project: "shop".into(), target: "Shipper Cloud".into() },
+        CaptionKind::Cut { of: Box::new("POST https://api.exam".into()), left_out: 40 },
+        CaptionKind::Cut { of: Box::new(Caption::new(command())), left_out: 7 },
     ]
 }

@@ -17,18 +17,19 @@ use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
-    Callback, CancelReason, Choice, Decision, Hold, HoldOutcome, HoldState, Preview, Question,
-    Risk, Vote,
+    Callback, CancelReason, Choice, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, Preview,
+    Question, Risk, Vote,
 };
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
+use domain::phrase::{NoPreviewReason, PhraseCode, RunDetail};
 use domain::policy::{ConditionSpec, Conditions, Op};
 use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place};
-use domain::warning::Warning;
+use domain::warning::{Warning, WarningKind};
 use serde_json::{Value, json};
 
 const MS: i64 = 1_763_172_180_007;
@@ -160,9 +161,7 @@ fn pending() -> Hold {
         risk: Risk::Medium,
         tag: domain::hold::tag_of(HOLD),
         title: "Delete 214 rows from orders".into(),
-        agent: Some("ops".into()),
-        session: Some(SESSION),
-        run: Some(RUN),
+        origin: HoldOrigin::Session { session: SESSION, run: RUN, agent: "ops".into() },
         parent: None,
         opener: person(),
         requester: Some(ana()),
@@ -185,7 +184,6 @@ fn pending() -> Hold {
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 
@@ -202,9 +200,12 @@ fn choice() -> Hold {
         },
         risk: Risk::Critical,
         tag: "XYZ".into(),
-        agent: None,
-        session: None,
-        run: None,
+        origin: HoldOrigin::Program {
+            callback: Some(Callback {
+                url: "https://example.com/h".into(),
+                secret_env: "HOOK".into(),
+            }),
+        },
         parent: Some(HoldId::new(MS, 6)),
         opener: program(),
         requester: None,
@@ -225,7 +226,6 @@ fn choice() -> Hold {
         expires_at: None,
         claimed_by: Some(ana()),
         two_phase: true,
-        callback: Some(Callback { url: "https://example.com/h".into(), secret_env: "HOOK".into() }),
         ..pending()
     }
 }
@@ -255,6 +255,17 @@ fn sql_call() -> Arc<Call> {
         has_where: Some(true),
         rows: Some(214),
     });
+    Arc::new(Call::fixed(parts))
+}
+
+/// A call whose context is made of phrases of ours, around a line of others.
+fn phrased_call() -> Arc<Call> {
+    let mut parts = parts();
+    let mut detail = RunDetail::default();
+    detail.push(PhraseCode::Program, &["/usr/bin/git"]);
+    detail.push_text("X-Ticket: 7");
+    detail.push(PhraseCode::TimeLimit, &["30"]);
+    parts.context.detail = detail;
     Arc::new(Call::fixed(parts))
 }
 
@@ -320,9 +331,19 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_with_kinds_of_warnings", warned),
         ("hold_with_codes_of_look_alikes", coded),
         ("hold_with_kind_of_title", titled),
+        ("hold_with_phrases", Hold { call: Some(phrased_call()), ..pending() }),
+        ("hold_with_phrases_of_a_warning", not_previewed()),
     ];
     holds.extend(captioned());
     holds
+}
+
+/// A hold without a preview, for a reason in two phrases of ours.
+fn not_previewed() -> Hold {
+    let why = NoPreviewReason::new(PhraseCode::DatabaseBusy, &[]);
+    let why = NoPreviewReason::because(PhraseCode::RowsUncounted, why);
+    let warnings = vec![Warning::stored("no".into(), Some(WarningKind::NoPreview { why }))];
+    Hold { preview: Preview { warnings, ..Preview::default() }, ..pending() }
 }
 
 /// Every kind of a caption, two in each hold. The line stays as it was shown, however the kind is worded by now.

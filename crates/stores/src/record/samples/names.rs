@@ -102,7 +102,7 @@ pub(in crate::record) const SINCE_V5: [&str; 2] =
     ["hold_of_a_made_login", "message_by_a_made_login"];
 
 /// The same of the fifth version.
-pub(in crate::record) const SINCE_V6: [&str; 16] = [
+pub(in crate::record) const SINCE_V6: [&str; 21] = [
     "hold_with_kinds_of_warnings",
     "hold_with_codes_of_look_alikes",
     "hold_revised_with_warning",
@@ -118,11 +118,16 @@ pub(in crate::record) const SINCE_V6: [&str; 16] = [
     "hold_with_captions_8",
     "hold_with_captions_9",
     "hold_with_captions_10",
+    "hold_with_captions_11",
+    "hold_with_captions_12",
     "decided_cancelled_as_stated",
+    "call_with_phrases",
+    "hold_with_phrases",
+    "hold_with_phrases_of_a_warning",
 ];
 
 /// Of [`SINCE_V6`]: holds whose titles and summaries are of every kind.
-pub(super) const CAPTIONED: [&str; 10] = [
+pub(super) const CAPTIONED: [&str; 12] = [
     "hold_with_captions_1",
     "hold_with_captions_2",
     "hold_with_captions_3",
@@ -133,4 +138,6 @@ pub(super) const CAPTIONED: [&str; 10] = [
     "hold_with_captions_8",
     "hold_with_captions_9",
     "hold_with_captions_10",
+    "hold_with_captions_11",
+    "hold_with_captions_12",
 ];

@@ -18,13 +18,13 @@ use domain::outcome::{ResultKind, ToolResult};
 use domain::person::{Actor, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
 use domain::session::Home;
 use domain::warning::{Warning, WarningKind};
-use ports::store::Commit;
+use ports::store::Entry;
 use serde_json::{Value, json};
 
 use super::{
     CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, by_link,
-    call, choice, conditions, go_on, grants, origin, pending, person, program, rare_call, sql_call,
-    vote,
+    call, choice, conditions, go_on, grants, origin, pending, person, phrased_call, program,
+    rare_call, sql_call, vote,
 };
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -57,7 +57,7 @@ fn turn_of(call: &Call) -> Arc<Message> {
     )
 }
 
-pub(in crate::record) fn rows() -> Vec<(&'static str, Commit)> {
+pub(in crate::record) fn rows() -> Vec<(&'static str, Entry)> {
     let session: Vec<(&'static str, Vec<Event>)> =
         [opening(), calls(), deciding(), ending(), spending()].concat();
     let session = session
@@ -65,28 +65,22 @@ pub(in crate::record) fn rows() -> Vec<(&'static str, Commit)> {
         .map(|(name, events)| (name, row(StreamId::Session(SESSION), person(), events)));
     let outside = [("outside_hold", vec![Event::HoldOpened { hold: Arc::new(choice()) }])]
         .into_iter()
-        .map(|(name, events)| (name, row(StreamId::Outside(HOLD), program(), events)));
+        .map(|(name, events)| (name, row(StreamId::ExternalHold(HOLD), program(), events)));
     let house = house()
         .into_iter()
-        .map(|(name, events)| (name, row(StreamId::House, Actor::Runtime, events)));
+        .map(|(name, events)| (name, row(StreamId::Global, Actor::Runtime, events)));
     session.chain(outside).chain(house).collect()
 }
 
-fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Commit {
-    Commit {
+fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Entry {
+    Entry {
         id: CommitId::new(MS, 9),
         stream,
-        expected: 41,
-        house: None,
-        events: events.into(),
+        first: 42,
+        global: 7,
         at: at(1),
         actor,
-        session: None,
-        holds: Vec::new(),
-        grants: Vec::new(),
-        reply: None,
-        outbox: Vec::new(),
-        write_before: None,
+        events: events.into(),
     }
 }
 
@@ -158,6 +152,10 @@ fn calls() -> Vec<Named> {
         (
             "call_with_sql_facts",
             vec![proposed(&sql_call(), clearance(ClearedBy::Rule(Some("small deletes".into()))))],
+        ),
+        (
+            "call_with_phrases",
+            vec![proposed(&phrased_call(), clearance(ClearedBy::Rule(Some("reads".into()))))],
         ),
         ("call_by_default", vec![proposed(&rare_call(), clearance(ClearedBy::Rule(None)))]),
         (

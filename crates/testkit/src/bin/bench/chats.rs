@@ -10,21 +10,22 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use chat::{ChatService, Connector, Limits, Setup};
 use domain::message::Part;
 use domain::person::{Person, PersonId};
 use domain::policy::PolicySpec;
 use domain::time::Timestamp;
 use engine::{SystemChance, SystemClock};
 use ports::channel::{
-    Channel, ChannelError, Checked, Form, HookReply, Hooked, Inbox, Operator, Place, Pointer,
-    Posted, Press, Said, Saying, Showing, Shown, Spoken, Told, Wrote,
+    ButtonAction, Channel, ChannelError, Checked, Form, HookReply, Inbox, IncomingMessage,
+    MessageRef, Operator, Place, Pointer, Press, PressReply, Saying, Showing, Shown, Spoken,
+    WebhookRequest,
 };
 use ports::clock::Clock as _;
 use ports::model::{
     DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
 };
-use replies::Language;
-use switchboard::{Limits, Line, Setup, Switchboard};
+use reply_parser::Language;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +65,7 @@ impl Model for Many {
 /// What stands in all chats.
 #[derive(Default)]
 struct Screen {
-    cards: Mutex<HashMap<String, (Posted, Pointer)>>,
+    cards: Mutex<HashMap<String, (MessageRef, Pointer)>>,
     said: Mutex<usize>,
     changed: Notify,
 }
@@ -94,15 +95,15 @@ impl Channel for Screen {
             Place::Person(person) => (person, None, true),
         };
         let key = showing.key.as_str().to_owned();
-        let posted = Posted { chat, thread, direct, message: key.clone(), at: None };
+        let posted = MessageRef { chat, thread, direct, message: key.clone(), at: None };
         let (of, nonce) = (showing.key.clone(), showing.nonce.clone());
-        let pointer = Pointer { key: of, said: Said::Allow, nonce };
+        let pointer = Pointer { key: of, said: ButtonAction::Allow, nonce };
         self.cards.lock().expect("sound").insert(key, (posted.clone(), pointer));
         self.changed.notify_waiters();
         Ok(Shown { posted, takes_a_yes: true })
     }
 
-    async fn repaint(&self, _: &Posted, _: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(&self, _: &MessageRef, _: &Showing<'_>) -> Result<bool, ChannelError> {
         Ok(true)
     }
 
@@ -116,7 +117,7 @@ impl Channel for Screen {
         stop.cancelled().await;
     }
 
-    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
+    async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {
         HookReply { status: 404, content_type: "text/plain", body: Vec::new() }
     }
 
@@ -139,7 +140,7 @@ impl Screen {
 
 struct House {
     bench: Bench,
-    board: Switchboard,
+    board: ChatService,
     screen: Arc<Screen>,
 }
 
@@ -154,11 +155,11 @@ async fn open(folder: &Path, calls: usize) -> Result<House, Failure> {
     let (policy, model) = (PolicySpec::default(), Arc::new(Many(calls)));
     let bench = cycle::open_thinking(folder, policy, &["ops"], vec![bob], model).await?;
     let screen = Arc::new(Screen::default());
-    let board = Switchboard::new(Setup {
+    let board = ChatService::new(Setup {
         engine: bench.engine.clone(),
         clock: Arc::new(SystemClock::new(None)),
         chance: Arc::new(SystemChance::default()),
-        lines: vec![Line {
+        lines: vec![Connector {
             channel: screen.clone(),
             agent: Some("ops".into()),
             ask: Vec::new(),
@@ -187,8 +188,8 @@ fn now() -> Timestamp {
     SystemClock::new(None).now()
 }
 
-fn wrote(chat: usize) -> Wrote {
-    Wrote {
+fn wrote(chat: usize) -> IncomingMessage {
+    IncomingMessage {
         event: format!("m{chat}"),
         message: format!("m{chat}"),
         operator: bob(),
@@ -221,7 +222,7 @@ async fn pressed(chats: usize, each: usize, folder: &Path, report: &Report) -> R
         house.board.wrote("bench", wrote(chat)).await?;
     }
     house.screen.until(|screen| screen.cards.lock().expect("sound").len() == chats * each).await;
-    let mut by_chat: HashMap<String, Vec<(Posted, Pointer)>> = HashMap::new();
+    let mut by_chat: HashMap<String, Vec<(MessageRef, Pointer)>> = HashMap::new();
     for (posted, pointer) in house.screen.cards.lock().expect("sound").values() {
         by_chat.entry(posted.chat.clone()).or_default().push((posted.clone(), pointer.clone()));
     }
@@ -244,7 +245,7 @@ async fn pressed(chats: usize, each: usize, folder: &Path, report: &Report) -> R
                 let began = Instant::now();
                 let told = board.pressed("bench", press).await;
                 took.push(began.elapsed());
-                if !matches!(told, Ok(Told::Taken(_))) {
+                if !matches!(told, Ok(PressReply::Taken(_))) {
                     return Err(format!("a press was not taken: {told:?}"));
                 }
             }

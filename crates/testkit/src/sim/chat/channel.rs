@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Hooked, Inbox, Place, Posted, Saying, Showing,
-    Shown, Spoken,
+    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
+    Spoken, WebhookRequest,
 };
 use ports::store::Store as _;
 use tokio_util::sync::CancellationToken;
@@ -119,7 +119,11 @@ impl Channel for SimChannel {
         Ok(Shown { posted, takes_a_yes: true })
     }
 
-    async fn repaint(&self, posted: &Posted, showing: &Showing<'_>) -> Result<bool, ChannelError> {
+    async fn repaint(
+        &self,
+        posted: &MessageRef,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
         let fate = self.arrives().await?;
         {
             let mut inside = self.world.inside();
@@ -141,7 +145,7 @@ impl Channel for SimChannel {
         stop.cancelled().await;
     }
 
-    async fn hook(&self, _: Hooked, _: &dyn Inbox) -> HookReply {
+    async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {
         HookReply { status: 404, content_type: "text/plain", body: Vec::new() }
     }
 

@@ -1,4 +1,4 @@
-//! Chats in half of the stories: the real switchboard on the one node there is, a platform that loses, refuses and
+//! Chats in half of the stories: the real chat service on the one node there is, a platform that loses, refuses and
 //! does things without saying so, and people who press its buttons there.
 
 mod channel;
@@ -7,10 +7,10 @@ mod platform;
 
 use std::sync::Arc;
 
+use chat::{ChatService, Connector, Limits, OnAmbiguous, Setup};
 use engine::Engine;
 use ports::clock::{Chance, Clock};
-use replies::Language;
-use switchboard::{Limits, Line, OnAmbiguous, Setup, Switchboard};
+use reply_parser::Language;
 
 pub(super) use people::gestures;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use channel::SimChannel;
 
 /// The channel, the platform, and how votes say that they came from there.
 pub(super) const NAME: &str = "sim";
-/// Where the switchboard keeps what is to be sent.
+/// Where the chat service keeps what is to be sent.
 pub(super) const OUT: &str = "chat.sim.out";
 /// What is to be sent to them.
 pub(super) const QUEUE: &str = "chat.sim";
@@ -35,20 +35,20 @@ pub(super) fn account_of(person: &str) -> Option<String> {
     matches!(person, "ana" | "bob" | "eve").then(|| format!("u-{person}"))
 }
 
-/// The switchboard of one process.
+/// The chat service of one process.
 pub(super) fn board(
     world: &Arc<World>,
     node: NodeNo,
     engine: Engine,
     clock: Arc<dyn Clock>,
     chance: Arc<dyn Chance>,
-) -> Switchboard {
-    let line = Line {
+) -> ChatService {
+    let line = Connector {
         channel: Arc::new(SimChannel { world: world.clone(), node }),
         agent: None,
         ask: vec![ROOM.into()],
         on_ambiguous: OnAmbiguous::default(),
         language: Language::English,
     };
-    Switchboard::new(Setup { engine, clock, chance, lines: vec![line], limits: Limits::default() })
+    ChatService::new(Setup { engine, clock, chance, lines: vec![line], limits: Limits::default() })
 }

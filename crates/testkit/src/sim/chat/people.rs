@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use chat::ChatService;
 use domain::hold::Question;
 use domain::time::Timestamp;
-use ports::channel::{Form, Inbox as _, Nonce, Operator, Pointer, Press, Said, Told};
+use ports::channel::{ButtonAction, Form, Inbox as _, Nonce, Operator, Pointer, Press, PressReply};
 use serde_json::{Map, Value, json};
-use switchboard::Switchboard;
 
 use super::platform::{Pressed, Word};
 use super::{NAME, account_of};
@@ -85,11 +85,11 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let who = *inside.chance.pick(&["ana", "ana", "bob", "bob", "eve"]);
     let said = match &look.hold.question {
         Question::Choose { options, .. } => {
-            Said::Option(1 + inside.chance.below(options.len() as u64) as u8)
+            ButtonAction::Option(1 + inside.chance.below(options.len() as u64) as u8)
         }
-        Question::Fill { .. } if inside.chance.percent(70) => Said::Form,
-        _ if inside.chance.percent(70) => Said::Allow,
-        _ => Said::Deny,
+        Question::Fill { .. } if inside.chance.percent(70) => ButtonAction::Form,
+        _ if inside.chance.percent(70) => ButtonAction::Allow,
+        _ => ButtonAction::Deny,
     };
     let (mut identity, mut nonce, mut forged) = (account_of(who)?, look.nonce.clone(), true);
     match inside.chance.below(100) {
@@ -113,8 +113,10 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
     let index = inside.platform.pressed.len();
     let message = id.clone();
     let filled = match (&look.hold.question, said) {
-        (Question::Fill { schema: None }, Said::Form) => Some(json!({"text": "as you like"})),
-        (Question::Fill { .. }, Said::Form) => Some(json!({"n": inside.chance.below(5)})),
+        (Question::Fill { schema: None }, ButtonAction::Form) => {
+            Some(json!({"text": "as you like"}))
+        }
+        (Question::Fill { .. }, ButtonAction::Form) => Some(json!({"n": inside.chance.below(5)})),
         _ => None,
     };
     let form = Form { fields: filled.as_ref().map(typed).unwrap_or_default(), options: vec![] };
@@ -136,7 +138,7 @@ fn typed(filled: &Value) -> Map<String, Value> {
 }
 
 impl Gesture {
-    pub(in crate::sim) async fn carry_out(self, world: Arc<World>, node: NodeNo, to: Switchboard) {
+    pub(in crate::sim) async fn carry_out(self, world: Arc<World>, node: NodeNo, to: ChatService) {
         let Gesture { index, press, marks, late_ms } = self;
         if late_ms > 0 {
             world.wait(node, "press", late_ms).await;
@@ -145,8 +147,8 @@ impl Gesture {
         for _ in 0..DELIVERIES_MAX {
             world.inside().note(format!("n{node} PRESSED {} {}", press.event, press.pointer));
             let word = match to.pressed(NAME, press.clone()).await {
-                Ok(Told::Taken(it) | Told::Counted(it)) => Word::Counts(it.hold),
-                Ok(Told::Already(it)) => Word::Already(it.hold),
+                Ok(PressReply::Taken(it) | PressReply::Counted(it)) => Word::Counts(it.hold),
+                Ok(PressReply::Already(it)) => Word::Already(it.hold),
                 Ok(_) => Word::Refused,
                 Err(_) => Word::Busy,
             };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::HoldId;
-use ports::channel::{Key, Nonce, Place, Posted, Said, Showing};
+use ports::channel::{ButtonAction, Key, MessageRef, Nonce, Place, Showing};
 use serde_json::Value;
 
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub(in crate::sim) struct Pressed {
     pub(in crate::sim) hold: HoldId,
     /// Of what they had before their eyes.
     pub(in crate::sim) seen: Digest,
-    pub(in crate::sim) said: Said,
+    pub(in crate::sim) said: ButtonAction,
     /// As they filled it in, if it was a form.
     pub(in crate::sim) filled: Option<Value>,
     pub(in crate::sim) message: String,
@@ -58,7 +58,7 @@ pub(in crate::sim) enum Word {
 
 impl Platform {
     /// The same key twice is one message, which stays as it was drawn first.
-    pub(super) fn show(&mut self, place: &Place, showing: &Showing<'_>) -> Posted {
+    pub(super) fn show(&mut self, place: &Place, showing: &Showing<'_>) -> MessageRef {
         let chat = match place {
             Place::Chat { chat, .. } => chat.clone(),
             Place::Person(identity) => format!("with {identity}"),
@@ -72,10 +72,10 @@ impl Platform {
             id
         });
         let direct = matches!(place, Place::Person(_));
-        Posted { chat, thread: None, direct, message: id, at: None }
+        MessageRef { chat, thread: None, direct, message: id, at: None }
     }
 
-    pub(super) fn repaint(&mut self, posted: &Posted, showing: &Showing<'_>) {
+    pub(super) fn repaint(&mut self, posted: &MessageRef, showing: &Showing<'_>) {
         let known = self.messages.iter_mut().find(|message| message.id == posted.message);
         if let Some(message) = known {
             message.looks.push(Look::of(showing));

@@ -13,7 +13,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     // The state that each outside hold came to, and the commit that says so.
     let mut decided: BTreeMap<HoldId, (usize, &HoldState)> = BTreeMap::new();
     for (index, entry, event) in evidence.events() {
-        let StreamId::Outside(id) = entry.stream else { continue };
+        let StreamId::ExternalHold(id) = entry.stream else { continue };
         match event {
             Event::HoldDecided { state, .. } => {
                 decided.insert(id, (index, state));
@@ -55,7 +55,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 mod tests {
     use std::sync::Arc;
 
-    use domain::hold::{Hold, Question};
+    use domain::hold::{Hold, HoldOrigin, Question};
 
     use super::*;
     use crate::sim::checkers::fabricated::*;
@@ -63,14 +63,17 @@ mod tests {
 
     #[test]
     fn word_that_is_false_early_under_two_keys_or_never_is_found() {
-        let asked = Hold { session: None, ..hold(1, Question::Approve, None) };
+        let asked = Hold {
+            origin: HoldOrigin::Program { callback: None },
+            ..hold(1, Question::Approve, None)
+        };
         let with = |state| {
             let mut hold = asked.clone();
             hold.decided(state);
             Arc::new(hold)
         };
         let (yes, no) = (with(approved(&asked, &["ana"])), with(denied(&asked, "bob")));
-        let stream = StreamId::Outside(asked.id);
+        let stream = StreamId::ExternalHold(asked.id);
         let told = |told: &[(&str, &Arc<Hold>, usize)]| {
             let opens = story().at(0, stream, [held(&asked)]);
             let mut story = opens.at(0, stream, [decided(&asked, yes.state.clone())]);

@@ -7,7 +7,9 @@ use domain::call::{Call, Clearance, ExecutionContext, Proposal};
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::{ClearedBy, Covers, Grant};
-use domain::hold::{Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::hold::{
+    Decision, Hold, HoldChange, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
+};
 use domain::id::{
     CallId, CommitId, GrantId, HoldId, MessageId, NodeId, RunId, SessionId, StreamId,
 };
@@ -17,7 +19,7 @@ use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, PersonId, Proof};
 use domain::session::Session;
 use domain::time::Timestamp;
-use ports::store::{Commit, Entry, SessionRow};
+use ports::store::{Commit, Entry, SessionRow, StreamRows};
 use serde_json::{Value, json};
 
 use super::{Checker, Evidence, streams_of};
@@ -112,22 +114,30 @@ impl Fabricated {
         holds: &[&Hold],
         grants: &[&Grant],
     ) -> Fabricated {
-        let commit = Commit {
-            id: CommitId::new(1, 0),
-            stream: StreamId::House,
-            expected: 0,
-            house: None,
-            events: vec![Event::Thawed { by: Actor::Runtime }].into(),
-            at: Timestamp::from_ms(0),
-            actor: Actor::Runtime,
-            session: row,
-            holds: holds.iter().map(|hold| Arc::new((*hold).clone())).collect(),
-            grants: grants.iter().map(|grant| Arc::new((*grant).clone())).collect(),
-            reply: None,
-            outbox: Vec::new(),
-            write_before: None,
+        let holds = holds.iter().map(|hold| Arc::new((*hold).clone()));
+        let rows: Vec<StreamRows> = match row {
+            Some(row) => {
+                let grants = grants.iter().map(|grant| Arc::new((*grant).clone())).collect();
+                vec![StreamRows::Session { row: row.into(), holds: holds.collect(), grants }]
+            }
+            // Grants have no rows without their session.
+            None => holds.map(StreamRows::ExternalHold).collect(),
         };
-        self.world.write(0, commit).expect("the disk takes it");
+        for rows in rows {
+            let commit = Commit {
+                id: CommitId::new(1, 0),
+                rows,
+                expected: 0,
+                house: None,
+                events: Vec::new().into(),
+                at: Timestamp::from_ms(0),
+                actor: Actor::Runtime,
+                reply: None,
+                outbox: Vec::new(),
+                write_before: None,
+            };
+            self.world.write(0, commit).expect("the disk takes it");
+        }
         self
     }
 
@@ -218,9 +228,7 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
         risk: Risk::Medium,
         tag: tag_of(id),
         title: "may it?".into(),
-        agent: Some("ops".into()),
-        session: Some(session()),
-        run: Some(run()),
+        origin: HoldOrigin::Session { session: session(), run: run(), agent: "ops".into() },
         parent: None,
         opener: Actor::Person(person("ana")),
         requester: Some(person("ana")),
@@ -244,7 +252,6 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
         votes: Vec::new(),
         two_phase: false,
         outcome: None,
-        callback: None,
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn is_outside(stream: StreamId) -> bool {
-    matches!(stream, StreamId::Outside(_))
+    matches!(stream, StreamId::ExternalHold(_))
 }
 
 #[cfg(test)]
@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn a_start_between_freeze_and_thaw_is_found() {
         let wipe = call("wipe", 1);
-        let freezes = || story().then([started(&wipe, 1)]).at(0, StreamId::House, [frozen()]);
-        let thaws = freezes().at(0, StreamId::House, [thawed()]);
+        let freezes = || story().then([started(&wipe, 1)]).at(0, StreamId::Global, [frozen()]);
+        let thaws = freezes().at(0, StreamId::Global, [thawed()]);
         thaws.then([started(&wipe, 2)]).passes(check);
         freezes().then([started(&wipe, 2)]).breaks(check, "all was frozen since commit 1");
     }
@@ -95,9 +95,9 @@ mod tests {
     fn i52_a_call_that_a_client_carries_out_between_freeze_and_thaw_is_found() {
         let wipe = call("wipe", 1);
         let asked = hold(1, Question::Perform { deny_values: Vec::new() }, Some(&wipe));
-        let freezes = || story().at(0, StreamId::House, [frozen()]);
+        let freezes = || story().at(0, StreamId::Global, [frozen()]);
         freezes().then([held(&asked)]).breaks(check, "was handed to a client");
-        freezes().at(0, StreamId::House, [thawed()]).then([held(&asked)]).passes(check);
+        freezes().at(0, StreamId::Global, [thawed()]).then([held(&asked)]).passes(check);
         let approval = hold(1, Question::Approve, Some(&wipe));
         freezes().then([held(&approval)]).passes(check);
     }
@@ -106,15 +106,15 @@ mod tests {
     fn i52_what_leaves_a_queue_between_freeze_and_thaw_is_found() {
         let wipe = call("wipe", 1);
         let asked = hold(1, Question::Approve, Some(&wipe));
-        let outside = StreamId::Outside(asked.id);
+        let outside = StreamId::ExternalHold(asked.id);
         let story = || {
             let begins = story().then([started(&wipe, 1)]).at(0, outside, [held(&asked)]);
-            begins.at(0, StreamId::House, [frozen()])
+            begins.at(0, StreamId::Global, [frozen()])
         };
         let yes = || approved(&asked, &["ana"]);
         story().at(0, outside, [decided(&asked, denied(&asked, "ana"))]).passes(check);
         story().at(0, outside, [decided(&asked, yes())]).breaks(check, "was approved");
-        let thawed = || story().at(0, StreamId::House, [thawed()]);
+        let thawed = || story().at(0, StreamId::Global, [thawed()]);
         thawed().at(0, outside, [decided(&asked, yes())]).passes(check);
         let at_once = Hold { state: yes(), ..asked.clone() };
         story().at(0, outside, [held(&at_once)]).breaks(check, "at once");

@@ -55,7 +55,7 @@ mod tests {
     use crate::sim::records::Seen;
 
     fn written() -> Fabricated {
-        story().then([opened_by("ana")]).at(0, StreamId::House, [frozen(), thawed()])
+        story().then([opened_by("ana")]).at(0, StreamId::Global, [frozen(), thawed()])
     }
 
     fn followed(positions: &[u64]) -> Fabricated {

@@ -10,7 +10,7 @@ use domain::event::Event;
 use domain::hold::{HoldChange, HoldState, Vote};
 use domain::id::HoldId;
 use domain::person::{PersonId, Proof};
-use ports::channel::Said;
+use ports::channel::ButtonAction;
 
 use super::{Evidence, Verdict};
 use crate::sim::chat::{NAME, Pressed, Word};
@@ -109,13 +109,15 @@ fn is_from(press: &Pressed, hold: HoldId, vote: &Vote) -> bool {
 
 fn is_meant(press: &Pressed, answer: &Answer) -> bool {
     match answer {
-        Answer::Approve { arguments: None, .. } => press.said == Said::Allow,
-        Answer::Deny { .. } => press.said == Said::Deny,
+        Answer::Approve { arguments: None, .. } => press.said == ButtonAction::Allow,
+        Answer::Deny { .. } => press.said == ButtonAction::Deny,
         // The ids of options are their numbers.
         Answer::Choose(chosen) => {
-            matches!(press.said, Said::Option(number) if *chosen == [number.to_string()])
+            matches!(press.said, ButtonAction::Option(number) if *chosen == [number.to_string()])
         }
-        Answer::Fill(form) => press.said == Said::Form && press.filled.as_ref() == Some(form),
+        Answer::Fill(form) => {
+            press.said == ButtonAction::Form && press.filled.as_ref() == Some(form)
+        }
         _ => false,
     }
 }
@@ -135,13 +137,13 @@ mod tests {
         hold(1, Question::Approve, Some(&wipe))
     }
 
-    fn press(said: Said) -> Pressed {
+    fn press(said: ButtonAction) -> Pressed {
         Pressed {
             who: "ana",
             hold: asked().id,
             seen: asked().digest(),
             said,
-            filled: (said == Said::Form).then(|| json!({"n": 3})),
+            filled: (said == ButtonAction::Form).then(|| json!({"n": 3})),
             message: "m1".into(),
             forged: false,
             told: Vec::new(),
@@ -162,40 +164,42 @@ mod tests {
         let chose = |id: &str| Answer::Choose(vec![id.into()]);
         let filled = |n| Answer::Fill(json!({ "n": n }));
         for (said, answer) in [
-            (Said::Allow, yes()),
-            (Said::Deny, no()),
-            (Said::Option(2), chose("2")),
-            (Said::Form, filled(3)),
+            (ButtonAction::Allow, yes()),
+            (ButtonAction::Deny, no()),
+            (ButtonAction::Option(2), chose("2")),
+            (ButtonAction::Form, filled(3)),
         ] {
             story().pressed(press(said)).then([counts(&in_chat(answer))]).passes(check);
         }
         for (said, answer) in [
-            (Said::Deny, yes()),
-            (Said::Allow, no()),
-            (Said::Option(1), chose("2")),
-            (Said::Form, filled(4)),
-            (Said::Allow, filled(3)),
+            (ButtonAction::Deny, yes()),
+            (ButtonAction::Allow, no()),
+            (ButtonAction::Option(1), chose("2")),
+            (ButtonAction::Form, filled(4)),
+            (ButtonAction::Allow, filled(3)),
         ] {
             let other = story().pressed(press(said)).then([counts(&in_chat(answer))]);
             other.breaks(check, "pressed no such button");
         }
         let yes = in_chat(yes());
         for pressed in [
-            Pressed { who: "bob", ..press(Said::Allow) },
-            Pressed { hold: hold(2, Question::Approve, None).id, ..press(Said::Allow) },
-            Pressed { seen: Digest::of(b"another look"), ..press(Said::Allow) },
-            Pressed { message: "m2".into(), ..press(Said::Allow) },
-            Pressed { forged: true, ..press(Said::Allow) },
+            Pressed { who: "bob", ..press(ButtonAction::Allow) },
+            Pressed { hold: hold(2, Question::Approve, None).id, ..press(ButtonAction::Allow) },
+            Pressed { seen: Digest::of(b"another look"), ..press(ButtonAction::Allow) },
+            Pressed { message: "m2".into(), ..press(ButtonAction::Allow) },
+            Pressed { forged: true, ..press(ButtonAction::Allow) },
         ] {
             story().pressed(pressed).then([counts(&yes)]).breaks(check, "pressed no such button");
         }
-        let twice = story().pressed(press(Said::Allow)).then([counts(&yes)]).then([counts(&yes)]);
+        let twice =
+            story().pressed(press(ButtonAction::Allow)).then([counts(&yes)]).then([counts(&yes)]);
         twice.breaks(check, "counts twice");
     }
 
     #[test]
     fn only_a_yes_that_waits_for_a_thaw_is_taken_back() {
-        let pressed = || story().pressed(press(Said::Allow)).pressed(press(Said::Deny));
+        let pressed =
+            || story().pressed(press(ButtonAction::Allow)).pressed(press(ButtonAction::Deny));
         let no = || {
             let vote = Arc::new(in_chat(no()));
             let voters = vec![vote.by.clone()];
@@ -210,18 +214,25 @@ mod tests {
     #[test]
     fn words_that_are_not_true_are_found() {
         let hold = Arc::new(asked());
-        let told = |word, journal| Pressed { told: vec![(word, journal)], ..press(Said::Allow) };
+        let told =
+            |word, journal| Pressed { told: vec![(word, journal)], ..press(ButtonAction::Allow) };
         let sound = || story().then([counts(&in_chat(yes()))]);
         let counted = |journal| told(Word::Counts(hold.clone()), journal);
         sound().pressed(counted(1)).passes(check);
         sound()
-            .pressed(press(Said::Allow))
+            .pressed(press(ButtonAction::Allow))
             .pressed(counted(0))
             .breaks(check, "told that it counts");
         let forged = Pressed { forged: true, ..counted(1) };
-        sound().pressed(press(Said::Allow)).pressed(forged).breaks(check, "told that it counts");
-        let other = Pressed { said: Said::Deny, ..counted(1) };
-        sound().pressed(press(Said::Allow)).pressed(other).breaks(check, "told that it counts");
+        sound()
+            .pressed(press(ButtonAction::Allow))
+            .pressed(forged)
+            .breaks(check, "told that it counts");
+        let other = Pressed { said: ButtonAction::Deny, ..counted(1) };
+        sound()
+            .pressed(press(ButtonAction::Allow))
+            .pressed(other)
+            .breaks(check, "told that it counts");
         let ended = decided(&asked(), denied(&asked(), "bob"));
         let mut no = asked();
         no.decided(denied(&asked(), "bob"));

@@ -19,7 +19,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             for event in entry.events.iter() {
                 session.apply(event, entry.at);
             }
-            let is_new = session.owes_thought()
+            let is_new = session.needs_model_call()
                 && messages.insert(session.transcript.len(), index).is_none();
             if is_new {
                 let request =

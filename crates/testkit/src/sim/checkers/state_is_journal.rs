@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::event::Event;
+use domain::external_hold::ExternalHold;
 use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
-use domain::outside::Outside;
 use domain::session::Session;
 use ports::store::{HoldQuery, Store as _, Viewer};
 
@@ -25,20 +25,20 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         }
         let row = at_once(evidence.world.disk.session(id)).map_err(|error| error.to_string())?;
         let Some(row) = row else { return Err(format!("{id} has no row")) };
-        let run = session.run.as_ref().map(|run| (run.id, run.status));
-        if row.run != run || row.owes == session.owed().is_empty() {
+        let run = session.run.as_ref().map(|run| (run.id, run.status()));
+        if row.run != run || row.owes == session.pending_work().is_empty() {
             return Err(format!("the row of {id} says {row:?}, and the journal {run:?}"));
         }
         holds.extend(session.holds);
         grants.extend(session.grants);
     }
     for (stream, indices) in &evidence.streams {
-        let StreamId::Outside(id) = stream else { continue };
+        let StreamId::ExternalHold(id) = stream else { continue };
         let mut events = indices.iter().flat_map(|index| &*evidence.journal[*index].events);
         let Some(Event::HoldOpened { hold }) = events.next() else {
             return Err(format!("{id} does not begin with its opening"));
         };
-        let mut outside = Outside::begin(hold.clone());
+        let mut outside = ExternalHold::begin(hold.clone());
         events.for_each(|event| outside.apply(event));
         holds.insert(*id, outside.hold);
     }
@@ -66,7 +66,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use domain::hold::Question;
+    use domain::hold::{HoldOrigin, Question};
     use ports::store::SessionRow;
 
     use super::*;
@@ -101,9 +101,12 @@ mod tests {
 
     #[test]
     fn a_hold_of_its_own_is_what_its_stream_says() {
-        let asked = Hold { session: None, ..hold(1, Question::Approve, None) };
+        let asked = Hold {
+            origin: HoldOrigin::Program { callback: None },
+            ..hold(1, Question::Approve, None)
+        };
         let no = denied(&asked, "ana");
-        let stream = StreamId::Outside(asked.id);
+        let stream = StreamId::ExternalHold(asked.id);
         let journal =
             || story().at(0, stream, [held(&asked)]).at(0, stream, [decided(&asked, no.clone())]);
         let mut ended = asked.clone();

@@ -50,7 +50,7 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
                     }
                 }
                 Event::CallStarted { .. } => waits("a call was started")?,
-                Event::HoldOpened { hold } if hold.call.is_none() && hold.session.is_some() => {
+                Event::HoldOpened { hold } if hold.call.is_none() && hold.session().is_some() => {
                     run.asked = Some(hold.id);
                 }
                 Event::HoldDecided { hold, state: HoldState::Approved(_) }

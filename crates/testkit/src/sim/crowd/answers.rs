@@ -42,7 +42,7 @@ pub(super) fn fitting(inside: &mut Inside, hold: &Hold) -> Answer {
 }
 
 fn about_a_call(inside: &mut Inside, hold: &Hold) -> Answer {
-    let may_grant = hold.audience.quorum == 1 && hold.session.is_some();
+    let may_grant = hold.audience.quorum == 1 && hold.session().is_some();
     match inside.chance.below(100) {
         0..=17 => deny(inside),
         18..=23 => Answer::Respond { content: "use the other one".into() },

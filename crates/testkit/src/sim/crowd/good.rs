@@ -33,7 +33,7 @@ pub(in crate::sim) fn is_finished(world: &World) -> Result<(), String> {
     for row in sessions(world) {
         let session = folded(world, &row);
         if row.owes {
-            return Err(format!("{} still owes {:?}", row.id, session.owed()));
+            return Err(format!("{} still owes {:?}", row.id, session.pending_work()));
         }
         if let Some((run, status)) = row.run
             && (!status.is_over() || status == RunStatus::Failed)

@@ -230,6 +230,7 @@ fn kept<'a, T: ?Sized>(
 fn outside(tool: &str, key: &str) -> NewHold {
     let arguments = Arguments::from_value(json!({"n": 1, "key": key})).expect("sound arguments");
     NewHold {
+        diff: None,
         question: Question::Approve,
         title: format!("may it run {key}?"),
         call: Some((tool.to_owned(), arguments)),

@@ -101,7 +101,7 @@ fn steer(inside: &mut Inside, sessions: &[SessionRow]) -> Option<Errand> {
 }
 
 fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Errand {
-    let ours: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.session.is_none()).collect();
+    let ours: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.session().is_none()).collect();
     if ours.len() < OUTSIDE_MAX {
         let key = format!("question {}", inside.next_serial());
         return Errand::Ask { tool: inside.chance.pick::<&str>(&["wipe", "nuke", "look"]), key };
@@ -126,7 +126,7 @@ fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Err
             && hold.outcome.is_none()
     };
     let unused: Vec<&Arc<Hold>> =
-        holds.iter().filter(|hold| hold.session.is_some()).filter(unused).collect();
+        holds.iter().filter(|hold| hold.session().is_some()).filter(unused).collect();
     if !unused.is_empty() && inside.chance.percent(50) {
         let hold = inside.chance.pick(&unused).id;
         return Some(Errand::CancelHold { who: "root".into(), hold });
@@ -208,7 +208,7 @@ fn answer(
             vec![Request { late_ms, ..first }, Request { through: Through::Same, ..second }]
         }
         33..=40 if keyed.len() < MESSAGES_MAX => {
-            let Some(session) = hold.session else { return vec![first] };
+            let Some(session) = hold.session() else { return vec![first] };
             let [late, early] = Mark::overtaken("answer: overtaken by a message");
             first.marks.push(late);
             let late_ms = 200 + inside.chance.below(2_000);

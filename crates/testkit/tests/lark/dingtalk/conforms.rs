@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::dingtalk::Dingtalk;
-use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::channel::{Channel, MessageRef, Place, Pointer};
 use ports::clock::Clock;
 use serde_json::json;
 use testkit::conforms::{Platform, conforms};
@@ -50,11 +50,11 @@ impl Platform for OnDingtalk {
         cards.chain(said).collect()
     }
 
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>> {
         self.fake.cards().iter().find(|card| card.id == posted.message).map(pointers)
     }
 
-    fn delete(&self, posted: &Posted) {
+    fn delete(&self, posted: &MessageRef) {
         self.fake.delete(&posted.message);
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::dingtalk::{Beside, Dingtalk, Envelope, Mode, Webhook};
-use ports::channel::{Channel as _, Hooked};
+use ports::channel::{Channel as _, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl World {
     }
 
     async fn post(&self, query: &str, body: &str) -> (u16, Value) {
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: "event/path-secret".into(),
             query: Some(query.into()),

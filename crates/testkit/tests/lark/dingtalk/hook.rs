@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use channels::dingtalk::{Dingtalk, Mode, Network, Webhook};
 use domain::hold::Risk;
-use ports::channel::{Channel as _, Hooked, Saying, Told};
+use ports::channel::{Channel as _, PressReply, Saying, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ impl World {
         body: &str,
         mut headers: Vec<(String, String)>,
     ) -> (u16, Value) {
-        headers.push((Hooked::PEER.into(), "203.0.113.7".into()));
+        headers.push((WebhookRequest::PEER.into(), "203.0.113.7".into()));
         self.post_from_anywhere(path, body, headers).await
     }
 
@@ -53,7 +53,7 @@ impl World {
         body: &str,
         headers: Vec<(String, String)>,
     ) -> (u16, Value) {
-        let request = Hooked {
+        let request = WebhookRequest {
             method: "POST".into(),
             path: path.into(),
             query: None,
@@ -90,7 +90,7 @@ async fn a_message_and_a_press_reach_the_inbox() {
     assert_eq!(taken, (200, json!({})));
     assert_eq!(world.inbox.wrote_all()[0].text, " 确认");
 
-    world.inbox.tell(Ok(Told::NotEntitled));
+    world.inbox.tell(Ok(PressReply::NotEntitled));
     let body = press("7Q2", "d").to_string();
     let (status, reply) =
         world.post("card/path-secret", &body, signed_card(now, CARD_SECRET)).await;
@@ -145,7 +145,7 @@ async fn i34_only_addresses_that_are_named_are_let_in() {
     let body = message("m1", "确认", now).to_string();
     for peer in [None, Some("203.0.114.7"), Some("127.0.0.1"), Some("not an address")] {
         let mut headers = signed_robot(now);
-        headers.extend(peer.map(|peer| (Hooked::PEER.into(), peer.into())));
+        headers.extend(peer.map(|peer| (WebhookRequest::PEER.into(), peer.into())));
         // What anybody can write is no proof of where they are.
         headers.push(("x-forwarded-for".into(), "203.0.113.7".into()));
         let (status, _) = world.post_from_anywhere("robot/path-secret", &body, headers).await;
@@ -181,7 +181,7 @@ async fn above_a_low_risk_it_takes_no_yes() {
     );
     // Nor does the card that answers a press.
     let now = world.clock.now();
-    world.inbox.tell(Ok(Told::Counted(redraw(hold(), posted("7Q2")))));
+    world.inbox.tell(Ok(PressReply::Counted(redraw(hold(), posted("7Q2")))));
     let press = press("7Q2", "a").to_string();
     let (_, reply) = world.post("card/path-secret", &press, signed_card(now, CARD_SECRET)).await;
     assert_eq!(reply["cardData"]["cardParamMap"]["allowText"], "");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ports::channel::{Channel as _, Told};
+use ports::channel::{Channel as _, PressReply};
 use ports::clock::Clock as _;
 use serde_json::json;
 use testkit::fake_chat::{FakeInbox, Fault, MovedClock, Reply, approved, redraw};
@@ -86,7 +86,7 @@ async fn a_message_is_acknowledged_once_it_is_written_down() {
 #[tokio::test]
 async fn the_acknowledgement_of_a_press_is_the_card() {
     let world = World::connected(1).await;
-    world.inbox.tell(Ok(Told::Taken(redraw(approved(), posted("7Q2")))));
+    world.inbox.tell(Ok(PressReply::Taken(redraw(approved(), posted("7Q2")))));
     let id = world.fake.line.callback(PRESS, &press("7Q2", "a")).await;
     let ack = world.fake.line.ack_of(&id).await;
     let response = &ack.data["response"];
@@ -97,7 +97,7 @@ async fn the_acknowledgement_of_a_press_is_the_card() {
     assert!(response.get("userPrivateData").is_none());
     assert_eq!(world.inbox.presses()[0].event, format!("dingtalk:frame:{id}"));
 
-    for told in [Told::NotEntitled, Told::NotHere, Told::Invalid("no".into())] {
+    for told in [PressReply::NotEntitled, PressReply::NotHere, PressReply::Invalid("no".into())] {
         world.inbox.tell(Ok(told));
         let id = world.fake.line.callback(PRESS, &press("7Q2", "a")).await;
         let response = world.fake.line.ack_of(&id).await.data["response"].clone();
@@ -111,7 +111,7 @@ async fn the_acknowledgement_of_a_press_is_the_card() {
 async fn a_press_that_takes_long_is_received_in_time_and_not_dropped() {
     let world = World::connected(1).await;
     let long = Duration::from_millis(2_500);
-    world.inbox.tell_after(long, Ok(Told::Taken(redraw(approved(), posted("7Q2")))));
+    world.inbox.tell_after(long, Ok(PressReply::Taken(redraw(approved(), posted("7Q2")))));
     let began = world.clock.now();
     let id = world.fake.line.callback(PRESS, &press("7Q2", "a")).await;
     let ack = world.fake.line.ack_of(&id).await;
@@ -171,7 +171,7 @@ async fn when_they_say_goodbye_the_next_connection_stands_first() {
     let world = World::connected(1).await;
     let line = &world.fake.line;
     let long = Duration::from_millis(500);
-    world.inbox.tell_after(long, Ok(Told::Taken(redraw(approved(), posted("7Q2")))));
+    world.inbox.tell_after(long, Ok(PressReply::Taken(redraw(approved(), posted("7Q2")))));
     let pressed = line.callback(PRESS, &press("7Q2", "a")).await;
     let goodbye = line.send("SYSTEM", "disconnect", &json!({"reason": "upgrade"})).await;
     assert_eq!(line.ack_of(&goodbye).await.code, 200);

@@ -11,7 +11,7 @@ mod session;
 use std::sync::Arc;
 
 use channels::dingtalk::{Dingtalk, Settings};
-use ports::channel::{Place, Posted};
+use ports::channel::{MessageRef, Place};
 use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, CORP, FakeDingtalk, TEMPLATE};
@@ -33,6 +33,12 @@ pub(crate) fn group() -> Place {
     Place::Chat { chat: "cid1".into(), thread: None, direct: false }
 }
 
-pub(crate) fn posted(message: &str) -> Posted {
-    Posted { chat: "cid1".into(), thread: None, direct: false, message: message.into(), at: None }
+pub(crate) fn posted(message: &str) -> MessageRef {
+    MessageRef {
+        chat: "cid1".into(),
+        thread: None,
+        direct: false,
+        message: message.into(),
+        at: None,
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::feishu::Feishu;
-use ports::channel::{Channel, Place, Pointer, Posted};
+use ports::channel::{Channel, MessageRef, Place, Pointer};
 use ports::clock::Clock;
 use serde_json::json;
 use testkit::conforms::{Platform, conforms, pointers_in};
@@ -36,12 +36,12 @@ impl Platform for OnFeishu {
         self.fake.messages().iter().map(|sent| sent.content.to_string()).collect()
     }
 
-    fn pointers(&self, posted: &Posted) -> Option<Vec<Pointer>> {
+    fn pointers(&self, posted: &MessageRef) -> Option<Vec<Pointer>> {
         let sent = self.fake.messages().into_iter().find(|sent| sent.id == posted.message)?;
         Some(pointers_in(&sent.content))
     }
 
-    fn delete(&self, _: &Posted) {
+    fn delete(&self, _: &MessageRef) {
         let reply = Reply::new(400, json!({"code": 230_011, "msg": "the message is recalled"}));
         self.fake.fail("/im/", Fault::Says(reply));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use channels::feishu::{Feishu, Mode, Settings};
 use domain::time::Timestamp;
-use ports::channel::{Busy, Channel as _, HookReply, Hooked, Told};
+use ports::channel::{Busy, Channel as _, HookReply, PressReply, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ impl World {
         body: &str,
         headers: Vec<(String, String)>,
     ) -> (u16, Value) {
-        let request = Hooked {
+        let request = WebhookRequest {
             method: method.into(),
             path: path.into(),
             query: None,
@@ -93,7 +93,7 @@ async fn a_message_and_a_press_reach_the_inbox() {
     assert_eq!((wrote.text.as_str(), wrote.mentions_us), ("@_user_1 确认", true));
     assert_eq!(wrote.event, "feishu:message:om_5");
 
-    world.inbox.tell(Ok(Told::Taken(redraw(approved(), posted("om_1")))));
+    world.inbox.tell(Ok(PressReply::Taken(redraw(approved(), posted("om_1")))));
     let (status, reply) = world.event(&press("e7", "om_1", "a"), "n2").await;
     assert_eq!(status, 200);
     assert_eq!(reply["toast"]["type"], "success");
@@ -112,9 +112,9 @@ async fn a_message_and_a_press_reach_the_inbox() {
 async fn a_refusal_changes_nothing_public() {
     let world = World::new(|_| {}).await;
     for (nonce, told, kind) in [
-        ("n1", Ok(Told::NotEntitled), "error"),
-        ("n2", Ok(Told::NotHere), "error"),
-        ("n3", Ok(Told::Invalid("count: a number".into())), "warning"),
+        ("n1", Ok(PressReply::NotEntitled), "error"),
+        ("n2", Ok(PressReply::NotHere), "error"),
+        ("n3", Ok(PressReply::Invalid("count: a number".into())), "warning"),
         ("n4", Err(Busy), "error"),
     ] {
         world.inbox.tell(told);
@@ -130,7 +130,7 @@ async fn a_refusal_changes_nothing_public() {
 #[tokio::test]
 async fn whoever_comes_late_is_told_who_decided() {
     let world = World::new(|_| {}).await;
-    world.inbox.tell(Ok(Told::Already(redraw(approved(), posted("om_1")))));
+    world.inbox.tell(Ok(PressReply::Already(redraw(approved(), posted("om_1")))));
     let (_, reply) = world.event(&press("e1", "om_1", "d"), "n1").await;
     let toast = reply["toast"]["i18n"]["en_us"].as_str().expect("a text");
     assert!(toast.contains("approved by Ana"), "{toast}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::feishu::{Feishu, Frame};
-use ports::channel::{Channel as _, Told};
+use ports::channel::{Channel as _, PressReply};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, Fault, MovedClock, Reply, approved, redraw};
@@ -89,7 +89,7 @@ async fn a_message_is_acknowledged_once_it_is_written_down() {
 #[tokio::test]
 async fn the_acknowledgement_of_a_press_is_its_reply() {
     let world = World::connected().await;
-    world.inbox.tell(Ok(Told::Taken(redraw(approved(), posted("om_1")))));
+    world.inbox.tell(Ok(PressReply::Taken(redraw(approved(), posted("om_1")))));
     let id = world.fake.line.send_in_parts(&press("e1", "om_1", "a"), 3).await;
     let ack = world.fake.line.ack_of(&id).await;
     let reply = ack.reply.expect("a reply");
@@ -103,7 +103,7 @@ async fn the_acknowledgement_of_a_press_is_its_reply() {
 async fn a_press_that_takes_long_is_received_in_time_and_not_dropped() {
     let world = World::connected().await;
     let long = Duration::from_millis(3_200);
-    world.inbox.tell_after(long, Ok(Told::Taken(redraw(approved(), posted("om_1")))));
+    world.inbox.tell_after(long, Ok(PressReply::Taken(redraw(approved(), posted("om_1")))));
     let id = world.fake.line.send(&press("e1", "om_1", "a")).await;
     let ack = world.fake.line.ack_of(&id).await;
     let took: u64 = ack.frame.header("biz_rt").expect("how long").parse().expect("a number");
@@ -120,7 +120,7 @@ async fn a_press_that_takes_long_is_received_in_time_and_not_dropped() {
 async fn whoever_waited_too_long_to_be_refused_is_told_in_private() {
     let world = World::connected().await;
     let long = Duration::from_millis(2_700);
-    world.inbox.tell_after(long, Ok(Told::NotEntitled));
+    world.inbox.tell_after(long, Ok(PressReply::NotEntitled));
     let id = world.fake.line.send(&press("e1", "om_1", "a")).await;
     let reply = world.fake.line.ack_of(&id).await.reply.expect("a reply");
     assert_eq!(reply["toast"]["type"], "info", "received");

@@ -10,7 +10,7 @@ mod story;
 use std::sync::Arc;
 
 use channels::feishu::{Feishu, Settings};
-use ports::channel::{Place, Posted};
+use ports::channel::{MessageRef, Place};
 use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
@@ -34,6 +34,12 @@ pub(crate) fn group() -> Place {
     Place::Chat { chat: "oc_1".into(), thread: None, direct: false }
 }
 
-pub(crate) fn posted(message: &str) -> Posted {
-    Posted { chat: "oc_1".into(), thread: None, direct: false, message: message.into(), at: None }
+pub(crate) fn posted(message: &str) -> MessageRef {
+    MessageRef {
+        chat: "oc_1".into(),
+        thread: None,
+        direct: false,
+        message: message.into(),
+        at: None,
+    }
 }

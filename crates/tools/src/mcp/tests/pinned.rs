@@ -128,6 +128,26 @@ async fn a_tool_that_comes_later_is_asked_about_and_one_that_goes_is_refused() {
 }
 
 #[tokio::test]
+async fn every_line_about_how_it_runs_is_a_phrase_that_surfaces_can_word() {
+    for habits in [&[][..], &["http"]] {
+        let world = seen(habits).await;
+        let detail = world.prepare("note").await.unwrap().context.detail;
+        let numbers: Vec<usize> = detail.codes().iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4], "{detail}");
+        assert_eq!(detail.lines().count(), 5, "{detail}");
+        let hints = json!([{"name": "note", "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": true, "destructiveHint": false}}]);
+        world.show(hints);
+        world.server.first_look().await;
+        let _ = world.prepare("note").await;
+        let detail = world.prepare("note").await.unwrap().context.detail;
+        let claims = "the server says that it reads only, does not destroy; that is not checked";
+        assert!(detail.contains(claims) && detail.codes().len() == 5, "{detail}");
+        world.close().await;
+    }
+}
+
+#[tokio::test]
 async fn damaged_pins_stop_the_house_rather_than_trust_anew() {
     let folder = seen(&[]).await.close().await;
     std::fs::write(folder.path().join("pins/mcp.json"), "{").unwrap();

@@ -212,10 +212,13 @@ impl PgChange {
         }
         match self.look_back(key, attempt).await {
             Ok(Some(recorded)) => Ok(recorded),
-            Ok(None) => Err(PgFailure::Away(format!(
-                "the connection was lost, and the database says that it did not happen: {}",
-                describe_error(&error)
-            ))),
+            Ok(None) => Err(PgFailure::Away(
+                format!(
+                    "the connection was lost, and the database says that it did not happen: {}",
+                    describe_error(&error)
+                )
+                .into(),
+            )),
             Err(second) => Err(PgFailure::InDoubt(format!(
                 "the commit was sent, and then the connection was lost ({}); the database could not be \
                  asked what became of it: {}",

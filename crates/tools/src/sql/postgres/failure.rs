@@ -1,5 +1,6 @@
 //! Classifies errors of the PostgreSQL server by their remedy.
 
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::visible::visible;
 use ports::start_gate::NotBegun;
 use tokio_postgres::Error;
@@ -14,7 +15,7 @@ pub(super) enum PgFailure {
     /// Nothing changed; another try may work.
     Database(Error),
     /// The server cannot be reached, or cannot be used as it is. Nothing changed.
-    Away(String),
+    Away(NoPreviewReason),
     /// It would not do what the person saw. Nothing changed.
     Differs { seen: RowCount, now: RowCount },
     /// It would change more than is ever allowed. Nothing changed.
@@ -41,11 +42,19 @@ impl From<NotBegun> for PgFailure {
 
 impl PgFailure {
     pub(super) fn describe(&self) -> String {
-        match self {
-            PgFailure::Refused(why) | PgFailure::Away(why) | PgFailure::InDoubt(why) => why.clone(),
+        self.reason().into()
+    }
+
+    /// The same, for a preview that it left without a look.
+    pub(super) fn reason(&self) -> NoPreviewReason {
+        let text = match self {
+            PgFailure::Away(why) => return why.clone(),
+            PgFailure::Refused(why) | PgFailure::InDoubt(why) => why.clone(),
             PgFailure::Database(error) => match classify_error(error) {
-                SqlErrorClass::Busy => "another program holds these rows; try again later".into(),
-                SqlErrorClass::Interrupted => "it was stopped, or ran into its time limit".into(),
+                SqlErrorClass::Busy => return NoPreviewReason::new(PhraseCode::RowsBusy, &[]),
+                SqlErrorClass::Interrupted => {
+                    return NoPreviewReason::new(PhraseCode::Interrupted, &[]);
+                }
                 SqlErrorClass::Statement | SqlErrorClass::File => describe_error(error),
             },
             PgFailure::Differs { seen, now } => format!(
@@ -58,7 +67,8 @@ impl PgFailure {
             }
             PgFailure::GivenUp => "this attempt was given up".into(),
             PgFailure::NotBegun(refused) => refused.to_string(),
-        }
+        };
+        text.into()
     }
 
     /// Whether the statement is at fault, and not the day.

@@ -1,5 +1,6 @@
 //! The rows that say what happened to a change: see [`super`].
 
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use tokio_postgres::error::SqlState;
 
 use super::super::marker::{TABLE, announced_key, fence_key};
@@ -11,11 +12,10 @@ const MAKE: &str = "CREATE TABLE IF NOT EXISTS public.holdpoint_marker (
     key text PRIMARY KEY, rows bigint, at timestamptz NOT NULL DEFAULT now(), result text)";
 
 /// Without the table nothing could be proved, so nothing is changed.
-fn no_marker_table(why: &str) -> PgFailure {
-    PgFailure::Away(format!(
-        "the table public.{TABLE} is needed to run changes exactly once, and {why}; let the owner of \
-         the database run: {MAKE}; GRANT SELECT, INSERT ON public.{TABLE} TO this user",
-    ))
+fn no_marker_table(why: PhraseCode) -> PgFailure {
+    let table = format!("public.{TABLE}");
+    let run = format!("{MAKE}; GRANT SELECT, INSERT ON {table} TO this user");
+    PgFailure::Away(NoPreviewReason::new(why, &[&table, &run]))
 }
 
 /// Whether a change could leave its mark, and whether the table is there. Looks, and makes nothing.
@@ -35,8 +35,8 @@ pub(super) async fn could_be_written(session: &PgSession) -> Result<bool, PgFail
     match (row.get(0), row.get(1), row.get(2)) {
         (true, _, true) => Ok(true),
         (false, true, _) => Ok(false),
-        (true, _, false) => Err(no_marker_table("this user may not write to it")),
-        (false, false, _) => Err(no_marker_table("this user may not make it")),
+        (true, _, false) => Err(no_marker_table(PhraseCode::MarkerNotWritable)),
+        (false, false, _) => Err(no_marker_table(PhraseCode::MarkerNotMade)),
     }
 }
 

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::call::Call;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::tool::{Effects, Place, Tool};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
@@ -26,6 +27,7 @@ use crate::bad_tool::BadTool;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
 
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PgModifyConfig {
     pub name: String,
     pub target: PgTarget,
@@ -140,7 +142,7 @@ impl ToolHost for PgModify {
                     statement: &change.statement.what,
                     sql: &change.sql,
                     database: change.target.database_name(),
-                    line: &change.target.context_line(),
+                    place: change.target.place(),
                     counted,
                     tables,
                 },
@@ -150,10 +152,7 @@ impl ToolHost for PgModify {
                 Err(PrepareError::Unsound(failure.describe()))
             }
             Err(failure) => Err(PrepareError::Blind {
-                why: format!(
-                    "how many rows it touches could not be counted: {}",
-                    failure.describe()
-                ),
+                why: NoPreviewReason::because(PhraseCode::RowsUncounted, failure.reason()),
                 sql: Some(change.statement.facts_unseen()),
             }),
         }
@@ -174,7 +173,7 @@ impl ToolHost for PgModify {
         let detail = &call.call().context.detail;
         // Empty when it could not be tried, and the person approved it knowing that; without a count
         // when it was estimated.
-        if !detail.is_empty() && detail.lines().next() != Some(&change.target.context_line()) {
+        if !detail.is_empty() && detail.lines().next() != Some(&change.target.place()) {
             let why = "it is not the database that was approved; propose it again";
             return Ok(nothing(why.into()));
         }
@@ -207,13 +206,7 @@ impl ToolHost for PgModify {
             Ok(change) => change,
             Err(why) => return unknown(format!("the statement can no longer be read: {why}")),
         };
-        if call
-            .context
-            .detail
-            .lines()
-            .next()
-            .is_some_and(|line| line != change.target.context_line())
-        {
+        if call.context.detail.lines().next().is_some_and(|line| *line != *change.target.place()) {
             return unknown("the database is not the one that it was run on".into());
         }
         match change.look_back(&call.idempotency_key(), attempt).await {

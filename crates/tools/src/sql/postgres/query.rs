@@ -7,6 +7,7 @@ use domain::call::ExecutionContext;
 use domain::caption::CaptionKind;
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use domain::sql_facts::SqlTables;
 use domain::tool::{Effects, Place, Tool};
 use ports::durable::ClearedCall;
@@ -30,6 +31,7 @@ use crate::limits::{ROWS_MAX, SQL_BYTES_MAX, SQL_TIME_LIMIT};
 use crate::title::titled;
 
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PgQueryConfig {
     pub name: String,
     pub target: PgTarget,
@@ -164,7 +166,7 @@ impl ToolHost for PgQuery {
         let target = &self.config.target;
         let mut prepared = Prepared {
             context: ExecutionContext {
-                detail: format!("{}, read only", target.context_line()),
+                detail: target.place_read_only(),
                 ..ExecutionContext::default()
             },
             title: Some(titled(CaptionKind::QueryDatabase {
@@ -188,7 +190,7 @@ impl ToolHost for PgQuery {
                 Err(PrepareError::Unsound(failure.describe()))
             }
             Err(failure) => Err(PrepareError::Blind {
-                why: format!("the database cannot be read: {}", failure.describe()),
+                why: NoPreviewReason::because(PhraseCode::DatabaseUnreadable, failure.reason()),
                 sql: Some(statement.facts_unseen()),
             }),
         }

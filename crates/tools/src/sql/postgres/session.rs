@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use domain::phrase::{NoPreviewReason, PhraseCode};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::task::JoinSet;
@@ -36,13 +37,16 @@ impl PgSession {
         // A wire that went silent is found out, and does not hold a call for hours.
         config.keepalives_idle(SQL_SILENCE).keepalives_interval(SQL_SILENCE).keepalives_retries(3);
         config.tcp_user_timeout(SQL_SILENCE * 3);
-        let away = |why: String| PgFailure::Away(format!("the database cannot be reached: {why}"));
+        let away = |why: NoPreviewReason| {
+            PgFailure::Away(NoPreviewReason::because(PhraseCode::DatabaseUnreachable, why))
+        };
         let opening = tokio::time::timeout(SQL_CONNECT_LIMIT, config.connect(tls.clone()));
         let (client, connection) = match opening.await {
             Ok(Ok(opened)) => opened,
-            Ok(Err(error)) => return Err(away(describe_error(&error))),
+            Ok(Err(error)) => return Err(away(describe_error(&error).into())),
             Err(_) => {
-                return Err(away(format!("no answer within {} s", SQL_CONNECT_LIMIT.as_secs())));
+                let seconds = SQL_CONNECT_LIMIT.as_secs().to_string();
+                return Err(away(NoPreviewReason::new(PhraseCode::NoAnswer, &[&seconds])));
             }
         };
         let mut wire = JoinSet::new();
@@ -105,7 +109,8 @@ fn tls_config(target: &PgTarget) -> Result<ClientConfig, PgFailure> {
         return Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
     }
     let builder = builder.with_platform_verifier().map_err(|error| {
-        PgFailure::Away(format!("this machine's certificates cannot be read: {error}"))
+        let why = error.to_string();
+        PgFailure::Away(NoPreviewReason::new(PhraseCode::CertificatesUnreadable, &[&why]))
     })?;
     Ok(builder.with_no_client_auth())
 }

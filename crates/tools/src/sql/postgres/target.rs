@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use domain::phrase::{PhraseCode, RunDetail};
 use domain::visible::visible;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
@@ -13,7 +14,8 @@ use crate::limits::SQL_CONNECT_LIMIT;
 pub struct PgTarget {
     pub(super) config: Config,
     pub(super) tls: bool,
-    place: String,
+    /// The database, the server and the user.
+    place: [String; 3],
 }
 
 impl PgTarget {
@@ -51,13 +53,23 @@ impl PgTarget {
             _ => SslMode::Require,
         };
         config.ssl_mode(mode).connect_timeout(SQL_CONNECT_LIMIT).dbname(&database);
-        let place = format!("{database} at {host}:{port} as {user}");
-        Ok(PgTarget { config, tls: mode == SslMode::Require, place: visible(&place) })
+        let place = [database, format!("{host}:{port}"), user].map(|part| visible(&part));
+        Ok(PgTarget { config, tls: mode == SslMode::Require, place })
     }
 
     /// Server, database and user: the credential's name, and never the credential.
-    pub(super) fn context_line(&self) -> String {
-        format!("database {} (PostgreSQL)", self.place)
+    pub(super) fn place(&self) -> RunDetail {
+        self.place_as(PhraseCode::Postgres)
+    }
+
+    pub(super) fn place_read_only(&self) -> RunDetail {
+        self.place_as(PhraseCode::PostgresReadOnly)
+    }
+
+    fn place_as(&self, code: PhraseCode) -> RunDetail {
+        let mut place = RunDetail::default();
+        place.push(code, &self.place.each_ref().map(String::as_str));
+        place
     }
 
     pub(super) fn database_name(&self) -> &str {
@@ -67,7 +79,7 @@ impl PgTarget {
 
 impl fmt::Debug for PgTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)
+        f.write_str(&self.place())
     }
 }
 
@@ -78,7 +90,7 @@ mod tests {
     #[test]
     fn a_target_says_where_and_as_whom_and_nothing_else() {
         let target = PgTarget::parse("postgres://app:hunter2@db.example:6000/shop").unwrap();
-        assert_eq!(target.context_line(), "database shop at db.example:6000 as app (PostgreSQL)");
+        assert_eq!(target.place(), "database shop at db.example:6000 as app (PostgreSQL)");
         assert!(!format!("{target:?}").contains("hunter2"));
         assert!(target.tls, "in the clear only on this machine");
         for (url, tls) in [

@@ -80,9 +80,9 @@ fn what_was_opened_said_and_asked_is_on_disk() {
 
     let hold = asked();
     let ask = || Errand::Ask { tool: "wipe", key: "question 1".into() };
-    let outside = || story().at(0, StreamId::Outside(hold.id), [held(&hold)]);
+    let outside = || story().at(0, StreamId::ExternalHold(hold.id), [held(&hold)]);
     outside().told(0, ask(), done()).passes(check);
-    let spelled = Word::Again(StreamId::Outside(hold.id).to_string().into_bytes());
+    let spelled = Word::Again(StreamId::ExternalHold(hold.id).to_string().into_bytes());
     outside().told(0, ask(), spelled.clone()).passes(check);
     story().told(0, ask(), done()).breaks(check, "is not among");
     story().told(0, ask(), spelled).breaks(check, "is not among");

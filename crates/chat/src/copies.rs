@@ -1,0 +1,93 @@
+//! Another message with a prompt that stands already. Some platforms cannot tell that the same thing is sent
+//! twice: when their answer is lost, or nobody lives to hear it, the prompt is sent once more, and where the
+//! first one stands is known when somebody presses it. Its nonce says that it was once ours, and the platform
+//! that it stands on that message: whoever presses could name any other. From then on it takes answers and is
+//! drawn like the one that we know of.
+
+use domain::time::Timestamp;
+use engine::Error;
+use ports::channel::{ChannelError, Key, Press, Showing};
+use serde::{Deserialize, Serialize};
+
+use crate::item::Next;
+use crate::limits::COPIES_MAX;
+use crate::prompt_record::{PromptRecord, StoredPosted};
+use crate::{ChannelRuntime, ChatService};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Copies {
+    /// It was sent when it had perhaps been sent before.
+    #[serde(default)]
+    pub(crate) possible: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known: Vec<StoredPosted>,
+}
+
+impl Copies {
+    pub(crate) fn are_none(&self) -> bool {
+        *self == Copies::default()
+    }
+
+    fn add(&mut self, copy: &StoredPosted) -> bool {
+        let is_new = !self.known.contains(copy) && self.known.len() < COPIES_MAX;
+        if is_new {
+            self.known.push(copy.clone());
+        }
+        is_new
+    }
+}
+
+impl PromptRecord {
+    /// The copy that was pressed, if it is one.
+    pub(crate) fn copy_at(&self, press: &Press) -> Option<StoredPosted> {
+        let known = self.posted().filter(|_| self.copies.possible && press.is_on_it)?;
+        let beside = known.chat == press.chat && known.message != press.message;
+        beside.then(|| known.with_message(&press.message))
+    }
+}
+
+impl ChatService {
+    /// It is to be drawn, too.
+    pub(crate) async fn found_copy(
+        &self,
+        wire: &ChannelRuntime,
+        key: &Key,
+        copy: &StoredPosted,
+    ) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        let change = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
+            delivery.copies.add(copy).then(|| {
+                delivery.wanted += 1;
+                // One that somebody has in hand is not hurried.
+                Next::due(due_at.unwrap_or(now))
+            })
+        };
+        self.update(wire, &format!("d/{}", key.as_str()), change).await?;
+        wire.wake();
+        Ok(())
+    }
+
+    /// Draws every message with this prompt that is known, the one that we sent first, and says whether
+    /// they take a yes.
+    pub(crate) async fn repaint_all(
+        &self,
+        wire: &ChannelRuntime,
+        delivery: &PromptRecord,
+        posted: &StoredPosted,
+        showing: &Showing<'_>,
+    ) -> Result<bool, ChannelError> {
+        let channel = &wire.line.channel;
+        let takes_a_yes = self.in_time(wire, channel.repaint(&posted.posted(), showing)).await?;
+        for copy in &delivery.copies.known {
+            match self.in_time(wire, channel.repaint(&copy.posted(), showing)).await {
+                // Somebody has deleted it.
+                Err(ChannelError::Gone(why) | ChannelError::Never(why)) => {
+                    tracing::debug!(channel = %wire.name, why, "a copy of a prompt is left as it is");
+                }
+                painted => drop(painted?),
+            }
+        }
+        Ok(takes_a_yes)
+    }
+}

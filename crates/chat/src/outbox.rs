@@ -1,0 +1,205 @@
+//! Carries out what is due on one line: in each lane one thing after the other, and in different lanes at
+//! the same time, whichever waits the longest first. A lane that was served goes behind the others, so one
+//! chat with a thousand messages has its turn as often as one with a single message: the store sees to that. Lines know nothing of
+//! one another, so one that is dead delays no other.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use domain::time::Timestamp;
+use engine::Error;
+use ports::store::{OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite};
+use ports::unpoisoned::Unpoisoned as _;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::item::{Read, lane_of};
+use crate::limits::{Limits, STORE_RETRY, UNREADABLE_MS};
+use crate::prompt_record::PromptRecord;
+use crate::{ChannelRuntime, ChatService};
+
+/// The lanes of one line that have an order, or those that have none. Scheduling state only; what is due is in
+/// the outbox.
+pub(crate) struct LaneScheduler {
+    /// Something may be due.
+    wake: Notify,
+    /// Lanes of which something is on its way.
+    busy: Mutex<HashSet<String>>,
+    room: Arc<Semaphore>,
+}
+
+impl LaneScheduler {
+    pub(crate) fn new(limits: &Limits) -> LaneScheduler {
+        LaneScheduler {
+            wake: Notify::new(),
+            busy: Mutex::default(),
+            room: Arc::new(Semaphore::new(limits.sends_at_once)),
+        }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.busy.lock().unpoisoned()
+    }
+}
+
+impl ChannelRuntime {
+    fn desk(&self, in_order: bool) -> &LaneScheduler {
+        if in_order { &self.news } else { &self.repaints }
+    }
+
+    /// Whether it is soon known where a prompt stands that may have been sent: it is on its way, or will be
+    /// while somebody waits for it. One that waits for its platform to recover is waited for by nobody.
+    pub(crate) fn is_coming(&self, prompt: &Read<PromptRecord>, until: Timestamp) -> bool {
+        !self.taken_over.load(Ordering::Acquire)
+            || prompt.due_at.is_some_and(|at| at <= until)
+            || self.is_on_its_way(&prompt.record)
+    }
+
+    /// It, or another of its lane.
+    pub(crate) fn is_on_its_way(&self, prompt: &PromptRecord) -> bool {
+        let lane = lane_of(&self.shelves, prompt);
+        self.desk(lane.in_order).busy().contains(&lane.name)
+    }
+
+    /// Something is to be sent.
+    pub(crate) fn wake(&self) {
+        self.news.wake.notify_one();
+        self.repaints.wake.notify_one();
+    }
+}
+
+impl ChatService {
+    pub(crate) async fn carry_out(self, wire: Arc<ChannelRuntime>) {
+        if !self.upgraded(&wire).await {
+            return;
+        }
+        if let Err(error) = self.take_over(&wire).await {
+            // Its leases bring it back.
+            tracing::warn!(channel = %wire.name, %error, "what was being sent cannot be read");
+        }
+        wire.taken_over.store(true, Ordering::Release);
+        wire.noted.notify_waiters();
+        tokio::join!(self.desk(&wire, true), self.desk(&wire, false));
+    }
+
+    async fn desk(&self, wire: &Arc<ChannelRuntime>, in_order: bool) {
+        loop {
+            let pause = self.start_due(wire, in_order).await.unwrap_or_else(|error| {
+                tracing::warn!(channel = %wire.name, %error, "what is to be sent cannot be read");
+                Some(STORE_RETRY)
+            });
+            let slept = async {
+                match pause {
+                    Some(pause) => self.0.clock.sleep(pause).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.0.closing.cancelled() => return,
+                () = wire.desk(in_order).wake.notified() => {}
+                () = slept => {}
+            }
+        }
+    }
+
+    /// Starts whatever can be, and says when something else falls due. Whoever is on its way wakes us
+    /// when it has arrived.
+    async fn start_due(
+        &self,
+        wire: &Arc<ChannelRuntime>,
+        in_order: bool,
+    ) -> Result<Option<Duration>, Error> {
+        let desk = wire.desk(in_order);
+        // So many that, after those on their way, there is one for each place and the one after.
+        let looked_at = desk.busy().len() + desk.room.available_permits() + 1;
+        let now = self.0.clock.now();
+        let queue = &wire.shelves.queue;
+        for turn in self.store().outbox_turns(queue, in_order, looked_at).await? {
+            let OutboxTurn { lane, due_at } = turn;
+            if desk.busy().contains(&lane.name) {
+                continue;
+            }
+            let wait = due_at.ms_since(now);
+            if wait > 0 {
+                return Ok(Some(Duration::from_millis(wait)));
+            }
+            let Ok(place) = desk.room.clone().try_acquire_owned() else { return Ok(None) };
+            let going = OnItsWay::new(wire.clone(), lane);
+            let board = self.clone();
+            self.spawn(async move {
+                if let Err(error) = board.serve(&going.wire, &going.lane).await {
+                    let channel = &going.wire.name;
+                    tracing::warn!(%channel, %error, "what was sent could not be written down");
+                    // The lease brings it back; but not at once.
+                    board.0.clock.sleep(STORE_RETRY).await;
+                }
+                drop(place);
+                drop(going);
+            });
+        }
+        Ok(None)
+    }
+
+    /// Sends one item of a lane.
+    async fn serve(&self, wire: &Arc<ChannelRuntime>, lane: &OutboxLane) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        match self.store().outbox_next(lane, now).await? {
+            None => {
+                let write = OutboxWrite { recheck: vec![lane.clone()], ..OutboxWrite::default() };
+                self.store().write_outbox(write, now).await?;
+            }
+            Some(item) => {
+                if !self.send(wire, &item.key).await? {
+                    self.put_aside(wire, item, now).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A record that cannot be read, by this version at least. It is not lost; but nobody looks at it all the
+    /// time, and nothing waits for it. One that is not there any more is not sent.
+    async fn put_aside(
+        &self,
+        wire: &ChannelRuntime,
+        item: OutboxItem,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let is_there = item.kind == OutboxKind::Text
+            || self.store().note(&wire.shelves.out, &item.key).await?.is_some();
+        let aside = is_there.then(|| OutboxItem {
+            order: None,
+            due_at: now.plus_ms(UNREADABLE_MS),
+            lease: None,
+            ..item.clone()
+        });
+        let change = OutboxChange { item: aside, ..item.remove() };
+        self.store().write_outbox(change.into(), now).await?;
+        Ok(())
+    }
+}
+
+/// Nothing else of this lane goes meanwhile.
+struct OnItsWay {
+    wire: Arc<ChannelRuntime>,
+    lane: OutboxLane,
+}
+
+impl OnItsWay {
+    fn new(wire: Arc<ChannelRuntime>, lane: OutboxLane) -> OnItsWay {
+        wire.desk(lane.in_order).busy().insert(lane.name.clone());
+        OnItsWay { wire, lane }
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.wire.desk(self.lane.in_order).busy().remove(&self.lane.name);
+        // Whoever waited for it need not any more.
+        self.wire.noted.notify_waiters();
+        // What was sent may have gone over into the other lane of its chat.
+        self.wire.wake();
+    }
+}

@@ -1,0 +1,84 @@
+//! Where a hold is asked.
+
+use domain::hold::Hold;
+use domain::session::Session;
+use ports::channel::Place;
+
+use crate::ChannelRuntime;
+use crate::limits::Limits;
+
+/// A conversation of a channel, as a session keeps it: `account:chat`, with `:thread` where there is one.
+pub(crate) fn home_of(wire: &ChannelRuntime, chat: &str, thread: Option<&str>) -> String {
+    let account = escaped(wire.line.channel.account());
+    let chat = escaped(chat);
+    match thread {
+        Some(thread) => format!("{account}:{chat}:{}", escaped(thread)),
+        None => format!("{account}:{chat}"),
+    }
+}
+
+/// The chat in which a session lives, if that is one of this line.
+pub(crate) fn place_of(wire: &ChannelRuntime, session: &Session) -> Option<Place> {
+    let home = session.home.as_ref().filter(|home| *home.door == *wire.name)?;
+    let mut parts = home.place.split(':').map(unescaped);
+    let account = parts.next()?;
+    if account != wire.line.channel.account() {
+        return None;
+    }
+    let (chat, thread) = (parts.next()?, parts.next());
+    let direct = session.metadata.get("direct").and_then(serde_json::Value::as_bool);
+    Some(Place::Chat { chat, thread, direct: direct.unwrap_or(false) })
+}
+
+/// The chat in which it arose, or else the people who may answer, and the chats that see every
+/// question.
+pub(crate) fn places(
+    wire: &ChannelRuntime,
+    hold: &Hold,
+    session: Option<&Session>,
+    people: &domain::person::People,
+    limits: &Limits,
+) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    match session.and_then(|session| place_of(wire, session)) {
+        Some(home) => places.push(home),
+        None => {
+            let platform = wire.line.channel.platform();
+            let admitted = people.iter().filter(|person| hold.admits(&person.id, people));
+            let linked = admitted.filter_map(|person| person.identity_on(&wire.name, platform));
+            let asked = linked.take(limits.people_asked).map(str::to_owned);
+            places.extend(asked.map(Place::Person));
+        }
+    }
+    for chat in &wire.line.ask {
+        let there =
+            |place: &Place| matches!(place, Place::Chat { chat: known, .. } if known == chat);
+        if !places.iter().any(there) {
+            places.push(Place::Chat { chat: chat.clone(), thread: None, direct: false });
+        }
+    }
+    places
+}
+
+/// Platforms put what they like into their ids.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace(':', "%3A")
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("%3A", ":").replace("%25", "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_with_marks_come_back() {
+        for text in ["oc_1", "a:b", "%3A", "%253A", "%:", ""] {
+            let written = escaped(text);
+            assert!(!written.contains(':'), "{written}");
+            assert_eq!(unescaped(&written), text);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Says something in a chat, message by message. How far it came is on disk before the next one leaves, so
+//! that whoever goes on repeats at most the message that nobody knows of.
+
+use std::sync::Arc;
+
+use domain::time::Timestamp;
+use engine::Error;
+use ports::channel::{ChannelError, Saying as Words, Spoken};
+use ports::store::PutNote;
+
+use crate::item::Next;
+use crate::notes::{self, chat_key};
+use crate::prompt_record::StoredPlace;
+use crate::saying::Saying;
+use crate::{ChannelRuntime, ChatService};
+
+impl ChatService {
+    pub(crate) async fn speak(
+        &self,
+        wire: &Arc<ChannelRuntime>,
+        note: &str,
+    ) -> Result<bool, Error> {
+        let now = self.0.clock.now();
+        let lease = self.lease(wire, now);
+        let (mut idle, mut stale) = (false, false);
+        let take = |saying: &mut Saying, due_at: Option<Timestamp>| {
+            idle = due_at.is_none_or(|at| at > now);
+            if idle {
+                return None;
+            }
+            stale = saying.is_stale(now);
+            if stale {
+                return Some(self.ended(None));
+            }
+            saying.attempts += 1;
+            Some(Next::leased(lease))
+        };
+        let Some(taken) = self.update(wire, note, take).await? else { return Ok(false) };
+        if stale {
+            let channel = &wire.name;
+            tracing::error!(%channel, note, "a message could not be sent for half a day, and was given up");
+        }
+        let mut next = Some(taken).filter(|_| !idle && !stale);
+        while let Some(saying) = next {
+            next = self.say_a_piece(wire, note, &saying).await?;
+        }
+        Ok(true)
+    }
+
+    /// What is still to be said at once, if anything.
+    async fn say_a_piece(
+        &self,
+        wire: &Arc<ChannelRuntime>,
+        note: &str,
+        saying: &Saying,
+    ) -> Result<Option<Saying>, Error> {
+        let place = saying.place.place();
+        let words = Words {
+            key: note.trim_start_matches("s/"),
+            text: &saying.text,
+            reply_to: saying.reply_to.as_deref(),
+            whisper_to: saying.whisper_to.as_deref(),
+        };
+        let spoken =
+            self.in_time(wire, wire.line.channel.say_piece(&place, &words, saying.said)).await;
+        let now = self.0.clock.now();
+        let (channel, attempts) = (&wire.name, saying.attempts);
+        if let Err(ChannelError::Moved(to)) = &spoken
+            && attempts < self.0.limits.attempts
+            && saying.place.chat().is_some()
+        {
+            self.say_there(wire, note, saying, to).await?;
+            return Ok(None);
+        }
+        let next = match &spoken {
+            Ok(Spoken::More) => {
+                let lease = self.lease(wire, now);
+                let change = |saying: &mut Saying, _| {
+                    saying.said += 1;
+                    saying.attempts = 1;
+                    Some(Next::leased(lease))
+                };
+                return self.finish(wire, note, change).await;
+            }
+            Ok(Spoken::All) => self.ended(self.latest(wire, note, saying)),
+            Err(error) => match self.again_at(wire, error, attempts) {
+                Some(at) => {
+                    tracing::warn!(%channel, %error, attempts, "a message will be tried again");
+                    Next::due(at)
+                }
+                None => {
+                    tracing::error!(%channel, %error, attempts, "a message was given up");
+                    self.ended(None)
+                }
+            },
+        };
+        let change = |_: &mut Saying, _| Some(next.clone());
+        self.finish(wire, note, change).await?;
+        Ok(None)
+    }
+
+    /// Its mark stays for a while, so that it is not said a second time.
+    fn ended(&self, beside: Option<PutNote>) -> Next {
+        Next { beside: beside.into_iter().collect::<Vec<_>>().into(), ..Next::rests() }
+    }
+
+    /// Our latest message in a chat is what a short answer there is about.
+    fn latest(&self, wire: &ChannelRuntime, note: &str, saying: &Saying) -> Option<PutNote> {
+        match (&saying.place, &saying.whisper_to) {
+            (StoredPlace::Chat { chat, .. }, None) => {
+                Some(notes::put(&wire.shelves.latest, &chat_key(chat), &note))
+            }
+            _ => None,
+        }
+    }
+}

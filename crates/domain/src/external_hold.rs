@@ -1,0 +1,308 @@
+//! A hold that an outside program opened. It is its own stream: nobody runs its call but the
+//! program itself, which then reports what came of it.
+
+use std::sync::Arc;
+
+use crate::call::Call;
+use crate::context::Context;
+use crate::event::Event;
+use crate::grant::ClearedBy;
+use crate::hold::{Decision, Hold, HoldChange, HoldCommand, HoldOutcome, HoldState, Judgement};
+use crate::id::HoldId;
+use crate::person::{AuthenticatedPerson, PersonId};
+use crate::policy::{self, Facts};
+use crate::refusal::Refusal;
+use crate::session::audience_for;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalHold {
+    pub id: HoldId,
+    pub version: u64,
+    pub hold: Arc<Hold>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
+#[derive(Clone, Debug)]
+pub enum ExternalHoldCommand {
+    Hold(HoldCommand),
+    Expire,
+    /// All has thawed: what was answered meanwhile takes effect.
+    Wake,
+    Report {
+        outcome: HoldOutcome,
+    },
+}
+
+impl ExternalHold {
+    pub fn begin(hold: Arc<Hold>) -> ExternalHold {
+        ExternalHold { id: hold.id, version: 1, hold }
+    }
+
+    /// What a stream's events, oldest first, have led to.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<ExternalHold> {
+        let mut events = events.into_iter();
+        let Some(Event::HoldOpened { hold }) = events.next() else { return None };
+        let mut outside = ExternalHold::begin(hold.clone());
+        for event in events {
+            outside.apply(event);
+        }
+        Some(outside)
+    }
+
+    /// Events to write, and what to tell the caller. Both may be there: an answer that comes too
+    /// late makes the expiry happen, and is refused.
+    pub fn decide(
+        &self,
+        command: &ExternalHoldCommand,
+        context: &Context<'_>,
+    ) -> (Vec<Event>, Result<(), Refusal>) {
+        let expired = self.expiry(context);
+        let hold = match &expired {
+            None => self.hold.clone(),
+            Some(event) => {
+                let mut next = self.clone();
+                next.apply(event);
+                next.hold
+            }
+        };
+        let mut events: Vec<Event> = expired.into_iter().collect();
+        let outcome = match command {
+            ExternalHoldCommand::Expire => Ok(Vec::new()),
+            ExternalHoldCommand::Wake => Ok(thawed(&hold, context)),
+            ExternalHoldCommand::Hold(command) => commanded(&hold, command, context),
+            ExternalHoldCommand::Report { outcome } => match (outcome, context.frozen) {
+                (HoldOutcome::Executing, Some(reason)) => {
+                    Err(Refusal::Frozen { reason: reason.to_owned() })
+                }
+                _ => self.report(&hold, outcome),
+            },
+        };
+        match outcome {
+            Ok(more) => {
+                events.extend(more);
+                (events, Ok(()))
+            }
+            Err(refusal) => (events, Err(refusal)),
+        }
+    }
+
+    fn expiry(&self, context: &Context<'_>) -> Option<Event> {
+        self.hold.is_overdue(context.now).then(|| Event::HoldDecided {
+            hold: self.id,
+            state: HoldState::Expired { at: context.now },
+        })
+    }
+
+    fn report(&self, hold: &Hold, outcome: &HoldOutcome) -> Result<Vec<Event>, Refusal> {
+        match (&hold.state, &hold.outcome) {
+            // An approval is used once: of two that would start the call, the second is refused. The first may
+            // repeat its request under its idempotency key.
+            (HoldState::Approved(_), Some(HoldOutcome::Executing))
+                if *outcome == HoldOutcome::Executing =>
+            {
+                Err(Refusal::AlreadyDecided { hold: Box::new(hold.clone()) })
+            }
+            (HoldState::Approved(_), None | Some(HoldOutcome::Executing))
+                if hold.call.is_some() =>
+            {
+                Ok(vec![updated(hold.id, HoldChange::Outcome(outcome.clone()))])
+            }
+            (HoldState::Approved(_), Some(earlier)) if earlier == outcome => Ok(Vec::new()),
+            (HoldState::Approved(_), Some(_)) => {
+                Err(Refusal::AlreadyDecided { hold: Box::new(hold.clone()) })
+            }
+            _ => Err(Refusal::AnswerInvalid {
+                field: "state".into(),
+                why: format!(
+                    "the hold is {}: only an approved call has an outcome",
+                    hold.state.name()
+                )
+                .into(),
+            }),
+        }
+    }
+
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::HoldUpdated { change, .. } => Arc::make_mut(&mut self.hold).changed(change),
+            Event::HoldDecided { state, .. } => {
+                Arc::make_mut(&mut self.hold).decided(state.clone())
+            }
+            _ => {}
+        }
+        self.version += 1;
+    }
+}
+
+/// What follows from a command to the hold as it is now.
+fn commanded(
+    hold: &Hold,
+    command: &HoldCommand,
+    context: &Context<'_>,
+) -> Result<Vec<Event>, Refusal> {
+    match command {
+        HoldCommand::Answer { digest, answer, by, edited } => hold
+            .judge(answer, *digest, by, edited.as_ref(), context.people, context.now)
+            .map(|judgement| match judgement {
+                Judgement::Repeat => Vec::new(),
+                Judgement::Counts(change) => vec![updated(hold.id, change)],
+                // The program would go on by it. The answer is taken, and decides after the thaw.
+                Judgement::Decides(state) if context.frozen.is_some() && state.releases() => {
+                    voted(hold.id, &state)
+                }
+                Judgement::Edits { revised, state } if context.frozen.is_some() => {
+                    let mut events = vec![updated(hold.id, revised)];
+                    events.extend(voted(hold.id, &state));
+                    events
+                }
+                Judgement::Edits { revised: change, state }
+                | Judgement::Disagrees { voted: change, state } => {
+                    vec![updated(hold.id, change), Event::HoldDecided { hold: hold.id, state }]
+                }
+                Judgement::Decides(state) => ruled_again(hold, state, context),
+            }),
+        HoldCommand::Cancel { by, reason } => match &hold.state {
+            HoldState::Pending => Ok(vec![Event::HoldDecided {
+                hold: hold.id,
+                state: HoldState::Cancelled {
+                    by: by.clone(),
+                    reason: reason.clone(),
+                    at: context.now,
+                },
+            }]),
+            HoldState::Cancelled { by: earlier, .. } if earlier.is_same(by) => Ok(Vec::new()),
+            HoldState::Expired { .. } => Err(Refusal::Expired { hold: Box::new(hold.clone()) }),
+            _ => Err(Refusal::AlreadyDecided { hold: Box::new(hold.clone()) }),
+        },
+        HoldCommand::Claim { by } => hold.claim(by, context),
+        HoldCommand::Unclaim { by } => hold.unclaim(by),
+        HoldCommand::Reveal { by } => hold.reveal(by, context),
+    }
+}
+
+/// The answer that would have decided, as one that counts.
+fn voted(hold: HoldId, state: &HoldState) -> Vec<Event> {
+    let vote = state.decision().and_then(Decision::vote);
+    vote.map(|vote| updated(hold, HoldChange::Voted(vote.clone()))).into_iter().collect()
+}
+
+/// What was answered while all was frozen is looked at again: voters must still be entitled, and the rules
+/// of now must be met.
+fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<Event> {
+    if !hold.is_pending() || context.frozen.is_some() {
+        return Vec::new();
+    }
+    let state = hold.decided_by_votes(context.people);
+    state.map(|state| ruled_again(hold, state, context)).unwrap_or_default()
+}
+
+/// What becomes of an approval if the policy has changed since the question was asked: the stricter of
+/// then and now counts, and the approver sees it in the reply.
+fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Event> {
+    let id = hold.id;
+    let (HoldState::Approved(Decision::People { voters, .. }), Some(call)) = (&state, &hold.call)
+    else {
+        return vec![Event::HoldDecided { hold: id, state }];
+    };
+    if context.policy.version() == call.policy && !context.policy.may_change_its_mind() {
+        return vec![Event::HoldDecided { hold: id, state }];
+    }
+    let verdict = context.policy.rule(&Facts::of(call));
+    match &verdict.decision {
+        policy::Decision::Allow => vec![Event::HoldDecided { hold: id, state }],
+        policy::Decision::Deny => {
+            let by = ClearedBy::Rule(verdict.rule().map(str::to_owned));
+            let denied = Decision::Automatic { allowed: false, by, at: context.now };
+            let mut events = voted_now(hold, &state);
+            events.push(Event::HoldDecided { hold: id, state: HoldState::Denied(denied) });
+            events
+        }
+        policy::Decision::Ask(ask) => {
+            let audience = audience_for(ask, hold.requested_by());
+            let mut decided = hold.clone();
+            decided.decided(state.clone());
+            let admits = |who: &&PersonId| {
+                audience.admits(who, hold.requester.as_ref(), context.people)
+                    && decided.login_counts(who, &audience)
+            };
+            if voters.iter().filter(admits).count() >= audience.quorum as usize {
+                return vec![Event::HoldDecided { hold: id, state }];
+            }
+            // Those who are asked by now are asked, about the call under the rules of now. What was demanded
+            // before, by a rule or by the program itself, is still demanded.
+            let requester = hold.requester.as_ref();
+            let audience = audience.stricter_of(&hold.audience, requester, context.people);
+            let mut parts = call.parts();
+            parts.policy = context.policy.version();
+            parts.revision += 1;
+            let mut preview = hold.preview.clone();
+            preview.warnings.push(verdict.stricter_than_before(ask).into());
+            let revised = HoldChange::Revised {
+                title: hold.title.clone(),
+                call: Arc::new(Call::fixed(parts)),
+                audience: audience.into(),
+                rule: verdict.rule().map(str::to_owned),
+                risk: verdict.risk.max(hold.risk),
+                preview,
+                votes: Vec::new(),
+            };
+            let mut events = voted_now(hold, &state);
+            events.push(updated(id, revised));
+            events
+        }
+    }
+}
+
+/// The answer stays on the record also where it decides nothing.
+fn voted_now(hold: &Hold, state: &HoldState) -> Vec<Event> {
+    let vote = state.decision().and_then(Decision::vote);
+    let is_known = vote.is_some_and(|vote| hold.votes.contains(vote));
+    if is_known { Vec::new() } else { voted(hold.id, state) }
+}
+
+fn updated(hold: HoldId, change: HoldChange) -> Event {
+    Event::HoldUpdated { hold, change }
+}
+
+impl Hold {
+    /// "I am on it": shown to others, and nothing more.
+    pub(crate) fn claim(
+        &self,
+        by: &AuthenticatedPerson,
+        context: &Context<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
+        if !self.is_pending() {
+            return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) });
+        }
+        if !self.admits(by.id(), context.people) {
+            return Err(Refusal::NotEntitled {
+                why: "only those who may answer can claim it".into(),
+            });
+        }
+        if self.claimed_by.as_ref() == Some(by.id()) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![updated(self.id, HoldChange::Claimed(by.id().clone()))])
+    }
+
+    /// Whoever may answer may see what it is about, secrets included; every time is written down.
+    pub(crate) fn reveal(
+        &self,
+        by: &AuthenticatedPerson,
+        context: &Context<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
+        if !self.admits(by.id(), context.people) {
+            let why = "only those who may answer can see its secrets";
+            return Err(Refusal::NotEntitled { why: why.into() });
+        }
+        Ok(vec![updated(self.id, HoldChange::Revealed(by.id().clone()))])
+    }
+
+    pub(crate) fn unclaim(&self, by: &AuthenticatedPerson) -> Result<Vec<Event>, Refusal> {
+        match &self.claimed_by {
+            None => Ok(Vec::new()),
+            Some(who) if who == by.id() => Ok(vec![updated(self.id, HoldChange::Unclaimed)]),
+            Some(who) => Err(Refusal::NotEntitled { why: format!("{who} claimed it") }),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the runtime owes a session: derived from its state, so that no piece of work can be
+//! forgotten or left over.
+
+use super::{CallRecord, CallState, RunStatus, Session};
+use crate::id::{CallId, NodeId};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PendingWork {
+    /// Ask the model for the next turn.
+    Think,
+    /// Run this call, whose intent `node` has put on disk.
+    Execute { call: CallId, node: NodeId },
+    /// Stop this call: its run was cancelled.
+    Stop { call: CallId, node: NodeId },
+    /// Cleared calls wait for something that is not a person: a thaw, a missing tool.
+    Wake,
+}
+
+impl Session {
+    pub fn pending_work(&self) -> Vec<PendingWork> {
+        self.pending_work_iter().collect()
+    }
+
+    /// The same one by one, for whoever asks after every step.
+    pub fn pending_work_iter(&self) -> impl Iterator<Item = PendingWork> {
+        let stopping = self.run.as_ref().is_some_and(|run| run.is_stopping());
+        // In the model's order; ids of the same millisecond have none.
+        let calls = self.turn_calls().filter_map(move |(call, record)| match record.state {
+            CallState::Running { node, .. } if stopping => Some(PendingWork::Stop { call, node }),
+            CallState::Running { node, .. } => Some(PendingWork::Execute { call, node }),
+            _ => None,
+        });
+        calls.chain(self.owed_besides())
+    }
+
+    fn owed_besides(&self) -> Option<PendingWork> {
+        if self.needs_model_call() {
+            return Some(PendingWork::Think);
+        }
+        let is_cleared =
+            |(_, record): (_, &CallRecord)| matches!(record.state, CallState::Cleared { .. });
+        // A message whose run could not start, as the house was frozen when the one before it ended, or
+        // a call.
+        let waits = self.next_message().is_some() || self.turn_calls().any(is_cleared);
+        waits.then_some(PendingWork::Wake)
+    }
+
+    pub fn needs_model_call(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| {
+            run.status() == RunStatus::Running && run.turn.is_empty() && !run.is_stopping()
+        })
+    }
+}

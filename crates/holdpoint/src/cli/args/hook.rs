@@ -1,0 +1,92 @@
+//! Commands that coding agents run before each of their calls, and those that set them up.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::duration;
+
+#[derive(Debug, Subcommand)]
+pub enum HookCommand {
+    /// The hook of Claude Code (PreToolUse). Reads the call from standard input.
+    #[command(
+        after_help = "Example, as the agent runs it:\n  holdpoint hook claude --wait 9m < call.json"
+    )]
+    Claude(HookRunArgs),
+    /// The hook of Codex (PreToolUse). Reads the call from standard input.
+    #[command(
+        after_help = "Example, as the agent runs it:\n  holdpoint hook codex --wait 9m < call.json"
+    )]
+    Codex(HookRunArgs),
+    /// The hook of Gemini CLI (BeforeTool). Reads the call from standard input.
+    #[command(
+        after_help = "Example, as the agent runs it:\n  holdpoint hook gemini --wait 9m < call.json"
+    )]
+    Gemini(HookRunArgs),
+    /// The hook of Cursor (beforeShellExecution, beforeMCPExecution, preToolUse). Reads the call from standard input.
+    #[command(
+        after_help = "Example, as the agent runs it:\n  holdpoint hook cursor --wait 9m < call.json"
+    )]
+    Cursor(HookRunArgs),
+    Install(HookInstallArgs),
+    Uninstall(HookInstallArgs),
+    Test(HookTestArgs),
+}
+
+/// Every way to end without an approval denies the call.
+#[derive(Debug, Args)]
+pub struct HookRunArgs {
+    /// How long to wait for people. It must be shorter than the time-out of the agent's hook.
+    #[arg(long, value_name = "TIME", default_value = "9m", value_parser = duration::parse)]
+    pub wait: Duration,
+    /// Claude Code without a person before it (`claude -p`): when the wait is over, end the agent and keep the
+    /// question open; `claude -p --resume` goes on with the answer.
+    #[arg(long)]
+    pub defer: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HookHost {
+    Claude,
+    Codex,
+    Gemini,
+    Cursor,
+}
+
+/// Write the hook into the agent's settings, after showing what changes; or take it out again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint hook install claude --project\n  holdpoint hook uninstall codex --user --yes"
+)]
+pub struct HookInstallArgs {
+    /// The agent.
+    #[arg(value_name = "AGENT")]
+    pub host: HookHost,
+    /// The settings of the project in this directory (the default).
+    #[arg(long, conflicts_with = "user")]
+    pub project: bool,
+    /// The settings of this user, for all projects.
+    #[arg(long)]
+    pub user: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Print JSON: the file, and what changes in it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Ask the server what it says to a harmless call. Nothing is run, and a question that it opens is withdrawn at once.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint hook test claude")]
+pub struct HookTestArgs {
+    /// The agent.
+    #[arg(value_name = "AGENT")]
+    pub host: HookHost,
+    /// The shell command to ask about. It is not run.
+    #[arg(long, value_name = "TEXT", default_value = "ls")]
+    pub command: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,177 @@
+//! Writes the hook into an agent's settings, and takes it out again. Nothing is written that was not shown.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use domain::visible::{visible, visible_multiline};
+use serde_json::json;
+
+use super::{diff, settings, toml_block};
+use crate::cli::args::{HookHost, HookInstallArgs, SERVER_DEFAULT};
+use crate::cli::exit::{Exit, UsageError};
+use crate::cli::json;
+use crate::cli::output::Terminal;
+
+pub(super) fn install(
+    server: &str,
+    terminal: &Terminal,
+    args: &HookInstallArgs,
+) -> anyhow::Result<Exit> {
+    let program = std::env::current_exe().context("this program does not know where it lies")?;
+    let program = program.to_str().context("the path of this program is not text")?;
+    let command = hook_command(program, args.host, server)?;
+    change(terminal, args, |text| match args.host {
+        HookHost::Codex => toml_block::with_hook(text, &command),
+        host => settings::with_hook(host, text, &command),
+    })?;
+    let next = match args.host {
+        HookHost::Codex => "Codex asks at its next start whether it may trust this hook: say yes. ",
+        _ => "",
+    };
+    terminal.note(&format!("{next}Try it: holdpoint hook test {}", args.host.name()));
+    Ok(Exit::Done)
+}
+
+pub(super) fn uninstall(terminal: &Terminal, args: &HookInstallArgs) -> anyhow::Result<Exit> {
+    change(terminal, args, |text| match args.host {
+        HookHost::Codex => toml_block::without_hook(text),
+        _ if text.trim().is_empty() => Ok(text.to_owned()),
+        host => settings::without_hook(host, text),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Where the hook may be, and whether it is there.
+pub(super) fn places(host: HookHost) -> Vec<(PathBuf, bool)> {
+    let places = [false, true].into_iter().filter_map(|user| settings_file(host, user).ok());
+    places
+        .map(|place| {
+            let text = std::fs::read_to_string(&place).unwrap_or_default();
+            let is_there = match host {
+                HookHost::Codex => toml_block::has_hook(&text),
+                host => settings::has_hook(host, &text),
+            };
+            (place, is_there)
+        })
+        .collect()
+}
+
+/// Agents hand it to a shell. Whatever keeps the program from answering, such as its having been removed, blocks.
+fn hook_command(program: &str, host: HookHost, server: &str) -> anyhow::Result<String> {
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+    let server = match server {
+        SERVER_DEFAULT => String::new(),
+        server => format!(" --server {}", quoted(server)),
+    };
+    let command = format!("{} hook {}{server} || exit 2", quoted(program), host.name());
+    anyhow::ensure!(
+        settings::is_our_command(host, &command),
+        "the program must be named holdpoint, so that its hook can be found again; it is `{}`",
+        visible(program)
+    );
+    Ok(command)
+}
+
+fn settings_file(host: HookHost, user: bool) -> anyhow::Result<PathBuf> {
+    let folder = match (host, user) {
+        (HookHost::Claude, _) => ".claude",
+        (HookHost::Codex, _) => ".codex",
+        (HookHost::Gemini, _) => ".gemini",
+        (HookHost::Cursor, _) => ".cursor",
+    };
+    let of_user = match host {
+        HookHost::Claude => std::env::var_os("CLAUDE_CONFIG_DIR"),
+        HookHost::Codex => std::env::var_os("CODEX_HOME"),
+        HookHost::Gemini | HookHost::Cursor => None,
+    };
+    let folder = match (user, of_user) {
+        (true, Some(folder)) => PathBuf::from(folder),
+        (true, None) => {
+            let home = std::env::var_os("HOME")
+                .context("there is no HOME; name the project's settings instead")?;
+            PathBuf::from(home).join(folder)
+        }
+        (false, _) => {
+            std::env::current_dir().context("the current directory cannot be read")?.join(folder)
+        }
+    };
+    Ok(folder.join(match host {
+        HookHost::Claude | HookHost::Gemini => "settings.json",
+        HookHost::Codex => "config.toml",
+        HookHost::Cursor => "hooks.json",
+    }))
+}
+
+fn change(
+    terminal: &Terminal,
+    args: &HookInstallArgs,
+    edit: impl FnOnce(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
+    let place = settings_file(args.host, args.user)?;
+    let shown = visible(&place.display().to_string());
+    let before = match std::fs::read_to_string(&place) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| format!("{shown} cannot be read")),
+    };
+    let after = edit(&before).with_context(|| format!("{shown} was left as it is"))?;
+    let diff = diff::unified([(place.display().to_string(), &*before, &*after)].into_iter());
+    if args.json {
+        let report =
+            json!({"file": place.display().to_string(), "changed": diff.is_some(), "diff": diff});
+        terminal.out().print(&json::pretty(&report))?;
+    }
+    let Some(diff) = diff else {
+        terminal.note(&format!("{shown} is already so; nothing to write."));
+        return Ok(());
+    };
+    if !args.json {
+        terminal.out().line(&visible_multiline(&diff))?;
+    }
+    if !args.yes {
+        confirm(terminal)?;
+    }
+    write(&place, &after).with_context(|| format!("{shown} cannot be written"))?;
+    terminal.note(&format!("Written: {shown}"));
+    Ok(())
+}
+
+fn confirm(terminal: &Terminal) -> anyhow::Result<()> {
+    if !terminal.can_ask() {
+        return Err(UsageError("nothing was written: there is nobody to ask here; look at the change above and add --yes".into()).into());
+    }
+    write!(std::io::stderr(), "Write this? [y/N] ").context("cannot ask")?;
+    let mut said = String::new();
+    std::io::stdin().lock().read_line(&mut said).context("cannot read an answer")?;
+    match said.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => anyhow::bail!("nothing was written"),
+    }
+}
+
+/// The whole file or nothing, through links, with the permissions that it had.
+fn write(place: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = place.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let target = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    let aside = target.with_extension("holdpoint-new");
+    std::fs::write(&aside, text)?;
+    if let Ok(about) = std::fs::metadata(&target) {
+        std::fs::set_permissions(&aside, about.permissions())?;
+    }
+    std::fs::rename(&aside, &target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_blocks_if_the_program_is_gone() {
+        let command = hook_command("/opt/it's/holdpoint", HookHost::Codex, "http://h:1").unwrap();
+        assert_eq!(command, r"'/opt/it'\''s/holdpoint' hook codex --server 'http://h:1' || exit 2");
+        assert!(hook_command("/opt/other", HookHost::Codex, SERVER_DEFAULT).is_err());
+    }
+}

@@ -1,0 +1,240 @@
+//! A running Holdpoint, however it was set up: the engine on its store, and what works beside it. The
+//! configuration file and the builder both end here.
+
+#[cfg(feature = "process")]
+mod ground;
+
+use std::collections::BTreeMap;
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+use std::sync::Arc;
+#[cfg(feature = "chats")]
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+#[cfg(feature = "chats")]
+use chat::{ChatService, Connector};
+use domain::id::NodeId;
+use domain::person::People;
+use domain::policy::Policy;
+use engine::{AgentSetup, Engine, Limits, Setup, SystemChance, SystemClock};
+use ports::clock::{Chance as _, Clock};
+use ports::courier::Courier;
+use ports::store::Store;
+use ports::tool_host::ToolHost;
+use ports::toolbox::Toolbox;
+use stores::MemoryStore;
+#[cfg(feature = "sqlite")]
+use stores::SqliteStore;
+#[cfg(feature = "mcp")]
+use tools::mcp::McpServer;
+
+#[cfg(feature = "process")]
+pub(crate) use ground::Ground;
+
+/// A running engine and the store under it.
+#[derive(Clone)]
+pub(crate) struct RunningEngine {
+    pub(crate) engine: Engine,
+    store: Kept,
+    /// Programs of others that run beside us, and end with us.
+    #[cfg(feature = "mcp")]
+    companions: Vec<Arc<McpServer>>,
+    /// The door for chats, where there are any.
+    #[cfg(feature = "chats")]
+    pub(crate) board: Option<ChatService>,
+    #[cfg(feature = "chats")]
+    chats_started: Arc<AtomicBool>,
+}
+
+impl RunningEngine {
+    /// Begins to ask in chats and to listen there, once. `origin` is where people reach the page.
+    #[cfg(feature = "chats")]
+    pub(crate) fn start_chats(&self, origin: &str) {
+        if let Some(board) = &self.board
+            && !self.chats_started.swap(true, Ordering::SeqCst)
+        {
+            board.start(origin);
+        }
+    }
+
+    /// Lets running work end by itself for a while, then closes the store.
+    pub(crate) async fn close(&self, grace: std::time::Duration) {
+        #[cfg(feature = "chats")]
+        if let Some(board) = &self.board {
+            board.close(grace).await;
+        }
+        self.engine.close(grace).await;
+        #[cfg(feature = "mcp")]
+        for server in &self.companions {
+            server.close().await;
+        }
+        self.store.close().await;
+    }
+}
+
+/// Where everything is remembered.
+#[derive(Clone)]
+enum Kept {
+    #[cfg(feature = "sqlite")]
+    OnDisk(Arc<SqliteStore>),
+    /// In memory, or a store of the embedding program, which closes it itself.
+    Other(Arc<dyn Store>),
+}
+
+impl Kept {
+    fn store(&self) -> Arc<dyn Store> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Kept::OnDisk(store) => store.clone(),
+            Kept::Other(store) => store.clone(),
+        }
+    }
+
+    async fn close(&self) {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Kept::OnDisk(store) => store.close().await,
+            Kept::Other(_) => {}
+        }
+    }
+}
+
+/// What a house is made of, besides its data.
+pub(crate) struct Plan {
+    pub(crate) people: People,
+    pub(crate) policy: Policy,
+    pub(crate) agents: Vec<AgentSetup>,
+    pub(crate) tools: Vec<Arc<dyn ToolHost>>,
+    #[cfg(feature = "mcp")]
+    pub(crate) companions: Vec<Arc<McpServer>>,
+    pub(crate) courier: Arc<dyn Courier>,
+    #[cfg(feature = "chats")]
+    pub(crate) lines: Vec<Connector>,
+    /// How long questions wait in sessions that live in a channel.
+    pub(crate) home_expires_ms: BTreeMap<Arc<str>, u64>,
+    /// How long a login lasts that nobody uses.
+    pub(crate) session_ms: u64,
+}
+
+/// What an engine is built on.
+pub(crate) struct Base {
+    node: NodeId,
+    store: Kept,
+    pub(crate) chance: Arc<SystemChance>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Base {
+    /// A data directory, and perhaps a file outside that vouches for the log.
+    #[cfg(feature = "sqlite")]
+    pub(crate) async fn on_disk(data: &Path, checkpoints: Option<&Path>) -> Result<Base> {
+        let (node, chance) = Base::identity();
+        let store = SqliteStore::open_with(data, node, checkpoints)?;
+        let (_, last) = store.last().await?;
+        let clock = Arc::new(SystemClock::new(last));
+        Ok(Base { node, store: Kept::OnDisk(store), chance, clock })
+    }
+
+    pub(crate) fn in_memory() -> Base {
+        let (node, chance) = Base::identity();
+        let store = Kept::Other(Arc::new(MemoryStore::new(node)));
+        Base { node, store, chance, clock: Arc::new(SystemClock::new(None)) }
+    }
+
+    /// A store of the embedding program, made for the node that this process is.
+    pub(crate) async fn on_store(open: impl FnOnce(NodeId) -> Arc<dyn Store>) -> Result<Base> {
+        let (node, chance) = Base::identity();
+        let store = open(node);
+        let (_, last) = store.last().await?;
+        let clock = Arc::new(SystemClock::new(last));
+        Ok(Base { node, store: Kept::Other(store), chance, clock })
+    }
+
+    fn identity() -> (NodeId, Arc<SystemChance>) {
+        let chance = Arc::new(SystemChance::default());
+        (NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits()), chance)
+    }
+
+    pub(crate) async fn build(self, plan: Plan) -> Result<RunningEngine> {
+        let setup = Setup {
+            node: self.node,
+            store: self.store.store(),
+            clock: self.clock.clone(),
+            chance: self.chance.clone(),
+            courier: plan.courier,
+            people: plan.people,
+            policy: plan.policy,
+            agents: plan.agents,
+            tools: plan.tools,
+            limits: Limits {
+                home_expires_ms: plan.home_expires_ms,
+                session_ms: plan.session_ms,
+                ..Limits::default()
+            },
+        };
+        let boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
+        #[cfg(feature = "mcp")]
+        let boxes = {
+            let servers = plan.companions.iter().map(|server| server.clone() as Arc<dyn Toolbox>);
+            boxes.into_iter().chain(servers).collect()
+        };
+        let engine = Engine::start_with(setup, boxes).await?;
+        #[cfg(feature = "chats")]
+        let board = (!plan.lines.is_empty()).then(|| {
+            ChatService::new(chat::Setup {
+                engine: engine.clone(),
+                clock: self.clock,
+                chance: self.chance,
+                lines: plan.lines,
+                limits: chat::Limits::default(),
+            })
+        });
+        Ok(RunningEngine {
+            engine,
+            store: self.store,
+            #[cfg(feature = "mcp")]
+            companions: plan.companions,
+            #[cfg(feature = "chats")]
+            board,
+            #[cfg(feature = "chats")]
+            chats_started: Arc::default(),
+        })
+    }
+}
+
+/// Callbacks for the holds of outside programs: signed webhooks, where they are compiled in.
+#[cfg(feature = "channel-webhook")]
+pub(crate) fn default_courier(clock: Arc<dyn Clock>) -> Arc<dyn Courier> {
+    use channels::webhook::{Settings, WebhookCourier};
+    Arc::new(WebhookCourier::new(Settings::default(), clock))
+}
+
+/// Refuses every callback when its hold is opened.
+#[cfg(not(feature = "channel-webhook"))]
+pub(crate) fn default_courier(_: Arc<dyn Clock>) -> Arc<dyn Courier> {
+    Arc::new(no_callbacks::NoCallbacks)
+}
+
+#[cfg(not(feature = "channel-webhook"))]
+mod no_callbacks {
+    use async_trait::async_trait;
+    use domain::hold::Hold;
+    use ports::courier::{Courier, CourierError};
+
+    const WHY: &str = "this program was built without callbacks (the feature `channel-webhook`)";
+
+    pub(super) struct NoCallbacks;
+
+    #[async_trait]
+    impl Courier for NoCallbacks {
+        fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
+            Err(WHY.into())
+        }
+
+        async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
+            // Of a hold that a program with callbacks opened: that one may be started again.
+            Err(CourierError::Never(WHY.into()))
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// A project, a Holdpoint server and a fake model, for one agent at a time.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, request as forward } from "node:http";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export const KEY = "fake-key";
+export const MODEL = "fake-model";
+const { HOLDPOINT_BIN, FAKE_MODEL_BIN } = process.env;
+
+const POLICY = `
+[server]
+listen = "127.0.0.1:0"
+
+[store]
+url = "sqlite:data"
+
+[[people]]
+id = "ana"
+name = "Ana"
+roles = ["admin"]
+
+[policy]
+default = "ask"
+include = ["builtin:coding-agent"]
+
+[[policy.rules]]
+name = "one command passes"
+match = { args = { "/input/command" = { equals = "echo allowed > allowed.txt" } } }
+then = "allow"
+
+[[policy.rules]]
+name = "one command never runs"
+match = { args = { "/input/command" = { equals = "echo forbidden > proof.txt" } } }
+then = "deny"
+`;
+
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
+function start(program, args, options) {
+  const child = spawn(program, args, options);
+  children.add(child);
+  child.on("exit", () => children.delete(child));
+  return child;
+}
+
+export const call = (name, input) => ({ type: "call", name, input, id: "toolu_1" });
+export const text = (text) => ({ type: "text", text });
+
+/**
+ * The fake takes what the vendors' public documents describe, and refuses the rest. Agents send more: system messages
+ * in the middle of a conversation, and tools that are no functions. Those are taken out on the way.
+ */
+async function plainer(modelUrl) {
+  const proxy = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    let body = Buffer.concat(chunks);
+    if (request.method === "POST") {
+      const said = JSON.parse(body.toString());
+      if (said.messages) said.messages = said.messages.filter((message) => message.role !== "system");
+      if (said.input) said.tools = said.tools?.filter((tool) => tool.type === "function");
+      body = Buffer.from(JSON.stringify(said));
+    }
+    const headers = { ...request.headers, "content-length": String(body.length) };
+    const onward = forward(`${modelUrl}${request.url}`, { method: request.method, headers }, (reply) => {
+      response.writeHead(reply.statusCode, reply.headers);
+      reply.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    onward.end(request.method === "GET" || request.method === "HEAD" ? undefined : body);
+  });
+  await new Promise((done) => proxy.listen(0, "127.0.0.1", done));
+  return proxy;
+}
+
+/** Everything for one test. `t.after` ends it. */
+export async function world(t) {
+  assert.ok(HOLDPOINT_BIN && FAKE_MODEL_BIN, "`cargo xtask test --only agents` says where the programs are");
+  const home = mkdtempSync(join(tmpdir(), "holdpoint-agents-"));
+  const project = join(home, "project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  writeFileSync(join(home, "holdpoint.toml"), POLICY);
+  const server = start(HOLDPOINT_BIN, ["serve", "--config", "holdpoint.toml", "--bootstrap-tokens", "tokens.json", "--json"], {
+    cwd: home,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let url;
+  for await (const line of createInterface({ input: server.stdout })) {
+    url = JSON.parse(line).url ?? url;
+    if (url) break;
+  }
+  assert.ok(url, "the server starts");
+  const tokens = JSON.parse(readFileSync(join(home, "tokens.json"), "utf8"));
+  const model = start(FAKE_MODEL_BIN, [], { stdio: ["ignore", "pipe", "inherit"] });
+  const [fakeUrl] = await once(createInterface({ input: model.stdout }), "line");
+  const proxy = await plainer(fakeUrl);
+  const modelUrl = `http://127.0.0.1:${proxy.address().port}`;
+  const w = {
+    home,
+    project,
+    url,
+    modelUrl,
+    tokens,
+    env: { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", HOLDPOINT_TOKEN: tokens.program_token },
+    has: (name) => existsSync(join(project, name)),
+    async play(...turns) {
+      const body = JSON.stringify({ key: KEY, models: [MODEL], turns });
+      const reply = await fetch(`${fakeUrl}/fake/script`, { method: "POST", body });
+      assert.equal(reply.status, 200, await reply.text());
+    },
+    async heard() {
+      return JSON.stringify(await (await fetch(`${fakeUrl}/fake/requests`)).json());
+    },
+    async api(path, body) {
+      const headers = { authorization: `Bearer ${tokens.person_token}`, "content-type": "application/json" };
+      const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
+      const reply = await fetch(`${url}${path}`, init);
+      assert.ok(reply.ok, `${path}: ${reply.status} ${await reply.clone().text()}`);
+      return reply.json();
+    },
+    /** A hold that waits for people, as soon as there is one. The event stream tells; nothing is polled. */
+    async hold(fits = () => true) {
+      const headers = { authorization: `Bearer ${tokens.person_token}`, accept: "text/event-stream" };
+      const reply = await fetch(`${url}/v1/events?after=0`, { headers });
+      const looked = new Set();
+      let seen = "";
+      for await (const chunk of reply.body) {
+        seen += Buffer.from(chunk).toString();
+        for (const [id] of seen.matchAll(/hold_[0-9a-z]{26}/g)) {
+          if (looked.has(id)) continue;
+          looked.add(id);
+          const hold = await w.api(`/v1/holds/${id}`);
+          if (hold.state === "pending" && fits(hold)) return hold;
+        }
+      }
+      assert.fail("the event stream ended");
+    },
+    async answer(answer) {
+      const hold = await w.hold();
+      await w.api(`/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer });
+      return hold;
+    },
+    async killServer() {
+      server.kill("SIGKILL");
+      await once(server, "exit");
+    },
+    /** Writes the agent's settings as a user would, then sets times that a test can wait for. */
+    async install(agent, file, { wait = "30s", more = "", changed = (settings) => settings, server: at = url } = {}) {
+      const args = ["hook", "install", agent, "--user", "--yes", "--server", at];
+      const out = await run(HOLDPOINT_BIN, args, { cwd: project, env: w.env });
+      assert.equal(out.code, 0, out.err);
+      const settings = readFileSync(file, "utf8").replace(`hook ${agent}`, `hook ${agent} --wait ${wait} ${more}`);
+      writeFileSync(file, changed(settings));
+    },
+    async uninstall(agent) {
+      const out = await run(HOLDPOINT_BIN, ["hook", "uninstall", agent, "--user", "--yes"], { cwd: project, env: w.env });
+      assert.equal(out.code, 0, out.err);
+    },
+  };
+  t.after(() => {
+    server.kill("SIGKILL");
+    model.kill("SIGKILL");
+    proxy.closeAllConnections();
+    proxy.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  return w;
+}
+
+/** Runs a program to its end. */
+export async function run(program, args, options) {
+  const child = start(program, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (data) => (out += data));
+  child.stderr.on("data", (data) => (err += data));
+  const [code] = await once(child, "close");
+  return { code, out, err };
+}
+
+/** An address at which nobody listens. */
+export async function nowhere() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return `http://127.0.0.1:${port}`;
+}
