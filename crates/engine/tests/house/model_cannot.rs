@@ -125,6 +125,8 @@ async fn i24_nothing_of_ours_reaches_the_model() {
     let heard = world.model.heard();
     let last = format!("{:?}", heard.last().unwrap());
     assert!(last.contains("CANARY-TEXT"), "its own words come back to it");
+    // A hold's tag is three letters by chance, and may be part of the canary.
+    let last = last.replace("CANARY-TEXT", "");
     for ours in [
         "CANARY-NOTE".to_owned(),
         hold.id.to_string(),
