@@ -13,7 +13,7 @@ use domain::digest::Digest;
 use domain::hold::HoldCommand;
 use domain::id::{CallId, SessionId};
 use domain::person::Actor;
-use domain::session::{CallRecord, CallState, Command, Session};
+use domain::session::{CallRecord, CallState, Command, Recovered, Session};
 use ports::tool_host::ToolHost;
 
 use crate::dispatch::Work;
@@ -23,7 +23,7 @@ use crate::tools::ToolsNow;
 use crate::{Engine, Error};
 
 /// A tool that is another one after every look is not asked about for ever.
-const RECHECKS_MAX: usize = 3;
+pub(crate) const RECHECKS_MAX: usize = 3;
 
 /// What the hosts of changed tools said, and of which tool they said it.
 #[derive(Default)]
@@ -52,30 +52,37 @@ impl ToolRechecks {
 }
 
 impl Engine {
-    /// Only the answer `retry` waits for changed tools; for every other command this is empty.
-    pub(crate) async fn recheck_before_retry(
+    /// What changed tools say of calls that this command would attempt anew: the answer `retry`, and a crashed
+    /// call that is made again. For every other command this is empty.
+    pub(crate) async fn recheck_before_attempt(
         &self,
         id: SessionId,
         command: &Command,
     ) -> Result<ToolRechecks, Error> {
-        let tries_again =
+        let retries =
             |answer: &Answer| matches!(answer, Answer::Settle { how: Settlement::Retry, .. });
-        let tries_again = match command {
-            Command::Hold { command: HoldCommand::Answer { answer, .. }, .. } => {
-                tries_again(answer)
+        let is_attempted_anew: fn(&CallRecord) -> bool = match command {
+            Command::Hold { command: HoldCommand::Answer { answer, .. }, .. }
+                if retries(answer) =>
+            {
+                is_in_doubt
             }
-            Command::AnswerAll { answers, .. } => answers.iter().any(|it| tries_again(&it.answer)),
-            _ => false,
+            Command::AnswerAll { answers, .. } if answers.iter().any(|it| retries(&it.answer)) => {
+                is_in_doubt
+            }
+            Command::Recover { found: Recovered::Again, .. } => is_running,
+            _ => return Ok(ToolRechecks::default()),
         };
-        match tries_again {
-            true => {
-                let in_doubt =
-                    |record: &CallRecord| matches!(record.state, CallState::InDoubt { .. });
-                let session = self.load_session(id).await?;
-                Ok(self.recheck_changed(&session, &self.0.tools.now(), in_doubt).await)
-            }
-            false => Ok(ToolRechecks::default()),
-        }
+        let session = self.load_session(id).await?;
+        Ok(self.recheck_changed(&session, &self.0.tools.now(), is_attempted_anew).await)
+    }
+
+    /// Whether a crashed call was not made again only because its tool has changed once more.
+    pub(crate) async fn awaits_recheck(&self, session: SessionId, call: CallId) -> bool {
+        let is_frozen = self.house().frozen.is_some();
+        let Ok(session) = self.load_session(session).await else { return !is_frozen };
+        let tools = self.0.tools.now();
+        !is_frozen && changed(&session, &tools, is_running).iter().any(|(id, _)| *id == call)
     }
 
     /// Lets changed tools look at calls that are cleared and cannot start because of the change.
@@ -172,6 +179,14 @@ impl Engine {
         }
         rechecks
     }
+}
+
+fn is_in_doubt(record: &CallRecord) -> bool {
+    matches!(record.state, CallState::InDoubt { .. })
+}
+
+fn is_running(record: &CallRecord) -> bool {
+    matches!(record.state, CallState::Running { .. })
 }
 
 fn is_cleared(record: &CallRecord) -> bool {

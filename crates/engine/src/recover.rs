@@ -1,5 +1,6 @@
-//! What an earlier process left. A call whose start is on disk and whose result is not is never
-//! simply run again: it is looked at, and in doubt a person is asked.
+//! What an earlier process left. A call whose start is on disk and whose result is not is made again only if it
+//! reads or is idempotent, or if a trace proves that it never began. Otherwise its host looks for traces, and in
+//! doubt a person is asked.
 //!
 //! Nothing waits for this but the calls themselves: the server listens meanwhile, each call is looked at by
 //! a task of its own, and a look that does not end leaves its call in doubt. Until it has ended the call
@@ -25,8 +26,10 @@ use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::changed_tools::RECHECKS_MAX;
 use crate::dispatch::Work;
 use crate::limits::{CRASHED_ATTEMPTS_MAX, LOOK_AFTER_CANCEL, LOOK_WITHIN, LOOKS_AT_ONCE};
+use crate::retry::store_backoff;
 use crate::secrets::{scrubbed, scrubber};
 use crate::{Engine, Error};
 
@@ -214,9 +217,31 @@ impl Engine {
         let found = clean(found, &scrubber(Some(call), &known));
         ports::failpoint!("recover.looked");
         tracing::info!(session = %session.id, call = %id, found = found.name(), "a call was interrupted");
-        let command = Command::Recover { call: *id, attempt: *attempt, found };
-        self.report(session.id, &command).await;
+        self.report_found(session.id, orphan, found).await;
         ports::failpoint!("recover.wrote");
+    }
+
+    /// A call that is to be made again is looked at by its tool first if the tool has changed. A tool that is
+    /// another one after every look leaves the call in doubt.
+    async fn report_found(&self, session: SessionId, orphan: &Orphan, found: Recovered) {
+        let Orphan { id, attempt, .. } = *orphan;
+        let is_again = matches!(found, Recovered::Again);
+        let command = Command::Recover { call: id, attempt, found };
+        let mut backoff = store_backoff();
+        for _ in 0..RECHECKS_MAX {
+            let is_stored = self.report(session, &command).await;
+            if !(is_stored && is_again && self.awaits_recheck(session, id).await) {
+                return;
+            }
+            if self.0.closing.has_begun() {
+                return;
+            }
+            self.sleep_before_retry(&mut backoff).await;
+        }
+        let evidence = "The server ended while this call was running, and its tool has changed since, more \
+                        than once while it was looked at.";
+        let found = Recovered::Unknown { evidence: evidence.to_owned() };
+        self.report(session, &Command::Recover { call: id, attempt, found }).await;
     }
 
     /// A look that ends, whatever its host does. `None`: the engine is closing.

@@ -69,7 +69,7 @@ pub(crate) struct Submitted<S: Stream> {
 }
 
 impl Engine {
-    /// A command for a session.
+    /// A command for a session. Before a new attempt of a call, its tool looks at it if the tool has changed.
     pub(crate) async fn submit(
         &self,
         id: SessionId,
@@ -77,7 +77,7 @@ impl Engine {
         command: &Command,
         keep: Option<&Keep<'_, Submitted<Session>>>,
     ) -> Result<Submitted<Session>, Error> {
-        let rechecks = self.recheck_before_retry(id, command).await?;
+        let rechecks = self.recheck_before_attempt(id, command).await?;
         self.submit_with(id, actor, command, keep, &rechecks).await
     }
 

@@ -33,10 +33,14 @@ impl Dying {
     }
 
     async fn again(self) -> World {
+        self.options_again().start().await
+    }
+
+    fn options_again(&self) -> Options {
         let next = node();
         let mut options = Options::new(Arc::new(self.store.again(next)), next);
         (options.model, options.witness) = (self.world.model.clone(), self.world.witness.clone());
-        options.start().await
+        options
     }
 }
 
@@ -79,6 +83,37 @@ async fn i15_i18_what_reads_or_is_idempotent_runs_again_with_the_same_key() {
         let digests = world.witness.digests();
         assert_eq!(digests.len(), 2, "{tool}: once before and once after");
         assert_eq!(digests[0], digests[1], "{tool}: the very same call");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i03_an_interrupted_call_whose_tool_changed_is_asked_about_again() {
+    for tool in ["look", "wipe_again"] {
+        let dying = Dying::new().await;
+        let session = dying.world.session().await;
+        dying.world.model.will("", &[(tool, json!({"n": 1}))]);
+        dying.world.say(session, "x").await;
+        if tool == "wipe_again" {
+            let hold = dying.world.paused(session).await.open_holds().next().unwrap().clone();
+            dying.world.answer(&dying.world.ana, &hold, approve()).await.unwrap();
+        }
+        dying.until_running().await;
+        let mut options = dying.options_again();
+        options.description = "another tool";
+        let world = options.start().await;
+        let asked = |session: &domain::session::Session| session.open_holds().next().is_some();
+        let paused = world.until(session, "asked again", asked).await;
+        let hold = paused.open_holds().next().unwrap().clone();
+        assert_eq!(hold.question.kind(), QuestionKind::Approve, "{tool}");
+        assert_eq!(world.witness.arguments().len(), 1, "{tool}: nothing runs unasked");
+        world.answer(&world.ana, &hold, approve()).await.unwrap();
+        assert_eq!(results(&*world.over(session).await), [r#"did {"n":1}"#], "{tool}");
+        let digests = world.witness.digests();
+        assert_eq!(digests.len(), 2, "{tool}: once before and once after");
+        assert_ne!(
+            digests[0], digests[1],
+            "{tool}: what was approved is the call with the new tool"
+        );
     }
 }
 

@@ -195,15 +195,11 @@ fn policy() -> Policy {
 }
 
 /// A tool that tells the witness what it does. With a gate it waits, in the middle, to be let on.
-fn witnessed(
-    name: &str,
-    effects: Effects,
-    witness: &Witness,
-    gate: Option<CancellationToken>,
-) -> FnTool {
-    let tool = Tool::new(name, "a tool", json!({"type": "object"}), effects, Place::Server, "test")
-        .unwrap();
-    let witness = witness.clone();
+fn witnessed(name: &str, effects: Effects, options: &Options) -> FnTool {
+    let schema = json!({"type": "object"});
+    let tool =
+        Tool::new(name, options.description, schema, effects, Place::Server, "test").unwrap();
+    let (witness, gate) = (options.witness.clone(), options.gate.clone());
     FnTool::new(tool, move |call| {
         let (digest, arguments) = (
             call.digest().to_string(),
@@ -244,6 +240,8 @@ pub(crate) struct Options {
     pub(crate) model: Arc<Puppet>,
     pub(crate) witness: Witness,
     pub(crate) gate: Option<CancellationToken>,
+    /// What the witnessed tools say of themselves.
+    pub(crate) description: &'static str,
     pub(crate) extra: Vec<Arc<dyn ToolHost>>,
     pub(crate) boxes: Vec<Arc<dyn Toolbox>>,
     pub(crate) policy: Policy,
@@ -265,6 +263,7 @@ impl Options {
             model: Arc::default(),
             witness: Witness::default(),
             gate: None,
+            description: "a tool",
             extra: Vec::new(),
             boxes: Vec::new(),
             policy: policy(),
@@ -300,14 +299,9 @@ impl Options {
             async { Outcome::Succeeded(Output::text("deployed")) }
         });
         let mut tools: Vec<Arc<dyn ToolHost>> = vec![
-            Arc::new(witnessed("look", Effects::ReadOnly, &self.witness, self.gate.clone())),
-            Arc::new(witnessed("wipe", Effects::AtMostOnce, &self.witness, self.gate.clone())),
-            Arc::new(witnessed(
-                "wipe_again",
-                Effects::Idempotent,
-                &self.witness,
-                self.gate.clone(),
-            )),
+            Arc::new(witnessed("look", Effects::ReadOnly, &self)),
+            Arc::new(witnessed("wipe", Effects::AtMostOnce, &self)),
+            Arc::new(witnessed("wipe_again", Effects::Idempotent, &self)),
             Arc::new(deploy),
         ];
         tools.extend(self.extra);
