@@ -92,6 +92,13 @@ impl ShellFacts {
         ShellFacts { kinds: Vec::new(), reason: None }
     }
 
+    /// It runs in a folder whose files are secrets.
+    pub(crate) fn with_secrets(mut self) -> ShellFacts {
+        self.add(&[ShellKind::Secret]);
+        self.kinds.sort_unstable();
+        self
+    }
+
     fn add(&mut self, kinds: &[ShellKind]) {
         for kind in kinds {
             if !self.kinds.contains(kind) {
@@ -120,6 +127,7 @@ impl ShellFacts {
     pub fn of_text(text: &str) -> ShellFacts {
         let mut facts = ShellFacts::nothing();
         let mut waiting = vec![(text.to_owned(), 0_usize)];
+        let (mut moves, mut runs_git) = (false, false);
         while let Some((text, depth)) = waiting.pop() {
             if depth > NESTED_MAX {
                 let why = || format!("shells are nested more than {NESTED_MAX} deep");
@@ -130,11 +138,18 @@ impl ShellFacts {
                 Err(why) => facts.add_because(ShellKind::Uninspectable, || why.to_string()),
                 Ok(commands) => {
                     for command in &commands {
+                        moves |= programs::names_program(command, &["cd", "pushd", "popd"]);
+                        runs_git |= programs::names_program(command, &["git"]);
                         let inner = programs::classify(command, &mut facts);
                         waiting.extend(inner.into_iter().map(|text| (text, depth + 1)));
                     }
                 }
             }
+        }
+        // What git runs is configured in the repository that it finds itself in.
+        if moves && runs_git {
+            let why = "git runs in another folder, which may be another repository";
+            facts.add_because(ShellKind::Unknown, || why.into());
         }
         if facts.kinds.is_empty() {
             facts.add_because(ShellKind::Uninspectable, || "there is no command".into());

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::compare::Truth;
 use super::spec::Then;
 use crate::digest::Framed;
-use crate::shell::{ShellFacts, ShellKind};
+use crate::shell::{ShellFacts, ShellKind, is_secret_path};
 use crate::visible::visible;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,18 +22,11 @@ pub enum ShellCondition {
 }
 
 /// Arguments that stand beside a command and do not change what it does.
-const HARMLESS: [&str; 10] = [
-    "description",
-    "timeout",
-    "timeout_ms",
-    "run_in_background",
-    "is_background",
-    "cwd",
-    "workdir",
-    "directory",
-    "dir_path",
-    "justification",
-];
+const HARMLESS: [&str; 6] =
+    ["description", "timeout", "timeout_ms", "run_in_background", "is_background", "justification"];
+
+/// Where it runs. A folder of secrets makes whatever it reads a secret.
+const FOLDERS: [&str; 4] = ["cwd", "workdir", "directory", "dir_path"];
 
 /// What the command in these arguments does. `None`: there is none, or what stands beside it may change its meaning.
 ///
@@ -41,11 +34,19 @@ const HARMLESS: [&str; 10] = [
 /// `input`, where the hooks of coding agents put what the agent said.
 pub fn shell_facts(arguments: &Value) -> Option<ShellFacts> {
     let top = arguments.as_object()?;
-    match top.get("input") {
+    let facts = match top.get("input") {
         Some(Value::Object(input)) => facts_in(input),
         Some(_) => None,
         None => facts_in(top),
-    }
+    }?;
+    Some(if runs_among_secrets(top) { facts.with_secrets() } else { facts })
+}
+
+fn runs_among_secrets(arguments: &Map<String, Value>) -> bool {
+    FOLDERS.iter().filter_map(|key| arguments.get(*key)).any(|folder| match folder {
+        Value::String(folder) => is_secret_path(folder),
+        _ => true,
+    })
 }
 
 fn facts_in(arguments: &Map<String, Value>) -> Option<ShellFacts> {
@@ -53,18 +54,19 @@ fn facts_in(arguments: &Map<String, Value>) -> Option<ShellFacts> {
     for (key, value) in arguments {
         match key.as_str() {
             "command" | "cmd" | "argv" if command.is_none() => command = Some(value),
-            key if HARMLESS.contains(&key) => {}
+            key if HARMLESS.contains(&key) || FOLDERS.contains(&key) => {}
             _ => return None,
         }
     }
-    match command? {
-        Value::String(text) => Some(ShellFacts::of_text(text)),
+    let facts = match command? {
+        Value::String(text) => ShellFacts::of_text(text),
         Value::Array(list) => {
             let argv: Vec<&str> = list.iter().map(Value::as_str).collect::<Option<_>>()?;
-            Some(ShellFacts::of_argv(&argv))
+            ShellFacts::of_argv(&argv)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(if runs_among_secrets(arguments) { facts.with_secrets() } else { facts })
 }
 
 impl ShellCondition {
@@ -247,6 +249,18 @@ mod tests {
             json!(["ls"]),
         ] {
             assert_eq!(shell_facts(&arguments), None, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_command_in_a_folder_of_secrets_shows_secrets() {
+        for arguments in [
+            json!({"command": "cat config", "directory": "/home/ana/.kube"}),
+            json!({"cwd": "/home/ana/.ssh", "input": {"command": "cat config"}}),
+            json!({"cwd": "/", "input": {"command": "cat config", "workdir": "/root/.aws"}}),
+        ] {
+            let facts = shell_facts(&arguments).unwrap();
+            assert_eq!(facts.kinds(), [ShellKind::Read, ShellKind::Secret], "{arguments}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which files hold credentials, told by their names.
 
 /// Folders in which everything is one.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -10,9 +10,10 @@ const FOLDERS: [&str; 9] = [
     ".azure",
     ".password-store",
     "gcloud",
+    "gh",
     "secrets",
 ];
-const FILES: [&str; 18] = [
+const FILES: [&str; 20] = [
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -28,11 +29,13 @@ const FILES: [&str; 18] = [
     "credentials",
     "credentials.json",
     "credentials.toml",
+    ".credentials.json",
+    "tokens.json",
     "shadow",
     "gshadow",
     "environ",
 ];
-const ENDS: [&str; 11] = [
+const ENDS: [&str; 14] = [
     ".pem",
     ".key",
     ".p12",
@@ -44,8 +47,12 @@ const ENDS: [&str; 11] = [
     ".gpg",
     ".asc",
     "_history",
+    ".env",
+    ".tfstate",
+    ".tfvars",
 ];
-const STARTS: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "service-account"];
+const STARTS: [&str; 7] =
+    ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "service-account", "secret.", "secrets."];
 /// Made to be read.
 const SAMPLES: [&str; 4] = [".env.example", ".env.sample", ".env.template", ".env.dist"];
 

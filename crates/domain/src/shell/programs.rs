@@ -45,7 +45,7 @@ const READERS: &[(&str, &str, &[&str])] = &[
     ("which", "", &[]),
     ("type", "", &[]),
     ("whereis", "", &[]),
-    ("tree", "oR", &["--o"]),
+    ("tree", "oR", &["--o", "--fromf", "--fromt"]),
     ("diff", "", &[]),
     ("cmp", "", &[]),
     ("comm", "", &[]),
@@ -74,14 +74,17 @@ const READERS: &[(&str, &str, &[&str])] = &[
     ("od", "", &[]),
     ("hexdump", "", &[]),
     ("strings", "", &[]),
-    ("jq", "", &[]),
+    ("jq", "fL", &["--fr", "--l"]),
 ];
 
 /// They show names and sizes, not what is in a file, so a pattern tells no secret.
 const NAMES_ONLY: &[&str] = &[
     "ls", "test", "[", "du", "stat", "basename", "dirname", "echo", "printf", "realpath",
-    "readlink", "cd", "tree",
+    "readlink", "tree",
 ];
+
+/// No option of theirs does harm, so a file whose name is an option cannot make them do any.
+const WITHOUT_HARMFUL_OPTIONS: &[&str] = &["ls", "echo", "cat", "head", "tail", "wc", "cd"];
 
 /// Programs of which every use is of these kinds.
 const OTHERS: &[(&str, &[ShellKind])] = &[
@@ -203,6 +206,11 @@ const PACKAGES: &[(&str, &[&str], &[&str])] = &[
     ("podman", &["pull"], &["push"]),
 ];
 
+/// Whether one of these programs is named anywhere in the command, also behind a wrapper.
+pub(super) fn names_program(command: &SimpleCommand, wanted: &[&str]) -> bool {
+    command.words.iter().any(|word| wanted.contains(&known_name(&word.text)))
+}
+
 /// Adds what the command does. Returns texts that a shell inside it reads.
 pub(super) fn classify(command: &SimpleCommand, facts: &mut ShellFacts) -> Vec<String> {
     for name in &command.assignments {
@@ -257,6 +265,14 @@ fn arguments(program: &str, words: &[ShellWord], facts: &mut ShellFacts) {
     if !names_only && words.iter().any(tells_secret) {
         facts.add(&[Secret]);
     }
+    if !WITHOUT_HARMFUL_OPTIONS.contains(&program)
+        && let Some(glob) = words.iter().take_while(|word| word.text != "--").find(may_be_an_option)
+    {
+        facts.add_because(Unknown, || {
+            let glob = &glob.text;
+            format!("`{glob}` may match a file whose name is an option; `./{glob}` cannot")
+        });
+    }
     let told = match program {
         "git" => git(words),
         "find" => find(words),
@@ -272,6 +288,11 @@ fn arguments(program: &str, words: &[ShellWord], facts: &mut ShellFacts) {
             format!("what `{program}{second}` does is not known")
         }),
     }
+}
+
+/// A pattern that a file named `--output=x` can fit.
+fn may_be_an_option(word: &&ShellWord) -> bool {
+    word.has_glob && word.text.starts_with(['*', '?', '[', '-'])
 }
 
 fn table(program: &str, words: &[ShellWord]) -> Option<Vec<ShellKind>> {
@@ -300,13 +321,45 @@ fn reads(program: &str, words: &[ShellWord]) -> Vec<ShellKind> {
     };
     let finds_secrets = match program {
         "grep" | "egrep" | "fgrep" => has("rRd", &["--r", "--de", "--dir"]),
-        "rg" => has(".u", &["--hid", "--no-ig", "--unr"]),
-        "diff" => has("r", &["--rec"]),
-        "jq" => words.iter().any(|word| word.text.to_ascii_lowercase().contains("env")),
-        "ps" => words.iter().any(|word| word.text.contains('e') && !word.text.starts_with('-')),
+        "rg" => has(".u", &["--hid", "--no-ig", "--unr"]) || !globs_are_harmless(words),
+        "diff" => has("r", &["--rec"]) || words.iter().any(|word| may_be_folder(&word.text)),
+        // It sees the environment, also by way of a module.
+        "jq" => words.iter().any(|word| {
+            let text = word.text.to_ascii_lowercase();
+            ["env", "import", "include"].iter().any(|name| text.contains(name))
+        }),
+        "ps" => words.iter().any(|word| {
+            word.text.contains('E') || (word.text.contains('e') && !word.text.starts_with('-'))
+        }),
         _ => false,
     };
     if finds_secrets { vec![Read, Secret] } else { vec![Read] }
+}
+
+/// `rg -g PATTERN` also looks into hidden files that the pattern matches.
+fn globs_are_harmless(words: &[ShellWord]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        let attached = ["--glob=", "--iglob="].iter().find_map(|option| text.strip_prefix(option));
+        let pattern = match (attached, text) {
+            (Some(pattern), _) => pattern,
+            (None, "-g" | "--glob" | "--iglob") => words.next().map_or("", |word| &word.text),
+            // Joined with other letters, or shortened: it would have to be read as the program reads it.
+            (None, _) if has_option(text, "g", &["--gl", "--ig"]) => return false,
+            (None, _) => continue,
+        };
+        if !pattern.starts_with('!') && !is_harmless_glob(pattern) {
+            return false;
+        }
+    }
+    true
+}
+
+/// `diff` of folders shows every file in them, hidden ones too.
+fn may_be_folder(operand: &str) -> bool {
+    let name = operand.rsplit('/').next().unwrap_or_default();
+    !operand.starts_with('-') && !name.trim_start_matches('.').contains('.')
 }
 
 /// `longs` are beginnings, as programs let long options be shortened.
@@ -348,19 +401,19 @@ fn sed(words: &[ShellWord]) -> Option<Vec<ShellKind>> {
 
 fn git(words: &[ShellWord]) -> Option<Vec<ShellKind>> {
     let mut words = words;
-    loop {
-        match words {
-            [option, rest @ ..] if option.text == "--no-pager" => words = rest,
-            [option, _, rest @ ..] if option.text == "-C" => words = rest,
-            _ => break,
-        }
+    // Not `-C`: in another folder there may be another repository, whose configuration names programs.
+    while let [option, rest @ ..] = words
+        && option.text == "--no-pager"
+    {
+        words = rest;
     }
     let (verb, rest) = words.split_first()?;
     let has = |letters: &str, longs: &[&str]| {
         rest.iter().any(|word| has_option(&word.text, letters, longs))
     };
     // They write files, or run a program that the configuration or the option names.
-    if has("", &["--ou", "--ext", "--op", "--upl", "--rece", "--exe"]) {
+    // `--no-index` reads files that are none of the repository's.
+    if has("", &["--ou", "--ext", "--op", "--upl", "--rece", "--exe", "--no-ind"]) {
         return None;
     }
     let first = rest.first().map_or("", |word| word.text.as_str());
@@ -375,7 +428,9 @@ fn git(words: &[ShellWord]) -> Option<Vec<ShellKind>> {
         },
         "branch" | "tag" if rest.iter().all(|word| is_listing(&word.text)) => vec![Read],
         "branch" | "tag" if has("dD", &["--d"]) => vec![Write, Delete],
-        "remote" if matches!(first, "" | "-v" | "get-url") => vec![Read],
+        "remote" if first == "get-url" => vec![Read],
+        // `git remote -v add …` is an `add`.
+        "remote" if rest.len() <= 1 && matches!(first, "" | "-v" | "--verbose") => vec![Read],
         "reflog" if matches!(first, "" | "show") => vec![Read],
         "stash" if matches!(first, "list" | "show") => vec![Read],
         "stash" if matches!(first, "drop" | "clear") => vec![Write, Delete],

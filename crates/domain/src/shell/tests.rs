@@ -16,7 +16,23 @@ const DOCUMENTED: &[(&str, &str)] = &[
     ("cd crates && ls; pwd", "read"),
     ("git status", "read"),
     ("git log --oneline -5 2>/dev/null", "read"),
-    ("git -C crates --no-pager diff HEAD", "read"),
+    ("git --no-pager diff HEAD", "read"),
+    ("git -C crates diff HEAD", "unknown"),
+    ("cd crates && git status", "read unknown"),
+    ("cd crates && bash -c 'git status'", "read unknown"),
+    ("git remote -v", "read"),
+    ("git remote get-url origin", "read"),
+    ("git remote -v add x https://example.com/x", "write network"),
+    ("git remote -v update", "write network"),
+    ("git diff --no-index empty .", "unknown"),
+    ("git grep --no-index KEY", "unknown"),
+    ("git grep foo *.sh", "read unknown"),
+    ("git grep foo -- *.sh", "read"),
+    ("sed -n '1,20p' *.rs", "read unknown"),
+    ("sed -n '1,20p' ./*.rs", "read"),
+    ("sort *.txt", "read unknown"),
+    ("sort -*.txt", "read unknown"),
+    ("find *.d -name x", "read unknown"),
     ("grep -n 'fn main' src/main.rs || true", "read"),
     ("rg --files | sort | uniq", "read unknown"),
     ("rg foo | sort", "read"),
@@ -53,6 +69,22 @@ const DOCUMENTED: &[(&str, &str)] = &[
     ("cat < ~/.ssh/id_ed25519", "read secret"),
     ("grep -r KEY .", "read secret"),
     ("env", "secret"),
+    ("cd ~/.kube && cat config", "read secret"),
+    ("cat ~/.config/holdpoint/tokens.json", "read secret"),
+    ("cat ~/.config/gh/hosts.yml prod.env", "read secret"),
+    ("cat terraform.tfstate", "read secret"),
+    ("head secrets.yml", "read secret"),
+    ("diff -N . src", "read secret"),
+    ("diff src/a.rs src/b.rs", "read"),
+    ("rg -g '*.rs' KEY", "read"),
+    ("rg -g '.en*' KEY", "read secret"),
+    ("rg '--glob=*' KEY", "read secret"),
+    ("rg -ig '*' KEY", "read secret"),
+    ("jq -nf e.jq", "unknown"),
+    ("jq .a a.txt", "read"),
+    ("tree --fromfile a", "unknown"),
+    ("ps -E", "read secret"),
+    ("ps aux", "read"),
     ("git show HEAD:.env", "read secret"),
     ("cargo test", "unknown"),
     ("./run.sh", "unknown"),
@@ -140,6 +172,20 @@ fn quoted(text: &str) -> String {
     // Alternating quotes are enough for a few levels.
     let sign = if text.contains('\'') { '"' } else { '\'' };
     format!("{sign}{text}{sign}")
+}
+
+/// Files that a pattern may match, named like options: none may be read as one by a command that only reads.
+#[test]
+fn a_file_that_is_named_like_an_option_changes_nothing() {
+    for (program, harmful) in
+        [("sort", "--output=x.txt"), ("sed -n 1p", "-e1esh x.txt"), ("git grep a", "-Osh x.txt")]
+    {
+        for glob in ["*.txt", "?.txt", "[a-]*.txt", "-*.txt"] {
+            let kinds = ShellFacts::of_text(&format!("{program} {glob}"));
+            assert!(kinds.kinds().contains(&ShellKind::Unknown), "{program} {glob}: {harmful}");
+            assert!(kinds.reason().is_some_and(|why| why.contains("is an option")), "{kinds}");
+        }
+    }
 }
 
 #[test]
