@@ -9,7 +9,8 @@ use crate::event::Event;
 use crate::grant::ClearedBy;
 use crate::hold::{Decision, Hold, HoldChange, HoldCommand, HoldOutcome, HoldState, Judgement};
 use crate::id::HoldId;
-use crate::person::{AuthenticatedPerson, PersonId};
+use crate::limits::EXECUTE_WITHIN_MS;
+use crate::person::{Audience, AuthenticatedPerson, PersonId};
 use crate::policy::{self, Facts};
 use crate::refusal::Refusal;
 use crate::session::audience_for;
@@ -70,12 +71,11 @@ impl ExternalHold {
             ExternalHoldCommand::Expire => Ok(Vec::new()),
             ExternalHoldCommand::Wake => Ok(thawed(&hold, context)),
             ExternalHoldCommand::Hold(command) => commanded(&hold, command, context),
-            ExternalHoldCommand::Report { outcome } => match (outcome, context.frozen) {
-                (HoldOutcome::Executing, Some(reason)) => {
-                    Err(Refusal::Frozen { reason: reason.to_owned() })
-                }
-                _ => self.report(&hold, outcome),
-            },
+            ExternalHoldCommand::Report { outcome: HoldOutcome::Executing } => {
+                check_begin(&hold, context)
+                    .and_then(|()| self.report(&hold, &HoldOutcome::Executing))
+            }
+            ExternalHoldCommand::Report { outcome } => self.report(&hold, outcome),
         };
         match outcome {
             Ok(more) => {
@@ -131,6 +131,54 @@ impl ExternalHold {
             _ => {}
         }
         self.version += 1;
+    }
+}
+
+/// The last look before a program makes its approved call, as for calls of our own: the stricter of the rules
+/// then and now counts, and those who approved must still be entitled.
+fn check_begin(hold: &Hold, context: &Context<'_>) -> Result<(), Refusal> {
+    if let Some(reason) = context.frozen {
+        return Err(Refusal::Frozen { reason: reason.to_owned() });
+    }
+    let (HoldState::Approved(decision), Some(call)) = (&hold.state, &hold.call) else {
+        // What is not approved, or has no call, is refused by its report.
+        return Ok(());
+    };
+    let refused = |why: String| Err(Refusal::NotEntitled { why });
+    if decision.at().plus_ms(EXECUTE_WITHIN_MS) <= context.now {
+        return refused("the approval is too old by now; ask again".into());
+    }
+    let verdict = context.policy.rule(&Facts::of(call));
+    let asked_now = match &verdict.decision {
+        policy::Decision::Deny => {
+            return refused(format!("it is {} by now", verdict.explain()));
+        }
+        policy::Decision::Allow => None,
+        policy::Decision::Ask(ask) => Some(ask),
+    };
+    let Decision::People { voters, .. } = decision else {
+        return match asked_now {
+            None => Ok(()),
+            Some(_) => refused("no rule allows it by now; ask again".into()),
+        };
+    };
+    let entitled = |audience: &Audience| {
+        let counts = |who: &&PersonId| {
+            audience.admits(who, hold.requester.as_ref(), context.people)
+                && hold.login_counts(who, audience)
+        };
+        voters.iter().filter(counts).count() >= audience.quorum as usize
+    };
+    if !entitled(&hold.audience) {
+        return refused("those who approved it may not approve it any more; ask again".into());
+    }
+    let is_other_policy =
+        context.policy.version() != call.policy || context.policy.may_change_its_mind();
+    match asked_now {
+        Some(ask) if is_other_policy && !entitled(&audience_for(ask, hold.requested_by())) => {
+            refused("the rules ask others, or more people, by now; ask again".into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,8 +5,9 @@ use holdpoint_domain::answer::{Answer, Scope};
 use holdpoint_domain::digest::Digest;
 use holdpoint_domain::event::Event;
 use holdpoint_domain::external_hold::{ExternalHold, ExternalHoldCommand};
+use holdpoint_domain::grant::ClearedBy;
 use holdpoint_domain::hold::{
-    Decision, Hold, HoldChange, HoldCommand, HoldOrigin, HoldState, Vote,
+    Decision, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Vote,
 };
 use holdpoint_domain::json::Arguments;
 use holdpoint_domain::person::{Audience, Credential, People, Person, PersonId};
@@ -317,6 +318,54 @@ fn i07_a_program_is_told_at_once_what_the_policy_of_now_says() {
     assert_eq!(two.hold.audience.quorum, 2);
     let told = two.hold.preview.warnings[0].text();
     assert!(told.contains("now says: ask 2 of role `dba` by rule `two by now`"), "{told}");
+}
+
+#[test]
+fn i07_i12_i27_a_program_begins_only_what_is_still_approved() {
+    let begin = ExternalHoldCommand::Report { outcome: HoldOutcome::Executing };
+    let approved = || {
+        let world = held();
+        let mut outside = opened_outside(&world, |_| {});
+        answered(&world, &mut outside, &[("ana", approve())]).1.unwrap();
+        assert_eq!(outside.hold.state.name(), "approved");
+        (world, outside)
+    };
+    let begun = |world: &World, outside: &ExternalHold| {
+        world.within(|_, context| outside.decide(&begin, context)).1
+    };
+    let refused = |told: Result<(), Refusal>, why: &str| match told {
+        Err(Refusal::NotEntitled { why: told }) => assert!(told.contains(why), "{told}"),
+        other => panic!("{why}: {other:?}"),
+    };
+    let (mut world, outside) = approved();
+    begun(&world, &outside).unwrap();
+    let later = |then, asks| policy(vec![rule("later", "wipe", then, asks)]);
+    world.policy = later(Then::Allow, None);
+    begun(&world, &outside).unwrap();
+    world.policy = later(Then::Deny, None);
+    refused(begun(&world, &outside), "denied by rule `later`");
+    world.policy = later(Then::Ask, ask(&["dba"], 2));
+    refused(begun(&world, &outside), "ask others, or more people");
+    world.policy = later(Then::Ask, ask(&["dba"], 1));
+    begun(&world, &outside).unwrap();
+
+    let (mut world, outside) = approved();
+    world.people = People::new([person("ana", &["lead"])]);
+    refused(begun(&world, &outside), "may not approve it any more");
+
+    let (mut world, outside) = approved();
+    world.now = world.now.plus_ms(24 * HOUR_MS - 1);
+    begun(&world, &outside).unwrap();
+    world.now = world.now.plus_ms(1);
+    refused(begun(&world, &outside), "too old");
+
+    let mut world = held();
+    let by = ClearedBy::Rule(Some("free".into()));
+    let allowed = Decision::Automatic { allowed: true, by, at: world.now };
+    let outside = opened_outside(&world, |hold| hold.state = HoldState::Approved(allowed));
+    refused(begun(&world, &outside), "no rule allows it");
+    world.policy = later(Then::Allow, None);
+    begun(&world, &outside).unwrap();
 }
 
 /// What each of these people says about it, one after the other; the events, and what the last was told.

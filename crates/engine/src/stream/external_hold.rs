@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::context::Context;
 use domain::event::Event;
 use domain::external_hold::{ExternalHold, ExternalHoldCommand};
-use domain::hold::Hold;
+use domain::hold::{Hold, HoldChange, HoldOutcome};
 use domain::id::{HoldId, StreamId};
 use domain::refusal::Refusal;
 use ports::durable::Durable;
@@ -88,9 +88,13 @@ impl Stream for ExternalHold {
         let was_pending = before.is_none_or(|before| before.hold.is_pending());
         let has_ended = was_pending && !hold.is_pending();
         let waits_for_thaw = before.is_some() && ground.house.frozen.is_some();
+        let begins = events.iter().any(|event| {
+            let Event::HoldUpdated { change, .. } = event else { return false };
+            matches!(change, HoldChange::Outcome(HoldOutcome::Executing))
+        });
         Rows {
-            // What waits for a thaw must not be written after it, nor what releases a program after a freeze.
-            relies_on_global: waits_for_thaw || (has_ended && hold.state.releases()),
+            // What waits for a thaw must not be written after it, nor what lets a program go on after a freeze.
+            relies_on_global: waits_for_thaw || begins || (has_ended && hold.state.releases()),
             stream: StreamRows::ExternalHold(hold.clone()),
             outbox: match (hold.callback(), has_ended) {
                 (Some(callback), true) => vec![callback_item(hold, &callback.url, ground.now)],

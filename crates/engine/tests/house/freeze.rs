@@ -260,6 +260,28 @@ async fn i52_an_approval_on_its_way_to_the_disk_waits_if_a_freeze_is_faster() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i52_a_program_that_says_it_begins_is_refused_if_a_freeze_is_faster() {
+    let node = node();
+    let store = Arc::new(Faulty::new(node));
+    let world = Options::new(store.clone(), node).start().await;
+    let root = person(&world.engine, "root").await;
+    let hold = asked(&world).await;
+    world.answer(&world.bob, &hold, approve()).await.unwrap();
+    store.early.set();
+    let beginning = world.engine.start_outside(&world.program, hold.id, None);
+    let freezing = async {
+        let _ = store.early.is_done.acquire().await;
+        world.engine.freeze(&root, "incident").await.unwrap();
+        store.early.may_go_on.close();
+    };
+    let (begun, ()) = tokio::join!(beginning, freezing);
+    assert!(matches!(begun, Err(Error::Refused(Refusal::Frozen { .. }))), "{begun:?}");
+    assert_eq!(world.hold(hold.id).await.outcome, None);
+    world.engine.thaw(&root).await.unwrap();
+    world.engine.start_outside(&world.program, hold.id, None).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_waited_for_a_thaw_counts_though_the_process_ended_in_between() {
     let (one, two) = (node(), node());
     let store = MemoryStore::new(one);

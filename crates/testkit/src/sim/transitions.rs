@@ -47,6 +47,7 @@ pub const TRANSITIONS: &[&str] = &[
     "hold.updated (edit) → hold.decided (approved)",
     "hold.updated (edit) → hold.decided (denied)",
     "hold.opened (approve) → hold.updated (report: succeeded)",
+    "hold.decided (approved) → hold.updated (report: executing)",
     "hold.decided (approved) → hold.updated (report: succeeded)",
     "hold.decided (approved) → hold.updated (report: failed)",
     "hold.decided (approved) → hold.updated (succeeded)",

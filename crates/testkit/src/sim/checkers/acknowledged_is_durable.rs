@@ -101,6 +101,13 @@ fn is_there(evidence: &Evidence<'_>, told: &Told) -> bool {
         (Errand::Ask { .. }, Word::Again(id)) => any(on_disk, |entry, event| {
             matches!(event, Event::HoldOpened { .. }) && entry.stream.to_string().as_bytes() == *id
         }),
+        (Errand::Begin { hold }, Word::Hold(_)) => {
+            let begun = HoldChange::Outcome(HoldOutcome::Executing);
+            any(
+                on_disk,
+                |_, event| matches!(event, Event::HoldUpdated { hold: of, change } if of == hold && *change == begun),
+            )
+        }
         (Errand::Report { hold, succeeded }, Word::Hold(_)) => {
             any(on_disk, |_, event| is_reported(event, *hold, *succeeded))
         }

@@ -3,7 +3,7 @@
 //! told to go on.
 
 use domain::event::Event;
-use domain::hold::Question;
+use domain::hold::{HoldChange, HoldOutcome, Question};
 use domain::id::StreamId;
 
 use super::{Evidence, Verdict};
@@ -27,6 +27,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             Event::CallStarted { call, .. } => format!("{call} of {} was started", entry.stream),
             Event::HoldDecided { hold, state } if is_outside(entry.stream) && state.releases() => {
                 format!("{hold} was {}", state.name())
+            }
+            Event::HoldUpdated { hold, change } if is_outside(entry.stream) && begins(change) => {
+                format!("the program of {hold} began")
             }
             // The client that performs it begins when it is shown.
             Event::HoldOpened { hold } if matches!(hold.question, Question::Perform { .. }) => {
@@ -71,6 +74,10 @@ fn is_outside(stream: StreamId) -> bool {
     matches!(stream, StreamId::ExternalHold(_))
 }
 
+fn begins(change: &HoldChange) -> bool {
+    matches!(change, HoldChange::Outcome(HoldOutcome::Executing))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -78,7 +85,7 @@ mod tests {
     use domain::hold::Hold;
     use domain::id::StreamId;
 
-    use super::{Question, check};
+    use super::{HoldChange, HoldOutcome, Question, check};
     use crate::sim::checkers::fabricated::*;
     use crate::sim::records::{Begun, Delivered, Handed};
 
@@ -116,6 +123,9 @@ mod tests {
         story().at(0, outside, [decided(&asked, yes())]).breaks(check, "was approved");
         let thawed = || story().at(0, StreamId::Global, [thawed()]);
         thawed().at(0, outside, [decided(&asked, yes())]).passes(check);
+        let begun = || updated(&asked, HoldChange::Outcome(HoldOutcome::Executing));
+        story().at(0, outside, [begun()]).breaks(check, "began");
+        thawed().at(0, outside, [begun()]).passes(check);
         let at_once = Hold { state: yes(), ..asked.clone() };
         story().at(0, outside, [held(&at_once)]).breaks(check, "at once");
         for (journal, is_found) in [(2, false), (3, true), (4, false)] {

@@ -94,6 +94,10 @@ pub(super) enum Errand {
         tool: &'static str,
         key: String,
     },
+    /// The program says that it makes its approved call now.
+    Begin {
+        hold: HoldId,
+    },
     Report {
         hold: HoldId,
         succeeded: bool,
@@ -181,6 +185,9 @@ impl Errand {
                 let keep = kept(who.key_space(), key, &render);
                 engine.open_hold(&who, outside(tool, key), Some(keep)).await.map(Word::Hold)
             }
+            Errand::Begin { hold } => {
+                engine.start_outside(&caller("bot"), *hold, None).await.map(Word::Hold)
+            }
             Errand::Report { hold, succeeded } => {
                 let reported = Reported { succeeded: *succeeded, result: Some("it ran".into()) };
                 engine.report_outcome(&caller("bot"), *hold, reported, None).await.map(Word::Hold)
@@ -214,6 +221,7 @@ impl Errand {
             Errand::Freeze => "root freezes".into(),
             Errand::Thaw => "root thaws".into(),
             Errand::Ask { tool, key } => format!("bot asks {key} about {tool}"),
+            Errand::Begin { hold } => format!("bot begins {hold}"),
             Errand::Report { hold, .. } => format!("bot reports {hold}"),
         }
     }

@@ -107,6 +107,9 @@ fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Errand {
         return Errand::Ask { tool: inside.chance.pick::<&str>(&["wipe", "nuke", "look"]), key };
     }
     let hold = inside.chance.pick(&ours);
+    if hold.outcome.is_none() && inside.chance.percent(60) {
+        return Errand::Begin { hold: hold.id };
+    }
     Errand::Report { hold: hold.id, succeeded: inside.chance.percent(70) }
 }
 

@@ -168,6 +168,7 @@ fn what_is_done_to_runs_grants_and_outcomes_is_on_disk() {
     let report = |succeeded| Errand::Report { hold: hold.id, succeeded };
     needs(report(true), done(), yes(), &[no(), outcome(HoldOutcome::Executing)]);
     needs(report(false), done(), no(), &[yes(), outcome(HoldOutcome::Executing)]);
+    needs(Errand::Begin { hold: hold.id }, done(), outcome(HoldOutcome::Executing), &[yes(), no()]);
 }
 
 #[test]
