@@ -10,7 +10,7 @@ use domain::id::{HoldId, SecretId};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
 use domain::secret::Sealed;
-use domain::session::{Command, GivenAnswer, Reply, Session};
+use domain::session::{Command, GivenAnswer, Session, SessionReply};
 
 use crate::accounts::Caller;
 use crate::secrets::Taken;
@@ -124,13 +124,13 @@ impl Engine {
         }
         let command = Command::AnswerAll { answers: given, by };
         let render = |submitted: &Submitted<Session>| match (&submitted.reply, &keep) {
-            (Reply::Holds(holds), Some(keep)) => (keep.render)(holds),
+            (SessionReply::Holds(holds), Some(keep)) => (keep.render)(holds),
             _ => (500, Vec::new()),
         };
         let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
         let submitting = self.submit(session, &caller.actor, &command, keep.as_ref());
         match self.with_sealed(new, submitting).await?.reply {
-            Reply::Holds(holds) => Ok(holds),
+            SessionReply::Holds(holds) => Ok(holds),
             _ => Err(Error::Unavailable("several answers came to something else".into())),
         }
     }

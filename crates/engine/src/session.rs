@@ -10,7 +10,7 @@ use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::{AnswerFault, Refusal};
-use domain::session::{Command, Home, Reply, Session};
+use domain::session::{Command, Home, Session, SessionReply};
 use serde_json::Value;
 
 use crate::accounts::Caller;
@@ -199,7 +199,7 @@ impl Engine {
         let command =
             Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
         let said = |submitted: &Submitted<Session>| match &submitted.reply {
-            Reply::Said { run } => Said { run: *run, message: message_id },
+            SessionReply::Said { run } => Said { run: *run, message: message_id },
             _ => Said { run, message: message_id },
         };
         let render = |submitted: &Submitted<Session>| match &keep {

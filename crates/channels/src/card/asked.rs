@@ -2,8 +2,8 @@
 //! kind of question, a title that fits) is left out here.
 
 use domain::view::{
-    Author, FOREIGN_MARK, Field, FieldValue, ForeignText, FormField, LINE_END, Label, Part, Sign,
-    View,
+    Author, FOREIGN_MARK, Field, FieldValue, ForeignText, FormField, LINE_END, Label, Sign, View,
+    ViewPart,
 };
 use domain::visible::spell_span;
 
@@ -16,8 +16,8 @@ pub(super) fn blocks(view: &View, words: Words, title_is_whole: bool) -> Vec<Blo
     let mut blocks = Blocks { blocks: Vec::new(), words };
     for part in &view.parts {
         match part {
-            Part::Fact { label: Label::Asks, .. } => {}
-            Part::Quote { label: Label::Title, .. } if title_is_whole => {}
+            ViewPart::Fact { label: Label::Asks, .. } => {}
+            ViewPart::Quote { label: Label::Title, .. } if title_is_whole => {}
             part => blocks.part(part),
         }
     }
@@ -65,26 +65,26 @@ impl Blocks {
         }
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &ViewPart) {
         let words = self.words;
         match part {
-            Part::Fact { label, value } => {
+            ViewPart::Fact { label, value } => {
                 let value = words.fact_value(*label, value);
                 self.ours(words.labelled(words.label(*label), &value));
             }
-            Part::Quote { label, by, text, kind } => {
+            ViewPart::Quote { label, by, text, kind } => {
                 self.heading(words.label(*label), *by);
                 self.foreign(quoted(text, kind.as_ref(), words));
             }
-            Part::Runs { by, detail } => {
+            ViewPart::Runs { by, detail } => {
                 self.heading(words.label(Label::Runs), *by);
                 self.foreign(detail_lines(detail, words));
             }
-            Part::Fields { label, by, fields } => {
+            ViewPart::Fields { label, by, fields } => {
                 self.heading(words.label(*label), *by);
                 self.foreign(fields.iter().flat_map(field).collect());
             }
-            Part::Options { by, multiple, allow_other, options } => {
+            ViewPart::Options { by, multiple, allow_other, options } => {
                 self.heading(words.choose_of(*multiple), *by);
                 // Numbered as buttons and replies count them.
                 let lines = options.iter().zip(1..).flat_map(|(option, number)| {
@@ -104,14 +104,14 @@ impl Blocks {
                     self.ours(words.or_other().to_owned());
                 }
             }
-            Part::Form { by, fields, more } => {
+            ViewPart::Form { by, fields, more } => {
                 self.heading(words.label(Label::Form), *by);
                 self.foreign(fields.iter().flat_map(|one| form_field(one, words)).collect());
                 if *more {
                     self.ours(words.more_rules().to_owned());
                 }
             }
-            Part::Diff { label, by, lines } => {
+            ViewPart::Diff { label, by, lines } => {
                 self.heading(words.label(*label), *by);
                 let lines = lines.iter().flat_map(|line| {
                     let sign = match line.sign {
@@ -127,7 +127,7 @@ impl Blocks {
                 });
                 self.foreign(lines.collect());
             }
-            Part::Warning { by, text, kind } => {
+            ViewPart::Warning { by, text, kind } => {
                 self.heading(&format!("⚠ {}", words.warning()), *by);
                 let worded = kind.as_ref().and_then(|kind| words.warned(kind));
                 // It may quote others, in whatever language it is.

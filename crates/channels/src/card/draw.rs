@@ -2,7 +2,7 @@
 
 use domain::hold::{Hold, Question, Risk};
 use domain::person::People;
-use domain::view::{Label, Part, View};
+use domain::view::{Label, View, ViewPart};
 
 use super::asked::blocks;
 use super::asks::{Asks, Button, Style};
@@ -233,7 +233,7 @@ fn asked(hold: &Hold, words: Words) -> String {
 
 fn title(view: &View, words: Words) -> String {
     let title = view.parts.iter().find_map(|part| match part {
-        Part::Quote { label: Label::Title, text, kind, .. } => {
+        ViewPart::Quote { label: Label::Title, text, kind, .. } => {
             Some(quoted(text, kind.as_ref(), words).concat())
         }
         _ => None,

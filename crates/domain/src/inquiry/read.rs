@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Inquiry};
+use super::{Inquiry, InquiryQuestion};
 use crate::hold::{Choice, Question};
 use crate::limits::{INQUIRY_TEXT_BYTES_MAX, QUESTION_ID_BYTES_MAX, QUESTIONS_MAX};
 
@@ -32,7 +32,7 @@ impl Inquiry {
                     return Err(format!("`questions` must have between 1 and {QUESTIONS_MAX}"));
                 }
                 let read = questions.iter().enumerate().map(|(index, one)| asked(index, one));
-                read.collect::<Result<Vec<Asked>, String>>()?
+                read.collect::<Result<Vec<InquiryQuestion>, String>>()?
             }
             (None, Some(_)) => vec![asked(0, arguments)?],
             _ => return Err("`questions` must be a list of questions with options".into()),
@@ -46,7 +46,7 @@ impl Inquiry {
     }
 }
 
-fn asked(index: usize, one: &Value) -> Result<Asked, String> {
+fn asked(index: usize, one: &Value) -> Result<InquiryQuestion, String> {
     let number = index + 1;
     let id = match one.get("id") {
         None | Some(Value::Null) => format!("question-{number}"),
@@ -79,7 +79,7 @@ fn asked(index: usize, one: &Value) -> Result<Asked, String> {
     let options = options.collect::<Result<Vec<Choice>, String>>()?;
     let choose = Question::Choose { options: options.clone(), multiple: false, allow_other: false };
     choose.check().map_err(|refused| format!("question {number}: {}", refused.why))?;
-    Ok(Asked { id, header, question, options })
+    Ok(InquiryQuestion { id, header, question, options })
 }
 
 fn choice(index: usize, given: &Value) -> Option<Choice> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::hold::{Choice, Hold, HoldState, Question};
-use domain::inquiry::{Asked, Chosen, Inquiry};
+use domain::inquiry::{Chosen, Inquiry, InquiryQuestion};
 use domain::schema::redact;
 use domain::view;
 use domain::visible::{visible, visible_multiline};
@@ -30,7 +30,7 @@ const NO: &str = "no";
 pub(super) struct Prompt {
     pub(super) multiple: bool,
     pub(super) allow_skip: bool,
-    pub(super) questions: Vec<Asked>,
+    pub(super) questions: Vec<InquiryQuestion>,
     pub(super) allow_other: bool,
     metadata: Value,
     kind: Kind,
@@ -72,8 +72,12 @@ impl Prompt {
         };
         // The text is made safe to show where it is put together.
         let options = options.iter().map(labelled).collect();
-        let asked =
-            Asked { id: "question-1".into(), header: header.into(), question: text(hold), options };
+        let asked = InquiryQuestion {
+            id: "question-1".into(),
+            header: header.into(),
+            question: text(hold),
+            options,
+        };
         Some(Prompt {
             multiple,
             allow_skip: false,
@@ -120,7 +124,7 @@ pub(super) fn elsewhere(hold: &Hold, source: &Source, link: &str) -> Value {
     let prompt = Prompt {
         multiple: false,
         allow_skip: false,
-        questions: vec![Asked {
+        questions: vec![InquiryQuestion {
             id: "question-1".into(),
             header: "Answer".into(),
             question: format!("{} is answered on its page: {link}", visible(&hold.title)),
@@ -283,8 +287,8 @@ fn option(id: &str, label: &str) -> Choice {
 }
 
 /// A question as it is shown: marks in place of what would hide something.
-fn shown(asked: &Asked) -> Asked {
-    Asked {
+fn shown(asked: &InquiryQuestion) -> InquiryQuestion {
+    InquiryQuestion {
         id: asked.id.clone(),
         header: visible(&asked.header),
         question: visible_multiline(&asked.question),
@@ -300,7 +304,7 @@ fn labelled(option: &Choice) -> Choice {
     }
 }
 
-fn question(asked: &Asked) -> Value {
+fn question(asked: &InquiryQuestion) -> Value {
     let options: Vec<Value> = asked
         .options
         .iter()
